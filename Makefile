@@ -1,0 +1,35 @@
+# `make` alone lists what there is. Everything happens in this folder; system packages come from apt.
+.DEFAULT_GOAL := help
+.PHONY: help setup report test notebook format lock clean
+
+UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install what is missing; a second run changes nothing
+	@sh scripts/bootstrap $(BOOTSTRAP)
+
+report: setup ## measure this machine's disk and write an HTML and a PDF report
+	@.venv/bin/azbench run --name this-machine
+	@.venv/bin/azbench report this-machine --beside azure-local-disks-2020
+
+test: BOOTSTRAP = --browser
+test: setup ## run all tests, with ruff, mypy and the import contracts among them
+	@.venv/bin/python -m pytest
+
+notebook: setup ## open JupyterLab on the notebooks
+	@.venv/bin/jupyter lab notebooks
+
+format: setup ## put the code into the project's form
+	@.venv/bin/ruff check --fix
+	@.venv/bin/ruff format
+
+# Pins that still fit are kept; `make lock UPGRADE=--upgrade` takes the newest of everything.
+lock: setup ## write requirements.lock anew from pyproject.toml
+	@$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
+		--python-version 3.11 --all-extras $(UPGRADE) pyproject.toml -o requirements.lock
+
+clean: ## remove what setup and tests made; datasets and reports stay
+	@rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

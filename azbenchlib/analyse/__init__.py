@@ -1,0 +1,6 @@
+"""Tidy tables to tidy tables: pure functions, no files, no figures."""
+
+from azbenchlib.analyse.percentiles import merged, min_samples, wide
+from azbenchlib.analyse.summary import overview
+
+__all__ = ["merged", "min_samples", "overview", "wide"]

@@ -1,0 +1,1 @@
+"""Where a campaign can be run. One module a kind of place."""

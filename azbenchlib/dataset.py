@@ -1,0 +1,291 @@
+"""Dataset: the tables of one or many runs, with the manifest that says what was measured.
+
+A dataset folder holds ``manifest.json``, ``raw/`` (untouched outputs) and ``tables/`` (Parquet, which
+can always be made again from ``raw/``).
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from azbenchlib import __version__, formats, manifest, schema
+from azbenchlib.errors import InputError
+from azbenchlib.formats.base import Beside, Records, Source
+from azbenchlib.manifest import Manifest
+
+TABLES = "tables"
+STAMP = "from.json"  # what the Parquet files were made from
+# fio names its logs <prefix>_<type>[.<job number from 1>].log. Source: fio HOWTO, write_lat_log.
+LOG_NAME = re.compile(r"^(?P<stem>.+)_(?:bw|iops|slat|clat|lat)(?:\.(?P<job>\d+))?\.log$")
+
+Tables = dict[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """All tables of the schema, and the manifest where there is one."""
+
+    tables: Tables
+    manifest: Manifest | None = None
+
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        """A table by its name: ``dataset.results``."""
+        if name in schema.TABLES:
+            return self.tables[name]
+        raise AttributeError(f"a dataset has no table {name}; it has: {', '.join(schema.TABLES)}")
+
+    @classmethod
+    def read(cls, *paths: Path | str) -> "Dataset":
+        """Read raw outputs: files, folders of them, or dataset folders.
+
+        Parameters
+        ----------
+        paths : path-like
+            At least one.
+
+        Returns
+        -------
+        Dataset
+            What was wrong with a file stands in ``findings``; the good part of it is there.
+
+        Raises
+        ------
+        InputError
+            When a path does not exist, or a folder holds no file.
+        """
+        return cls.merge([_read_path(Path(path)) for path in paths])
+
+    @classmethod
+    def load(cls, folder: Path | str) -> "Dataset":
+        """Open a dataset folder: from its Parquet files where they are made from the same raw files.
+
+        Raises
+        ------
+        InputError
+            When the folder has no manifest or no raw files.
+        """
+        folder = Path(folder)
+        found = manifest.load(folder)
+        if _stamp(folder) == _read_stamp(folder):
+            parts = {name: pd.read_parquet(folder / TABLES / f"{name}.parquet") for name in schema.TABLES}
+            return cls({name: schema.conform(name, part) for name, part in parts.items()}, found)
+        return _read_dataset_folder(folder)
+
+    def save(self, folder: Path | str) -> Path:
+        """Write manifest and tables; each file appears by rename, the stamp last.
+
+        Raises
+        ------
+        InputError
+            When the dataset has no manifest.
+        OutputError
+            When the folder cannot be written.
+        """
+        folder = Path(folder)
+        if self.manifest is None:
+            raise InputError("a dataset without a manifest cannot be saved; give it one, or print its tables")
+        manifest.save(folder, self.manifest)
+        write_tables(self.tables, folder / TABLES, "parquet")
+        manifest.write_atomically(folder / TABLES / STAMP, json.dumps(_stamp(folder), indent=1).encode())
+        return folder
+
+    @classmethod
+    def merge(cls, datasets: Sequence["Dataset"]) -> "Dataset":
+        """Put datasets together: rows are kept, a run that is there twice counts once.
+
+        The manifest is kept where there is just one. Setups that share an id but come from different
+        datasets get the dataset's name in front.
+        """
+        if len(datasets) == 1:
+            return datasets[0]
+        seen = pd.concat([part.setups[["setup_id"]] for part in datasets])["setup_id"]
+        shared = set(seen[seen.duplicated()])
+        parts = [_rename_setups(part, shared) for part in datasets]
+        tables = {name: _stack(name, [part[name] for part in parts]) for name in schema.TABLES}
+        manifests = [part.manifest for part in datasets if part.manifest]
+        return cls(_count_once(tables), manifests[0] if len(manifests) == 1 else None)
+
+
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, kind: str) -> list[Path]:
+    """Write one file a table, as ``parquet`` or ``csv``; each appears by rename.
+
+    Raises
+    ------
+    OutputError
+        When the folder cannot be written.
+    """
+    written = []
+    for name, table in tables.items():
+        data = table.to_parquet(index=False) if kind == "parquet" else table.to_csv(index=False).encode()
+        written.append(manifest.write_atomically(folder / f"{name}.{kind}", data))
+    return written
+
+
+def resolve(name: str, homes: Iterable[Path]) -> Path:
+    """The folder of a dataset given by path or by name.
+
+    Parameters
+    ----------
+    name : str
+        A folder, or the name of a dataset in one of `homes`.
+    homes : iterable of Path
+        Folders that hold datasets; the first match wins.
+
+    Raises
+    ------
+    InputError
+        When there is none; the sentence lists the names there are.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    homes = list(homes)
+    for home in homes:
+        if (home / name / manifest.FILE).is_file():
+            return home / name
+    known = sorted({entry.parent.name for home in homes for entry in home.glob(f"*/{manifest.FILE}")})
+    raise InputError(
+        f"no dataset '{name}': no such folder, and the known names are {', '.join(known) or 'none'}"
+    )
+
+
+def _read_path(path: Path) -> Dataset:
+    if path.is_file():
+        return Dataset(_read_files([(path, str(path))]))
+    if not path.is_dir():
+        raise InputError(f"{path}: no such file or folder")
+    if (path / manifest.FILE).is_file():
+        return _read_dataset_folder(path)
+    files = [(file, str(file)) for file in _walk(path)]
+    if not files:
+        raise InputError(
+            f"{path}: the folder holds no file; benchmark outputs are needed, such as fio's JSON"
+        )
+    return Dataset(_read_files(files))
+
+
+def _read_dataset_folder(folder: Path) -> Dataset:
+    found = manifest.load(folder)
+    files = [(file, file.relative_to(folder).as_posix()) for file in _walk(folder / manifest.RAW)]
+    if not files:
+        raise InputError(f"{folder / manifest.RAW}: no raw output; a dataset needs at least one")
+    tables = _read_files(files)
+    tables |= found.tables()
+    if len(found.setups) == 1:
+        only = found.setups[0].setup_id
+        tables["runs"] = tables["runs"].assign(setup_id=tables["runs"]["setup_id"].fillna(only))
+    changed = _changed_since(folder, found)
+    tables["findings"] = _stack("findings", [tables["findings"], changed])
+    return Dataset(tables, found)
+
+
+def _read_files(files: Sequence[tuple[Path, str]]) -> Tables:
+    """Read files in order; those that lean on a JSON beside them come after it."""
+    sources = [Source(shown, file.read_bytes()) for file, shown in files]
+    parts: list[Tables] = []
+    later = []
+    for source in sources:
+        fmt = formats.recognise(source)
+        if fmt is not None and fmt.needs_beside:
+            later.append(source)
+        else:
+            parts.append(formats.read(source))
+    runs = _stack("runs", [part["runs"] for part in parts])
+    parts += [formats.read(source, _beside(source, runs)) for source in later]
+    return _count_once({name: _stack(name, [part[name] for part in parts]) for name in schema.TABLES})
+
+
+def _beside(log: Source, runs: pd.DataFrame) -> Beside | None:
+    """The job that a log belongs to: same folder, the JSON's name is the log's prefix."""
+    path = Path(log.path)
+    match = LOG_NAME.match(path.name)
+    if not match:
+        return None
+    stems = runs["source_path"].map(lambda other: Path(other).with_suffix(""), na_action="ignore")
+    index = int(match["job"] or 1) - 1
+    mine = runs[(stems == path.with_name(match["stem"])) & (runs["job_index"] == index)]
+    if mine.empty:
+        return None
+    last = mine.sort_values("source_doc").iloc[-1]
+    return Beside(str(last["run_id"]), str(last["tool_version"]))
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Files below a folder in a fixed order; links to folders are not followed, hidden ones left out."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(place) / name for name in sorted(names) if not name.startswith("."))
+
+
+def _stack(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else schema.empty(name)
+
+
+def _count_once(tables: Tables) -> Tables:
+    """Drop rows of runs that are there twice (the same file in two places), and say so."""
+    runs = tables["runs"]
+    twice = runs[runs.duplicated("run_id")]
+    if twice.empty:
+        return tables
+    notes = schema.frame(
+        "findings",
+        [
+            {
+                "run_id": run.run_id,
+                "source_path": run.source_path,
+                "severity": "info",
+                "code": "counted_once",
+                "message": f"{run.source_path}: the same content as another file; counted once",
+            }
+            for run in twice.itertuples()
+        ],
+    )
+    single = {
+        name: table.drop_duplicates(list(schema.TABLES[name].key), ignore_index=True)
+        for name, table in tables.items()
+    }
+    return single | {"findings": _stack("findings", [single["findings"], notes])}
+
+
+def _rename_setups(dataset: Dataset, shared: set[str]) -> Tables:
+    prefix = f"{dataset.manifest.name}/" if dataset.manifest else ""
+    if not prefix or not shared:
+        return dataset.tables
+    return {
+        name: table.assign(setup_id=table["setup_id"].map(lambda old: prefix + old if old in shared else old))
+        if "setup_id" in table
+        else table
+        for name, table in dataset.tables.items()
+    }
+
+
+def _changed_since(folder: Path, found: Manifest) -> pd.DataFrame:
+    """A finding for each raw file that is not what the manifest recorded."""
+    records = Records(Source(str(folder / manifest.FILE), b""))
+    for name, recorded in found.raw.items():
+        path = folder / name
+        if not path.is_file():
+            records.finding("error", "raw_missing", f"{path}: listed in the manifest, but not there")
+        elif manifest.sha256(path) != recorded:
+            records.finding("warning", "raw_changed", f"{path}: changed since the manifest was written")
+    return records.frames()["findings"]
+
+
+def _stamp(folder: Path) -> dict[str, object]:
+    raw = folder / manifest.RAW
+    return {
+        "azbench": __version__,
+        "raw": {file.relative_to(raw).as_posix(): manifest.sha256(file) for file in _walk(raw)},
+    }
+
+
+def _read_stamp(folder: Path) -> object:
+    try:
+        return json.loads((folder / TABLES / STAMP).read_bytes())
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,253 @@
+"""What a fio job was asked to do: its options, which fio's JSON repeats as they were typed.
+
+Source: fio HOWTO and ``options.c`` (aliases, defaults), ``parse.c`` (times), read at fio-3.41.
+"""
+
+import re
+import reprlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from azbenchlib import units
+from azbenchlib.errors import InputError
+from azbenchlib.formats._json_values import INT64_MAX
+
+ALIASES = {"readwrite": "rw", "blocksize": "bs", "blocksize_range": "bsrange", "timeout": "runtime"}
+# What each pattern drives.
+DIRECTIONS = {
+    "read": {"read"},
+    "write": {"write"},
+    "trim": {"trim"},
+    "randread": {"read"},
+    "randwrite": {"write"},
+    "randtrim": {"trim"},
+    "rw": {"read", "write"},
+    "randrw": {"read", "write"},
+    "trimwrite": {"trim", "write"},
+    "randtrimwrite": {"trim", "write"},
+}
+MIXED_PATTERNS = {"rw", "randrw"}
+# Engines that keep up to iodepth I/Os in flight; with the synchronous ones it is one, whatever iodepth says.
+ASYNCHRONOUS = {
+    "libaio",
+    "io_uring",
+    "io_uring_cmd",
+    "posixaio",
+    "windowsaio",
+    "solarisaio",
+    "null",
+    "rbd",
+    "rados",
+    "nbd",
+    "libiscsi",
+    "xnvme",
+    "guasi",
+    "syslet-rw",
+}
+SYNCHRONOUS = {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "pmemblk", "libpmem"}
+
+_DEFAULT_BS = 4 * units.KIB
+_US_PER_UNIT = {
+    "us": 1,
+    "usec": 1,
+    "ms": units.US_PER_MS,
+    "msec": units.US_PER_MS,
+    "": units.US_PER_S,
+    "s": units.US_PER_S,
+    "m": 60 * units.US_PER_S,
+    "h": 3600 * units.US_PER_S,
+    "d": 86400 * units.US_PER_S,
+}
+_TIME = re.compile(r"(\d{1,15})\s*([a-z]*)")
+
+
+def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by fio's main name for them; what was said last counts, and stands last."""
+    result: dict[str, Any] = {}
+    for layer in layers:
+        for name, value in layer.items():
+            result.pop(ALIASES.get(name, name), None)
+            result[ALIASES.get(name, name)] = value
+    return result
+
+
+def shared_options(shared: Any, host: str | None) -> dict[str, Any]:
+    """The global options that hold for a host: with several servers, each has an object of its own."""
+    layers = shared if isinstance(shared, list) else [shared]
+    return merged(
+        *(
+            layer
+            for layer in layers
+            if isinstance(layer, dict) and layer.get("hostname", host) in (host, None)
+        )
+    )
+
+
+class Workload:
+    """Columns of the runs table from a job's options.
+
+    Flags that were given without a value are not always among the options (they are not in 3.33, and
+    they are in 3.41), so the absence of ``time_based`` or ``group_reporting`` tells nothing.
+
+    Parameters
+    ----------
+    options : mapping
+        As :func:`merged` gives them: name to text as typed.
+    defaults : bool
+        Whether all options of the job are there, so that an absent one has fio's default.
+    rows : int or None
+        Rows of this name in the document: a single one stands for all of ``numjobs``. None: unknown.
+
+    Attributes
+    ----------
+    columns : dict
+        Column of the runs table to value; what cannot be told is left out.
+    directions : set of str
+        The directions that the pattern drives; empty where it is not known.
+    unread : list of str
+        Options whose value was not understood, as ``name=value``.
+    block_size_varies : bool
+        Whether the job drew its block sizes from a range or a list.
+    """
+
+    def __init__(self, options: Mapping[str, Any], defaults: bool, rows: int | None) -> None:
+        self._options, self._defaults, self._rows = options, defaults, rows
+        self.columns: dict[str, Any] = {}
+        self.unread: list[str] = []
+        self._grouped = self._read("group_reporting", _flag)
+        self.block_size_varies = "bssplit" in options or "bsrange" in options
+        self._pattern()
+        self._block_size()
+        self._concurrency()
+        self._working_set()
+        self._limits()
+
+    def _read(self, name: str, parse: Callable[[str], Any], default: Any = None) -> Any:
+        """An option's value; None where it is absent without a default, or not understood."""
+        if name not in self._options:
+            return default if self._defaults else None
+        value = self._options[name]
+        try:
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                raise ValueError(value)
+            parsed = parse(str(value).strip().strip('"'))
+            if isinstance(parsed, int) and parsed > INT64_MAX:
+                raise ValueError(parsed)
+        except (InputError, ValueError):
+            self._refuse(name)
+            return None
+        return parsed
+
+    def _refuse(self, name: str) -> None:
+        self.unread.append(f"{name}={reprlib.repr(self._options[name])}")
+
+    def _size(self, text: str) -> int:
+        base = units.KB if str(self._options.get("kb_base")).strip() == "1000" else units.KIB
+        return units.fio_size(text, base)
+
+    def _sizes(self, text: str) -> list[int]:
+        """Sizes for reads, writes and trims; an empty place stands for the default."""
+        return [self._size(part) if part.strip() else _DEFAULT_BS for part in text.split(",")]
+
+    def _pattern(self) -> None:
+        rw = self._read("rw", _pattern_name, "read")
+        self.columns["rw"] = rw
+        # data that is verified is read too, so nothing is known of a job that verifies
+        self.directions = set() if "verify" in self._options else DIRECTIONS.get(rw, set())
+        if rw not in MIXED_PATTERNS:
+            return
+        said = [name for name in self._options if name in ("rwmixread", "rwmixwrite")]
+        share = self._read(said[-1] if said else "rwmixread", _percentage, 50)
+        from_writes = bool(said) and said[-1] == "rwmixwrite" and share is not None
+        self.columns["rwmix_read_pct"] = 100 - share if from_writes else share
+
+    def _block_size(self) -> None:
+        if self.block_size_varies:
+            return
+        sizes = self._read("bs", self._sizes, [_DEFAULT_BS])
+        if not sizes or max(sizes) > INT64_MAX:
+            return
+        self.columns["bs_bytes"] = sizes[0]
+        if len(sizes) > 1 and sizes[1] != sizes[0]:
+            self.columns["bs_write_bytes"] = sizes[1]
+
+    def _concurrency(self) -> None:
+        depth, jobs = self._read("iodepth", _count, 1), self._read("numjobs", _count, 1)
+        engine = self._read("ioengine", _word)
+        self.columns |= {"iodepth": depth, "numjobs": jobs, "ioengine": engine}
+        if engine in SYNCHRONOUS:
+            depth = 1
+        elif engine not in ASYNCHRONOUS and depth != 1:
+            depth = None
+        if depth is not None and (members := self._members(jobs)) is not None:
+            self._put("queue_depth", depth * members)
+
+    def _members(self, jobs: int | None) -> int | None:
+        """How many jobs fio added up in the row."""
+        if jobs is None or (jobs > 1 and self._grouped is None and self._rows is None):
+            return None
+        return jobs if self._grouped or (self._grouped is None and self._rows == 1) else 1
+
+    def _working_set(self) -> None:
+        self.columns["target"] = self._read("filename", _word) or self._read("directory", _word)
+        if str(self._options.get("size", "")).rstrip().endswith("%"):
+            return  # of a file or device whose size is not told
+        size = self._read("size", self._size)
+        members = 1 if "filename" in self._options else self._members(self.columns["numjobs"])
+        if size is not None and members is not None:
+            self._put("working_set_bytes", size * members)
+
+    def _limits(self) -> None:
+        buffered = self._read("buffered", _flag)
+        direct = self._read("direct", _flag, False)
+        if buffered is not None and "direct" not in self._options:
+            direct = not buffered
+        self.columns |= {
+            "direct": direct,
+            "time_based": self._read("time_based", _flag),
+            "rate_iops": self._read("rate_iops", self._size),
+            "ramp_s": self._read("ramp_time", _seconds),
+            "runtime_limit_s": self._read("runtime", _seconds),
+        }
+
+    def _put(self, column: str, value: int) -> None:
+        """A product of options, unless no column can hold it."""
+        if value <= INT64_MAX:
+            self.columns[column] = value
+
+
+def _pattern_name(text: str) -> str:
+    name = ALIASES.get(text.split(":")[0].strip().lower(), text.split(":")[0].strip().lower())
+    if name not in DIRECTIONS:
+        raise ValueError(text)
+    return name
+
+
+def _percentage(text: str) -> int:
+    value = int(text.rstrip("%"))
+    if not 0 <= value <= 100:
+        raise ValueError(text)
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def _word(text: str) -> str | None:
+    return text.encode("utf-8", errors="replace").decode() or None
+
+
+def _flag(text: str) -> bool:
+    """A bare flag has an empty value."""
+    return text == "" or bool(int(text))
+
+
+def _seconds(text: str) -> float:
+    match = _TIME.fullmatch(text.lower())
+    if not match or match[2] not in _US_PER_UNIT:
+        raise ValueError(text)
+    return int(match[1]) * _US_PER_UNIT[match[2]] / units.US_PER_S

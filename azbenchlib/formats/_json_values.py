@@ -1,0 +1,99 @@
+"""Typed access to decoded JSON of unknown quality: what does not fit is missing, and remembered."""
+
+import math
+import reprlib
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+INT64_MAX = 2**63 - 1  # what an Int64 column can hold
+_FLOAT_LIMIT = 1e300  # anything near the end of the floats is damage, and larger integers would overflow
+
+
+@dataclass(frozen=True)
+class Complaints:
+    """Values that were left out of the tables: those of a wrong kind, and those that are no number."""
+
+    unexpected: list[str] = field(default_factory=list)
+    not_a_number: list[str] = field(default_factory=list)
+
+
+class Fields:
+    """A JSON object, with its path in the document and the complaints about it."""
+
+    def __init__(self, values: Any, path: str, complaints: Complaints) -> None:
+        self._path, self._complaints = path, complaints
+        self._values: Mapping[str, Any] = {}
+        if isinstance(values, dict):
+            self._values = values
+        elif values is not None:
+            self._complain(path, values)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def at(self, key: str) -> "Fields":
+        """The object under a key, or an empty one."""
+        return Fields(self._values.get(key), self._name(key), self._complaints)
+
+    def whole(self, key: str, low: int = 0) -> int | None:
+        """A whole number from `low` to the largest that a column can hold."""
+        value = self._number(key, low, INT64_MAX)
+        if value is not None and int(value) != value:
+            self._complain(self._name(key), value)
+            return None
+        return None if value is None else int(value)
+
+    def real(self, key: str, low: float = 0) -> float | None:
+        """A finite number from `low` on."""
+        value = self._number(key, low, _FLOAT_LIMIT)
+        return None if value is None else float(value)
+
+    def _number(self, key: str, low: float, high: float) -> int | float | None:
+        value = self._values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, float) and not math.isfinite(value):
+            self._complaints.not_a_number.append(self._name(key))
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            self._complain(self._name(key), value)
+            return None
+        return value
+
+    def text(self, key: str) -> str | None:
+        """A string that can be written as UTF-8; JSON's escapes allow others."""
+        value = self._values.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            self._complain(self._name(key), value)
+            return None
+        return value.encode("utf-8", errors="replace").decode()
+
+    def numbers(
+        self, highest: float, whole: bool = False, aside: Set[str] = frozenset()
+    ) -> Iterator[tuple[float, float]]:
+        """Pairs of an object such as ``{"99.000000": 1176}`` whose keys are numbers up to `highest`.
+
+        Keys that stand `aside` are no numbers, and in order.
+        """
+        parse: Callable[[str], float] = int if whole else float
+        for key in self._values:
+            if key in aside:
+                continue
+            try:
+                number = parse(key)
+            except ValueError:
+                number = -1
+            value = self.whole(key) if whole else self.real(key)
+            if not 0 <= number <= highest:
+                self._complain(self._path, key)
+            elif value is not None:
+                yield number, value
+
+    def _name(self, key: str) -> str:
+        return f"{self._path}.{key}" if self._path else key
+
+    def _complain(self, name: str, value: Any) -> None:
+        self._complaints.unexpected.append(f"{name} = {reprlib.repr(value)}")

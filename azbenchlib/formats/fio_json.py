@@ -1,0 +1,304 @@
+"""Reader of fio's JSON (``--output-format=json`` and ``json+``), from fio 2.1 to 3.41.
+
+Units, by what a file has rather than by its version, for there are many builds from git:
+
+========================= ======================= ======================= =====================
+quantity                  fio 2.1 to 2.20         fio 2.21                fio 3.0 and later
+========================= ======================= ======================= =====================
+``io_bytes``              KiB                     bytes (``io_kbytes``)   bytes (``io_kbytes``)
+bandwidth                 ``bw``, KiB/s           ``bw``, KiB/s           ``bw_bytes`` from 3.2
+latency                   ``slat clat lat``, µs   the same, µs            ``slat_ns`` …, ns
+``iops``                  integer in 2.1          real                    real
+``runtime``               ms                      ms                      ms
+========================= ======================= ======================= =====================
+
+Traps that are dealt with: ``bw`` is truncated to KiB/s, so without ``bw_bytes`` the throughput is made of
+bytes and time; a direction without I/O is all zeros, and so is a kind of latency without samples;
+percentiles are padded with ``"0.00": 0`` up to 3.1; json+ of fio 2 names bins by their index, later versions
+by their value; ``unified_rw_reporting=both`` adds ``mixed`` to the directions that it sums; "All clients"
+sums all rows of a client/server run, even of one client; ``--status-interval`` writes a document each time;
+messages, progress and other formats stand around the JSON; a killed fio leaves half a document. Options are
+text as typed, and an absent one has fio's default.
+
+Source: fio ``stat.c`` (``add_ddir_status_json``, ``show_thread_status_json``), ``client.c`` and HOWTO, read
+at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33, 3.38 and 3.41.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from azbenchlib import histogram, schema, units
+from azbenchlib.formats._fio_options import Workload, merged, shared_options
+from azbenchlib.formats._json_documents import Document, find_documents, superseded
+from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
+from azbenchlib.formats.base import Records, Source
+
+SUM_OF_CLIENTS = "All clients"
+QUOTE_LENGTH = 200
+SHOWN = 5  # so many examples stand in one finding
+
+_BIN_CONSTANTS = {"FIO_IO_U_PLAT_BITS", "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"}
+_LONGEST = INT64_MAX // units.NS_PER_US  # a latency of either unit whose nanoseconds a column can hold
+_SIGNATURE = re.compile(r'"fio version"\s*:|"(?:jobs|client_stats)"\s*:\s*\[\s*\{\s*"jobname"\s*:')
+_ERROR_LINE = re.compile(
+    r"fio: (?!terminating on).*(?:err=|error|fail|not |unable|requires|bad)|verify: |.*: verify failed"
+    r"|.*: you need to specify|.* can't |fio_setaffinity|Bad option",
+    re.IGNORECASE,
+)
+
+
+def sniff(opening: str) -> bool:
+    """Whether a fio JSON document begins in the opening of a file, even after other text."""
+    signature = _SIGNATURE.search(opening)
+    return signature is not None and "{" in opening
+
+
+def read_fio_json(source: Source) -> Records:
+    """All jobs of all documents of a fio JSON file.
+
+    Parameters
+    ----------
+    source : Source
+        The file. It may be damaged; what is whole is read, and the rest becomes findings.
+
+    Returns
+    -------
+    Records
+        Rows of runs, results, latency (µs), percentiles (µs), bins (ns; json+) and findings. A job
+        without I/O has a row in runs alone.
+    """
+    records = Records(source)
+    found = find_documents(source.text)
+    _report_lines(records, source, found.stray)
+    if not found.documents:
+        records.finding("error", "no_fio_document", f"{source.path}: no job can be read from this file")
+    replaced = superseded(found.documents)
+    for number, document in enumerate(found.documents):
+        _report_document(records, source, number, document)
+        for place, entry in document.entries:
+            run_id = source.run_id(number, place)
+            _Job(records, source, document, run_id).read(entry, number, place)
+            if number in replaced:
+                records.finding(
+                    "info",
+                    "interim_document",
+                    f"{source.path}: document {number + 1} of {len(found.documents)} shows a run under way",
+                    "Use the last document of the run",
+                    run_id,
+                )
+    return records
+
+
+def _report_lines(records: Records, source: Source, lines: tuple[str, ...]) -> None:
+    """Findings on the text around the JSON: fio's complaints are errors, the rest is worth knowing."""
+    errors = dict.fromkeys(line for line in lines if _ERROR_LINE.match(line))
+    others = [line for line in lines if line not in errors]
+    if errors:
+        quoted = "; ".join(f"'{line[:QUOTE_LENGTH]}'" for line in list(errors)[:SHOWN])
+        more = f" and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
+        message = f"{source.path}: fio complained: {quoted}{more}"
+        records.finding("error", "fio_error_line", message, "Mend the cause and run again")
+    if others:
+        message = f"{source.path}: text around the JSON, such as '{others[0][:QUOTE_LENGTH]}'"
+        records.finding("info", "text_around_json", message)
+
+
+def _report_document(records: Records, source: Source, number: int, document: Document) -> None:
+    """Findings on a document as a whole."""
+    if document.damage:
+        where = f"line {document.damage.line}, column {document.damage.column}"
+        records.finding(
+            "error" if document.damage.lost else "warning",
+            "broken_json",
+            f"{source.path}: document {number + 1} is broken at {where} ({document.damage.reason}); "
+            f"{len(document.entries)} jobs of it were kept",
+            "Jobs after the damage may be missing" if document.damage.lost else "Nothing is lost",
+        )
+    elif not document.entries:
+        records.finding("warning", "no_jobs", f"{source.path}: document {number + 1} has no jobs")
+
+
+class _Job:
+    """One entry of ``jobs`` or ``client_stats`` on its way into the tables."""
+
+    def __init__(self, records: Records, source: Source, document: Document, run_id: str) -> None:
+        self.records, self.source, self.document, self.run_id = records, source, document, run_id
+        self.complaints = Complaints()
+
+    def read(self, entry: Any, number: int, place: int) -> None:
+        """Add all rows of this entry, which stands at `place` in document `number`."""
+        job = Fields(entry, "", self.complaints)
+        name = job.text("jobname")
+        self.label = f"{self.source.path}: job '{name or place}'"
+        host = job.text("hostname")
+        is_sum = name == SUM_OF_CLIENTS and host is not None
+        version = Fields({"fio version": self.document.root.get("fio version")}, "", self.complaints)
+        self.records.add(
+            "runs",
+            run_id=self.run_id,
+            level="all" if is_sum else "job",
+            tool="fio",
+            tool_version=version.text("fio version"),
+            job=name,
+            job_index=place,
+            host=host,
+            group_id=job.whole("groupid"),
+            started_at=self._started_at(job),
+            usr_cpu_pct=job.real("usr_cpu"),
+            sys_cpu_pct=job.real("sys_cpu"),
+            error=job.whole("error", low=-INT64_MAX),
+            source_path=self.source.path,
+            source_sha256=self.source.sha256,
+            source_doc=number,
+            **({} if is_sum else self._workload(entry, job)),
+        )
+        self._directions(job)
+        self._report_error(job)
+        self._report_complaints()
+
+    def _workload(self, entry: Any, job: Fields) -> dict[str, Any]:
+        """Columns from the job's options, and what could not be read of them."""
+        own = entry.get("job options") if isinstance(entry, dict) else None
+        own = own if isinstance(own, dict) else None
+        shared = shared_options(self.document.root.get("global options"), job.text("hostname"))
+        workload = Workload(merged(shared, own or {}), own is not None, self.document.rows_like(entry))
+        driven = {ddir for ddir in schema.DDIRS[:3] if _is_active(job.at(ddir))}
+        columns = workload.columns
+        named = (own or {}).get("name", job.text("jobname"))
+        if named != job.text("jobname") or (workload.directions and driven - workload.directions):
+            # reporting on a group, fio gives the name of its first job and the options of its last
+            message = f"{self.label}: the options are of another job, or of one among several in the row"
+            advice = "Doubt the columns made from options; give each job its own new_group"
+            self._finding("warning", "options_of_another_job", message, advice)
+            columns = {key: columns[key] for key in columns.keys() - {"queue_depth", "working_set_bytes"}}
+        if workload.unread:
+            message = f"{self.label}: option not understood: {', '.join(workload.unread[:SHOWN])}"
+            self._finding("warning", "option_not_read", message, "The columns made from it are NA")
+        if workload.block_size_varies:
+            self._finding("info", "block_size_varies", f"{self.label}: block sizes from a range or a list")
+        return columns
+
+    def _started_at(self, job: Fields) -> str | None:
+        start_ms = job.whole("job_start")
+        if not start_ms:
+            return None
+        try:
+            start = datetime.fromtimestamp(start_ms / units.MS_PER_S, UTC)
+        except (ValueError, OverflowError, OSError):
+            self.complaints.unexpected.append(f"job_start = {start_ms}")
+            return None
+        return start.isoformat(timespec="milliseconds")
+
+    def _directions(self, job: Fields) -> None:
+        """Rows of every direction that did something."""
+        failed = job.whole("total_err")
+        active = [(ddir, part) for ddir in schema.DDIRS if _is_active(part := job.at(ddir))]
+        for ddir, part in active:
+            # fio counts failures per job: whose they are is clear when there are none, or one direction
+            errors = failed if failed == 0 or len(active) == 1 else None
+            self._result(ddir, part, errors)
+            for kind in schema.LAT_KINDS:
+                self._latency(ddir, kind, part)
+        if not active:
+            self._finding("warning", "no_io", f"{self.label}: no I/O at all")
+        if failed:
+            message = f"{self.label}: {failed} I/Os failed, the first with error {job.whole('first_error')}"
+            self._finding("warning", "io_errors", message)
+
+    def _result(self, ddir: str, part: Fields, errors: int | None) -> None:
+        runtime_ms, n_bytes = part.whole("runtime"), _io_bytes(part)
+        rate = part.real("bw_bytes")
+        if rate is None and runtime_ms and n_bytes is not None:
+            rate = n_bytes * units.MS_PER_S / runtime_ms
+        elif rate is None and (rate_kib := part.real("bw")) is not None:
+            rate = rate_kib * units.KIB
+        self.records.add(
+            "results",
+            run_id=self.run_id,
+            ddir=ddir,
+            ios=part.whole("total_ios"),
+            io_bytes=n_bytes,
+            runtime_s=None if runtime_ms is None else runtime_ms / units.MS_PER_S,
+            iops=part.real("iops"),
+            iops_stddev=part.real("iops_stddev") if part.whole("iops_samples") else None,
+            bw_bytes_per_s=rate,
+            errors=errors,
+        )
+
+    def _latency(self, ddir: str, kind: str, part: Fields) -> None:
+        """Moments, percentiles and bins of one kind of latency, where it was sampled."""
+        in_ns = f"{kind}_ns" in part
+        fields = part.at(f"{kind}_ns" if in_ns else kind)
+        if not _has_samples(fields):
+            return
+        per_us, bin_ns = (units.NS_PER_US, 1) if in_ns else (1, units.NS_PER_US)
+        row: dict[str, Any] = {"run_id": self.run_id, "ddir": ddir, "lat_kind": kind}
+        moments = {
+            f"lat_{name}_us": None if (value := fields.real(name)) is None else value / per_us
+            for name in ("min", "mean", "stddev", "max")
+        }
+        self.records.add("latency", **row, n=fields.whole("N"), **moments)
+        for percentile, value in fields.at("percentile").numbers(highest=100):
+            if percentile or value:  # "0.00": 0 pads the list
+                self.records.add("percentiles", **row, percentile=percentile, lat_us=value / per_us)
+        for value, count in _bins(fields.at("bins")):
+            self.records.add("bins", **row, bin_ns=value * bin_ns, n=count)
+
+    def _report_error(self, job: Fields) -> None:
+        error = job.whole("error", low=-INT64_MAX)
+        if error:
+            meaning = os.strerror(error) if 0 < error < 2**15 else "no known error"
+            message = f"{self.label} failed with error {error} ({meaning}); its results are partial"
+            self._finding("error", "job_failed", message, "Mend the cause and run again")
+
+    def _report_complaints(self) -> None:
+        for code, offenders, what in (
+            ("unexpected_value", self.complaints.unexpected, "not what fio writes there"),
+            ("not_a_number", self.complaints.not_a_number, "nan or inf"),
+        ):
+            if offenders := list(dict.fromkeys(offenders)):
+                more = f" and {len(offenders) - SHOWN} more" if len(offenders) > SHOWN else ""
+                message = f"{self.label}: {what}: {', '.join(offenders[:SHOWN])}{more}"
+                self._finding("warning", code, message, "Left out of the tables")
+
+    def _finding(self, severity: str, code: str, message: str, advice: str = "") -> None:
+        self.records.finding(severity, code, message, advice, self.run_id)
+
+
+def _io_bytes(part: Fields) -> int | None:
+    """Bytes moved: fio counted in KiB until it wrote ``io_kbytes`` beside it (2.21)."""
+    count = part.whole("io_bytes")
+    in_bytes = any(key in part for key in ("io_kbytes", "bw_bytes", "clat_ns", "lat_ns"))
+    if count is None or in_bytes:
+        return count
+    return count * units.KIB if count <= INT64_MAX // units.KIB else None
+
+
+def _has_samples(latency: Fields) -> bool:
+    """Whether anything was measured: fio prints zeros where nothing was."""
+    if (count := latency.whole("N")) is not None:
+        return count > 0
+    return any(latency.real(name) for name in ("min", "max", "mean"))
+
+
+def _bins(bins: Fields) -> Iterator[tuple[int, int]]:
+    """Value, in the unit of the latency, and count of each bin that is not empty.
+
+    fio 2 names its bins by their index and says so by adding the constants of its histogram.
+    """
+    by_index = "FIO_IO_U_PLAT_BITS" in bins
+    highest = bins.whole("FIO_IO_U_PLAT_NR") if by_index else _LONGEST
+    for name, count in bins.numbers(highest or 0, whole=True, aside=_BIN_CONSTANTS):
+        if count:
+            yield int(histogram.value_of(int(name))) if by_index else int(name), int(count)
+
+
+def _is_active(part: Fields) -> bool:
+    if part.whole("total_ios") or part.whole("io_bytes"):
+        return True
+    return any(
+        _has_samples(part.at(key)) for kind in schema.LAT_KINDS for key in (f"{kind}_ns", kind) if key in part
+    )

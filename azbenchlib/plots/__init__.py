@@ -1,0 +1,39 @@
+"""Tidy tables to figures: no files, no statistics.
+
+Each figure is a function of a table, the series in it and a layout; :func:`both` makes it the SVG of a
+page, and the page's style sheet takes :func:`variables` and :func:`dark_rules`.
+"""
+
+from azbenchlib.plots.percentiles import percentile_curves
+from azbenchlib.plots.rates import rates_side_by_side
+from azbenchlib.plots.style import (
+    FONT_STACK,
+    MARKER_CHARS,
+    NARROW,
+    WIDE,
+    Drawn,
+    Layout,
+    Series,
+    dark_rules,
+    variables,
+)
+from azbenchlib.plots.svg import both, inline
+from azbenchlib.plots.timeline import latency_over_time, rate_over_time
+
+__all__ = [
+    "FONT_STACK",
+    "MARKER_CHARS",
+    "NARROW",
+    "WIDE",
+    "Drawn",
+    "Layout",
+    "Series",
+    "both",
+    "dark_rules",
+    "inline",
+    "latency_over_time",
+    "percentile_curves",
+    "rate_over_time",
+    "rates_side_by_side",
+    "variables",
+]

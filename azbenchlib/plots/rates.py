@@ -1,0 +1,198 @@
+"""Rates of all setups, IOPS beside MB/s."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from azbenchlib.errors import InputError
+from azbenchlib.plots import scales
+from azbenchlib.plots.labels import LEADING, say, text_width, wrap
+from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.units import MB, NBSP, format_count, format_mbps
+
+MILLION = 10**6
+NAMES_WIDTH = 232  # pixels left of the panels, in the wide layout
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One of the two: the column it shows, in which unit, and how its values read."""
+
+    column: str
+    unit: str
+    divisor: int
+    text: Callable[[float], str]
+
+
+PANELS = (
+    _Panel("iops", "IOPS", 1, format_count),
+    _Panel("bw_bytes_per_s", "MB/s", MB, format_mbps),
+)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One setup: its name and the note below it, broken into lines, and where it stands."""
+
+    series: Series
+    name: list[str]
+    note: list[str]
+    values: tuple[float, ...]  # one a panel, in its unit; NaN: not stated
+    top: float
+    height: float
+    baseline: float  # like `top` in pixels from the top of the panels
+
+
+def rates_side_by_side(rates: pd.DataFrame, series: Sequence[Series], layout: Layout) -> Drawn:
+    """Draw one row a setup, with its IOPS in one panel and its MB/s in the other.
+
+    Parameters
+    ----------
+    rates : DataFrame
+        Columns series (a key, each once), iops, bw_bytes_per_s (either may be NA: "not stated"), note
+        (under which load, such as "4 KiB, 8,192 outstanding"; may be NA).
+    series : sequence of Series
+        One to six; one without a row in `rates` reads "not stated".
+    layout : Layout
+        The width to draw for.
+
+    Returns
+    -------
+    Drawn
+        Markers have the gids ``iops-INDEX`` and ``bw_bytes_per_s-INDEX``; throughput is drawn in MB/s.
+
+    Raises
+    ------
+    InputError
+        When there is no rate at all.
+    """
+    table = rates.set_index("series").reindex([entry.key for entry in series])
+    if table[[shown.column for shown in PANELS]].isna().all(axis=None):
+        raise InputError("no rates to draw: every value is NA")
+    rows = _rows(table, series, layout)
+    left = NAMES_WIDTH if layout.wide else 0
+    total, top, bottom = rows[-1].top + rows[-1].height, 30, 28
+    with theme(layout):
+        figure, axes = canvas(
+            layout,
+            total + top + bottom,
+            left=left,
+            right=0,
+            top=top,
+            bottom=bottom,
+            shape=(1, 2),
+            gap=(0, 32 if layout.wide else 20),
+        )
+        _write_names(axes[0, 0], rows, left, layout)
+        titles: dict[str, list[str]] = {}
+        for i, (axis, shown) in enumerate(zip(axes[0], PANELS, strict=True)):
+            axis.set_ylim(total, 0)
+            _set_x(axis, [row.values[i] for row in rows], shown, layout)
+            for row in rows:
+                titles |= _draw_rate(axis, row, row.values[i], shown, layout)
+    return Drawn(figure, titles, _in_words(rows), layout)
+
+
+def _rows(table: pd.DataFrame, series: Sequence[Series], layout: Layout) -> list[_Row]:
+    """The rows from top to bottom, each as high as its words need."""
+    width = NAMES_WIDTH - 16 if layout.wide else layout.width
+    notes = table["note"].astype("string").fillna("")
+    columns = [table[shown.column].to_numpy(dtype=float, na_value=np.nan) / shown.divisor for shown in PANELS]
+    rows: list[_Row] = []
+    top = 0.0
+    for entry, note, *values in zip(series, notes, *columns, strict=True):
+        name = wrap(entry.label, width, layout.font, bold=True)
+        small = wrap(note, width, layout.small)
+        words = (len(name) * layout.font + len(small) * layout.small) * LEADING
+        height = max(60, words + 20) if layout.wide else words + 62
+        baseline = top + (height / 2 if layout.wide else words + 24)
+        rows.append(_Row(entry, name, small, tuple(values), top, height, baseline))
+        top += height
+    return rows
+
+
+def _write_names(panel: Axes, rows: Sequence[_Row], left: float, layout: Layout) -> None:
+    """Names and notes, and the lines between the rows, over the whole width of the figure."""
+    tell = partial(say, panel, xycoords=panel.get_yaxis_transform())
+    width, _ = size_of(panel)
+    for row in rows:
+        name, note = len(row.name) * layout.font * LEADING, len(row.note) * layout.small * LEADING
+        first = row.baseline - (name + note) / 2 if layout.wide else row.top + 8
+        at = (0, first + name / 2)
+        tell(row.name, at, (-left, 0), size=layout.font, color=row.series.colour, weight="bold")
+        at = (0, first + name + note / 2)
+        tell(row.note, at, (-left, 0), size=layout.small, color=NEUTRAL["ink3"])
+    for row in rows[1:]:
+        across = [-left / width, (layout.width - left) / width]
+        (line,) = panel.plot(across, [row.top] * 2, color=NEUTRAL["wash"], linewidth=1, clip_on=False)
+        line.set_transform(panel.get_yaxis_transform())
+
+
+def _set_x(panel: Axes, values: Sequence[float], shown: _Panel, layout: Layout) -> None:
+    """Limits, ticks and the title above; the outer ticks stand inside so that their texts fit."""
+    log = scales.is_log(values)
+    width, _ = size_of(panel)
+    numbers = scales.finite(values)
+    if log:
+        powers = np.arange(np.floor(np.log10(numbers.min())), np.ceil(np.log10(numbers.max())) + 1)
+        ticks = [float(tick) for tick in 10**powers]
+    else:
+        ticks = scales.linear_ticks(float(numbers.max(initial=0)), most=4 if layout.wide else 2)
+    texts = [_tick(tick) for tick in ticks]
+    pad = max(text_width(text, layout.small) for text in texts) / 2
+    share = pad / (width - 2 * pad)
+    panel.set_xscale("log" if log else "linear")
+    if log:
+        air = (ticks[-1] / ticks[0]) ** share
+        panel.set_xlim(ticks[0] / air, ticks[-1] * air)
+    else:
+        panel.set_xlim(-ticks[-1] * share, ticks[-1] * (1 + share))
+    scales.every_nth(panel, ticks, texts, layout)
+    panel.set_yticks([])
+    title = shown.unit + (" (log scale)" if log else "")
+    say(panel, title, (0, 1), (0, 16), xycoords="axes fraction", color=NEUTRAL["ink2"], size=layout.font)
+
+
+def _tick(value: float) -> str:
+    """``10,000``, ``1 M``, ``0.01``: short, and never rounded."""
+    if value >= MILLION:
+        return f"{value / MILLION:g}{NBSP}M"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
+
+
+def _draw_rate(panel: Axes, row: _Row, value: float, shown: _Panel, layout: Layout) -> dict[str, list[str]]:
+    """The row's line, marker and value; returns the hover text."""
+    low, high = panel.get_xlim()
+    if np.isnan(value):
+        say(panel, "not stated", (low, row.baseline), size=layout.small, color=NEUTRAL["ink3"])
+        return {}
+    panel.plot([low, high], [row.baseline] * 2, color=NEUTRAL["grid"], linewidth=1, zorder=1)
+    gid = f"{shown.column}-{row.series.index}"
+    panel.plot([value], [row.baseline], gid=gid, **row.series.marker(11.5))
+    text = shown.text(value * shown.divisor)
+    half = text_width(text, layout.font, bold=True) / 2
+    width, _ = size_of(panel)
+    pixel = scales.x_pixel(panel, value)
+    inside = min(max(pixel, half), width - half)
+    how: dict[str, Any] = {"size": layout.font, "color": row.series.colour, "weight": "bold"}
+    say(panel, text, (value, row.baseline), (inside - pixel, -20), ha="center", **how)
+    return {gid: [f"{row.series.label}: {text} {shown.unit}"]}
+
+
+def _in_words(rows: Sequence[_Row]) -> str:
+    """The figure as a sentence."""
+    parts = []
+    for row in rows:
+        told = [
+            f"{shown.unit} not stated"
+            if np.isnan(value)
+            else f"{shown.text(value * shown.divisor)} {shown.unit}"
+            for value, shown in zip(row.values, PANELS, strict=True)
+        ]
+        parts.append(f"{row.series.label}: {', '.join(told)}")
+    return f"Dot chart of rates. {'; '.join(parts)}."

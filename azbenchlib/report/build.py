@@ -1,0 +1,90 @@
+"""A report from datasets: execute the notebook, make the page, make the PDF; both appear by rename."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from azbenchlib import dataset, manifest
+from azbenchlib.errors import OutputError
+from azbenchlib.report import execute, page, pdf
+
+NOTEBOOK = "report"
+
+
+@dataclass(frozen=True)
+class Written:
+    """Where a report is."""
+
+    html: Path
+    pdf: Path
+
+
+def dataset_homes() -> list[Path]:
+    """Folders in which a dataset is looked for by its name: here, then those that come with azbench."""
+    package = Path(__file__).resolve().parents[1]
+    return [Path("datasets"), package.parent / "datasets", package / "share" / "datasets"]
+
+
+def build(
+    datasets: Sequence[str],
+    folder: Path | None = None,
+    *,
+    title: str = "",
+    author: str = "",
+    client: str = "",
+    homes: Iterable[Path] | None = None,
+) -> Written:
+    """Write ``report.html`` and ``report.pdf``.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        Folders or names; the first one is the subject.
+    folder : Path, optional
+        Made where it is missing; default ``reports/NAME`` with the name of the first dataset.
+    title, author, client : str
+        For the head of the report.
+    homes : iterable of Path, optional
+        Where names are looked up; default :func:`dataset_homes`.
+
+    Raises
+    ------
+    InputError
+        When a dataset is missing or holds nothing to report.
+    OutputError
+        When the folder cannot be written. Nothing half-written is left.
+    """
+    found = [dataset.resolve(name, homes if homes is not None else dataset_homes()) for name in datasets]
+    name = manifest.load(found[0]).name
+    folder = folder or Path("reports") / name
+    check_writable(folder)
+    parameters = {
+        "datasets": [str(path.resolve()) for path in found],
+        "title": title,
+        "author": author,
+        "client": client,
+    }
+    executed = execute.run_notebook(execute.find_notebook(NOTEBOOK), parameters)
+    html = page.to_html(executed, title or manifest.load(found[0]).title)
+    document = pdf.to_pdf(html)
+    return Written(
+        manifest.write_atomically(folder / "report.html", html.encode()),
+        manifest.write_atomically(folder / "report.pdf", document),
+    )
+
+
+def check_writable(folder: Path) -> None:
+    """Find out before the work whether the result can be written.
+
+    Raises
+    ------
+    OutputError
+        When it cannot.
+    """
+    probe = folder / ".azbench-write-test"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,55 @@
+"""The executed notebook as one HTML page without any outside reference."""
+
+import re
+from html import unescape
+from importlib import resources
+
+import nbformat
+from markupsafe import escape
+from nbconvert import HTMLExporter
+from traitlets.config import Config
+
+from azbenchlib import __version__
+from azbenchlib.report import style
+from azbenchlib.report.blocks import MIME
+from azbenchlib.report.content import today
+
+MOST_BYTES = 3_000_000  # a report must go through a mail gateway and open on a phone
+_HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)</h2>', re.DOTALL)
+_ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
+_TAG = re.compile(r"<[^>]+>")
+
+
+def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
+    """The page: outputs first, code folded at the end, contents beside it on wide screens.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Executed.
+    title : str
+        For the browser's tab; escaped here.
+    """
+    template = resources.files("azbenchlib.report") / "nbconvert"
+    settings = Config(
+        {
+            "HTMLExporter": {
+                "template_name": "azbench",
+                "extra_template_basedirs": [str(template)],
+            },
+            "NbConvertBase": {
+                "display_data_priority": [MIME, "text/html", "image/svg+xml", "image/png", "text/plain"]
+            },
+        }
+    )
+    facts = {"title": title, "version": __version__, "date": today(), "css": style.sheet()}
+    page, _ = HTMLExporter(config=settings).from_notebook_node(notebook, resources={"azbench": facts})
+    page = _ANCHOR.sub("", page)
+    return page.replace("<!--contents-->", _contents(page))
+
+
+def _contents(page: str) -> str:
+    """Links to the headings of the page."""
+    links = [(match[1], unescape(_TAG.sub("", match[2]))) for match in _HEADING.finditer(page)]
+    items = "\n".join(f'<a href="#{escape(anchor)}">{escape(text)}</a>' for anchor, text in links)
+    return f'<nav class="toc" aria-label="Contents">\n{items}\n</nav>'

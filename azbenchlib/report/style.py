@@ -1,0 +1,34 @@
+"""The style sheet of a report, with the colours of the figures filled in."""
+
+from importlib import resources
+
+from azbenchlib.plots import style
+
+LIGHT_ROOT = ":root {"
+
+
+def sheet() -> str:
+    """CSS of the exported page: light and dark, screen and paper."""
+    return (
+        _source()
+        .replace("/*@light-variables*/", style.variables())
+        .replace("/*@dark-variables*/", style.variables(dark=True))
+        .replace("/*@dark-figures*/", style.dark_rules())
+        .replace("/*@font-stack*/", style.FONT_STACK)
+    )
+
+
+def scoped_sheet() -> str:
+    """The same rules for a block shown in a notebook: they reach that block and nothing else."""
+    screen = sheet().partition(
+        "/* ---------------------------------------------------------------- print */"
+    )[0]
+    before, _, rest = screen.partition("@media screen and (prefers-color-scheme: dark) {")
+    after = rest.partition("\n}\n")[2]  # a notebook has its own theme; blocks stay light on it
+    return (
+        f"@scope (.azbench) {{\n{(before + after).replace(':root', ':scope').replace('body {', ':scope {')}}}"
+    )
+
+
+def _source() -> str:
+    return (resources.files("azbenchlib.report") / "report.css").read_text(encoding="utf-8")

@@ -1,0 +1,334 @@
+"""The tables: what every column holds, in which unit, and what its values may be.
+
+One registry. Readers build frames with :func:`frame`, which fixes the order and the dtypes of the
+columns and refuses values that break a column's check. The column reference in ``docs/tables.md`` is
+made from it. Missing is always NA (``pd.NA``), never zero.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from azbenchlib.errors import InputError
+
+TEXT, INT, FLOAT, BOOL = "string", "Int64", "Float64", "boolean"
+
+ENVIRONMENTS = ("azure", "lab", "local", "other")
+ROLES = ("os", "data", "temp", "nvme", "ephemeral_os")
+HOST_CACHING = ("None", "ReadOnly", "ReadWrite")
+LEVELS = ("job", "group", "host", "all")
+DDIRS = ("read", "write", "trim", "mixed")
+LAT_KINDS = ("slat", "clat", "lat")
+METRICS = (
+    "iops",
+    "bw_bytes_per_s",
+    "slat_us",
+    "clat_us",
+    "lat_us",
+    "credits",
+    "cache_hit_ratio",
+    "queue_depth",
+    "throttled_share",
+)
+BOUNDS = ("=", ">", "<", "~")
+SEVERITIES = ("error", "warning", "info")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: dtype, unit, allowed values, smallest and largest value, meaning."""
+
+    dtype: str
+    doc: str
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+    def offenders(self, values: pd.Series) -> pd.Series:
+        """The values that break this column's check; NA never does."""
+        present = values.dropna()
+        if self.choices:
+            return present[~present.isin(self.choices)]
+        bad = pd.Series(False, index=present.index)
+        if self.low is not None:
+            bad |= present < self.low
+        if self.high is not None:
+            bad |= present > self.high
+        return present[bad]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: the columns that identify a row, and all columns in order."""
+
+    key: tuple[str, ...]
+    doc: str
+    columns: Mapping[str, Column] = field(repr=False)
+
+
+def _text(doc: str, choices: tuple[str, ...] = ()) -> Column:
+    return Column(TEXT, doc, choices=choices)
+
+
+def _whole(doc: str, unit: str = "", low: float = 0) -> Column:
+    return Column(INT, doc, unit, low=low)
+
+
+def _real(doc: str, unit: str = "", low: float | None = 0, high: float | None = None) -> Column:
+    return Column(FLOAT, doc, unit, low=low, high=high)
+
+
+_RUN_ID = _text("The run: a hash of the content, the document in it and the job's place")
+_DDIR = _text("Direction of the I/O; mixed sums the others", DDIRS)
+_LAT_KIND = _text("Submission, completion or total latency", LAT_KINDS)
+
+TABLES: dict[str, Table] = {
+    "setups": Table(
+        ("setup_id",),
+        "What was measured: one row a machine with its disks",
+        {
+            "setup_id": _text("Name of the setup within the dataset"),
+            "label": _text("How reports call it; NA: derived from the other columns"),
+            "environment": _text("Where it ran", ENVIRONMENTS),
+            "region": _text("Azure region"),
+            "zone": _text("Availability zone"),
+            "vm_size": _text("Azure VM size, such as Standard_E8ds_v4"),
+            "ram_bytes": _whole("Main memory", "B"),
+            "os": _text("Operating system or image"),
+            "kernel": _text("Kernel release"),
+            "time_scale": _real("Slow motion of the lab: times ÷ k; 1 where there was none", "1"),
+            "as_of": _text("Date whose documented limits and prices apply, ISO 8601"),
+        },
+    ),
+    "disks": Table(
+        ("setup_id", "disk"),
+        "The disks of a setup",
+        {
+            "setup_id": _text("The setup it belongs to"),
+            "disk": _text("Name of the disk within the setup"),
+            "role": _text("What the disk is for", ROLES),
+            "sku": _text("Azure SKU, such as Premium_LRS, or the kind of a local disk"),
+            "tier": _text("Performance tier, such as P30"),
+            "size_bytes": _whole("Size", "B"),
+            "host_caching": _text("Azure host caching; the string None means off", HOST_CACHING),
+            "provisioned_iops": _whole("IOPS bought", "1/s"),
+            "provisioned_bytes_per_s": _whole("Throughput bought", "B/s"),
+            "count": _whole("How many of this kind", low=1),
+            "stripe": _text("How several are joined: NA, or stripe with its chunk size"),
+            "lun": _whole("Logical unit number on the VM"),
+            "zone": _text("Zone of the disk, where it differs from the VM's"),
+            "bursting": Column(BOOL, "Whether the disk could burst"),
+        },
+    ),
+    "runs": Table(
+        ("run_id",),
+        "One row a tool job: a fio jobs[] entry, an iozone cell, a published experiment",
+        {
+            "run_id": _RUN_ID,
+            "setup_id": _text("The setup it ran on"),
+            "disks": _text("Names of the disks it drove, comma-separated"),
+            "target": _text("File, directory or device that was driven"),
+            "level": _text("job; or a sum of other rows: group, host, all", LEVELS),
+            "tool": _text("fio, iozone, diskspd, iometer"),
+            "tool_version": _text("As the tool reports it"),
+            "job": _text("Name of the job"),
+            "job_index": _whole("Place of the job in its document, from 0"),
+            "host": _text("Client in a client/server run"),
+            "group_id": _whole("fio's reporting group"),
+            "rw": _text("Pattern in fio's spelling, or the iozone test"),
+            "rwmix_read_pct": _real("Share of reads of a mixed pattern", "%", high=100),
+            "bs_bytes": _whole("Block size (of reads, where writes have their own)", "B"),
+            "bs_write_bytes": _whole("Block size of writes, where it differs", "B"),
+            "iodepth": _whole("Outstanding I/Os asked for per job"),
+            "numjobs": _whole("Jobs that this row covers or was one of, as asked for"),
+            "queue_depth": _whole("Outstanding I/Os of this row in total"),
+            "working_set_bytes": _whole("Data touched", "B"),
+            "direct": Column(BOOL, "Whether the page cache was bypassed"),
+            "ioengine": _text("fio's I/O engine"),
+            "rate_iops": _real("Rate limit asked for", "1/s"),
+            "ramp_s": _real("Time left out at the start", "s"),
+            "runtime_limit_s": _real("Run time asked for", "s"),
+            "time_based": Column(BOOL, "Whether it ran on until the run time was over"),
+            "started_at": _text("Start, ISO 8601 with zone"),
+            "idle_before_s": _real("Rest before the run", "s"),
+            "usr_cpu_pct": _real("User CPU", "%"),
+            "sys_cpu_pct": _real("System CPU", "%"),
+            "error": Column(INT, "The tool's error code; 0: none"),
+            "source_path": _text("The file it was read from"),
+            "source_sha256": _text("Hash of that file"),
+            "source_doc": _whole("Which document in that file, from 0"),
+        },
+    ),
+    "results": Table(
+        ("run_id", "ddir"),
+        "Rates over a whole run",
+        {
+            "run_id": _RUN_ID,
+            "ddir": _DDIR,
+            "ios": _whole("I/Os done"),
+            "io_bytes": _whole("Bytes moved", "B"),
+            "runtime_s": _real("Time in this direction", "s"),
+            "iops": _real("I/Os per second", "1/s"),
+            "iops_stddev": _real("Standard deviation of the tool's IOPS samples", "1/s"),
+            "bw_bytes_per_s": _real("Throughput", "B/s"),
+            "errors": _whole("I/Os that failed"),
+        },
+    ),
+    "latency": Table(
+        ("run_id", "ddir", "lat_kind"),
+        "Latency moments over a whole run",
+        {
+            "run_id": _RUN_ID,
+            "ddir": _DDIR,
+            "lat_kind": _LAT_KIND,
+            "n": _whole("Samples"),
+            "lat_min_us": _real("Smallest", "µs"),
+            "lat_mean_us": _real("Mean", "µs"),
+            "lat_stddev_us": _real("Standard deviation", "µs"),
+            "lat_max_us": _real("Largest", "µs"),
+        },
+    ),
+    "percentiles": Table(
+        ("run_id", "ddir", "lat_kind", "percentile"),
+        "Latency percentiles that the tool reported",
+        {
+            "run_id": _RUN_ID,
+            "ddir": _DDIR,
+            "lat_kind": _LAT_KIND,
+            "percentile": _real("0 to 100", "%", high=100),
+            "lat_us": _real("The latency that this share of the I/Os did not exceed", "µs"),
+        },
+    ),
+    "bins": Table(
+        ("run_id", "ddir", "lat_kind", "t_s", "bin_ns"),
+        "Latency histogram: how many I/Os fell into each of fio's bins",
+        {
+            "run_id": _RUN_ID,
+            "ddir": _DDIR,
+            "lat_kind": _LAT_KIND,
+            "t_s": _real("Interval of a histogram log; NA: the whole run", "s"),
+            "bin_ns": _whole("The bin, named by the value that fio prints for it", "ns"),
+            "n": _whole("I/Os in the bin"),
+        },
+    ),
+    "samples": Table(
+        ("run_id", "ddir", "metric", "seq"),
+        "Time series: one row a line of a log",
+        {
+            "run_id": _RUN_ID,
+            "ddir": _DDIR,
+            "metric": _text("What was sampled", METRICS),
+            "seq": _whole("Place in the log, from 0"),
+            "t_s": _real("Time since the start of the job", "s"),
+            "value": _real("In the metric's unit", low=None),
+            "bs_bytes": _whole("Block size of this I/O; NA for averages", "B"),
+            "object": _text("The disk or VM bucket that a lab sample speaks of"),
+        },
+    ),
+    "published": Table(
+        ("run_id", "quantity", "stat"),
+        "Figures from a publication as they were printed",
+        {
+            "run_id": _RUN_ID,
+            "quantity": _text("What was measured, such as iops, clat, bandwidth"),
+            "stat": _text("Which statistic of it: p99, mean, …; it may be unstated"),
+            "value": _real("As printed", low=None),
+            "bound": _text("=: this value; >, <: above or below it; ~: about it", BOUNDS),
+            "unit": _text("As printed"),
+            "measured": Column(
+                BOOL, "Whether the publication measured it; or states, expects or computes it"
+            ),
+            "precision": _text("How far the figure can be taken at its word"),
+            "claim": _text("What the publication concluded from it"),
+            "source_file": _text("Text in which it stands"),
+            "source_line": _whole("Line of that text, from 1", low=1),
+        },
+    ),
+    "findings": Table(
+        ("run_id", "source_path", "code"),
+        "What was wrong with an input, or makes a result doubtful",
+        {
+            "run_id": _text("The run it speaks of; NA: the whole file"),
+            "source_path": _text("The file it speaks of"),
+            "severity": _text("error: something is lost; warning: doubtful; info: worth knowing", SEVERITIES),
+            "code": _text("Short name of the kind of finding"),
+            "message": _text("What, where and how much"),
+            "advice": _text("What to do about it"),
+        },
+    ),
+}
+
+
+def empty(table: str) -> pd.DataFrame:
+    """A table without rows, every column in its place and dtype."""
+    return frame(table, [])
+
+
+def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as a frame of this table.
+
+    Parameters
+    ----------
+    table : str
+        A name in :data:`TABLES`.
+    records : iterable of mappings
+        Column to value; a column that is absent or None is NA.
+
+    Returns
+    -------
+    DataFrame
+        All columns of the table in the registry's order and dtypes.
+
+    Raises
+    ------
+    InputError
+        For a column that the table does not have, or a value that breaks a column's check.
+    """
+    columns = TABLES[table].columns
+    rows = list(records)
+    unknown = {name for row in rows for name in row} - set(columns)
+    if unknown:
+        raise InputError(f"table {table} has no column {sorted(unknown)}; it has: {', '.join(columns)}")
+    data = {
+        name: pd.Series([row.get(name) for row in rows], dtype=column.dtype)
+        for name, column in columns.items()
+    }
+    return check(table, pd.DataFrame(data))
+
+
+def conform(table: str, data: pd.DataFrame) -> pd.DataFrame:
+    """Any frame with this table's columns (some may be absent) in the registry's order and dtypes.
+
+    Raises
+    ------
+    InputError
+        As :func:`frame` does.
+    """
+    columns = TABLES[table].columns
+    unknown = set(data.columns) - set(columns)
+    if unknown:
+        raise InputError(f"table {table} has no column {sorted(unknown)}; it has: {', '.join(columns)}")
+    full = data.reindex(columns=list(columns))
+    return check(table, full.astype({name: column.dtype for name, column in columns.items()}))
+
+
+def check(table: str, data: pd.DataFrame) -> pd.DataFrame:
+    """The same frame, or an InputError that names the column, a value and what it may be."""
+    for name, column in TABLES[table].columns.items():
+        bad = column.offenders(data[name])
+        if len(bad):
+            allowed = ", ".join(column.choices) or f"{column.low} to {column.high or 'any'}"
+            raise InputError(f"{table}.{name}: value '{bad.iloc[0]}' is not one of: {allowed}")
+    return data
+
+
+def records(data: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as plain dicts with every column; NA is None, numbers are Python's own.
+
+    This is what ``azbench read --format json`` prints, so no value is NaN or infinite.
+    """
+    plain = data.astype(object).where(data.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in plain.to_dict(orient="records")]

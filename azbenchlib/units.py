@@ -1,0 +1,133 @@
+"""Sizes, rates and times: parse and format. The only home of 1024, 10**3 and 10**6.
+
+Values inside the library are in base units: bytes, bytes per second, seconds, and microseconds for
+latencies (columns end in ``_bytes``, ``_bytes_per_s``, ``_s``, ``_us``). They are formatted at the edge.
+"""
+
+import math
+import re
+
+from azbenchlib.errors import InputError
+
+KIB = 1024
+MIB = KIB**2
+GIB = KIB**3
+TIB = KIB**4
+KB = 10**3
+MB = 10**6
+GB = 10**9
+TB = 10**12
+MS_PER_S = 10**3
+US_PER_MS = 10**3
+US_PER_S = 10**6
+NS_PER_US = 10**3
+
+NBSP = "\u00a0"  # keeps a number and its unit on one line
+
+# What fio's `kb_base=1024` (the default) makes of a suffix: SI letters are powers of two and IEC names
+# are powers of ten, the opposite of the standards, for the sake of old job files.
+# Source: fio HOWTO, "Parameter types", int; read at fio-3.41, 2025.
+_FIO_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_FIO_SIZE = re.compile(r"^(\d+)\s*([kmgtp]?)(i?)(b?)$", re.IGNORECASE)
+
+_SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)(b?)$", re.IGNORECASE)
+
+
+def fio_size(text: str, kb_base: int = KIB) -> int:
+    """Bytes of a fio size such as ``4k``, ``30g`` or ``65536``.
+
+    Parameters
+    ----------
+    text : str
+        The option's value as typed.
+    kb_base : {1024, 1000}
+        fio's option of that name.
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    Raises
+    ------
+    InputError
+        When the text is no size (a percentage, a list, a range).
+
+    Notes
+    -----
+    With ``kb_base=1024`` fio reads ``4k`` as 4,096 and ``4Ki`` as 4,000; with ``kb_base=1000`` the other
+    way round. Source: fio HOWTO, "Parameter types".
+    """
+    match = _FIO_SIZE.match(text.strip())
+    if not match:
+        raise InputError(f"'{text}' is not a fio size; write bytes or a number with k, m, g or t, such as 4k")
+    number, letter, iec = int(match[1]), match[2].lower(), bool(match[3])
+    base = KIB if (kb_base == KIB) != iec else KB
+    return number * base ** _FIO_POWERS[letter]
+
+
+def parse_size(text: str) -> int:
+    """Bytes of a size as people write it: ``4k``, ``64KiB``, ``1.5 GiB`` are binary, ``2TB`` too.
+
+    A bare letter and ``xB`` count in powers of 1024, like fio and ``ls -h``.
+
+    Raises
+    ------
+    InputError
+        When the text is no size or not a whole number of bytes.
+    """
+    match = _SIZE.match(text.strip())
+    if not match:
+        raise InputError(f"'{text}' is not a size; write a number with k, M, G or T, such as 64k or 2G")
+    value = float(match[1]) * KIB ** _FIO_POWERS[match[2].lower()]
+    if value != int(value):
+        raise InputError(f"'{text}' is not a whole number of bytes")
+    return int(value)
+
+
+def fio_size_text(n_bytes: int) -> str:
+    """The shortest fio spelling of a size: 4096 -> ``4k``, 1536 -> ``1536``."""
+    for letter, unit in (("t", TIB), ("g", GIB), ("m", MIB), ("k", KIB)):
+        if n_bytes and n_bytes % unit == 0:
+            return f"{n_bytes // unit}{letter}"
+    return str(n_bytes)
+
+
+def format_size(n_bytes: float) -> str:
+    """A size in binary units: 4096 -> ``4 KiB``, with a no-break space."""
+    for name, unit in (("TiB", TIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
+        if abs(n_bytes) >= unit:
+            return f"{n_bytes / unit:.4g}{NBSP}{name}"
+    return f"{n_bytes:.4g}{NBSP}B"
+
+
+def format_us(us: float) -> str:
+    """A latency given in microseconds: ``147 µs``, ``2.47 ms``, ``1.2 s``, three significant digits."""
+    for name, unit in (("s", US_PER_S), ("ms", US_PER_MS)):
+        if us >= unit:
+            return f"{_significant(us / unit)}{NBSP}{name}"
+    return f"{_significant(us)}{NBSP}µs"
+
+
+def format_count(value: float) -> str:
+    """A count or a rate with thousands separators: 59200 -> ``59,200``; below 100 one decimal."""
+    if abs(value) >= 100 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.1f}"
+
+
+def format_mbps(bytes_per_s: float) -> str:
+    """A throughput as the number of MB/s (10**6 bytes): 134217728 -> ``134``."""
+    value = bytes_per_s / MB
+    if value >= 100 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def _significant(value: float, digits: int = 3) -> str:
+    """Three significant digits, never in exponent form: 4.0 -> ``4``, 147.4 -> ``147``, 2.474 -> ``2.47``."""
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

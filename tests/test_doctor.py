@@ -1,0 +1,110 @@
+"""The doctor on this machine, and on machines that lack things: PATHs made for the purpose."""
+
+from pathlib import Path
+
+import pytest
+
+from azbenchlib import doctor
+
+OLD_FIO = 'echo "fio-2.21"'
+FIO_WITHOUT_JSON_PLUS = '[ "$1" = --version ] && echo "fio-3.1" || exit 1'
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is the whole PATH."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def program(folder: Path, name: str, script: str = "") -> None:
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+
+
+def check(name: str) -> doctor.Check:
+    return next(check for check in doctor.diagnose() if check.name == name)
+
+
+def test_what_is_missing_has_a_cost_and_a_remedy_and_what_is_there_has_none() -> None:
+    checks = doctor.diagnose()
+    assert len({check.name for check in checks}) == len(checks) == 9
+    assert all(check.costs and check.found for check in checks)
+    assert all(bool(check.remedy) != check.ok for check in checks)
+
+
+def test_needed_ones_come_first() -> None:
+    needed = [check.needed for check in doctor.diagnose()]
+    assert needed == sorted(needed, reverse=True)
+    assert any(needed) and not all(needed)
+
+
+@pytest.mark.fio
+@pytest.mark.parametrize("name", ["Python", "Python packages", "fio", "Pango"])
+def test_a_set_up_machine_has_what_is_needed(name: str) -> None:
+    assert check(name).ok, check(name)
+
+
+def test_on_an_empty_path_every_tool_is_missing_and_nothing_is_raised(path: Path) -> None:
+    checks = {check.name: check for check in doctor.diagnose()}
+    for name in ("fio", "fio's nbd engine", "iozone", "az"):
+        assert (checks[name].ok, checks[name].found) == (False, "missing")
+    assert checks["fio"].needed and not checks["iozone"].needed
+
+
+@pytest.mark.parametrize(("script", "version"), [(OLD_FIO, "2.21"), (FIO_WITHOUT_JSON_PLUS, "3.1")])
+def test_a_fio_that_cannot_write_exact_histograms_is_too_old(path: Path, script: str, version: str) -> None:
+    program(path, "fio", script)
+    assert (check("fio").ok, check("fio").found) == (False, f"fio-{version}, too old")
+
+
+def test_a_fio_without_the_nbd_engine_still_measures(path: Path) -> None:
+    program(path, "fio", 'case "$1" in --version) echo fio-3.28;; --enghelp) echo libaio;; esac')
+    assert check("fio").ok
+    assert not check("fio's nbd engine").ok
+
+
+def test_the_version_of_iozone_is_read_from_its_banner(path: Path) -> None:
+    program(path, "iozone", "echo '        Version $Revision: 3.506 $'")
+    assert check("iozone").found == "3.506"
+
+
+@pytest.mark.parametrize(
+    ("manager", "remedy"),
+    [
+        ("apt-get", "sudo apt-get install fio"),
+        ("dnf", "sudo dnf install fio-engine-nbd"),
+        ("brew", "brew install fio"),
+        ("pacman", "Install fio with this system's package manager"),
+    ],
+)
+def test_remedies_are_commands_of_this_system(path: Path, manager: str, remedy: str) -> None:
+    program(path, manager)
+    assert check("fio's nbd engine").remedy == remedy
+
+
+def test_any_of_the_browsers_will_do(path: Path) -> None:
+    program(path, "microsoft-edge", 'echo "Microsoft Edge 130.0"')
+    assert check("Chromium").found == "Microsoft Edge 130.0"
+    assert doctor.find_browser() == str(path / "microsoft-edge")
+
+
+def test_packages_out_of_bounds_or_absent_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = ["pandas>=3.1", "numpy>=999", "no-such-package", "nor-this; extra == 'dev'"]
+    monkeypatch.setattr(doctor.metadata, "requires", lambda _: declared)
+    found = check("Python packages").found
+    assert found.startswith("numpy ") and found.endswith(" is not >=999; no-such-package is missing")
+
+
+def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(doctor, "ROOM_BYTES", 2**80)
+    monkeypatch.chdir(tmp_path)
+    assert not check("disk space").ok
+    assert str(tmp_path) in check("disk space").remedy
+
+
+def test_a_tool_that_hangs_counts_as_missing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_PATIENCE_S", 0.2)
+    program(path, "fio", "while :; do :; done")
+    assert check("fio").found == "missing"

@@ -1,0 +1,157 @@
+"""The set-up: pins that agree, a lock that names no host, a bootstrap that comes to rest, a tidy tree."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent  # unresolved: the environment's own folder
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())
+LOCK = (ROOT / "requirements.lock").read_text()
+
+CONDA_NAMES = {"matplotlib-base": "matplotlib"}  # conda-forge's name -> PyPI's
+CONDA_ONLY = {"python", "pip", "fio", "make"}
+
+# Folders of one machine. Names that stand for any user are fine.
+ABSOLUTE_PATH = re.compile(r"(?<![\w.~/-])/(?:work/|root/|(?:home|Users)/(?!user/|azureuser/)[a-z])")
+
+
+def run(*command: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+def own_files(pattern: str = "*") -> list[Path]:
+    """What is committed here or could be: all that .gitignore does not leave out."""
+    listing = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", pattern)
+    if listing.returncode:
+        pytest.skip("not a git checkout, so there is no list of the files that belong to it")
+    return [ROOT / name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def declared() -> dict[str, str]:
+    extras = PROJECT["optional-dependencies"].values()
+    texts = [*PROJECT["dependencies"], *(text for extra in extras for text in extra)]
+    return {need.name: str(need.specifier) for need in map(Requirement, texts)}
+
+
+def test_conda_and_pyproject_have_the_same_pins() -> None:
+    *plain, last = ENVIRONMENT["dependencies"]
+    needs = [Requirement(text) for text in [*plain, *last["pip"]]]
+    pins = {CONDA_NAMES.get(need.name, need.name): str(need.specifier) for need in needs}
+    assert Requirement(f"python{PROJECT['requires-python']}").specifier == Requirement(plain[0]).specifier
+    assert {name: pin for name, pin in pins.items() if name not in CONDA_ONLY} == declared()
+
+
+def test_the_lock_names_no_host_and_hashes_everything() -> None:
+    assert "://" not in LOCK
+    entries = re.split(r"\n(?=\S)", LOCK.strip())
+    assert len(entries) > 50
+    for entry in entries:
+        assert re.match(r"[a-z0-9.-]+==\S+", entry), entry[:80]
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry[:80]
+
+
+def test_what_is_declared_is_locked_within_its_bounds() -> None:
+    locked = dict(re.findall(r"^([a-z0-9.-]+)==([^\s;\\]+)", LOCK, re.MULTILINE))
+    for name, pin in declared().items():
+        assert name in locked, f"{name} is not in requirements.lock: make lock"
+        assert Requirement(f"{name}{pin}").specifier.contains(locked[name]), f"{name}: make lock"
+
+
+def test_every_make_target_says_what_it_is_for() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
+    listed = re.findall(r"^make (\w+) +\S", run("make").stdout, re.MULTILINE)
+    assert phony and listed == phony[1].split()
+    assert {"setup", "report", "test"} <= set(listed)
+
+
+@pytest.mark.parametrize("target", ["report", "test"])
+def test_setup_is_the_first_thing_that_report_and_test_do(target: str) -> None:
+    steps = run("make", "--dry-run", target).stdout.splitlines()
+    assert steps[0].startswith("sh scripts/bootstrap"), steps
+
+
+@pytest.mark.parametrize(("shell", "script"), [("sh", "scripts/bootstrap"), ("bash", ".ci/run")])
+def test_scripts_parse_and_may_be_started(shell: str, script: str) -> None:
+    checked = run(shell, "-n", script)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert os.access(ROOT / script, os.X_OK)
+
+
+def without_network() -> list[str]:
+    """A prefix that takes the network away, where this user may do so."""
+    prefix = ["unshare", "--net", "--map-root-user"]
+    able = shutil.which("unshare") and run(*prefix, "true").returncode == 0
+    return prefix if able else []
+
+
+def test_a_second_setup_changes_nothing_and_needs_no_network() -> None:
+    ready = ROOT / ".venv" / ".ready"
+    if not ready.exists():
+        pytest.skip("this environment was not made by make setup")
+    before = ready.stat().st_mtime_ns
+    done = run(*without_network(), "sh", "scripts/bootstrap")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Installing" not in done.stdout and done.stdout.endswith("Ready: .venv/bin/azbench\n")
+    assert ready.stat().st_mtime_ns == before
+
+
+def bootstrap_with(tmp_path: Path, *programs: str) -> subprocess.CompletedProcess[str]:
+    """The bootstrap of a copy of this checkout, on a PATH with only these programs and the shell's own."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tmp_path / "scripts").mkdir()
+    for name in ("scripts/bootstrap", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    for name in ("sh", "dirname", "mkdir", "sed", "find", "tail", "head", "cat", "id", *programs):
+        where = sys.executable if name == "python3" else shutil.which(name)
+        assert where, name
+        (tools / name).symlink_to(where)
+    return run(tools / "sh", tmp_path / "scripts" / "bootstrap", env={"PATH": str(tools)})
+
+
+def test_without_apt_it_says_which_python_to_install(tmp_path: Path) -> None:
+    done = bootstrap_with(tmp_path)
+    assert done.returncode == 2
+    accepted = Requirement(f"python{PROJECT['requires-python']}").specifier
+    names = [f"python3.{minor}" for minor in range(99, 0, -1) if f"3.{minor}" in accepted]
+    assert f"one of these must be on PATH: {' '.join(names)}. Install it" in done.stderr
+
+
+def test_without_apt_it_says_which_packages_to_install(tmp_path: Path) -> None:
+    done = bootstrap_with(tmp_path, "python3")
+    assert done.returncode == 2
+    assert "no apt; please install what these Debian packages hold: fio" in done.stderr
+
+
+def test_notebooks_hold_no_results() -> None:
+    for path in own_files("*.ipynb"):
+        cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+        assert not [cell for cell in cells if cell["outputs"] or cell["execution_count"]], path
+
+
+def test_no_file_holds_a_path_of_one_machine() -> None:
+    for path in own_files():
+        found = ABSOLUTE_PATH.search(path.read_text(errors="replace"))
+        assert not found, f"{path}: {found and found[0]}"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"], ["lint-imports"]],
+    ids=" ".join,
+)
+def test_the_code_keeps_the_house_rules(command: list[str]) -> None:
+    done = run(BIN / command[0], *command[1:])
+    assert done.returncode == 0, done.stdout + done.stderr
