@@ -11,8 +11,8 @@ setup: ## install what is missing; a second run changes nothing
 	@sh scripts/bootstrap $(BOOTSTRAP)
 
 report: setup ## measure this machine's disk and write an HTML and a PDF report
-	@.venv/bin/azbench run --name this-machine
-	@.venv/bin/azbench report this-machine --beside azure-local-disks-2020
+	@.venv/bin/azbench run -o datasets/this-machine -p fresh=True
+	@.venv/bin/azbench report datasets/this-machine azure-local-disks-2020
 
 test: BOOTSTRAP = --browser
 test: setup ## run all tests, with ruff, mypy and the import contracts among them

@@ -141,14 +141,11 @@ def doctor() -> None:
     from azbenchlib.doctor import diagnose
 
     checks = diagnose()
-    table = Table(box=None, pad_edge=False)
-    for name in ("", "What", "Found", "Without it", "How to get it"):
-        table.add_column(name, overflow="fold")
+    table = Table(box=None, pad_edge=False, show_header=False)
     for check in checks:
         state = "ok" if check.ok else "MISSING" if check.needed else "absent"
-        table.add_row(
-            state, check.name, check.found, *(("", "") if check.ok else (check.costs, check.remedy))
-        )
+        text = check.found if check.ok else f"without it: {check.costs}\nget it: {check.remedy}"
+        table.add_row(state, check.name, Text(text))
     Console(highlight=False).print(table)
     if any(check.needed and not check.ok for check in checks):
         raise typer.Exit(2)

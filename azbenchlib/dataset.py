@@ -5,9 +5,9 @@ can always be made again from ``raw/``).
 """
 
 import json
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +58,16 @@ class Dataset:
         InputError
             When a path does not exist, or a folder holds no file.
         """
-        return cls.merge([_read_path(Path(path)) for path in paths])
+        loose: dict[Path, None] = {}
+        datasets = []
+        for path in map(Path, paths):
+            if (path / manifest.FILE).is_file():
+                datasets.append(_read_dataset_folder(path))
+            else:
+                loose |= dict.fromkeys(_files_at(path))
+        # in one go, for a log may lie in another of the paths than its JSON
+        files = [cls(_read_files([(file, str(file)) for file in loose]))] if loose else []
+        return cls.merge([*files, *datasets])
 
     @classmethod
     def load(cls, folder: Path | str) -> "Dataset":
@@ -72,8 +81,8 @@ class Dataset:
         folder = Path(folder)
         found = manifest.load(folder)
         if _stamp(folder) == _read_stamp(folder):
-            parts = {name: pd.read_parquet(folder / TABLES / f"{name}.parquet") for name in schema.TABLES}
-            return cls({name: schema.conform(name, part) for name, part in parts.items()}, found)
+            with suppress(OSError, ValueError, InputError):  # a table is missing or damaged: make it again
+                return cls({name: _read_table(folder, name) for name in schema.TABLES}, found)
         return _read_dataset_folder(folder)
 
     def save(self, folder: Path | str) -> Path:
@@ -99,13 +108,21 @@ class Dataset:
         """Put datasets together: rows are kept, a run that is there twice counts once.
 
         The manifest is kept where there is just one. Setups that share an id but come from different
-        datasets get the dataset's name in front.
+        datasets get the dataset's name in front (with a number, where different datasets have one name).
+
+        Raises
+        ------
+        InputError
+            When there is no dataset.
         """
+        if not datasets:
+            raise InputError("nothing to read: at least one file, folder or dataset is needed")
         if len(datasets) == 1:
             return datasets[0]
         seen = pd.concat([part.setups[["setup_id"]] for part in datasets])["setup_id"]
         shared = set(seen[seen.duplicated()])
-        parts = [_rename_setups(part, shared) for part in datasets]
+        named = zip(datasets, _distinct_names(datasets), strict=True)
+        parts = [_rename_setups(part.tables, name, shared) for part, name in named]
         tables = {name: _stack(name, [part[name] for part in parts]) for name in schema.TABLES}
         manifests = [part.manifest for part in datasets if part.manifest]
         return cls(_count_once(tables), manifests[0] if len(manifests) == 1 else None)
@@ -153,24 +170,27 @@ def resolve(name: str, homes: Iterable[Path]) -> Path:
     )
 
 
-def _read_path(path: Path) -> Dataset:
+def _files_at(path: Path) -> list[Path]:
+    """The file itself, or all files of a folder."""
     if path.is_file():
-        return Dataset(_read_files([(path, str(path))]))
+        return [path]
     if not path.is_dir():
         raise InputError(f"{path}: no such file or folder")
-    if (path / manifest.FILE).is_file():
-        return _read_dataset_folder(path)
-    files = [(file, str(file)) for file in _walk(path)]
+    files = list(manifest.files(path))
     if not files:
         raise InputError(
             f"{path}: the folder holds no file; benchmark outputs are needed, such as fio's JSON"
         )
-    return Dataset(_read_files(files))
+    return files
+
+
+def _read_table(folder: Path, name: str) -> pd.DataFrame:
+    return schema.conform(name, pd.read_parquet(folder / TABLES / f"{name}.parquet"))
 
 
 def _read_dataset_folder(folder: Path) -> Dataset:
     found = manifest.load(folder)
-    files = [(file, file.relative_to(folder).as_posix()) for file in _walk(folder / manifest.RAW)]
+    files = [(file, file.relative_to(folder).as_posix()) for file in manifest.files(folder / manifest.RAW)]
     if not files:
         raise InputError(f"{folder / manifest.RAW}: no raw output; a dataset needs at least one")
     tables = _read_files(files)
@@ -185,7 +205,7 @@ def _read_dataset_folder(folder: Path) -> Dataset:
 
 def _read_files(files: Sequence[tuple[Path, str]]) -> Tables:
     """Read files in order; those that lean on a JSON beside them come after it."""
-    sources = [Source(shown, file.read_bytes()) for file, shown in files]
+    sources = [_source(file, shown) for file, shown in files]
     parts: list[Tables] = []
     later = []
     for source in sources:
@@ -197,6 +217,13 @@ def _read_files(files: Sequence[tuple[Path, str]]) -> Tables:
     runs = _stack("runs", [part["runs"] for part in parts])
     parts += [formats.read(source, _beside(source, runs)) for source in later]
     return _count_once({name: _stack(name, [part[name] for part in parts]) for name in schema.TABLES})
+
+
+def _source(file: Path, shown: str) -> Source:
+    try:
+        return Source(shown, file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
 def _beside(log: Source, runs: pd.DataFrame) -> Beside | None:
@@ -214,13 +241,6 @@ def _beside(log: Source, runs: pd.DataFrame) -> Beside | None:
     return Beside(str(last["run_id"]), str(last["tool_version"]))
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    """Files below a folder in a fixed order; links to folders are not followed, hidden ones left out."""
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place) / name for name in sorted(names) if not name.startswith("."))
-
-
 def _stack(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     filled = [part for part in parts if len(part)]
     return pd.concat(filled, ignore_index=True) if filled else schema.empty(name)
@@ -230,8 +250,6 @@ def _count_once(tables: Tables) -> Tables:
     """Drop rows of runs that are there twice (the same file in two places), and say so."""
     runs = tables["runs"]
     twice = runs[runs.duplicated("run_id")]
-    if twice.empty:
-        return tables
     notes = schema.frame(
         "findings",
         [
@@ -245,23 +263,41 @@ def _count_once(tables: Tables) -> Tables:
             for run in twice.itertuples()
         ],
     )
+    # findings and printed figures may share a key and yet differ
+    whole = ("findings", "published")
     single = {
-        name: table.drop_duplicates(list(schema.TABLES[name].key), ignore_index=True)
+        name: table.drop_duplicates(
+            None if name in whole else list(schema.TABLES[name].key), ignore_index=True
+        )
         for name, table in tables.items()
     }
     return single | {"findings": _stack("findings", [single["findings"], notes])}
 
 
-def _rename_setups(dataset: Dataset, shared: set[str]) -> Tables:
-    prefix = f"{dataset.manifest.name}/" if dataset.manifest else ""
-    if not prefix or not shared:
-        return dataset.tables
-    return {
-        name: table.assign(setup_id=table["setup_id"].map(lambda old: prefix + old if old in shared else old))
-        if "setup_id" in table
-        else table
-        for name, table in dataset.tables.items()
-    }
+def _distinct_names(datasets: Sequence[Dataset]) -> list[str]:
+    """What to call each dataset; copies of one are called the same, one without a manifest is nameless."""
+    different: list[Manifest] = []
+    names = []
+    for found in (part.manifest for part in datasets):
+        if found is None:
+            names.append("")
+            continue
+        if found not in different:
+            different.append(found)
+        place = [other for other in different if other.name == found.name].index(found)
+        names.append(f"{found.name}-{place + 1}" if place else found.name)
+    return names
+
+
+def _rename_setups(tables: Tables, name: str, shared: set[str]) -> Tables:
+    if not name or not shared:
+        return tables
+
+    def renamed(table: pd.DataFrame) -> pd.DataFrame:
+        ids = table["setup_id"]
+        return table.assign(setup_id=ids.mask(ids.isin(shared), name + "/" + ids))
+
+    return {key: renamed(table) if "setup_id" in table else table for key, table in tables.items()}
 
 
 def _changed_since(folder: Path, found: Manifest) -> pd.DataFrame:
@@ -280,7 +316,8 @@ def _stamp(folder: Path) -> dict[str, object]:
     raw = folder / manifest.RAW
     return {
         "azbench": __version__,
-        "raw": {file.relative_to(raw).as_posix(): manifest.sha256(file) for file in _walk(raw)},
+        "manifest": manifest.sha256(folder / manifest.FILE),
+        "raw": {file.relative_to(raw).as_posix(): manifest.sha256(file) for file in manifest.files(raw)},
     }
 
 

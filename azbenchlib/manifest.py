@@ -6,11 +6,13 @@ hashes of the raw files beside them. Written by a rename, so it is whole or abse
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from azbenchlib import schema
 from azbenchlib.errors import InputError, OutputError
@@ -72,6 +74,15 @@ class Manifest(_Strict):
     notes: list[str] = Field(default_factory=list)  # what a reader must know before trusting a figure
     raw: dict[str, str] = Field(default_factory=dict)  # path in the folder -> sha256
 
+    @field_validator("setups")
+    @classmethod
+    def _once(cls, setups: list[Setup]) -> list[Setup]:
+        names = [setup.setup_id for setup in setups]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"setup_id '{name}' is there {names.count(name)} times")
+        return setups
+
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables setups and disks."""
         setups = [setup.model_dump(exclude={"disks"}) for setup in self.setups]
@@ -89,7 +100,11 @@ def load(folder: Path) -> Manifest:
     """
     path = folder / FILE
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        found = Manifest.model_validate_json(path.read_bytes())
+        found.tables()
+        return found
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; a dataset folder holds {FILE} and {RAW}/") from error
     except ValidationError as error:
@@ -100,10 +115,17 @@ def load(folder: Path) -> Manifest:
 
 def save(folder: Path, manifest: Manifest) -> Path:
     """Write the manifest, with the hash of every file under ``raw/``; whole or not at all."""
-    files = sorted(path for path in (folder / RAW).rglob("*") if path.is_file())
-    hashes = {path.relative_to(folder).as_posix(): sha256(path) for path in files}
+    hashes = {path.relative_to(folder).as_posix(): sha256(path) for path in files(folder / RAW)}
     text = manifest.model_copy(update={"raw": hashes}).model_dump_json(indent=1, exclude_none=True)
     return write_atomically(folder / FILE, text.encode() + b"\n")
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """Files below a folder in a fixed order; hidden ones and links to folders are left out."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        here = (Path(place) / name for name in sorted(names) if not name.startswith("."))
+        yield from (path for path in here if path.is_file())  # no dangling link, no pipe
 
 
 def sha256(path: Path) -> str:
@@ -127,4 +149,7 @@ def write_atomically(path: Path, data: bytes) -> Path:
         part.replace(path)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
     return path

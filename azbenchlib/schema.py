@@ -5,7 +5,7 @@ columns and refuses values that break a column's check. The column reference in 
 made from it. Missing is always NA (``pd.NA``), never zero.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,12 +52,22 @@ class Column:
         present = values.dropna()
         if self.choices:
             return present[~present.isin(self.choices)]
-        bad = pd.Series(False, index=present.index)
+        bad = present.isin([float("inf"), float("-inf")])
         if self.low is not None:
             bad |= present < self.low
         if self.high is not None:
             bad |= present > self.high
         return present[bad]
+
+    def allowed(self) -> str:
+        """What a value may be, in words."""
+        if self.choices:
+            return f"one of: {', '.join(self.choices)}"
+        kind = {TEXT: "text", INT: "a whole number", FLOAT: "a finite number", BOOL: "true or false"}[
+            self.dtype
+        ]
+        bounds = ((" of at least", self.low), (" and at most", self.high))
+        return kind + "".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
 
 
 @dataclass(frozen=True)
@@ -292,10 +302,7 @@ def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     unknown = {name for row in rows for name in row} - set(columns)
     if unknown:
         raise InputError(f"table {table} has no column {sorted(unknown)}; it has: {', '.join(columns)}")
-    data = {
-        name: pd.Series([row.get(name) for row in rows], dtype=column.dtype)
-        for name, column in columns.items()
-    }
+    data = {name: _series(table, name, [row.get(name) for row in rows]) for name in columns}
     return check(table, pd.DataFrame(data))
 
 
@@ -312,7 +319,7 @@ def conform(table: str, data: pd.DataFrame) -> pd.DataFrame:
     if unknown:
         raise InputError(f"table {table} has no column {sorted(unknown)}; it has: {', '.join(columns)}")
     full = data.reindex(columns=list(columns))
-    return check(table, full.astype({name: column.dtype for name, column in columns.items()}))
+    return check(table, pd.DataFrame({name: _series(table, name, full[name]) for name in columns}))
 
 
 def check(table: str, data: pd.DataFrame) -> pd.DataFrame:
@@ -320,9 +327,26 @@ def check(table: str, data: pd.DataFrame) -> pd.DataFrame:
     for name, column in TABLES[table].columns.items():
         bad = column.offenders(data[name])
         if len(bad):
-            allowed = ", ".join(column.choices) or f"{column.low} to {column.high or 'any'}"
-            raise InputError(f"{table}.{name}: value '{bad.iloc[0]}' is not one of: {allowed}")
+            raise InputError(f"{table}.{name}: value '{bad.iloc[0]}' is not {column.allowed()}")
     return data
+
+
+def _series(table: str, name: str, values: Sequence[Any] | pd.Series) -> pd.Series:
+    """The values in the column's dtype, or an InputError that names the first that does not fit."""
+    column = TABLES[table].columns[name]
+    try:
+        return pd.Series(values, dtype=column.dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        bad = next(value for value in values if not _fits(value, column.dtype))
+        raise InputError(f"{table}.{name}: value '{bad}' is not {column.allowed()}") from error
+
+
+def _fits(value: Any, dtype: str) -> bool:
+    try:
+        pd.Series([value], dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def records(data: pd.DataFrame) -> list[dict[str, Any]]:
@@ -332,3 +356,23 @@ def records(data: pd.DataFrame) -> list[dict[str, Any]]:
     """
     plain = data.astype(object).where(data.notna(), None)
     return [{str(name): value for name, value in row.items()} for row in plain.to_dict(orient="records")]
+
+
+def reference() -> str:
+    """The tables in Markdown, for ``docs/tables.md``."""
+    lines = ["# The tables", "", "Missing is NA, never zero. Columns in bold identify a row.", ""]
+    for name, table in TABLES.items():
+        lines += [
+            f"## {name}",
+            "",
+            table.doc + ".",
+            "",
+            "| column | type | unit | meaning |",
+            "|---|---|---|---|",
+        ]
+        for column, entry in table.columns.items():
+            shown = f"**{column}**" if column in table.key else column
+            choices = f": {', '.join(entry.choices)}" if entry.choices else ""
+            lines.append(f"| {shown} | {entry.dtype} | {entry.unit} | {entry.doc}{choices} |")
+        lines.append("")
+    return "\n".join(lines)

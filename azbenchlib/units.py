@@ -6,6 +6,8 @@ latencies (columns end in ``_bytes``, ``_bytes_per_s``, ``_s``, ``_us``). They a
 
 import math
 import re
+from collections.abc import Sequence
+from fractions import Fraction
 
 from azbenchlib.errors import InputError
 
@@ -28,9 +30,9 @@ NBSP = "\u00a0"  # keeps a number and its unit on one line
 # are powers of ten, the opposite of the standards, for the sake of old job files.
 # Source: fio HOWTO, "Parameter types", int; read at fio-3.41, 2025.
 _FIO_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-_FIO_SIZE = re.compile(r"^(\d+)\s*([kmgtp]?)(i?)(b?)$", re.IGNORECASE)
+_FIO_SIZE = re.compile(r"^(\d+)\s*(?:([kmgtp])(i?))?b?$", re.IGNORECASE)
 
-_SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)(b?)$", re.IGNORECASE)
+_SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*(?:([kmgt])i?)?b?$", re.IGNORECASE)
 
 
 def fio_size(text: str, kb_base: int = KIB) -> int:
@@ -61,7 +63,7 @@ def fio_size(text: str, kb_base: int = KIB) -> int:
     match = _FIO_SIZE.match(text.strip())
     if not match:
         raise InputError(f"'{text}' is not a fio size; write bytes or a number with k, m, g or t, such as 4k")
-    number, letter, iec = int(match[1]), match[2].lower(), bool(match[3])
+    number, letter, iec = int(match[1]), (match[2] or "").lower(), bool(match[3])
     base = KIB if (kb_base == KIB) != iec else KB
     return number * base ** _FIO_POWERS[letter]
 
@@ -79,8 +81,8 @@ def parse_size(text: str) -> int:
     match = _SIZE.match(text.strip())
     if not match:
         raise InputError(f"'{text}' is not a size; write a number with k, M, G or T, such as 64k or 2G")
-    value = float(match[1]) * KIB ** _FIO_POWERS[match[2].lower()]
-    if value != int(value):
+    value = Fraction(match[1]) * KIB ** _FIO_POWERS[(match[2] or "").lower()]
+    if value.denominator != 1:
         raise InputError(f"'{text}' is not a whole number of bytes")
     return int(value)
 
@@ -95,37 +97,45 @@ def fio_size_text(n_bytes: int) -> str:
 
 def format_size(n_bytes: float) -> str:
     """A size in binary units: 4096 -> ``4 KiB``, with a no-break space."""
-    for name, unit in (("TiB", TIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
-        if abs(n_bytes) >= unit:
-            return f"{n_bytes / unit:.4g}{NBSP}{name}"
-    return f"{n_bytes:.4g}{NBSP}B"
+    return _scaled(n_bytes, (("TiB", TIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB), ("B", 1)), digits=4)
 
 
 def format_us(us: float) -> str:
     """A latency given in microseconds: ``147 µs``, ``2.47 ms``, ``1.2 s``, three significant digits."""
-    for name, unit in (("s", US_PER_S), ("ms", US_PER_MS)):
-        if us >= unit:
-            return f"{_significant(us / unit)}{NBSP}{name}"
-    return f"{_significant(us)}{NBSP}µs"
+    return _scaled(us, (("s", US_PER_S), ("ms", US_PER_MS), ("µs", 1)), digits=3)
 
 
 def format_count(value: float) -> str:
     """A count or a rate with thousands separators: 59200 -> ``59,200``; below 100 one decimal."""
-    if abs(value) >= 100 or value == int(value):
+    if abs(_figure(value)) >= 99.95 or value == int(value):
         return f"{value:,.0f}"
-    return f"{value:.1f}"
+    return f"{value:.1f}" if abs(value) >= 0.05 else _significant(value, 1)
 
 
 def format_mbps(bytes_per_s: float) -> str:
     """A throughput as the number of MB/s (10**6 bytes): 134217728 -> ``134``."""
-    value = bytes_per_s / MB
-    if value >= 100 or value == int(value):
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+    value = _figure(bytes_per_s) / MB
+    if value >= 0.995:
+        return format_count(value)
+    return f"{value:.2f}" if value >= 0.01 else _significant(value, 1)
 
 
-def _significant(value: float, digits: int = 3) -> str:
-    """Three significant digits, never in exponent form: 4.0 -> ``4``, 147.4 -> ``147``, 2.474 -> ``2.47``."""
+def _figure(value: float) -> float:
+    """The value itself, unless it is none: what is missing must not look like a figure."""
+    if not math.isfinite(value):
+        raise InputError(f"{value} is not a figure that can be shown; a finite number is needed")
+    return value
+
+
+def _scaled(value: float, named: Sequence[tuple[str, int]], digits: int) -> str:
+    """The value in the largest unit in which it is 1 or more once rounded, else in the last one."""
+    rounded = [abs(float(f"{_figure(value) / unit:.{digits}g}")) for _, unit in named]
+    name, unit = next((entry for entry, size in zip(named, rounded, strict=True) if size >= 1), named[-1])
+    return f"{_significant(value / unit, digits)}{NBSP}{name}"
+
+
+def _significant(value: float, digits: int) -> str:
+    """So many significant digits, never in exponent form; of three: 4.0 -> ``4``, 2.474 -> ``2.47``."""
     if value == 0:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))

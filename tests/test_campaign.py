@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -25,6 +25,7 @@ from azbenchlib.campaign import machine
 from azbenchlib.campaign.targets import local
 from azbenchlib.dataset import Dataset
 from azbenchlib.errors import AzbenchError, InputError, MissingToolError, UnsafeTargetError
+from azbenchlib.report import execute
 from azbenchlib.units import MIB, fio_size
 
 fio = pytest.mark.fio
@@ -143,7 +144,10 @@ def test_mounts_with_odd_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 @fio
-def test_a_measurement_is_a_dataset(tmp_path: Path) -> None:
+def test_a_measurement_is_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved: list[str] = []
+    replace = Path.replace
+    monkeypatch.setattr(Path, "replace", lambda old, new: moved.append(old.name) or replace(old, new))
     directory = tmp_path / "a disk:1"
     directory.mkdir()
     lines: list[tuple[int, int, str]] = []
@@ -158,6 +162,10 @@ def test_a_measurement_is_a_dataset(tmp_path: Path) -> None:
         f"{workload.name}_{log}.{job}.log" for workload in workloads for log in LOGS for job in (1, 2)
     }
     assert {path.name for path in (folder / "raw").iterdir()} == expected
+    assert [moved.index(f"{workload.name}.json") for workload in workloads] == [
+        max(place for place, name in enumerate(moved) if name.startswith(workload.name))
+        for workload in workloads
+    ]  # the JSON comes last: where it is, all of it is
     for workload in workloads:
         job = json.loads((folder / "raw" / f"{workload.name}.json").read_text())["jobs"][0]
         assert job["job options"]["direct"] == "1"
@@ -268,9 +276,10 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def fio_lives(tmp_path: Path) -> bool:
+def fio_processes(tmp_path: Path) -> int:
+    """How many there are; two when the job has started."""
     found = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True)
-    return any(
+    return sum(
         line.startswith("fio ") and f"{tmp_path}/{local.DATA_FILE}" in line
         for line in found.stdout.splitlines()
     )
@@ -280,10 +289,10 @@ def fio_lives(tmp_path: Path) -> bool:
 def test_a_killed_run_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     raw = tmp_path / "ds" / "raw"
     process = start(tmp_path, runtime_s=0.8)
-    wait_for(lambda: (raw / ".part-randwrite-4k-qd2").exists() and fio_lives(tmp_path))
+    wait_for(lambda: (raw / ".part-randwrite-4k-qd2" / "randwrite-4k-qd2.json").exists())
     process.kill()
     process.wait()
-    assert fio_lives(tmp_path)  # nobody told it; the next call has to wait for its end
+    assert fio_processes(tmp_path)  # nobody told it; the next call has to wait for its end
     assert not (tmp_path / "ds" / manifest.FILE).exists()
     assert (tmp_path / local.DATA_FILE).exists()
     first = (raw / "randread-4k-qd2.json").stat()
@@ -292,7 +301,7 @@ def test_a_killed_run_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
 
     def look(done: int, total: int, text: str) -> None:
         if text.startswith("writing"):
-            assert not fio_lives(tmp_path)
+            assert not fio_processes(tmp_path)
         lines.append(text.split(" 4")[0])
 
     workloads = grid(runtime_s=0.8, ramp_s=0)
@@ -309,16 +318,16 @@ def test_a_killed_run_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
 def test_an_interrupt_ends_fio_and_cleans_up(tmp_path: Path) -> None:
     raw = tmp_path / "ds" / "raw"
     process = start(tmp_path, runtime_s=30)
-    wait_for(lambda: (raw / ".part-randread-4k-qd2").exists() and fio_lives(tmp_path))
+    wait_for(lambda: (raw / ".part-randread-4k-qd2").exists() and fio_processes(tmp_path) == 2)
     process.send_signal(signal.SIGINT)
     assert process.wait(10) != 0
-    assert not fio_lives(tmp_path)
+    assert not fio_processes(tmp_path)
     assert not (tmp_path / local.DATA_FILE).exists()
     assert not list(raw.iterdir())
 
 
 @fio
-def test_what_a_failed_fio_left_is_kept_until_it_succeeds(tmp_path: Path) -> None:
+def test_what_a_failed_fio_left_is_kept_beside_the_results(tmp_path: Path) -> None:
     workloads = grid(("randread", "randwrite"))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
@@ -334,14 +343,15 @@ def test_what_a_failed_fio_left_is_kept_until_it_succeeds(tmp_path: Path) -> Non
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     raw = tmp_path / "ds" / "raw"
-    evidence = raw / "randwrite-4k-qd2.failed.txt"
-    assert evidence.read_text().strip().splitlines()[-1].strip() in str(failed.value)
-    assert (raw / "randwrite-4k-qd2.failed.json").exists()
-    assert not (raw / "randwrite-4k-qd2.json").exists()
+    (kept,) = (tmp_path / "ds" / "failed").glob("randwrite-4k-qd2-*")
+    said = (kept / "randwrite-4k-qd2.txt").read_text()
+    assert said.strip().splitlines()[-1].strip() in str(failed.value)
+    assert (kept / "randwrite-4k-qd2.json").exists()
+    assert not list(raw.glob("randwrite*"))
     assert not (tmp_path / local.DATA_FILE).exists()
 
     campaign.run_local(tmp_path, tmp_path / "ds", workloads)
-    assert not list(raw.glob("*.failed*"))
+    assert (kept / "randwrite-4k-qd2.json").exists()
     (note,) = manifest.load(tmp_path / "ds").notes
     assert "randwrite-4k-qd2: fio ended with status" in note
 
@@ -378,30 +388,52 @@ def test_a_file_system_that_refuses_direct_io(tmp_path: Path) -> None:
     assert "lies in memory" in notes[1]
 
 
-@fio
-def test_a_mounted_device_is_measured_only_with_the_words(tmp_path: Path) -> None:
-    image, point = tmp_path / "image", tmp_path / "point"
-    point.mkdir()
+@pytest.fixture
+def formatted(tmp_path: Path) -> Iterator[str]:
+    """A loop device with a file system on it."""
+    image = tmp_path / "image"
     image.touch()
     os.truncate(image, 32 * MIB)
     made = subprocess.run(["losetup", "--show", "-f", image], capture_output=True, text=True, check=False)
     if made.returncode:
         pytest.skip(f"no loop device can be made here: {made.stderr.strip()}")
     device = made.stdout.strip()
-    try:
-        subprocess.run(["mkfs.ext4", "-q", device], check=True)
-        subprocess.run(["mount", device, point], check=True)
-        with pytest.raises(UnsafeTargetError, match="in use"):
-            campaign.run_local(device, tmp_path / "ds", grid(("randread",)))
-        words = f"overwrite mounted {device}"
-        folder = campaign.run_local(device, tmp_path / "ds", grid(("randread",)), allow_unsafe=words)
-    finally:
-        subprocess.run(["umount", point], check=False)
-        subprocess.run(["losetup", "-d", device], check=True)
+    subprocess.run(["mkfs.ext4", "-q", device], check=True)
+    yield device
+    subprocess.run(["umount", device], check=False)
+    subprocess.run(["losetup", "-d", device], check=True)
+
+
+def mount(device: str, point: Path) -> None:
+    point.mkdir()
+    subprocess.run(["mount", device, point], check=True)
+
+
+@fio
+def test_a_mounted_device_is_measured_only_with_the_words(formatted: str, tmp_path: Path) -> None:
+    mount(formatted, tmp_path / "point")
+    with pytest.raises(UnsafeTargetError, match="in use"):
+        campaign.run_local(formatted, tmp_path / "ds", grid(("randread",)))
+    words = f"overwrite mounted {formatted}"
+    folder = campaign.run_local(formatted, tmp_path / "ds", grid(("randread",)), allow_unsafe=words)
     found = manifest.load(folder)
-    assert found.setups[0].disks[0]["sku"] == f"loop device {device}"
+    assert found.setups[0].disks[0]["sku"] == f"loop device {formatted}"
     assert found.setups[0].disks[0]["size_bytes"] == 32 * MIB
-    assert f"--filename={device} " in found.commands[1].text
+    assert f"--filename={formatted} " in found.commands[1].text
+
+
+@fio
+def test_a_device_that_is_mounted_after_the_check_stays_whole(formatted: str, tmp_path: Path) -> None:
+    def mount_it(done: int, total: int, text: str) -> None:
+        mount(formatted, tmp_path / "point")
+
+    words = f"overwrite {formatted}"  # fio refuses with exit status 0 and no output
+    with pytest.raises(AzbenchError, match=r"layout: fio ended with status 0: .* appears mounted"):
+        campaign.run_local(
+            formatted, tmp_path / "ds", grid(("randread",)), allow_unsafe=words, progress=mount_it
+        )
+    assert (tmp_path / "point" / "lost+found").is_dir()
+    assert not (tmp_path / "ds" / manifest.FILE).exists()
 
 
 # --- the notebook --------------------------------------------------------------------------------
@@ -423,25 +455,19 @@ def test_the_notebook_is_clean_and_states_its_parameters() -> None:
 @fio
 @pytest.mark.slow
 def test_the_notebook_measures(tmp_path: Path) -> None:
-    executed = papermill.execute_notebook(
-        NOTEBOOK,
-        tmp_path / "out.ipynb",
-        parameters={
-            "dataset": str(tmp_path / "ds"),
-            "block_sizes": ["4k"],
-            "iodepths": [2],
-            "patterns": ["randread"],
-            "runtime_s": 1,
-            "ramp_s": 0,
-            "size": "16m",
-        },
-        progress_bar=False,
-        cwd=tmp_path,
-    )
+    parameters = {
+        "dataset": str(tmp_path / "ds"),
+        "block_sizes": ["4k"],
+        "iodepths": [2],
+        "patterns": ["randread", "randwrite"],
+        "runtime_s": 1,
+        "ramp_s": 0,
+        "size": "16m",
+    }
+    executed = execute.run_notebook(NOTEBOOK, parameters, tmp_path / "out.ipynb")
     shown = {cell.id: cell.outputs for cell in executed.cells if cell.cell_type == "code"}
-    (progress,) = shown["measure"]
-    line = progress["data"]["text/plain"].splitlines()
-    assert re.fullmatch(r"1/1 randread 4\u00a0KiB, QD 2: [\d,]+ IOPS", line[0])
-    assert line[-1] == "[█]"
-    assert len(manifest.load(tmp_path / "ds").raw) == 6
-    assert "run_id" in shown["results"][0]["data"]["text/plain"]
+    lines = "".join(output["text"] for output in shown["measure"]).splitlines()
+    assert re.fullmatch(r"1/2 randread 4\u00a0KiB, QD 2: [\d,]+ IOPS", lines[-2])
+    assert re.fullmatch(r"2/2 randwrite 4\u00a0KiB, QD 2: [\d,]+ IOPS", lines[-1])
+    assert len(manifest.load(tmp_path / "ds").raw) == 12
+    assert "4\u00a0KiB, 2\u00a0outstanding" in shown["results"][0]["data"]["text/html"]

@@ -71,17 +71,22 @@ def test_the_version_of_iozone_is_read_from_its_banner(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("manager", "remedy"),
+    ("manager", "name", "remedy"),
     [
-        ("apt-get", "sudo apt-get install fio"),
-        ("dnf", "sudo dnf install fio-engine-nbd"),
-        ("brew", "brew install fio"),
-        ("pacman", "Install fio with this system's package manager"),
+        ("apt-get", "fio", "sudo apt-get install fio"),
+        (
+            "apt-get",
+            "iozone",
+            "sudo apt-get install iozone3  # in Debian's part non-free, in Ubuntu's multiverse",
+        ),
+        ("dnf", "fio's nbd engine", "sudo dnf install fio-engine-nbd"),
+        ("brew", "fio", "brew install fio"),
+        ("pacman", "fio", "Install fio with this system's package manager"),
     ],
 )
-def test_remedies_are_commands_of_this_system(path: Path, manager: str, remedy: str) -> None:
+def test_remedies_are_commands_of_this_system(path: Path, manager: str, name: str, remedy: str) -> None:
     program(path, manager)
-    assert check("fio's nbd engine").remedy == remedy
+    assert check(name).remedy == remedy
 
 
 def test_any_of_the_browsers_will_do(path: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import seaborn as sns
+from hypothesis import example as given_example
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
@@ -168,6 +169,8 @@ def test_what_a_log_axis_cannot_show_is_left_out():
     n=st.one_of(st.none(), st.integers(1, 50_000)),
     steps=st.lists(st.sampled_from((20.0, *percentiles.MARKED)), min_size=1, unique=True),
 )
+@given_example(n=min_samples(99), steps=[99.0])
+@given_example(n=min_samples(99) - 1, steps=[99.0])
 @settings(deadline=None, max_examples=25)
 def test_markers_are_hollow_exactly_where_there_are_too_few(n: int | None, steps: list[float]):
     series = some_series(("a",))
@@ -265,19 +268,17 @@ def test_a_gap_stays_a_gap_and_a_lone_point_is_seen():
     dots = [line for line in figure.axes[0].lines if line.get_marker() != "None" and len(line.get_xdata())]
     assert [list(line.get_ydata()) for line in dots] == [[100, 300, 500]]
     envelope["lat_us"] = pd.NA
-    with pytest.raises(InputError, match="lat_us"):
+    with pytest.raises(InputError, match="no latency to draw"):
         timeline.latency_over_time(envelope, series, WIDE)
 
 
-def test_rate_over_time_takes_the_unit_of_time_that_suits():
+def test_latency_over_time_takes_the_unit_of_time_that_suits():
     series = some_series(("a",))
-    frame = pd.DataFrame({"series": series[0].key, "t_s": [0.0, 3600.0], "bw_bytes_per_s": [1e8, 2e8]})
-    drawn = timeline.rate_over_time(frame, series, WIDE, "bw_bytes_per_s")
+    frame = pd.DataFrame({"series": series[0].key, "t_s": [0.0, 3600.0], "lat_us": [100.0, 200.0]})
+    drawn = timeline.latency_over_time(frame, series, WIDE)
     np.testing.assert_array_equal(line_data(drawn.figure, "line-0")[0], [0, 60])
     assert drawn.figure.axes[0].get_xlabel() == "Minutes since the start"
-    assert "a: 100 to 200 in 3,600 s" in drawn.label
-    with pytest.raises(InputError, match="'bytes' is no rate; choose one of iops, bw_bytes_per_s"):
-        timeline.rate_over_time(frame, series, WIDE, "bytes")
+    assert "a: 100\u00a0µs to 200\u00a0µs in 3,600 s" in drawn.label
 
 
 def test_the_words_give_the_numbers():
@@ -397,6 +398,9 @@ NAMES = st.text(st.sampled_from("WMgjl_-/.,1 AZ()&<"), min_size=1, max_size=50).
     values=st.lists(st.floats(1, 1e7), min_size=6, max_size=6) | st.floats(1, 1e7).map(lambda v: [v] * 6),
     layout=st.sampled_from(LAYOUTS),
 )
+@given_example(names=["WM" * 25] * 6, values=[1.0, 10.0, 1e3, 1e4, 1e6, 1e7], layout=NARROW)
+@given_example(names=["WM" * 25] * 6, values=[5.0] * 6, layout=WIDE)
+@given_example(names=["A"], values=[1e9 / 8192], layout=NARROW)  # its label is wider than the tick below it
 @settings(deadline=None, max_examples=12)
 def test_no_text_overlaps_or_is_cut_off(kind: str, names: list[str], values: list[float], layout: Layout):
     text = svg.inline(draw(kind, some_series(tuple(names)), values[: len(names)], layout), "f")

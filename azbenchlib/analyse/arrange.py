@@ -18,6 +18,8 @@ from azbenchlib.units import MB
 RATES = ("iops", "bw_bytes_per_s")
 SI = {"IOPS": 1, "MB/s": MB}  # units of published rates that need no interpretation
 KEYS = ["series", "facet", "ddir"]
+NO_SETUP = "setup not stated"
+TOGETHER = ["source_sha256", "source_doc", "group", "host"]  # jobs that ran at the same time
 RUN_COLUMNS = ["run_id", "setup_id", "job", "rw", "bs_bytes", "queue_depth", "direct", "source_sha256"]
 CURVE = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 
@@ -45,7 +47,8 @@ class Arrangement:
 def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     """Arrange all runs that have a rate or percentiles."""
     runs = measured_runs(tables)
-    setups = list(dict.fromkeys(runs["setup_id"].dropna()))
+    runs = runs.assign(setup_id=runs["setup_id"].fillna(NO_SETUP), queue_depth=_depth_together(runs))
+    setups = list(dict.fromkeys(runs["setup_id"]))
     load = [labels.load_text(row.bs_bytes, row.queue_depth) for row in runs.itertuples()]
     if len(setups) > 1:
         facet = [labels.workload_text(row.rw, row.bs_bytes, row.queue_depth) for row in runs.itertuples()]
@@ -73,16 +76,25 @@ def measured_runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows = _with_published(rows, tables["published"])
     keep = [*RUN_COLUMNS, "group_id", "source_doc", "host", "source_path"]
     known = runs[keep].reset_index(names="place")
+    # a publication's experiments share a document, but did not run together
+    known["group"] = known["group_id"].astype("string").fillna(known["run_id"])
     full = known.merge(rows, on="run_id").sort_values(["place", "ddir"], ignore_index=True)
     both = full["run_id"].map(full[full["ddir"] != "mixed"]["run_id"].value_counts()).fillna(0)
     return full[~((full["ddir"] == "mixed") & (both > 0))].drop(columns="place").reset_index(drop=True)
+
+
+def _depth_together(runs: pd.DataFrame) -> pd.Series:
+    """Outstanding I/Os of all jobs of one workload that ran together."""
+    workload = ["setup_id", "ddir", "rw", "bs_bytes", "queue_depth", *TOGETHER]
+    depths = runs["queue_depth"].groupby([runs[name] for name in workload], dropna=False)
+    return depths.transform("sum", min_count=1)
 
 
 def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Add what stands only in the table published: bounds, bounded rates, latencies of an open kind."""
     names = {"iops": "iops", "bandwidth": "bw_bytes_per_s", "latency": "latency"}
     known = published["measured"].fillna(False) & published["value"].notna()
-    some = published[known & published["quantity"].isin(list(names)) & (published["unit"] != "ratio")]
+    some = published[known & published["quantity"].isin(list(names)) & ~published["unit"].isin(["ratio"])]
     some = some.drop_duplicates(["run_id", "quantity"], keep=False)  # two of a kind are a range, no rate
     some = some.assign(
         name=some["quantity"].map(names), si=some["value"] * some["unit"].map(SI).astype("Float64")
@@ -94,7 +106,7 @@ def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
     extra = values.loc[~values.index.isin(full.index), list(RATES)]
     full = pd.concat([full, extra]) if len(extra) else full
     for rate, bound in zip(RATES, ("iops_bound", "bw_bound"), strict=True):
-        full[bound] = bounds[rate].reindex(full.index).fillna("=")
+        full[bound] = bounds[rate].astype("string").reindex(full.index).fillna("=")
     return full.reset_index()
 
 
@@ -110,9 +122,8 @@ def rates(arrangement: Arrangement) -> pd.DataFrame:
         bw_bound, n_runs.
     """
     runs = arrangement.runs
-    together = [*KEYS, "source_sha256", "source_doc", "group_id", "host"]
     first = dict.fromkeys(("rw", "bs_bytes", "queue_depth", "direct", "iops_bound", "bw_bound"), "first")
-    grouped = runs.groupby(together, dropna=False, sort=False, observed=True)
+    grouped = runs.groupby([*KEYS, *TOGETHER], dropna=False, sort=False, observed=True)
     at_once = grouped.agg({**first, "run_id": "count"}).rename(columns={"run_id": "n_runs"})
     for name in RATES:
         at_once[name] = grouped[name].sum(min_count=1)

@@ -56,7 +56,12 @@ def setup_labels(setups: pd.DataFrame, disks: pd.DataFrame, wanted: Sequence[str
             short = []
         row["short"] = row["given"] or ", ".join(filter(None, [" ".join(filter(None, short)), *extra]))
         row["detail"] = ", ".join(part for i, part in enumerate(row["parts"]) if part and i not in differing)
-    return pd.DataFrame(rows)[["key", "label", "short", "detail"]]
+    for name in ("label", "short"):  # what still has a namesake is told apart by its key
+        names = [row[name] for row in rows]
+        for row in rows:
+            if names.count(row[name]) > 1:
+                row[name] = f"{row[name]} ({row['key']})"
+    return pd.DataFrame(rows, columns=["key", "label", "short", "detail"])
 
 
 def _facts(key: str, row: pd.Series | None) -> dict:

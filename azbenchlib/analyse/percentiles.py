@@ -52,7 +52,7 @@ def wide(percentiles: pd.DataFrame, wanted: Sequence[float]) -> pd.DataFrame:
     keys = ["run_id", "ddir", "lat_kind"]
     some = percentiles[percentiles["percentile"].isin(wanted)]
     table = some.pivot(index=keys, columns="percentile", values="lat_us").reindex(columns=list(wanted))
-    table.columns = pd.Index([f"p{p:g}" for p in wanted])
+    table.columns = pd.Index([f"p{p:.10g}" for p in wanted])
     return table.reset_index()
 
 

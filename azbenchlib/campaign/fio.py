@@ -1,9 +1,7 @@
 """The program fio on this machine: which one, what it can do, and running it."""
 
-import os
 import platform
 import shutil
-import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -88,7 +86,7 @@ def run(argv: Sequence[str], fio: Fio, folder: Path, lock: int) -> tuple[int, st
         text=True,
         errors="replace",
         pass_fds=(lock,),
-        process_group=0,  # an interrupt reaches us alone, and we end fio with all its jobs
+        process_group=0,  # an interrupt from the terminal reaches us alone, and we end fio
     ) as process:
         try:
             return _status(process)
@@ -103,14 +101,12 @@ def _status(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
-    """Ask fio and its jobs to end, and make them after a while."""
-    if process.poll() is not None:
-        return
-    os.killpg(process.pid, signal.SIGTERM)
+    """Ask fio to end, which tells its jobs, and make it after a while."""
+    process.terminate()
     try:
         process.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
 
 
 def _ask(path: str, option: str) -> str:

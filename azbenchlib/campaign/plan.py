@@ -128,6 +128,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def day(moment: str) -> str:
+    """The day of an ISO 8601 moment in words: ``20 November 2026``."""
+    when = datetime.fromisoformat(moment)
+    return f"{when.day} {when:%B %Y}"
+
+
 def _occupied(path: Path) -> bool:
     return path.exists() and (not path.is_dir() or any(path.iterdir()))
 

@@ -14,28 +14,17 @@ def quiet(done: int, total: int, text: str) -> None:
 
 
 def show_progress() -> Progress:
-    """A display for a notebook: one line a workload, a bar under them, in place.
+    """A line a workload as it ends, in a notebook, a terminal or a log alike.
 
-    It is plain text that is updated, so it reads the same in JupyterLab, under papermill, and in the
-    saved notebook or report, where a live widget would be gone.
+    Plain text: it arrives while the work goes on, under papermill too, and stays in the saved notebook,
+    where a live widget would be gone.
     """
-    from IPython.display import DisplayHandle  # only where something is shown
-
-    handle = DisplayHandle()
-    finished: list[str] = []
-    shown = False
+    shown = 0
 
     def show(done: int, total: int, text: str) -> None:
         nonlocal shown
-        line = f"{done}/{total} {text}"
-        lines = [*finished, line, f"[{'█' * done}{'░' * (total - done)}]"]
-        if done > len(finished):
-            finished.append(line)
-        data = {"text/plain": "\n".join(lines)}
-        if shown:
-            handle.update(data, raw=True)
-        else:
-            handle.display(data, raw=True)
-        shown = True
+        if done > shown or (done == 0 and shown == 0):
+            print(f"{done}/{total} {text}", flush=True)
+        shown = done
 
     return show

@@ -18,6 +18,7 @@ from azbenchlib.formats.base import Source
 from azbenchlib.manifest import Command, Manifest
 from azbenchlib.units import format_count, format_size
 
+FAILED = "failed"  # in the dataset folder, beside raw/: what a workload left that failed
 SPARE_S = 10  # how much longer than its run time a fio may last that was left behind
 
 
@@ -68,7 +69,7 @@ def run_local(
     MissingToolError
         When fio is not there.
     AzbenchError
-        When fio fails; what it left is kept as ``raw/NAME.failed.*``.
+        When fio fails; what it left is kept below ``failed/``.
     """
     check_names(workloads)
     fio = tool.find()
@@ -184,15 +185,14 @@ def _finished(run: _Run, name: str, argv: list[str], lock: int) -> Path:
     status, text = tool.run(argv, run.fio, part, lock)
     if status or _iops(part / f"{name}.json") is None:
         (part / f"{name}.txt").write_text(text)
-        for file in part.iterdir():
-            file.replace(run.raw / file.name.replace(name, f"{name}.failed", 1))
+        kept = run.folder / FAILED / f"{name}-{plan.now().replace(':', '')}"
+        kept.parent.mkdir(exist_ok=True)
+        part.rename(kept)
         said = next((line for line in reversed(text.splitlines()) if line.strip()), "it did no I/O")
         fault = f"workload {name}: fio ended with status {status}: {said.strip()}"
         run.plan.notes.append(f"{plan.now()}: {fault}; it was run again.")
         plan.save(run.folder, run.plan)
-        raise AzbenchError(f"{fault}; what it left is {run.raw / name}.failed.*")
-    for file in run.raw.glob(f"{name}.failed*"):
-        file.unlink()
+        raise AzbenchError(f"{fault}; what it left is in {kept}")
     return part
 
 
@@ -221,7 +221,7 @@ def _manifest(name: str, title: str, run: _Run) -> Manifest:
         title=title,
         about=f"Workloads with fio, one after the other: {len(todo.workloads)}. Target: {where}. "
         f"Data: {format_size(todo.size_bytes)}.",
-        measured=f"{todo.started} to {plan.now()}",
+        measured=plan.day(todo.started),
         setups=[machine.describe(todo.target)],
         commands=commands,
         tools={"fio": todo.fio},

@@ -36,6 +36,7 @@ _VERSION = re.compile(r'"fio version"\s*:\s*"([^"\\\n]*)"')
 _GLOBAL_OPTIONS = re.compile(r'"global options"\s*:\s*(?=[{\[])')
 # C's printf writes nan and inf, which JSON does not know. The stand-in is as long, so positions stay true.
 _NOT_A_NUMBER = re.compile(r'(?<=")(\s*:\s*)(-?)(?:nan|inf)(?=\s*[,}\]])', re.IGNORECASE)
+_REMAINS = ('"', "{", "[", "}", "]")  # a line that begins so belongs to some JSON
 _BLEMISH = re.compile(r"\x00|,(?=[\s\x00]*[}\]])")
 
 
@@ -94,7 +95,7 @@ def find_documents(text: str) -> Found:
 def _stray_lines(gap: str) -> Iterator[str]:
     for line in gap.splitlines():  # also at the carriage returns between fio's progress lines
         line = line.strip()
-        if not line.startswith('"') and any(map(str.isalnum, line)):
+        if not line.startswith(_REMAINS) and any(map(str.isalnum, line)):
             yield line
 
 

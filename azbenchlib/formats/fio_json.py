@@ -26,6 +26,7 @@ at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33,
 
 import os
 import re
+import reprlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -44,7 +45,7 @@ _BIN_CONSTANTS = {"FIO_IO_U_PLAT_BITS", "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"}
 _LONGEST = INT64_MAX // units.NS_PER_US  # a latency of either unit whose nanoseconds a column can hold
 _SIGNATURE = re.compile(r'"fio version"\s*:|"(?:jobs|client_stats)"\s*:\s*\[\s*\{\s*"jobname"\s*:')
 _ERROR_LINE = re.compile(
-    r"fio: (?!terminating on).*(?:err=|error|fail|not |unable|requires|bad)|verify: |.*: verify failed"
+    r"fio: (?!terminating on|this platform).*(?:err=|error|fail|not |unable|requires|bad)|verify: |.*: verify failed"
     r"|.*: you need to specify|.* can't |fio_setaffinity|Bad option",
     re.IGNORECASE,
 )
@@ -153,26 +154,35 @@ class _Job:
             source_path=self.source.path,
             source_sha256=self.source.sha256,
             source_doc=number,
-            **({} if is_sum else self._workload(entry, job)),
+            **self._workload(entry, job, is_sum),
         )
         self._directions(job)
         self._report_error(job)
         self._report_complaints()
 
-    def _workload(self, entry: Any, job: Fields) -> dict[str, Any]:
+    def _workload(self, entry: Any, job: Fields, is_sum: bool) -> dict[str, Any]:
         """Columns from the job's options, and what could not be read of them."""
-        own = entry.get("job options") if isinstance(entry, dict) else None
-        own = own if isinstance(own, dict) else None
-        shared = shared_options(self.document.root.get("global options"), job.text("hostname"))
+        own = _own_options(entry)
+        if own is None:
+            job.at("job options")  # complains where it is of a wrong kind
+        stated = self.document.root.get("global options")
+        if not isinstance(stated, dict | list | None):
+            self.complaints.unexpected.append(f"global options = {reprlib.repr(stated)}")
+        shared = shared_options(stated, job.text("hostname"))
+        if is_sum:  # what some client did otherwise is true of none
+            others = merged(*(_own_options(other) or {} for _, other in self.document.entries))
+            shared = {name: shared[name] for name in shared.keys() - others.keys()}
         workload = Workload(merged(shared, own or {}), own is not None, self.document.rows_like(entry))
         driven = {ddir for ddir in schema.DDIRS[:3] if _is_active(job.at(ddir))}
         columns = workload.columns
         named = (own or {}).get("name", job.text("jobname"))
-        if named != job.text("jobname") or (workload.directions and driven - workload.directions):
+        mingled = named != job.text("jobname") or bool(workload.directions and driven - workload.directions)
+        if mingled:
             # reporting on a group, fio gives the name of its first job and the options of its last
             message = f"{self.label}: the options are of another job, or of one among several in the row"
             advice = "Doubt the columns made from options; give each job its own new_group"
             self._finding("warning", "options_of_another_job", message, advice)
+        if is_sum or mingled:
             columns = {key: columns[key] for key in columns.keys() - {"queue_depth", "working_set_bytes"}}
         if workload.unread:
             message = f"{self.label}: option not understood: {', '.join(workload.unread[:SHOWN])}"
@@ -266,6 +276,12 @@ class _Job:
 
     def _finding(self, severity: str, code: str, message: str, advice: str = "") -> None:
         self.records.finding(severity, code, message, advice, self.run_id)
+
+
+def _own_options(entry: Any) -> dict[str, Any] | None:
+    """The options of an entry, and None where fio did not write them (before 2.4)."""
+    options = entry.get("job options") if isinstance(entry, dict) else None
+    return options if isinstance(options, dict) else None
 
 
 def _io_bytes(part: Fields) -> int | None:

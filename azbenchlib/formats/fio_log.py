@@ -68,7 +68,7 @@ def read_fio_log(source: Source, beside: Beside | None) -> Records:
         records.finding("warning", "log_metric_unknown", message, advice)
         return records
     run_id = beside.run_id if beside else source.run_id(0, "log")
-    metric, factor = _unit(records, source, named[1], beside)
+    metric, times, per = _unit(records, source, named[1], beside)
     samples = _samples(records, source, run_id)
     columns = (samples[name].tolist() for name in ("ddir", "seq", "t_s", "value", "bs_bytes"))
     for ddir, seq, t_s, value, bs_bytes in zip(*columns, strict=True):
@@ -79,25 +79,27 @@ def read_fio_log(source: Source, beside: Beside | None) -> Records:
             metric=metric,
             seq=seq,
             t_s=t_s,
-            value=value * factor,
+            value=value * times / per,
             bs_bytes=bs_bytes,
         )
     return records
 
 
-def _unit(records: Records, source: Source, kind: str, beside: Beside | None) -> tuple[str, float]:
-    """The metric of a log, and the factor from what fio prints to the metric's unit."""
+def _unit(records: Records, source: Source, kind: str, beside: Beside | None) -> tuple[str, int, int]:
+    """The metric of a log, and what fio's values are multiplied with and divided by to get its unit."""
     if kind == "iops":
-        return "iops", 1
+        return "iops", 1, 1
     if kind == "bw":
-        return "bw_bytes_per_s", units.KIB
+        return "bw_bytes_per_s", units.KIB, 1
     version = _VERSION.search(beside.tool_version) if beside else None
     if version is None:
         message = f"{source.path}: the unit of this log is not told; ns assumed, as fio 3 writes"
-        advice = "Keep the log beside the JSON of its run; for fio 2, divide nothing: its logs are in µs"
+        advice = (
+            "Keep the log beside the JSON of its run; fio 2 writes µs, which come out 1000 times too small"
+        )
         records.finding("warning", "log_unit_assumed", message, advice)
     in_us = version is not None and (int(version[1]), int(version[2])) < LATENCY_IN_NS_SINCE
-    return f"{kind}_us", 1 if in_us else 1 / units.NS_PER_US
+    return f"{kind}_us", 1, 1 if in_us else units.NS_PER_US
 
 
 def _samples(records: Records, source: Source, run_id: str) -> pd.DataFrame:

@@ -6,21 +6,25 @@ working_set_bytes, runtime_limit_s, bound, precision, claim, note, id`` and
 
 - ``value_si``, ``si_unit``: the figure in base units, where the printed unit needs interpretation
   (iozone's "KB/s" is KiB/s, "k IOPS" is thousands);
-- ``measured``: yes for a measurement of the experiment, no for a limit, a price, an expectation.
+- ``measured``: yes (or nothing) for a measurement of the experiment, no for a limit, a price, an
+  expectation.
 
 Every row goes to the table published as it was printed. What is measured, unambiguous and not a mere
 bound also goes to results, latency and percentiles; a rate whose statistic is doubtful gets a finding.
-Units of printed latencies: usec, us, ms, s, ns.
+The rows of one experiment are one run: they share setup and workload, which the first of them tells.
 """
 
 import csv
 import io
+import math
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from azbenchlib import schema
 from azbenchlib.formats.base import Records, Source
-from azbenchlib.units import KIB, NS_PER_US, US_PER_MS, US_PER_S
+from azbenchlib.units import GB, GIB, KB, KIB, MB, MIB, NS_PER_US, US_PER_MS, US_PER_S
 
 REQUIRED = {"source_file", "source_line", "experiment", "quantity", "stat", "value", "unit"}
 # Other spellings of the same columns that collections of published figures use.
@@ -34,6 +38,16 @@ SYNONYMS = {
     "runtime_cap_s": "runtime_limit_s",
 }
 US_PER = {"ns": 1 / NS_PER_US, "us": 1, "usec": 1, "µs": 1, "ms": US_PER_MS, "msec": US_PER_MS, "s": US_PER_S}
+# Rates whose unit needs no interpretation; "KB/s" and "k IOPS" do.
+PER_S = {
+    "iops": {"IOPS": 1, "1/s": 1},
+    "bandwidth": {"B/s": 1, "kB/s": KB, "MB/s": MB, "GB/s": GB, "KiB/s": KIB, "MiB/s": MIB, "GiB/s": GIB},
+}
+SI_UNITS = {"iops": "1/s", "bandwidth": "B/s"}
+# Columns of runs that are taken over as they are.
+WHOLE = ("iodepth", "numjobs", "queue_depth", "working_set_bytes")
+MOST = 2**53  # up to here a float holds every whole number
+MOST_KIB = MOST / KIB
 PERCENTILE = re.compile(r"^p(\d{1,2}(?:\.\d+)?|100)$")
 
 # Statistics that may stand in results only together with a doubt: code -> what to know and do.
@@ -53,8 +67,8 @@ DOUBTS = {
 
 def sniff(opening: str) -> bool:
     """A CSV whose header names the required columns."""
-    header = opening.lstrip("\ufeff").partition("\n")[0]
-    return set(_columns(header.strip().split(","))) >= REQUIRED
+    header = opening.lstrip("\ufeff").partition("\n")[0].strip()
+    return set(_columns(next(csv.reader([header]), []))) >= REQUIRED
 
 
 def read_published(source: Source) -> Records:
@@ -69,134 +83,196 @@ def read_published(source: Source) -> Records:
     -------
     Records
         published (every figure), runs (one an experiment), and what is unambiguous in results,
-        latency and percentiles.
+        latency and percentiles. A row or figure that cannot be read is a finding; the others are kept.
     """
     records = Records(source)
+    experiments: dict[str, list[dict[str, str]]] = {}
+    for row in _rows(records, source):
+        experiments.setdefault(row["experiment"], []).append(row)
+    for index, rows in enumerate(experiments.values()):
+        _Experiment(records, source, rows).read(index)
+    return records
+
+
+def _rows(records: Records, source: Source) -> Iterator[dict[str, str]]:
+    """The rows that have a cell for each column; the others become findings."""
     reader = csv.reader(io.StringIO(source.text, newline=""))
     columns = _columns(next(reader))
-    experiments: dict[str, list[dict[str, str]]] = {}
-    for number, cells in enumerate(reader, start=2):
-        if len(cells) != len(columns):
-            records.finding(
-                "error",
-                "row_not_read",
-                f"{source.path}, line {number}: {len(cells)} cells where the header has {len(columns)}",
-                "Quote cells that hold a comma",
-            )
-            continue
-        row = dict(zip(columns, cells, strict=True))
-        experiments.setdefault(row["experiment"], []).append(row)
-    for index, (experiment, rows) in enumerate(experiments.items()):
-        _experiment(records, source, index, experiment, rows)
-    return records
+    try:
+        for cells in reader:
+            if len(cells) == len(columns):
+                yield dict(zip(columns, cells, strict=True))
+            elif cells:
+                what = f"{len(cells)} cells where the header has {len(columns)}"
+                message = f"{source.path}, line {reader.line_num}: {what}"
+                records.finding("error", "row_not_read", message, "Quote cells that hold a comma")
+    except csv.Error as error:
+        message = f"{source.path}, line {reader.line_num}: no CSV from here on ({error})"
+        records.finding("error", "row_not_read", message, "Close every quote")
 
 
 def _columns(header: list[str]) -> list[str]:
     return [SYNONYMS.get(name.strip(), name.strip()) for name in header]
 
 
-def _experiment(
-    records: Records, source: Source, index: int, experiment: str, rows: list[dict[str, str]]
-) -> None:
-    run_id = source.run_id(0, experiment)
-    first = rows[0]
-    ddir = _ddir(first.get("rw", ""))
-    rates: dict[str, float] = {}
-    for row in rows:
-        value = _number(row["value"])
+class _Experiment:
+    """The rows of one experiment on their way into the tables."""
+
+    def __init__(self, records: Records, source: Source, rows: list[dict[str, str]]) -> None:
+        self.records, self.source, self.rows = records, source, rows
+        self.name = rows[0]["experiment"]
+        self.run_id = source.run_id(0, self.name)
+        self.rates: dict[str, dict[str, float]] = defaultdict(dict)  # by direction and column
+        self.codes: set[str] = set()  # doubts that were told already
+
+    def read(self, index: int) -> None:
+        """Add all rows of this experiment, the `index`-th of the file."""
+        seen = set()
+        for row in self.rows:
+            figure = (row["quantity"], row["stat"])
+            usable = self._print(row)
+            if figure in seen:
+                self._finding("warning", "figure_twice", row, "is there twice; the first counts")
+            elif usable:
+                self._measured(row)
+            seen.add(figure)
+        for ddir, rates in self.rates.items():
+            self.records.add("results", run_id=self.run_id, ddir=ddir, **rates)
+        self.records.add("runs", run_id=self.run_id, job_index=index, **self._run())
+
+    def _print(self, row: Mapping[str, str]) -> bool:
+        """Add the figure as printed; whether it is a measured value and not a mere bound."""
+        value, bound = _number(row["value"]), row.get("bound") or "="
         if value is None and row["value"]:
-            message = (
-                f"{source.path}: {experiment}, {row['quantity']} {row['stat']}: '{row['value']}' is no number"
-            )
-            records.finding("error", "value_not_read", message, run_id=run_id)
-        bound, measured = row.get("bound") or "=", row.get("measured", "yes") == "yes"
-        records.add(
+            self._finding("error", "value_not_read", row, f"'{row['value']}' is no number")
+        if bound not in schema.BOUNDS:
+            accepted = ", ".join(schema.BOUNDS)
+            self._finding("error", "bound_not_read", row, f"bound '{bound}' is not one of: {accepted}")
+        measured = (row.get("measured") or "yes") == "yes"
+        self.records.add(
             "published",
-            run_id=run_id,
+            run_id=self.run_id,
             quantity=row["quantity"],
             stat=row["stat"],
             value=value,
-            bound=bound,
+            bound=bound if bound in schema.BOUNDS else None,
             unit=row["unit"] or None,
             measured=measured,
             precision=row.get("precision") or None,
             claim=row.get("claim") or None,
             source_file=row["source_file"],
-            source_line=_whole(row["source_line"]),
+            source_line=_whole(row["source_line"], low=1),
         )
-        if value is not None and ddir and bound in "=~" and measured:
-            _measured(records, source, run_id, ddir, row, rates)
-    if rates:
-        records.add("results", run_id=run_id, ddir=ddir, **rates)
-    records.add("runs", run_id=run_id, job_index=index, **_run(source, experiment, first))
+        return value is not None and bound in ("=", "~") and measured
 
-
-def _measured(
-    records: Records, source: Source, run_id: str, ddir: str, row: Mapping[str, str], rates: dict[str, float]
-) -> None:
-    """Put one figure where its quantity and statistic say, if they say it beyond doubt."""
-    quantity, stat, value = row["quantity"], row["stat"], float(row["value"])
-    percentile = PERCENTILE.match(stat)
-    if quantity in ("slat", "clat", "lat"):
-        place = {"run_id": run_id, "ddir": ddir, "lat_kind": quantity}
-        us = value * US_PER.get(row["unit"], float("nan"))
-        if us != us:
-            records.finding("error", "unit_not_read", f"{source.path}: unit '{row['unit']}'", run_id=run_id)
-        elif percentile:
-            records.add("percentiles", **place, percentile=float(percentile[1]), lat_us=us)
-        elif stat == "mean":
-            records.add("latency", **place, lat_mean_us=us)
-    elif quantity in ("iops", "bandwidth"):
-        doubt = next((DOUBTS[name] for name in DOUBTS if stat.startswith(name)), None)
-        if stat not in ("mean", "measured") and doubt is None:
+    def _measured(self, row: Mapping[str, str]) -> None:
+        """Put one figure where its quantity and statistic say, if they say it beyond doubt."""
+        ddir, quantity = _ddir(row.get("rw", "")), row["quantity"]
+        if ddir is None:
             return
-        rates["iops" if quantity == "iops" else "bw_bytes_per_s"] = float(row.get("value_si") or value)
-        if doubt and quantity == "iops":
-            code, message, advice = doubt
-            records.finding("warning", code, f"{row['experiment']}: {message}", advice, run_id)
+        if float(row["value"]) < 0:
+            self._finding("error", "value_not_read", row, f"'{row['value']}' is below zero")
+        elif quantity in schema.LAT_KINDS:
+            self._latency(ddir, row)
+        elif quantity in PER_S:
+            self._rate(ddir, row)
+
+    def _latency(self, ddir: str, row: Mapping[str, str]) -> None:
+        place = {"run_id": self.run_id, "ddir": ddir, "lat_kind": row["quantity"]}
+        percentile = PERCENTILE.match(row["stat"])
+        if row["unit"] not in US_PER:
+            self._unit_not_read(row, list(US_PER))
+        elif percentile:
+            us = float(row["value"]) * US_PER[row["unit"]]
+            self.records.add("percentiles", **place, percentile=float(percentile[1]), lat_us=us)
+        elif row["stat"] == "mean":
+            self.records.add("latency", **place, lat_mean_us=float(row["value"]) * US_PER[row["unit"]])
+
+    def _rate(self, ddir: str, row: Mapping[str, str]) -> None:
+        doubt = next((DOUBTS[name] for name in DOUBTS if row["stat"].startswith(name)), None)
+        if row["stat"] not in ("mean", "measured") and doubt is None:
+            return
+        rate = _per_s(row)
+        if rate is None:
+            self._unit_not_read(row, [*PER_S[row["quantity"]], "any with value_si and si_unit"])
+            return
+        column = "iops" if row["quantity"] == "iops" else "bw_bytes_per_s"
+        self.rates[ddir].setdefault(column, rate)
+        if doubt:
+            self._doubt("warning", *doubt)
         if row.get("bound") == "~":
-            message = f"{row['experiment']}: {quantity} is printed as an approximate figure"
-            records.finding("info", "approximate", message, run_id=run_id)
+            self._doubt("info", "approximate", "the rate is printed as an approximate figure")
+
+    def _run(self) -> dict[str, Any]:
+        row = self.rows[0]
+        numbers = {
+            "rwmix_read_pct": _number(row.get("rwmix_read_pct", ""), low=0, high=100),
+            "bs_kib": _number(row.get("bs_kib", ""), low=0, high=MOST_KIB),
+            "runtime_limit_s": _number(row.get("runtime_limit_s", ""), low=0),
+            **{name: _whole(row.get(name, "")) for name in WHOLE},
+        }
+        for name, number in numbers.items():
+            if number is None and row.get(name):
+                message = f"{self.source.path}: {self.name}: {name} '{row[name]}' is no such number"
+                self.records.finding("warning", "cell_not_read", message, "Left out", self.run_id)
+        bs_kib = numbers.pop("bs_kib")
+        return {
+            "setup_id": row.get("setup") or None,
+            "level": "job",
+            "tool": row.get("tool", "").lower() or None,
+            "job": self.name,
+            "rw": row.get("rw") or None,
+            "bs_bytes": None if bs_kib is None else int(bs_kib * KIB),
+            "direct": {"1": True, "0": False}.get(row.get("direct", "")),
+            "source_path": self.source.path,
+            "source_sha256": self.source.sha256,
+            "source_doc": 0,
+            **numbers,
+        }
+
+    def _unit_not_read(self, row: Mapping[str, str], accepted: list[str]) -> None:
+        what = f"unit '{row['unit']}' is not one of: {', '.join(accepted)}"
+        self._finding("error", "unit_not_read", row, what)
+
+    def _finding(self, severity: str, code: str, row: Mapping[str, str], what: str) -> None:
+        message = f"{self.source.path}: {self.name}, {row['quantity']} {row['stat']}: {what}"
+        self.records.finding(severity, code, message, run_id=self.run_id)
+
+    def _doubt(self, severity: str, code: str, what: str, advice: str = "") -> None:
+        """A doubt about the experiment's rates, told once."""
+        if code not in self.codes:
+            self.records.finding(severity, code, f"{self.name}: {what}", advice, self.run_id)
+        self.codes.add(code)
 
 
-def _run(source: Source, experiment: str, row: Mapping[str, str]) -> dict[str, Any]:
-    bs_kib = _number(row.get("bs_kib", ""))
-    return {
-        "setup_id": row.get("setup") or None,
-        "level": "job",
-        "tool": row.get("tool", "").lower() or None,
-        "job": experiment,
-        "rw": row.get("rw") or None,
-        "rwmix_read_pct": _number(row.get("rwmix_read_pct", "")),
-        "bs_bytes": None if bs_kib is None else int(bs_kib * KIB),
-        "iodepth": _whole(row.get("iodepth", "")),
-        "numjobs": _whole(row.get("numjobs", "")),
-        "queue_depth": _whole(row.get("queue_depth", "")),
-        "working_set_bytes": _whole(row.get("working_set_bytes", "")),
-        "direct": {"1": True, "0": False}.get(row.get("direct", "")),
-        "runtime_limit_s": _number(row.get("runtime_limit_s", "")),
-        "source_path": source.path,
-        "source_sha256": source.sha256,
-        "source_doc": 0,
-    }
+def _per_s(row: Mapping[str, str]) -> float | None:
+    """A rate in base units: as interpreted, else by its unit; None where neither tells."""
+    quantity = row["quantity"]
+    if row.get("value_si"):
+        in_si = row.get("si_unit", SI_UNITS[quantity]) == SI_UNITS[quantity]
+        return _number(row["value_si"], low=0) if in_si else None
+    factor = PER_S[quantity].get(row["unit"])
+    return None if factor is None else float(row["value"]) * factor
 
 
 def _ddir(rw: str) -> str | None:
     """Direction of a pattern (fio's) or test (iozone's); None where it is not stated."""
-    if rw in ("rw", "randrw"):
+    if rw in ("rw", "readwrite", "randrw"):
         return "mixed"
     if rw.endswith("write"):
         return "write"
     return "read" if rw.endswith("read") or rw == "reread" else None
 
 
-def _number(text: str) -> float | None:
+def _number(text: str, low: float = -math.inf, high: float = math.inf) -> float | None:
+    """The finite number in these bounds that a cell holds, if it holds one."""
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    return number if math.isfinite(number) and low <= number <= high else None
 
 
-def _whole(text: str) -> int | None:
-    number = _number(text)
+def _whole(text: str, low: int = 0) -> int | None:
+    number = _number(text, low, MOST)
     return None if number is None or number != int(number) else int(number)

@@ -18,7 +18,7 @@ from azbenchlib.plots.style import (
     variables,
 )
 from azbenchlib.plots.svg import both, inline
-from azbenchlib.plots.timeline import latency_over_time, rate_over_time
+from azbenchlib.plots.timeline import latency_over_time
 
 __all__ = [
     "FONT_STACK",
@@ -33,7 +33,6 @@ __all__ = [
     "inline",
     "latency_over_time",
     "percentile_curves",
-    "rate_over_time",
     "rates_side_by_side",
     "variables",
 ]

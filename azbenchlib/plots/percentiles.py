@@ -108,7 +108,7 @@ def _set_axes(panel: Axes, points: pd.DataFrame, farthest: float, layout: Layout
     scales.set_ticks(panel.xaxis, [places[i] for i in kept], [names[i] for i in kept])
     panel.grid(axis="x")
     if layout.wide:
-        _write_odds(panel, places, layout)
+        _write_odds(panel, [places[i] for i in kept], layout)
     y_title(panel, "Latency of one I/O (log scale)", layout)
     panel.set_ylabel("")
     x_title = "Share of I/Os that were slower →" if layout.wide else "Percentile (log scale in 1/(1 − p)) →"

@@ -1,8 +1,7 @@
-"""What happened when: latency or a rate over the time of a run."""
+"""What happened when: latency over the time of a run."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from azbenchlib.errors import InputError
 from azbenchlib.plots import scales
 from azbenchlib.plots.labels import LEADING, EndLabels, say, wrap, y_title
 from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
-from azbenchlib.units import format_count, format_mbps, format_us
+from azbenchlib.units import format_count, format_us
 
 TOGETHER = 3  # lines that one panel shows without a tangle
 TIME_UNITS = (("Seconds", 1), ("Minutes", 60), ("Hours", 3600))
@@ -23,23 +22,7 @@ PANEL_HEIGHT = 110
 ENOUGH_TICKS = 3  # the largest unit that counts at least so far is taken
 
 
-@dataclass(frozen=True)
-class _Quantity:
-    """A column of the table: its name in figures, how its values read, and the column of its maxima."""
-
-    column: str
-    title: str
-    text: Callable[[float], str]
-    top: str = ""
-
-
-LATENCY = _Quantity("lat_us", "Latency", format_us, top="lat_max_us")
-RATES = {
-    "iops": _Quantity("iops", "IOPS", format_count),
-    "bw_bytes_per_s": _Quantity("bw_bytes_per_s", "MB/s", format_mbps),
-}
-
-Line = dict[str, npt.NDArray[np.float64]]  # t_s, the quantity, perhaps its maxima; missing is NaN
+Line = dict[str, npt.NDArray[np.float64]]  # t_s, lat_us, perhaps lat_max_us; missing is NaN
 
 
 def latency_over_time(envelope: pd.DataFrame, series: Sequence[Series], layout: Layout) -> Drawn:
@@ -67,53 +50,23 @@ def latency_over_time(envelope: pd.DataFrame, series: Sequence[Series], layout: 
     InputError
         When there is no value to draw.
     """
-    return _over_time(envelope, series, layout, LATENCY)
-
-
-def rate_over_time(envelope: pd.DataFrame, series: Sequence[Series], layout: Layout, column: str) -> Drawn:
-    """Draw a rate over time, like :func:`latency_over_time`.
-
-    Parameters
-    ----------
-    envelope : DataFrame
-        Columns series, t_s and `column`.
-    series : sequence of Series
-        One to six.
-    layout : Layout
-        The width to draw for.
-    column : {"iops", "bw_bytes_per_s"}
-        Which rate.
-
-    Raises
-    ------
-    InputError
-        When there is no value to draw, or no such rate.
-    """
-    if column not in RATES:
-        raise InputError(f"'{column}' is no rate; choose one of {', '.join(RATES)}")
-    return _over_time(envelope, series, layout, RATES[column])
-
-
-def _over_time(
-    envelope: pd.DataFrame, series: Sequence[Series], layout: Layout, quantity: _Quantity
-) -> Drawn:
-    lines = {entry: _line(envelope[envelope["series"] == entry.key], quantity) for entry in series}
-    lines = {entry: line for entry, line in lines.items() if np.isfinite(line[quantity.column]).any()}
+    lines = {entry: _line(envelope[envelope["series"] == entry.key]) for entry in series}
+    lines = {entry: line for entry, line in lines.items() if np.isfinite(line["lat_us"]).any()}
     if not lines:
-        raise InputError(f"no {quantity.column} to draw over time: every value is NA")
+        raise InputError("no latency to draw over time: every value is NA")
     with theme(layout):
         draw = _one_panel if len(lines) <= TOGETHER else _many_panels
-        figure = draw(lines, layout, quantity)
-    return Drawn(figure, {}, _in_words(lines, quantity), layout)
+        figure = draw(lines, layout)
+    return Drawn(figure, {}, _in_words(lines), layout)
 
 
-def _line(rows: pd.DataFrame, quantity: _Quantity) -> Line:
+def _line(rows: pd.DataFrame) -> Line:
     rows = rows.sort_values("t_s")
-    columns = [name for name in ("t_s", quantity.column, quantity.top) if name in rows.columns]
+    columns = [name for name in ("t_s", "lat_us", "lat_max_us") if name in rows.columns]
     return {name: rows[name].to_numpy(dtype=float, na_value=np.nan) for name in columns}
 
 
-def _one_panel(lines: dict[Series, Line], layout: Layout, quantity: _Quantity) -> Figure:
+def _one_panel(lines: dict[Series, Line], layout: Layout) -> Figure:
     """All lines together, named at their right ends."""
     labels = EndLabels([(entry, "") for entry in lines], layout)
     top, bottom = 34, 52
@@ -121,15 +74,15 @@ def _one_panel(lines: dict[Series, Line], layout: Layout, quantity: _Quantity) -
     left = 62 if layout.wide else 56
     figure, panels = canvas(layout, height, left=left, right=labels.margin, top=top, bottom=bottom)
     panel = panels[0, 0]
-    seconds = _set_axes([panel], 1, lines, quantity)
-    y_title(panel, _title(panel, quantity), layout)
+    seconds = _set_axes([panel], 1, lines)
+    y_title(panel, _title(panel), layout)
     for entry, line in lines.items():
-        _draw(panel, entry, line, quantity, seconds)
-    labels.draw(panel, {entry.key: _end(line, quantity, seconds) for entry, line in lines.items()})
+        _draw(panel, entry, line, seconds)
+    labels.draw(panel, {entry.key: _end(line, seconds) for entry, line in lines.items()})
     return figure
 
 
-def _many_panels(lines: dict[Series, Line], layout: Layout, quantity: _Quantity) -> Figure:
+def _many_panels(lines: dict[Series, Line], layout: Layout) -> Figure:
     """A small panel each, named above it; all with the same axes."""
     columns = 2 if layout.wide else 1
     rows = math.ceil(len(lines) / columns)
@@ -151,20 +104,20 @@ def _many_panels(lines: dict[Series, Line], layout: Layout, quantity: _Quantity)
     for spare in panels.flat[len(lines) :]:
         spare.remove()
     used = list(panels.flat[: len(lines)])
-    seconds = _set_axes(used, columns, lines, quantity)
-    y_title(used[0], _title(used[0], quantity), layout, above=name_height + 24)
+    seconds = _set_axes(used, columns, lines)
+    y_title(used[0], _title(used[0]), layout, above=name_height + 24)
     for panel, (entry, line) in zip(used, lines.items(), strict=True):
         above = 8 + len(names[entry]) * layout.font * LEADING / 2
         how: dict[str, Any] = {"size": layout.font, "color": entry.colour, "weight": "bold"}
         say(panel, names[entry], (0, 1), (0, above), xycoords="axes fraction", **how)
-        _draw(panel, entry, line, quantity, seconds)
+        _draw(panel, entry, line, seconds)
     return figure
 
 
-def _set_axes(panels: Sequence[Axes], columns: int, lines: dict[Series, Line], quantity: _Quantity) -> int:
+def _set_axes(panels: Sequence[Axes], columns: int, lines: dict[Series, Line]) -> int:
     """The same axes for all panels, in the unit of time that suits; returns its length in seconds."""
     values = np.concatenate([line[name] for line in lines.values() for name in line if name != "t_s"])
-    scales.set_y(panels, values, quantity.text, log=scales.is_log(values))
+    scales.set_y(panels, values, format_us, log=scales.is_log(values))
     end = float(max(line["t_s"].max() for line in lines.values()))
     fitting = [unit for unit in TIME_UNITS if end >= ENOUGH_TICKS * unit[1]]
     name, seconds = fitting[-1] if fitting else TIME_UNITS[0]
@@ -179,15 +132,15 @@ def _set_axes(panels: Sequence[Axes], columns: int, lines: dict[Series, Line], q
     return seconds
 
 
-def _title(panel: Axes, quantity: _Quantity) -> str:
-    return quantity.title + (" (log scale)" if panel.get_yscale() == "log" else "")
+def _title(panel: Axes) -> str:
+    return "Latency" + (" (log scale)" if panel.get_yscale() == "log" else "")
 
 
-def _draw(panel: Axes, entry: Series, line: Line, quantity: _Quantity, seconds: int) -> None:
-    t, values = line["t_s"] / seconds, line[quantity.column]
-    if quantity.top in line:
+def _draw(panel: Axes, entry: Series, line: Line, seconds: int) -> None:
+    t, values = line["t_s"] / seconds, line["lat_us"]
+    if "lat_max_us" in line:
         panel.fill_between(
-            t, values, line[quantity.top], color=entry.colour, alpha=0.16, linewidth=0, zorder=2
+            t, values, line["lat_max_us"], color=entry.colour, alpha=0.16, linewidth=0, zorder=2
         )
     panel.plot(t, values, color=entry.colour, gid=f"line-{entry.index}", zorder=3)
     there = np.pad(np.isfinite(values), 1)
@@ -195,17 +148,17 @@ def _draw(panel: Axes, entry: Series, line: Line, quantity: _Quantity, seconds: 
     panel.plot(t[alone], values[alone], **entry.marker(6))
 
 
-def _end(line: Line, quantity: _Quantity, seconds: int) -> tuple[float, float]:
+def _end(line: Line, seconds: int) -> tuple[float, float]:
     """The last point that has a value."""
-    last = np.flatnonzero(np.isfinite(line[quantity.column]))[-1]
-    return float(line["t_s"][last] / seconds), float(line[quantity.column][last])
+    last = np.flatnonzero(np.isfinite(line["lat_us"]))[-1]
+    return float(line["t_s"][last] / seconds), float(line["lat_us"][last])
 
 
-def _in_words(lines: dict[Series, Line], quantity: _Quantity) -> str:
+def _in_words(lines: dict[Series, Line]) -> str:
     """The chart as a sentence, with the range of each line."""
     parts = []
     for entry, line in lines.items():
-        values = scales.finite(line[quantity.column])
-        low, high = quantity.text(values.min()), quantity.text(values.max())
+        values = scales.finite(line["lat_us"])
+        low, high = format_us(values.min()), format_us(values.max())
         parts.append(f"{entry.short}: {low} to {high} in {format_count(line['t_s'].max())} s")
-    return f"Line chart of {quantity.title} over time; setups: {len(lines)}. {'; '.join(parts)}."
+    return f"Line chart of latency over time; setups: {len(lines)}. {'; '.join(parts)}."

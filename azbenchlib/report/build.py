@@ -1,12 +1,12 @@
 """A report from datasets: execute the notebook, make the page, make the PDF; both appear by rename."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from azbenchlib import dataset, manifest
 from azbenchlib.errors import OutputError
-from azbenchlib.report import execute, page, pdf
+from azbenchlib.report import content, execute, page, pdf
 
 NOTEBOOK = "report"
 
@@ -19,12 +19,6 @@ class Written:
     pdf: Path
 
 
-def dataset_homes() -> list[Path]:
-    """Folders in which a dataset is looked for by its name: here, then those that come with azbench."""
-    package = Path(__file__).resolve().parents[1]
-    return [Path("datasets"), package.parent / "datasets", package / "share" / "datasets"]
-
-
 def build(
     datasets: Sequence[str],
     folder: Path | None = None,
@@ -32,7 +26,6 @@ def build(
     title: str = "",
     author: str = "",
     client: str = "",
-    homes: Iterable[Path] | None = None,
 ) -> Written:
     """Write ``report.html`` and ``report.pdf``.
 
@@ -44,8 +37,6 @@ def build(
         Made where it is missing; default ``reports/NAME`` with the name of the first dataset.
     title, author, client : str
         For the head of the report.
-    homes : iterable of Path, optional
-        Where names are looked up; default :func:`dataset_homes`.
 
     Raises
     ------
@@ -54,7 +45,7 @@ def build(
     OutputError
         When the folder cannot be written. Nothing half-written is left.
     """
-    found = [dataset.resolve(name, homes if homes is not None else dataset_homes()) for name in datasets]
+    found = [dataset.resolve(name, content.homes()) for name in datasets]
     name = manifest.load(found[0]).name
     folder = folder or Path("reports") / name
     check_writable(folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from azbenchlib import __version__, plots
+from azbenchlib import __version__, dataset, plots
 from azbenchlib.analyse import arrange, summary
 from azbenchlib.dataset import Dataset
 from azbenchlib.errors import InputError
@@ -67,7 +67,7 @@ class Report:
     Parameters
     ----------
     datasets : sequence of str
-        Dataset folders; the first one is the subject.
+        Folders, or names of datasets in ``datasets/`` or among those shipped; the first is the subject.
     title, author, client : str
         For the head of the report; an empty title takes the first dataset's.
 
@@ -78,7 +78,8 @@ class Report:
     """
 
     def __init__(self, datasets: Sequence[str], title: str = "", author: str = "", client: str = "") -> None:
-        self.parts = [Part(Dataset.load(folder), Path(folder)) for folder in datasets]
+        folders = [dataset.resolve(name, homes()) for name in datasets]
+        self.parts = [Part(Dataset.load(folder), folder) for folder in folders]
         if not self.parts:
             raise InputError("a report needs at least one dataset")
         self.title = title or self.parts[0].manifest.title
@@ -159,6 +160,12 @@ class Report:
         rows, columns = words.result_rows(table, part.entries)
         note = f"{group}Rates and percentiles of completion latency, one row a workload."
         return render("table", id=f"{place}-results", note=note, columns=columns, rows=rows, left=[])
+
+
+def homes() -> list[Path]:
+    """Folders in which a dataset is looked for by its name: here, then those that come with azbench."""
+    package = Path(__file__).resolve().parents[1]
+    return [Path("datasets"), package.parent / "datasets", package / "share" / "datasets"]
 
 
 def today() -> str:

@@ -60,8 +60,7 @@ def rate_figures(part: Part, place: str) -> Block | None:
             "series": card.series,
             "facet": "Each setup" if by_setup else card.facet,
             "ddir": "",
-            "iops": card.rate["iops"],
-            "bw_bytes_per_s": card.rate["bw_bytes_per_s"],
+            **card.rate[["iops", "bw_bytes_per_s", "iops_bound", "bw_bound"]],
             "note": card.rate["facet"] if by_setup else "",
         }
         for card in cards
@@ -139,10 +138,9 @@ def _percentile_finding(curves: pd.DataFrame, series: Sequence[plots.Series]) ->
     low, high = tail.loc[tail["lat_us"].idxmin()], tail.loc[tail["lat_us"].idxmax()]
     if len(tail) == 1:
         return f"{percentile} is {format_us(low['lat_us'])}"
-    times = high["lat_us"] / low["lat_us"]
     return (
         f"{percentile} runs from {format_us(low['lat_us'])} ({names[low['series']]}) to "
-        f"{format_us(high['lat_us'])} ({names[high['series']]}): {times:.2g} times"
+        f"{format_us(high['lat_us'])} ({names[high['series']]}): {_times(high['lat_us'] / low['lat_us'])}"
     )
 
 
@@ -152,9 +150,10 @@ def _rate_finding(rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
     known = rates[rates[column].notna()]
     low, high = known.loc[known[column].idxmin()], known.loc[known[column].idxmax()]
     unit, text = ("IOPS", words.iops) if column == "iops" else ("MB/s", words.mbps)
+    bound = "iops_bound" if column == "iops" else "bw_bound"
     return (
-        f"From {text(low[column])} {unit} ({names[low['series']]}) to "
-        f"{text(high[column])} {unit} ({names[high['series']]})"
+        f"From {text(low[column], low[bound])} {unit} ({names[low['series']]}) to "
+        f"{text(high[column], high[bound])} {unit} ({names[high['series']]})"
     )
 
 
@@ -163,4 +162,9 @@ def _steadiness(envelope: pd.DataFrame, series: Sequence[plots.Series]) -> str:
     grouped = envelope.groupby("series", sort=False)["lat_us"]
     swing = (grouped.max() / grouped.median()).sort_values()
     worst = str(swing.index[-1])
-    return f"The slowest interval takes {swing.iloc[-1]:.2g} times the median ({names[worst]})"
+    return f"The slowest interval takes {_times(swing.iloc[-1])} the median ({names[worst]})"
+
+
+def _times(ratio: float) -> str:
+    """``1.4 times``, ``29 times``, ``2,300 times``."""
+    return f"{ratio:.1f} times" if ratio < 10 else f"{float(f'{ratio:.2g}'):,.0f} times"

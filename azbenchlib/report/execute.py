@@ -37,6 +37,7 @@ class IpcKernelManager(AsyncKernelManager):
     def kernel_spec(self) -> KernelSpec:
         """An ipykernel in the interpreter that runs azbench, whatever kernels the user has installed."""
         argv = [sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        argv += ["--log-level=CRITICAL"]  # what a cell does wrong arrives as an output, not as a log line
         return KernelSpec(argv=argv, display_name="azbench", language="python")
 
     async def _async_cleanup_resources(self, restart: bool = False) -> None:

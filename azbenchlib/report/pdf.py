@@ -1,13 +1,12 @@
 """The page as PDF: WeasyPrint, else an installed Chromium."""
 
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
+from azbenchlib.doctor import find_browser
 from azbenchlib.errors import MissingToolError
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 TIMEOUT_S = 120
 
 
@@ -22,7 +21,7 @@ def to_pdf(html: str) -> bytes:
     try:
         return with_weasyprint(html)
     except OSError as error:  # pango, which WeasyPrint loads when it is imported
-        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+        browser = find_browser()
         if browser is None:
             raise MissingToolError(
                 f"no PDF: WeasyPrint cannot load its libraries ({str(error).splitlines()[0]}) and no browser "

@@ -61,7 +61,7 @@ def finding(arrangement: Arrangement, cards: Sequence[Card]) -> str:
     sentences = []
     for column in ("iops", "bw_bytes_per_s"):
         known = sorted(
-            ((row[column], _rate(row, column), name) for row, name in rated if not pd.isna(row[column]))
+            (row[column], _told(row, column), name) for row, name in rated if not pd.isna(row[column])
         )
         if known:
             (_, low, slowest), (_, high, fastest) = known[0], known[-1]
@@ -84,8 +84,7 @@ def card(card: Card, entry: Any) -> dict[str, Any]:
         "detail": entry.detail,
         "colour": entry.colour,
         "char": entry.char,
-        "iops": "" if rate_row is None else iops(rate_row["iops"], rate_row["iops_bound"]),
-        "mbps": "" if rate_row is None else mbps(rate_row["bw_bytes_per_s"], rate_row["bw_bound"]),
+        "rates": [] if rate_row is None else _rates(rate_row),
         "rate_of": rate_row["facet"] if rate_row is not None and card.facet is None else "",
         "latency": [(f"p{p:g}", *format_us(us).split(NBSP)) for p, us in card.latency.items()],
         "latency_of": _latency_of(card),
@@ -137,10 +136,18 @@ def span_of_sizes(sizes: pd.Series) -> str:
     return f"{sizes.nunique()} block sizes, {format_size(sizes.min())} to {format_size(sizes.max())}"
 
 
-def _rate(row: pd.Series, column: str) -> str:
-    if column == "iops":
-        return f"{iops(row['iops'], row['iops_bound'])}{NBSP}IOPS"
-    return f"{mbps(row['bw_bytes_per_s'], row['bw_bound'])}{NBSP}MB/s"
+def _rates(row: pd.Series) -> list[tuple[str, str]]:
+    """Figure and unit of the rates that there are."""
+    both = (
+        (iops(row["iops"], row["iops_bound"]), "IOPS"),
+        (mbps(row["bw_bytes_per_s"], row["bw_bound"]), "MB/s"),
+    )
+    return [(figure, unit) for figure, unit in both if figure]
+
+
+def _told(row: pd.Series, column: str) -> str:
+    """One rate of the row with its unit."""
+    return NBSP.join(_rates(row)[0 if column == "iops" else -1])
 
 
 def _bound(bound: Any) -> str:

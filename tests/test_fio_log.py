@@ -1,0 +1,155 @@
+"""The fio log reader: units, versions, damage."""
+
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from azbenchlib import schema
+from azbenchlib.formats import fio_log
+from azbenchlib.formats.base import Beside, Source
+
+DATA = Path(__file__).parent / "data" / "fio"
+FIO_3 = Beside("the-run", "fio-3.33")
+
+
+def read(
+    text: str | bytes, path: str = "x_lat.1.log", beside: Beside | None = FIO_3
+) -> dict[str, pd.DataFrame]:
+    data = text if isinstance(text, bytes) else text.encode()
+    return fio_log.read_fio_log(Source(path, data), beside).frames()
+
+
+@pytest.mark.parametrize("expected", sorted(DATA.glob("*.samples.csv")), ids=lambda path: path.stem)
+def test_a_fixture_gives_the_samples_that_fio_wrote(expected):
+    path = DATA / expected.name.replace(".samples.csv", ".1.log")
+    samples = read(path.read_bytes(), path.name)["samples"]
+    wanted = pd.read_csv(expected).convert_dtypes()
+    pd.testing.assert_frame_equal(samples[wanted.columns], wanted, check_dtype=False, rtol=1e-12)
+    assert samples["run_id"].unique().tolist() == ["the-run"]
+    assert samples["object"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "value"),
+    [
+        ("a_bw.1.log", "bw_bytes_per_s", 2048),
+        ("a_iops.12.log", "iops", 2),
+        ("a_slat.log", "slat_us", 0.002),
+        ("d/clat.1.log", "clat_us", 0.002),
+        ("d\\a_lat.3.log.host7", "lat_us", 0.002),
+    ],
+)
+def test_the_name_tells_what_was_measured(name, metric, value):
+    samples = read("1000, 2, 2, 4096\n", name)["samples"]
+    assert samples[["ddir", "metric", "t_s", "value"]].values.tolist() == [["trim", metric, 1.0, value]]
+
+
+@pytest.mark.parametrize("name", ["log.txt", "a_bandwidth.1.log", "a_clat_hist.1.log", "blat.log"])
+def test_a_name_that_tells_nothing_gives_no_rows(name):
+    tables = read("1000, 2, 0, 4096\n", name)
+    assert tables["samples"].empty
+    assert tables["findings"]["code"].tolist() == ["log_metric_unknown"]
+
+
+@pytest.mark.parametrize(
+    ("version", "us"),
+    [("fio-3.33", 5), ("fio-3.0", 5), ("fio-2.99", 5), ("fio-2.14", 5000), ("fio-2.18-59-g618e", 5000)],
+)
+def test_latencies_are_in_microseconds_before_fio_3(version, us):
+    tables = read("1, 5000, 0, 4096\n", beside=Beside("r", version))
+    assert tables["samples"]["value"].tolist() == [us]
+    assert tables["findings"].empty
+
+
+@pytest.mark.parametrize("beside", [None, Beside("r", "unknown")])
+def test_a_unit_that_is_not_told_is_assumed_aloud(beside):
+    tables = read("1, 5000, 0, 4096\n", beside=beside)
+    assert tables["samples"]["value"].tolist() == [5]
+    assert tables["findings"]["code"].tolist() == ["log_unit_assumed"]
+    assert read("1, 5, 0, 4096\n", "x_bw.1.log", beside)["findings"].empty
+
+
+def test_without_its_run_a_log_has_a_name_of_its_own():
+    logs = (("a_bw.1.log", "1, 5, 0, 0"), ("b/a_bw.1.log", "1, 5, 0, 0"), ("a_bw.1.log", "1, 6, 0, 0"))
+    first, again, other = (read(text, path, None)["samples"]["run_id"][0] for path, text in logs)
+    assert first == again != other
+
+
+def test_all_numbers_of_columns_give_the_same_samples():
+    rows = [
+        "1, 5, 0, 4096",
+        "1, 5, 0, 4096, 0",
+        "1, 5, 0, 4096, 8192, 0x4001",
+        "1, 5, 0, 4096, 8192, 0, 123456789",
+    ]
+    samples = read("\n".join(rows))["samples"]
+    assert samples["seq"].tolist() == [0, 1, 2, 3]
+    assert samples.drop(columns="seq").drop_duplicates().shape[0] == 1
+
+
+def test_places_are_counted_in_each_direction():
+    samples = read("1, 5, 0, 0\n1, 5, 1, 0\n2, 5, 0, 0\n", "a_bw.1.log")["samples"]
+    assert samples[["ddir", "seq"]].values.tolist() == [["read", 0], ["write", 0], ["read", 1]]
+    assert samples["bs_bytes"].isna().all()
+
+
+def test_broken_lines_are_counted_and_the_others_kept():
+    tables = read("1, 5, 0, 0\n2, 4w5, 0, 0\n\n3, 5, 7, 0\n4, 6, 0, 0\n5, 6, 0", "a_iops.1.log")
+    assert tables["samples"]["value"].tolist() == [5, 6]
+    (finding,) = schema.records(tables["findings"])
+    assert finding["code"] == "broken_lines"
+    assert "3 broken lines" in finding["message"]
+    assert "the first is line 2" in finding["message"]
+
+
+def test_times_of_the_clock_on_the_wall_count_from_the_first():
+    tables = read("1795173779229, 5, 0, 0\n1795173779729, 5, 0, 0\n", "a_iops.1.log")
+    assert tables["samples"]["t_s"].tolist() == [0, 0.5]
+    assert tables["findings"]["code"].tolist() == ["log_epoch_time"]
+    assert "2026-11-20T11:22:59" in tables["findings"]["message"][0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n\n",
+        "a,b,c,d\n",
+        "1, 2, 3, 4096\n",
+        "1;2;0;4096\n",
+        "1, 2, 0\n",
+        "1, 0, 4096" + ", 0" * 100,
+        "{\n}\n",
+    ],
+)
+def test_other_text_is_not_claimed(text):
+    assert not fio_log.sniff(text)
+
+
+def test_a_damaged_log_is_claimed():
+    assert fio_log.sniff("1, 5w, 0, 0\n2, 5, 0, 4096\n3, 5, 0, 4096, 0\n")
+
+
+def test_a_long_log_is_read_quickly():
+    text = "".join(f"{place}, {place * 7 % 100000}, {place % 2}, 4096, 0\n" for place in range(100_000))
+    began = time.monotonic()
+    samples = read(text)["samples"]
+    assert time.monotonic() - began < 5  # some 0.3 s on an idle machine
+    assert len(samples) == 100_000
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_damage_anywhere_leaves_the_lines_before_it(data):
+    raw = (DATA / "rw_clat.1.log").read_bytes()
+    place = data.draw(st.integers(0, len(raw) - 1))
+    damaged = raw[:place] + data.draw(st.binary(max_size=3)) + raw[place + data.draw(st.integers(0, 3)) :]
+    samples = read(damaged, "rw_clat.1.log")["samples"]
+    schema.check("samples", samples)
+    before = raw[:place].count(b"\n")
+    whole = read(raw, "rw_clat.1.log")["samples"]
+    assert samples["value"].tolist()[:before] == whole["value"].tolist()[:before]
