@@ -110,9 +110,8 @@ def run(
 
     notebook = execute.find_notebook("01_measure")
     given = execute.parse_parameters(parameter or [])
-    execute.run_notebook(
-        notebook, {"dataset": str(output), **given}, output.parent / f"{output.name}.ipynb", progress=True
-    )
+    parameters = {"dataset": str(output), **given}
+    execute.run_notebook(notebook, parameters, output / "measure.ipynb", progress=True)
     notes.print(f"Dataset: {output}", markup=False)
 
 

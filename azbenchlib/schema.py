@@ -356,23 +356,3 @@ def records(data: pd.DataFrame) -> list[dict[str, Any]]:
     """
     plain = data.astype(object).where(data.notna(), None)
     return [{str(name): value for name, value in row.items()} for row in plain.to_dict(orient="records")]
-
-
-def reference() -> str:
-    """The tables in Markdown, for ``docs/tables.md``."""
-    lines = ["# The tables", "", "Missing is NA, never zero. Columns in bold identify a row.", ""]
-    for name, table in TABLES.items():
-        lines += [
-            f"## {name}",
-            "",
-            table.doc + ".",
-            "",
-            "| column | type | unit | meaning |",
-            "|---|---|---|---|",
-        ]
-        for column, entry in table.columns.items():
-            shown = f"**{column}**" if column in table.key else column
-            choices = f": {', '.join(entry.choices)}" if entry.choices else ""
-            lines.append(f"| {shown} | {entry.dtype} | {entry.unit} | {entry.doc}{choices} |")
-        lines.append("")
-    return "\n".join(lines)

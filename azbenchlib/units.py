@@ -134,6 +134,11 @@ def _scaled(value: float, named: Sequence[tuple[str, int]], digits: int) -> str:
     return f"{_significant(value / unit, digits)}{NBSP}{name}"
 
 
+def format_bound(bound: object) -> str:
+    """What stands before a figure that is only a bound or about right; nothing before one that is exact."""
+    return {"<": f"<{NBSP}", ">": f">{NBSP}", "~": f"≈{NBSP}"}.get(str(bound), "")
+
+
 def _significant(value: float, digits: int) -> str:
     """So many significant digits, never in exponent form; of three: 4.0 -> ``4``, 2.474 -> ``2.47``."""
     if value == 0:

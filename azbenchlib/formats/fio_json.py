@@ -45,8 +45,8 @@ _BIN_CONSTANTS = {"FIO_IO_U_PLAT_BITS", "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"}
 _LONGEST = INT64_MAX // units.NS_PER_US  # a latency of either unit whose nanoseconds a column can hold
 _SIGNATURE = re.compile(r'"fio version"\s*:|"(?:jobs|client_stats)"\s*:\s*\[\s*\{\s*"jobname"\s*:')
 _ERROR_LINE = re.compile(
-    r"fio: (?!terminating on|this platform).*(?:err=|error|fail|not |unable|requires|bad)|verify: |.*: verify failed"
-    r"|.*: you need to specify|.* can't |fio_setaffinity|Bad option",
+    r"fio: (?!terminating on|this platform).*(?:err=|error|fail|not |unable|requires|bad)"
+    r"|verify: |.*: verify failed|.*: you need to specify|Bad option",
     re.IGNORECASE,
 )
 

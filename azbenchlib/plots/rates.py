@@ -13,7 +13,7 @@ from azbenchlib.errors import InputError
 from azbenchlib.plots import scales
 from azbenchlib.plots.labels import LEADING, say, text_width, wrap
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
-from azbenchlib.units import MB, NBSP, format_count, format_mbps
+from azbenchlib.units import MB, NBSP, format_bound, format_count, format_mbps
 
 MILLION = 10**6
 NAMES_WIDTH = 232  # pixels left of the panels, in the wide layout
@@ -24,14 +24,15 @@ class _Panel:
     """One of the two: the column it shows, in which unit, and how its values read."""
 
     column: str
+    bound: str  # the column that says whether the value is one, or only a bound
     unit: str
     divisor: int
     text: Callable[[float], str]
 
 
 PANELS = (
-    _Panel("iops", "IOPS", 1, format_count),
-    _Panel("bw_bytes_per_s", "MB/s", MB, format_mbps),
+    _Panel("iops", "iops_bound", "IOPS", 1, format_count),
+    _Panel("bw_bytes_per_s", "bw_bound", "MB/s", MB, format_mbps),
 )
 
 
@@ -43,6 +44,7 @@ class _Row:
     name: list[str]
     note: list[str]
     values: tuple[float, ...]  # one a panel, in its unit; NaN: not stated
+    texts: tuple[str, ...]  # the same as they read
     top: float
     height: float
     baseline: float  # like `top` in pixels from the top of the panels
@@ -54,8 +56,9 @@ def rates_side_by_side(rates: pd.DataFrame, series: Sequence[Series], layout: La
     Parameters
     ----------
     rates : DataFrame
-        Columns series (a key, each once), iops, bw_bytes_per_s (either may be NA: "not stated"), note
-        (under which load, such as "4 KiB, 8,192 outstanding"; may be NA).
+        Columns series (a key, each once), iops, bw_bytes_per_s (either may be NA: "not stated"; one that is
+        NA throughout is left out), note (under which load, such as "4 KiB, 8,192 outstanding"; may be NA),
+        and, if wanted, iops_bound and bw_bound (=, >, <, ~).
     series : sequence of Series
         One to six; one without a row in `rates` reads "not stated".
     layout : Layout
@@ -72,9 +75,10 @@ def rates_side_by_side(rates: pd.DataFrame, series: Sequence[Series], layout: La
         When there is no rate at all.
     """
     table = rates.set_index("series").reindex([entry.key for entry in series])
-    if table[[shown.column for shown in PANELS]].isna().all(axis=None):
+    panels = [shown for shown in PANELS if table[shown.column].notna().any()]
+    if not panels:
         raise InputError("no rates to draw: every value is NA")
-    rows = _rows(table, series, layout)
+    rows = _rows(table, series, panels, layout)
     left = NAMES_WIDTH if layout.wide else 0
     total, top, bottom = rows[-1].top + rows[-1].height, 30, 28
     with theme(layout):
@@ -85,35 +89,49 @@ def rates_side_by_side(rates: pd.DataFrame, series: Sequence[Series], layout: La
             right=0,
             top=top,
             bottom=bottom,
-            shape=(1, 2),
+            shape=(1, len(panels)),
             gap=(0, 32 if layout.wide else 20),
         )
         _write_names(axes[0, 0], rows, left, layout)
         titles: dict[str, list[str]] = {}
-        for i, (axis, shown) in enumerate(zip(axes[0], PANELS, strict=True)):
+        for i, (axis, shown) in enumerate(zip(axes[0], panels, strict=True)):
             axis.set_ylim(total, 0)
             _set_x(axis, [row.values[i] for row in rows], shown, layout)
             for row in rows:
-                titles |= _draw_rate(axis, row, row.values[i], shown, layout)
-    return Drawn(figure, titles, _in_words(rows), layout)
+                titles |= _draw_rate(axis, row, i, shown, layout)
+    return Drawn(figure, titles, _in_words(rows, panels), layout)
 
 
-def _rows(table: pd.DataFrame, series: Sequence[Series], layout: Layout) -> list[_Row]:
+def _rows(
+    table: pd.DataFrame, series: Sequence[Series], panels: Sequence[_Panel], layout: Layout
+) -> list[_Row]:
     """The rows from top to bottom, each as high as its words need."""
     width = NAMES_WIDTH - 16 if layout.wide else layout.width
     notes = table["note"].astype("string").fillna("")
-    columns = [table[shown.column].to_numpy(dtype=float, na_value=np.nan) / shown.divisor for shown in PANELS]
+    columns = [table[shown.column].to_numpy(dtype=float, na_value=np.nan) / shown.divisor for shown in panels]
+    texts = [_texts(table, shown) for shown in panels]
     rows: list[_Row] = []
     top = 0.0
-    for entry, note, *values in zip(series, notes, *columns, strict=True):
+    for entry, note, values, told in zip(
+        series, notes, zip(*columns, strict=True), zip(*texts, strict=True), strict=True
+    ):
         name = wrap(entry.label, width, layout.font, bold=True)
         small = wrap(note, width, layout.small)
         words = (len(name) * layout.font + len(small) * layout.small) * LEADING
         height = max(60, words + 20) if layout.wide else words + 62
         baseline = top + (height / 2 if layout.wide else words + 24)
-        rows.append(_Row(entry, name, small, tuple(values), top, height, baseline))
+        rows.append(_Row(entry, name, small, values, told, top, height, baseline))
         top += height
     return rows
+
+
+def _texts(table: pd.DataFrame, shown: _Panel) -> list[str]:
+    """A column as it reads, bounds included; empty where nothing is stated."""
+    bounds = table[shown.bound] if shown.bound in table else ["="] * len(table)
+    return [
+        "" if pd.isna(value) else format_bound(bound) + shown.text(float(value))
+        for value, bound in zip(table[shown.column], bounds, strict=True)
+    ]
 
 
 def _write_names(panel: Axes, rows: Sequence[_Row], left: float, layout: Layout) -> None:
@@ -165,8 +183,9 @@ def _tick(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
-def _draw_rate(panel: Axes, row: _Row, value: float, shown: _Panel, layout: Layout) -> dict[str, list[str]]:
-    """The row's line, marker and value; returns the hover text."""
+def _draw_rate(panel: Axes, row: _Row, i: int, shown: _Panel, layout: Layout) -> dict[str, list[str]]:
+    """The row's line, marker and value in the i-th panel; returns the hover text."""
+    value, text = row.values[i], row.texts[i]
     low, high = panel.get_xlim()
     if np.isnan(value):
         say(panel, "not stated", (low, row.baseline), size=layout.small, color=NEUTRAL["ink3"])
@@ -174,7 +193,6 @@ def _draw_rate(panel: Axes, row: _Row, value: float, shown: _Panel, layout: Layo
     panel.plot([low, high], [row.baseline] * 2, color=NEUTRAL["grid"], linewidth=1, zorder=1)
     gid = f"{shown.column}-{row.series.index}"
     panel.plot([value], [row.baseline], gid=gid, **row.series.marker(11.5))
-    text = shown.text(value * shown.divisor)
     half = text_width(text, layout.font, bold=True) / 2
     width, _ = size_of(panel)
     pixel = scales.x_pixel(panel, value)
@@ -184,15 +202,13 @@ def _draw_rate(panel: Axes, row: _Row, value: float, shown: _Panel, layout: Layo
     return {gid: [f"{row.series.label}: {text} {shown.unit}"]}
 
 
-def _in_words(rows: Sequence[_Row]) -> str:
+def _in_words(rows: Sequence[_Row], panels: Sequence[_Panel]) -> str:
     """The figure as a sentence."""
     parts = []
     for row in rows:
         told = [
-            f"{shown.unit} not stated"
-            if np.isnan(value)
-            else f"{shown.text(value * shown.divisor)} {shown.unit}"
-            for value, shown in zip(row.values, PANELS, strict=True)
+            f"{text} {shown.unit}" if text else f"{shown.unit} not stated"
+            for text, shown in zip(row.texts, panels, strict=True)
         ]
         parts.append(f"{row.series.label}: {', '.join(told)}")
     return f"Dot chart of rates. {'; '.join(parts)}."

@@ -106,15 +106,15 @@ class Report:
 
     def percentiles(self) -> Block:
         """Latency by percentile, one figure a workload."""
-        return self._each(evidence.percentile_figures)
+        return self._each(lambda part, place: evidence.percentile_figures(part, place, self._group(part)))
 
     def side_by_side(self) -> Block:
         """Rates of the series beside each other."""
-        return self._each(evidence.rate_figures)
+        return self._each(lambda part, place: evidence.rate_figures(part, place, self._group(part)))
 
     def over_time(self) -> Block:
         """Latency over time, where there are logs."""
-        return self._each(evidence.time_figures)
+        return self._each(lambda part, place: evidence.time_figures(part, place, self._group(part)))
 
     def results(self) -> Block:
         """Every result in one table."""

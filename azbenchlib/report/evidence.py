@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_FIGURES = 4  # of one kind, per dataset
 
+Group = dict[str, str] | None  # title of the dataset, where a report has several
 Panel = tuple[str, list[plots.Series], pd.DataFrame]  # what it shows, the series in it, their rows
 RARER = (
     "Each step to the right is rarer: p99 is the latency that 1 I/O in 100 exceeds. A flat line is a steady "
@@ -36,7 +37,7 @@ INTERVALS = "Each point is the mean of a log interval; what happens inside an in
 LATENCY_KINDS = {"clat": "completion latency", "lat": "total latency"}
 
 
-def percentile_figures(part: Part, place: str) -> Block | None:
+def percentile_figures(part: Part, place: str, group: Group) -> Block | None:
     """One figure a workload (or pattern) that has percentile curves, the most shared first."""
     curves = arrange.curves(part.arrangement, part.dataset.tables)
     how = [RARER, WITHIN, *([HOLLOW] if curves["n"].notna().any() else [])]
@@ -48,10 +49,11 @@ def percentile_figures(part: Part, place: str) -> Block | None:
         _percentile_finding,
         f"{kinds} by percentile. Lower is better.",
         how,
+        group,
     )
 
 
-def rate_figures(part: Part, place: str) -> Block | None:
+def rate_figures(part: Part, place: str, group: Group) -> Block | None:
     """The headline rate of every setup; with one setup, one figure a pattern."""
     by_setup = part.arrangement.by == "setup"
     cards = summary.cards(part.arrangement, part.dataset.tables)
@@ -69,11 +71,17 @@ def rate_figures(part: Part, place: str) -> Block | None:
     comparisons = [panel for panel in _panels(part, pd.DataFrame(rows)) if len(panel[2]) > 1]
     what = "IOPS and throughput" + ("; the workload stands in grey." if by_setup else ".")
     return _figures(
-        comparisons, f"{place}-rates", plots.rates_side_by_side, _rate_finding, what, [ONE_MARKER, LOG_AXIS]
+        comparisons,
+        f"{place}-rates",
+        plots.rates_side_by_side,
+        _rate_finding,
+        what,
+        [ONE_MARKER, LOG_AXIS],
+        group,
     )
 
 
-def time_figures(part: Part, place: str) -> Block | None:
+def time_figures(part: Part, place: str, group: Group) -> Block | None:
     """Latency over time of every workload that has a latency log."""
     return _figures(
         _panels(part, timeline.envelope(part.arrangement, part.dataset.tables)),
@@ -82,6 +90,7 @@ def time_figures(part: Part, place: str) -> Block | None:
         _steadiness,
         "mean latency in each interval of the log.",
         [LEVEL, INTERVALS],
+        group,
     )
 
 
@@ -92,6 +101,7 @@ def _figures(
     title: Callable[[pd.DataFrame, Sequence[plots.Series]], str],
     what: str,
     how: Sequence[str],
+    group: Group,
 ) -> Block | None:
     """One figure a panel: its finding as the title, then what is drawn, the drawing, how to read it."""
     made = []
@@ -105,6 +115,7 @@ def _figures(
                 what=f"{facet[:1].upper()}{facet[1:]}: {what}",
                 svg=safe(svg),
                 how=how,
+                group=group,
             ).html
         )
     return Block("\n".join(made)) if made else None

@@ -113,7 +113,7 @@ def run_notebook(
     parameters : mapping
         Plain JSON values; never a secret, since the output notebook records them.
     output : Path, optional
-        Where the executed notebook goes; it appears by rename, also when a cell failed.
+        Where the executed notebook goes, by rename, when no cell failed.
     progress : bool
         Whether to print what the cells print while they run.
 
@@ -145,9 +145,8 @@ def run_notebook(
             )
         except PapermillExecutionError as error:
             raise _as_ours(notebook, error) from error
-        finally:
-            if output is not None and executed.is_file():
-                write_atomically(output, executed.read_bytes())
+        if output is not None:
+            write_atomically(output, executed.read_bytes())
         return nbformat.read(executed, as_version=4)
 
 

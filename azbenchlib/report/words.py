@@ -8,9 +8,8 @@ import pandas as pd
 from azbenchlib.analyse.arrange import Arrangement
 from azbenchlib.analyse.summary import TABLE_PERCENTILES, Card
 from azbenchlib.manifest import Manifest
-from azbenchlib.units import NBSP, format_count, format_mbps, format_size, format_us
+from azbenchlib.units import NBSP, format_bound, format_count, format_mbps, format_size, format_us
 
-BOUND_WORDS = {"=": "", "<": f"<{NBSP}", ">": f">{NBSP}", "~": f"≈{NBSP}"}
 NOT_STATED = "not stated"
 
 
@@ -42,12 +41,12 @@ def tools(manifest: Manifest) -> str:
 
 def iops(value: Any, bound: Any = "=") -> str:
     """IOPS with its bound, or nothing."""
-    return "" if pd.isna(value) else f"{_bound(bound)}{format_count(float(value))}"
+    return "" if pd.isna(value) else f"{format_bound(bound)}{format_count(float(value))}"
 
 
 def mbps(value: Any, bound: Any = "=") -> str:
     """MB/s with its bound, or nothing."""
-    return "" if pd.isna(value) else f"{_bound(bound)}{format_mbps(float(value))}"
+    return "" if pd.isna(value) else f"{format_bound(bound)}{format_mbps(float(value))}"
 
 
 def finding(arrangement: Arrangement, cards: Sequence[Card]) -> str:
@@ -89,7 +88,11 @@ def card(card: Card, entry: Any) -> dict[str, Any]:
         "latency": [(f"p{p:g}", *format_us(us).split(NBSP)) for p, us in card.latency.items()],
         "latency_of": _latency_of(card),
         "quotes": [
-            (f"{row.facet}, ", f"{_bound(row.bound)}{row.value:g}{NBSP}{row.unit}", _statistic(row.stat))
+            (
+                f"{row.facet}, ",
+                f"{format_bound(row.bound)}{row.value:g}{NBSP}{row.unit}",
+                _statistic(row.stat),
+            )
             for row in card.quotes.itertuples()
         ],
     }
@@ -107,7 +110,7 @@ def result_rows(table: pd.DataFrame, entries: Mapping[str, Any]) -> tuple[list[d
     columns["Latency as published"] = [
         ""
         if pd.isna(row.value)
-        else f"{_bound(row.bound)}{row.value:g}{NBSP}{row.unit}, {_statistic(row.stat)}"
+        else f"{format_bound(row.bound)}{row.value:g}{NBSP}{row.unit}, {_statistic(row.stat)}"
         for row in table.itertuples()
     ]
     shown = {name: cells for name, cells in columns.items() if any(cells)}
@@ -148,10 +151,6 @@ def _rates(row: pd.Series) -> list[tuple[str, str]]:
 def _told(row: pd.Series, column: str) -> str:
     """One rate of the row with its unit."""
     return NBSP.join(_rates(row)[0 if column == "iops" else -1])
-
-
-def _bound(bound: Any) -> str:
-    return "" if pd.isna(bound) else BOUND_WORDS[bound]
 
 
 def _latency_of(card: Card) -> str:
