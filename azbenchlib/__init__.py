@@ -1,5 +1,21 @@
 """azbench: measure Azure disks, read benchmark outputs exactly, hand over a report."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from azbenchlib.dataset import Dataset
+    from azbenchlib.report import Report
 
 __version__ = version("azbench")
+__all__ = ["Dataset", "Report", "__version__"]
+
+_HOMES = {"Dataset": "azbenchlib.dataset", "Report": "azbenchlib.report"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that the command line starts quickly."""
+    if name not in _HOMES:
+        raise AttributeError(f"azbenchlib has no {name}; public names: {', '.join(__all__)}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -232,9 +232,9 @@ def _beside(log: Source, runs: pd.DataFrame) -> Beside | None:
     match = LOG_NAME.match(path.name)
     if not match:
         return None
-    stems = runs["source_path"].map(lambda other: Path(other).with_suffix(""), na_action="ignore")
+    stems = runs["source_path"].map(lambda other: str(Path(other).with_suffix("")))
     index = int(match["job"] or 1) - 1
-    mine = runs[(stems == path.with_name(match["stem"])) & (runs["job_index"] == index)]
+    mine = runs[(stems == str(path.with_name(match["stem"]))) & (runs["job_index"] == index)]
     if mine.empty:
         return None
     last = mine.sort_values("source_doc").iloc[-1]

@@ -5,6 +5,7 @@ columns and refuses values that break a column's check. The column reference in 
 made from it. Missing is always NA (``pd.NA``), never zero.
 """
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,7 @@ METRICS = (
 )
 BOUNDS = ("=", ">", "<", "~")
 SEVERITIES = ("error", "warning", "info")
+LARGEST = sys.float_info.max  # beyond it is infinity, which is no measurement
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,13 @@ class Column:
         present = values.dropna()
         if self.choices:
             return present[~present.isin(self.choices)]
-        bad = present.isin([float("inf"), float("-inf")])
-        if self.low is not None:
-            bad |= present < self.low
-        if self.high is not None:
-            bad |= present > self.high
-        return present[bad]
+        if self.dtype not in (INT, FLOAT):
+            return present[:0]
+        low, high = (
+            (-LARGEST if self.low is None else self.low),
+            (LARGEST if self.high is None else self.high),
+        )
+        return present[~present.between(low, high)]
 
     def allowed(self) -> str:
         """What a value may be, in words."""
@@ -324,7 +327,7 @@ def conform(table: str, data: pd.DataFrame) -> pd.DataFrame:
 
 def check(table: str, data: pd.DataFrame) -> pd.DataFrame:
     """The same frame, or an InputError that names the column, a value and what it may be."""
-    for name, column in TABLES[table].columns.items():
+    for name, column in TABLES[table].columns.items() if len(data) else ():
         bad = column.offenders(data[name])
         if len(bad):
             raise InputError(f"{table}.{name}: value '{bad.iloc[0]}' is not {column.allowed()}")

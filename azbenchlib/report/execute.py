@@ -140,6 +140,8 @@ def run_notebook(
                 progress_bar=False,
                 log_output=False,
                 stdout_file=sys.stdout if progress else None,
+                kernel_name="python3",
+                language="python",
                 kernel_manager_class=IpcKernelManager,
                 cwd=str(Path.cwd()),
             )
