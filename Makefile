@@ -1,7 +1,8 @@
 # `make` alone lists what there is. Everything happens in this folder; system packages come from apt.
 .DEFAULT_GOAL := help
-.PHONY: help setup report test notebook format lock clean
+.PHONY: help setup report test azure notebook format lock clean
 
+AZ_VERSION = 2.91.0
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
 help: ## this list
@@ -17,6 +18,11 @@ report: setup ## measure this machine's disk and write an HTML and a PDF report
 test: BOOTSTRAP = --browser
 test: setup ## run all tests, with ruff, mypy and the import contracts among them
 	@.venv/bin/python -m pytest
+
+azure: setup ## install the Azure CLI as a tool of its own, .tools/bin/az
+	@UV_TOOL_DIR=.tools/azure UV_TOOL_BIN_DIR=.tools/bin $(UV) tool install --quiet --compile-bytecode \
+		--python .venv/bin/python azure-cli==$(AZ_VERSION)
+	@.tools/bin/az version --query '"azure-cli"' --output tsv
 
 notebook: setup ## open JupyterLab on the notebooks
 	@.venv/bin/jupyter lab notebooks

@@ -46,11 +46,24 @@ def test_a_set_up_machine_has_what_is_needed(name: str) -> None:
     assert check(name).ok, check(name)
 
 
-def test_on_an_empty_path_every_tool_is_missing_and_nothing_is_raised(path: Path) -> None:
+def test_on_an_empty_path_every_tool_is_missing_and_nothing_is_raised(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     checks = {check.name: check for check in doctor.diagnose()}
     for name in ("fio", "fio's nbd engine", "iozone", "az"):
         assert (checks[name].ok, checks[name].found) == (False, "missing")
     assert checks["fio"].needed and not checks["iozone"].needed
+
+
+def test_an_az_that_make_azure_installed_is_found(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tools = tmp_path / ".tools" / "bin"
+    tools.mkdir(parents=True)
+    program(tools, "az", "true")
+    assert check("az").found == ".tools/bin/az"
 
 
 @pytest.mark.parametrize(("script", "version"), [(OLD_FIO, "2.21"), (FIO_WITHOUT_JSON_PLUS, "3.1")])

@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azbenchlib import formats
@@ -372,6 +372,7 @@ cell = st.text(max_size=8) | st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries(dict.fromkeys([*ROW, "bound", "bs_kib", "value_si", "direct"], cell))))
 def test_no_cell_stops_the_reading(rows):
     tables = formats.read(source(ROW, *rows, quoting=csv.QUOTE_ALL))

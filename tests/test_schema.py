@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azbenchlib import schema
@@ -110,6 +110,7 @@ floats = st.sampled_from([None, float("nan")]) | st.floats(0, allow_infinity=Fal
 wholes = st.none() | st.integers(0, 2**63 - 1)
 
 
+@settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries({"iops": floats, "ios": wholes}), max_size=5))
 def test_records_are_json_without_nan_and_say_what_was_put_in(rows):
     records = schema.records(schema.frame("results", [{**RUN, **row} for row in rows]))

@@ -6,11 +6,12 @@ workload become one row: rates of jobs that ran together add up, repeats give th
 percentiles come from merged bins or not at all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
+from azbenchlib import schema
 from azbenchlib.analyse import labels
 from azbenchlib.analyse.percentiles import merged
 from azbenchlib.units import MB
@@ -49,15 +50,20 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     runs = measured_runs(tables)
     runs = runs.assign(setup_id=runs["setup_id"].fillna(NO_SETUP), queue_depth=_depth_together(runs))
     setups = list(dict.fromkeys(runs["setup_id"]))
-    load = [labels.load_text(row.bs_bytes, row.queue_depth) for row in runs.itertuples()]
+    load = _texts(labels.load_text(row.bs_bytes, row.queue_depth) for row in runs.itertuples())
     if len(setups) > 1:
-        facet = [labels.workload_text(row.rw, row.bs_bytes, row.queue_depth) for row in runs.itertuples()]
+        facet = _texts(labels.workload_text(r.rw, r.bs_bytes, r.queue_depth) for r in runs.itertuples())
         named = labels.setup_labels(tables["setups"], tables["disks"], setups)
         return Arrangement("setup", named, runs.assign(series=runs["setup_id"], facet=facet))
     keys = list(dict.fromkeys(load))
     named = pd.DataFrame({"key": keys, "label": keys, "short": keys, "detail": ""})
-    facet = [labels.pattern_text(rw) for rw in runs["rw"]]
+    facet = _texts(labels.pattern_text(rw) for rw in runs["rw"])
     return Arrangement("load", named, runs.assign(series=load, facet=facet))
+
+
+def _texts(texts: Iterable[str]) -> pd.Series:
+    """A column of text, also where there is no row to tell the dtype by."""
+    return pd.Series(list(texts), dtype=schema.TEXT)
 
 
 def measured_runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -155,6 +161,8 @@ def curves(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.D
                 continue
             curve = merged(bins, CURVE, by=(*KEYS, "lat_kind"))
         parts.append(curve.assign(n=counts)[[*KEYS, "lat_kind", "percentile", "lat_us", "n"]])
-    if not parts:
-        return pd.DataFrame(columns=[*KEYS, "lat_kind", "percentile", "lat_us", "n"])
-    return pd.concat(parts, ignore_index=True).astype({"n": "Int64"})
+    dtypes = dict.fromkeys([*KEYS, "lat_kind"], schema.TEXT)
+    dtypes |= {"percentile": schema.FLOAT, "lat_us": schema.FLOAT, "n": schema.INT}
+    return (pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(dtypes))).astype(
+        dtypes
+    )

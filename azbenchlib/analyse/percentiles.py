@@ -16,7 +16,7 @@ def min_samples(percentile: float) -> int:
     """Fewest I/Os that bound a percentile from above with 95 % two-sided confidence.
 
     The largest of n samples lies above the q-quantile with probability 1 − q^n, which must reach
-    0.975: 146 for p97.5, 368 for p99, 3,688 for p99.9, 36,888 for p99.99. Order statistics of
+    0.975: 146 for p97.5, 368 for p99, 3,688 for p99.9, 36,887 for p99.99. Order statistics of
     independent samples; I/Os of one run are correlated, so this is the least, not enough.
 
     Parameters

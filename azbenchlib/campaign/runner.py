@@ -13,6 +13,7 @@ from azbenchlib.campaign.plan import Plan
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets import local
 from azbenchlib.campaign.workloads import LAYOUT, Workload, check_names, fio_arguments, layout_arguments
+from azbenchlib.dataset import Dataset
 from azbenchlib.errors import AzbenchError, UnsafeTargetError
 from azbenchlib.formats.base import Source
 from azbenchlib.manifest import Command, Manifest
@@ -43,7 +44,7 @@ def run_local(
         An existing directory, in which one file is made, shared by all workloads and removed at the end;
         or a block device, whose content is overwritten. None or empty: the folder that holds `dataset`.
     dataset : path-like
-        The folder to write: ``manifest.json``, ``plan.json`` and ``raw/``.
+        The folder to write: ``manifest.json``, ``plan.json``, ``raw/`` and ``tables/``.
     workloads : sequence of Workload
         Run in this order, never at the same time.
     title : str
@@ -87,6 +88,7 @@ def run_local(
         plan.save(folder, todo)
         _measure_all(run)
         manifest.save(folder, _manifest(dataset.name, title, run))
+        Dataset.load(folder).save(folder)
     if folder != dataset:
         plan.swap(folder, dataset)
     return dataset

@@ -14,7 +14,6 @@ from azbenchlib.report import style
 from azbenchlib.report.blocks import MIME
 from azbenchlib.report.content import today
 
-MOST_BYTES = 3_000_000  # a report must go through a mail gateway and open on a phone
 _HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)</h2>', re.DOTALL)
 _ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
 _TAG = re.compile(r"<[^>]+>")
