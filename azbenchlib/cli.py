@@ -67,7 +67,10 @@ def read(
         Path | None, typer.Option("--output", "-o", help="Folder for one file a table (csv, parquet).")
     ] = None,
 ) -> None:
-    """Read benchmark outputs into tables. JSON is one object: table name to a list of records."""
+    """Read benchmark outputs into tables. JSON is one object: table name to a list of records.
+
+    Exit code 2 where nothing of a known format was found.
+    """
     from azbenchlib import dataset, schema
     from azbenchlib.dataset import Dataset
 
@@ -93,6 +96,8 @@ def read(
         found.tables[table].to_csv(sys.stdout, index=False)
     else:
         _print_overview(found)
+    if (found.tables["findings"]["code"] == "not_recognised").any() and not len(found.tables["runs"]):
+        raise typer.Exit(2)
 
 
 @app.command()

@@ -92,6 +92,14 @@ def test_what_is_broken_gives_a_finding_and_the_good_jobs(tmp_path: Path) -> Non
     assert ("broken.json", "broken_json") in codes and ("noise.bin", "not_recognised") in codes
 
 
+def test_nothing_of_a_known_format_is_exit_code_2_with_the_choices(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no benchmark")
+    done = azbench("read", tmp_path / "notes.txt", "--format", "json")
+    assert done.returncode == 2 and "notes.txt: no known format" in done.stderr
+    assert "Known: fio JSON, fio log, published measurements" in done.stderr
+    assert json.loads(done.stdout)["findings"][0]["code"] == "not_recognised"
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

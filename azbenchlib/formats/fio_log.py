@@ -32,7 +32,8 @@ LINES_TO_SNIFF = 20
 _COLUMNS = ["t_ms", "value", "code", "bs"]
 _DDIRS = schema.DDIRS[:3]  # fio's codes 0, 1 and 2
 _LINE = re.compile(
-    r"\s*\d{1,15},\s*\d{1,15}(?:\.\d{1,9})?,\s*[0-2],\s*\d{1,15}(?:,\s*(?:0x)?[\da-f]{1,20}){0,3}\s*"
+    r"\s*\d{1,15},\s*\d{1,15}(?:\.\d{1,9})?,\s*[0-2],\s*\d{1,15}(?:,\s*(?:0x)?[\da-f]{1,20}){0,3}\s*",
+    re.ASCII,  # digits of other scripts are damage
 )
 _NAME = re.compile(r"(?:^|[_/\\])(bw|iops|slat|clat|lat)(?:\.\d+)?\.log(?:\.[^/\\]*)?$")
 _VERSION = re.compile(r"(\d+)\.(\d+)")

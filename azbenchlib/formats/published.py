@@ -67,8 +67,8 @@ DOUBTS = {
 
 def sniff(opening: str) -> bool:
     """A CSV whose header names the required columns."""
-    header = opening.lstrip("\ufeff").partition("\n")[0].strip()
-    return set(_columns(next(csv.reader([header]), []))) >= REQUIRED
+    header = opening.lstrip("\ufeff").partition("\n")[0]
+    return set(_columns(header.replace('"', "").split(","))) >= REQUIRED
 
 
 def read_published(source: Source) -> Records:
@@ -97,8 +97,8 @@ def read_published(source: Source) -> Records:
 def _rows(records: Records, source: Source) -> Iterator[dict[str, str]]:
     """The rows that have a cell for each column; the others become findings."""
     reader = csv.reader(io.StringIO(source.text, newline=""))
-    columns = _columns(next(reader))
     try:
+        columns = _columns(next(reader))
         for cells in reader:
             if len(cells) == len(columns):
                 yield dict(zip(columns, cells, strict=True))

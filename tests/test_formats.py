@@ -1,0 +1,55 @@
+"""The list of formats as a whole: one claims a file, or none; and nothing makes a reader fall over."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from azbenchlib import formats
+from azbenchlib.formats.base import Source
+
+ROOT = Path(__file__).parents[1]
+FIXTURES = sorted(
+    path
+    for pattern in ("tests/data/fio/*.json", "tests/data/fio/*.log", "datasets/*-20*/raw/*.csv")
+    for path in ROOT.glob(pattern)
+)
+WHOLE = {path: path.read_bytes() for path in FIXTURES}
+SMALL = [path for path in FIXTURES if len(WHOLE[path]) < 40_000]
+
+HOSTILE = {
+    "empty.json": b"",
+    "nul.json": b"\0" * 1000,
+    "binary.log": bytes(range(256)) * 20,
+    "cr_only.csv": b"source_file,source_line,experiment\rquantity,stat,value,unit\r1,2,3\r",
+    "utf16.json": '{"fio version": "fio-3.33", "jobs": [{"jobname": "ü"}]}'.encode("utf-16"),
+    "other_digits_bw.1.log": "100, ٣, 1, 0\n".encode() * 5,
+    "one_line.json": b'{"jobs": [' + b"[" * 200_000,
+    "header_only.csv": b"source_file,source_line,experiment,quantity,stat,value,unit",
+    "half_quoted.csv": b'source_file,source_line,experiment,quantity,stat,value,unit\n"a,b\nc,',
+}
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_exactly_one_format_claims_each_fixture(path: Path) -> None:
+    opening = Source.of(path).text[: formats.OPENING]
+    assert len([fmt.name for fmt in formats.FORMATS if fmt.sniff(opening)]) == 1
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_end_in_findings(name: str) -> None:
+    tables = formats.read(Source(name, HOSTILE[name]))
+    assert len(tables["findings"]) or not len(tables["published"])
+    assert tables["results"].empty
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_damage_never_makes_a_reader_fall_over(data: st.DataObject) -> None:
+    path = data.draw(st.sampled_from(SMALL))
+    content = bytearray(WHOLE[path])
+    for place, byte in data.draw(st.lists(st.tuples(st.integers(0, len(content) - 1), st.integers(0, 255)))):
+        content[place] = byte
+    cut = data.draw(st.integers(0, len(content)))
+    formats.read(Source(path.name, bytes(content[:cut])))
