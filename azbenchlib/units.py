@@ -18,7 +18,6 @@ TIB = KIB**4
 KB = 10**3
 MB = 10**6
 GB = 10**9
-TB = 10**12
 MS_PER_S = 10**3
 US_PER_MS = 10**3
 US_PER_S = 10**6

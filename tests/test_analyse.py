@@ -414,6 +414,25 @@ def test_a_bound_is_told_as_one():
     assert bounds == {"ultra-10000-50": "~", "ultra-10000-100": ">", "ultra-32000-2000": "="}
 
 
+def test_buffered_reads_make_no_headline():
+    """The page cache may have answered them, whatever the load."""
+    runs = [{"rw": "read", "direct": False, "queue_depth": 32}, {"rw": "write", "direct": True}]
+    runs = [run | {"setup_id": setup} for setup in "ab" for run in runs]
+    tables = rated(runs, [900, 10, 800, 20])
+    assert [card.rate["iops"] for card in summary.cards(arrange.arrange(tables), tables)] == [10, 20]
+    tables["runs"]["direct"] = True
+    assert [card.rate["iops"] for card in summary.cards(arrange.arrange(tables), tables)] == [900, 800]
+
+
+def test_two_quoted_latencies_of_a_workload_make_no_second_row():
+    tables = rated([{"source_doc": 0}, {"source_doc": 1}], [10, 20])
+    quote = {"quantity": "latency", "stat": "unstated", "unit": "ms", "bound": "=", "measured": True}
+    quotes = [quote | {"run_id": f"r{i}", "value": float(i + 1)} for i in range(2)]
+    tables["published"] = schema.frame("published", quotes)
+    table = summary.results_table(arrange.arrange(tables), tables)
+    assert table[["iops", "value"]].values.tolist() == [[15, 1.0]]
+
+
 def test_one_setup_gives_a_card_each_load_and_pattern():
     found = Dataset.read(FIO / "randrw.json")
     cards = summary.cards(arrange.arrange(found.tables), found.tables)

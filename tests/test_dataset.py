@@ -353,7 +353,7 @@ def test_resolve_by_path_and_by_name(folder, tmp_path):
     home, empty = tmp_path / "home", tmp_path / "empty"
     shutil.copytree(folder, home / "mine")
     empty.mkdir()
-    assert dataset.resolve(str(folder), [home]) == folder
+    assert dataset.resolve(str(folder), []) == folder
     assert dataset.resolve("mine", [empty, home]) == home / "mine"
     shutil.copytree(folder, empty / "mine")
     assert dataset.resolve("mine", [empty, home]) == empty / "mine"

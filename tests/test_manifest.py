@@ -97,7 +97,9 @@ def test_files_are_in_order_and_real(tmp_path):
 def test_writing_replaces_the_whole_file(tmp_path):
     path = tmp_path / "new" / "file"
     manifest.write_atomically(path, b"a long first version")
-    manifest.write_atomically(path, b"short")
+    with path.open("rb") as reader:
+        manifest.write_atomically(path, b"short")
+        assert reader.read() == b"a long first version"  # who reads it already sees no half
     assert path.read_bytes() == b"short"
     assert list(path.parent.iterdir()) == [path]
 

@@ -104,8 +104,21 @@ def test_every_column_arrives():
 
 
 def test_other_spellings_of_the_columns():
-    row = {other: ROW.get(name, "3") for other, name in published.SYNONYMS.items()}
-    other = source(row | {"stat": "mean", "value": "100", "unit": "IOPS", "rw": "randwrite"})
+    other = source(
+        {
+            "seed_file": "blog.txt",
+            "line": "7",
+            "experiment_id": "e1",
+            "metric": "iops",
+            "iodepth_per_job": "3",
+            "outstanding_total": "3",
+            "runtime_cap_s": "3",
+            "stat": "mean",
+            "value": "100",
+            "unit": "IOPS",
+            "rw": "randwrite",
+        }
+    )
     mine = source(ROW | {"iodepth": "3", "queue_depth": "3", "runtime_limit_s": "3"})
     assert published.sniff(other.text)
     told, expected = formats.read(other), formats.read(mine)

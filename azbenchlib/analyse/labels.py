@@ -24,7 +24,6 @@ PATTERN_WORDS = {
     "trim": "sequential trims",
     "randtrim": "random trims",
 }
-DDIR_WORDS = {"read": "read", "write": "write", "trim": "trim", "mixed": "read or write"}
 
 
 def setup_labels(setups: pd.DataFrame, disks: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:

@@ -261,7 +261,7 @@ def _ddir(rw: str) -> str | None:
         return "mixed"
     if rw.endswith("write"):
         return "write"
-    return "read" if rw.endswith("read") or rw == "reread" else None
+    return "read" if rw.endswith("read") else None
 
 
 def _number(text: str, low: float = -math.inf, high: float = math.inf) -> float | None:

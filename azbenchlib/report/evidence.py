@@ -10,6 +10,7 @@ import pandas as pd
 
 from azbenchlib import plots
 from azbenchlib.analyse import arrange, summary, timeline
+from azbenchlib.histogram import REL_ERROR
 from azbenchlib.report import words
 from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.units import format_us
@@ -25,7 +26,10 @@ RARER = (
     "Each step to the right is rarer: p99 is the latency that 1 I/O in 100 exceeds. A flat line is a steady "
     "disk; a line that climbs at the right has a bad tail."
 )
-WITHIN = "Lines join the percentiles that the tool reported, each within 0.8 % (half a histogram bin)."
+WITHIN = (
+    f"Lines join the percentiles that the tool reported, each within {100 * REL_ERROR:.1f} % "
+    "(half a histogram bin)."
+)
 HOLLOW = "A hollow marker stands for a percentile that this run had too few I/Os to be sure of."
 ONE_MARKER = "A marker is one result. Where the workloads differ, compare bytes rather than IOPS."
 LOG_AXIS = "An axis over more than a factor of 30 is logarithmic: equal distances are equal ratios."

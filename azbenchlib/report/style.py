@@ -4,7 +4,12 @@ from importlib import resources
 
 from azbenchlib.plots import style
 
-LIGHT_ROOT = ":root {"
+# Thrice, because a notebook's own rules for tables and lists are specific: these must weigh more.
+NOTEBOOK = ".azbench.azbench.azbench"
+NOTEBOOK_RESET = """& { padding: 16px 24px 24px; }
+&:empty { display: none; }
+& > :first-child:first-child { margin-top: 0; }
+:where(:not(svg, svg *)) { all: revert; }"""
 
 
 def sheet() -> str:
@@ -25,9 +30,8 @@ def scoped_sheet() -> str:
     )[0]
     before, _, rest = screen.partition("@media screen and (prefers-color-scheme: dark) {")
     after = rest.partition("\n}\n")[2]  # a notebook has its own theme; blocks stay light on it
-    return (
-        f"@scope (.azbench) {{\n{(before + after).replace(':root', ':scope').replace('body {', ':scope {')}}}"
-    )
+    rules = (before + after).replace(":root", "&").replace("body {", "& {")
+    return f"{NOTEBOOK} {{\n{NOTEBOOK_RESET}\n{rules}}}"
 
 
 def _source() -> str:

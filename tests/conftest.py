@@ -1,0 +1,45 @@
+"""What several test modules share: reports made as a user makes them, and an installed browser."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from azbenchlib.doctor import find_browser
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Report over the disks of 2020, made by the command line."""
+    return _report(tmp_path_factory.mktemp("one"), "azure-local-disks-2020")
+
+
+@pytest.fixture(scope="session")
+def long_report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Report over all the other shipped datasets at once."""
+    others = sorted({path.parent.name for path in (ROOT / "datasets").glob("*-20*/manifest.json")})
+    others.remove("azure-local-disks-2020")
+    return _report(tmp_path_factory.mktemp("many"), *others)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """An installed Chromium or one of its kin."""
+    path = find_browser()
+    if path is None:
+        pytest.skip("no Chromium, Chrome or Edge is installed")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+def _report(folder: Path, *datasets: str) -> Path:
+    command = [str(Path(sys.executable).with_name("azbench")), "report", *datasets, "-o", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    return folder

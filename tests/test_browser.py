@@ -1,0 +1,240 @@
+"""The report as a reader has it: in a real browser, on phone, laptop and wide screen, light and dark."""
+
+import io
+from collections.abc import Callable, Iterator
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Request
+from pypdf import PdfReader
+
+from azbenchlib.plots.style import COLOURS, NEUTRALS
+
+pytestmark = pytest.mark.browser
+
+PHONE, LAPTOP, WIDE = 390, 1280, 1920
+WIDTHS = (PHONE, LAPTOP, WIDE)
+A4_TEXT = 680  # the 180 mm between the margins of a printed page, in CSS pixels
+# Setup, IOPS, p50, p95, p99: as published.
+CARDS = (
+    ("E8as_v4, temp disk", "16,300", "147 µs", "375 µs", "578 µs"),
+    ("E8ds_v4, temp disk", "59,200", "145 µs", "269 µs", "498 µs"),
+    ("E8ds_v4, OS disk, ReadWrite cache", "60,100", "51 µs", "251 µs", "685 µs"),
+    ("E8ds_v4, OS disk, no cache", "3,499", "2.47 ms", "2.87 ms", "3.56 ms"),
+    ("E8ds_v4, ephemeral OS disk", "60,600", "221 µs", "529 µs", "840 µs"),
+    ("L8s_v2, local NVMe", "261,000", "43 µs", "78 µs", "121 µs"),
+)
+# Boxes of a figure's texts in pixels, cut at top and bottom to the height of the letters themselves.
+TEXT_BOXES = """svg => {
+  const outer = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")].map(text => {
+    const box = text.getBoundingClientRect(), cut = box.height * 0.18;
+    return {text: text.textContent, left: box.left - outer.left, right: box.right - outer.left,
+            top: box.top - outer.top + cut, bottom: box.bottom - outer.top - cut};
+  });
+  return {width: outer.width, height: outer.height, texts};
+}"""
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(browser: Browser, report_folder: Path) -> Iterator[Open]:
+    """Opens a report at a width, in a colour scheme."""
+    contexts = []
+
+    def opened(width: int = LAPTOP, scheme: Any = "light", folder: Path = report_folder) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto((folder / "report.html").as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(params=["report_folder", "long_report_folder"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    """Every report in turn."""
+    found: Path = request.getfixturevalue(request.param)
+    return found
+
+
+def rgb(colour: str) -> str:
+    """``#1b2027`` as the browser tells it."""
+    return "rgb({}, {}, {})".format(*(int(colour[i : i + 2], 16) for i in (1, 3, 5)))
+
+
+def text_of(text: str) -> str:
+    return " ".join(text.replace("\u00a0", " ").split())
+
+
+@pytest.mark.parametrize("width", [320, *WIDTHS])
+def test_the_page_never_scrolls_sideways(open_page: Open, folder: Path, width: int) -> None:
+    page = open_page(width, folder=folder)
+    page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (LAPTOP, "light"), (WIDE, "dark")])
+def test_nothing_is_fetched_and_nothing_goes_wrong(
+    browser: Browser, folder: Path, width: int, scheme: Any
+) -> None:
+    asked: list[str] = []
+    wrong: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    with browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme) as context:
+        page = context.new_page()
+        page.on("request", note)
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto((folder / "report.html").as_uri())
+        page.keyboard.press("End")
+        page.wait_for_load_state("networkidle")
+    assert asked == [(folder / "report.html").as_uri()]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_six_cards_show_what_was_published(open_page: Open, width: int) -> None:
+    page = open_page(width)
+    cards = page.locator(".card")
+    shown = [text_of(card.inner_text()) for card in cards.all()]
+    assert len(shown) == len(CARDS)
+    for text, (setup, *figures) in zip(shown, CARDS, strict=True):
+        assert setup in text and all(figure in text for figure in figures), text
+    columns = {round(card.bounding_box()["x"]) for card in cards.all()}  # type: ignore[index]
+    assert len(columns) == (1 if width == PHONE else 3)
+
+
+@pytest.mark.parametrize(("width", "shown", "hidden"), [(719, "narrow", "wide"), (721, "wide", "narrow")])
+def test_figures_change_their_layout_at_720_pixels(
+    open_page: Open, width: int, shown: str, hidden: str
+) -> None:
+    page = open_page(width)
+    assert page.locator(f"svg.fig-{shown}").count() == page.locator("figure").count() >= 2
+    assert all(svg.is_visible() for svg in page.locator(f"svg.fig-{shown}").all())
+    assert not any(svg.is_visible() for svg in page.locator(f"svg.fig-{hidden}").all())
+
+
+@pytest.mark.parametrize("width", [PHONE, 722, LAPTOP, WIDE])
+def test_texts_of_a_figure_stay_inside_it_and_apart(open_page: Open, folder: Path, width: int) -> None:
+    page = open_page(width, folder=folder)
+    for svg in page.locator("figure svg:visible").all():
+        drawn = svg.evaluate(TEXT_BOXES)
+        assert len(drawn["texts"]) > 3
+        outside = [
+            box["text"]
+            for box in drawn["texts"]
+            if min(box["left"], box["top"]) < -1
+            or box["right"] > drawn["width"] + 1
+            or box["bottom"] > drawn["height"] + 1
+        ]
+        assert outside == []
+        assert [pair for pair in combinations(drawn["texts"], 2) if overlap(*pair)] == []
+
+
+def overlap(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return bool(
+        a["left"] < b["right"]
+        and b["left"] < a["right"]
+        and a["top"] < b["bottom"]
+        and b["top"] < a["bottom"]
+    )
+
+
+def test_the_contents_stand_beside_the_page_where_there_is_room(open_page: Open) -> None:
+    assert not open_page(1499).locator(".toc").is_visible()
+    page = open_page(1500)
+    toc = page.locator(".toc")
+    assert toc.bounding_box()["x"] + 200 <= page.locator(".page").bounding_box()["x"]  # type: ignore[index]
+    headings = [text_of(heading.inner_text()) for heading in page.locator("h2").all()]
+    assert [text_of(link.inner_text()) for link in toc.locator("a").all()] == headings
+    for link in toc.locator("a").all():
+        link.click()
+        page.wait_for_function(
+            """id => { const top = document.getElementById(id).getBoundingClientRect().top;
+                       return top >= -1 && top < innerHeight * 0.9 && scrollY > 0 }""",
+            arg=page.evaluate("decodeURIComponent(location.hash.slice(1))"),
+        )
+
+
+def test_folded_parts_open_by_click(open_page: Open) -> None:
+    page = open_page(PHONE)
+    for part in page.locator("details").all():
+        assert not part.locator("pre").is_visible()
+        part.locator("summary").click()
+        assert part.locator("pre").is_visible()
+    assert "iodepth=256" in page.locator("details pre:visible").all_inner_texts()[1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_dark_mode_recolours_page_and_figures(open_page: Open, folder: Path, scheme: Any) -> None:
+    dark = scheme == "dark"
+    page = open_page(LAPTOP, scheme, folder)
+    known = {rgb(pair[dark]) for pair in (*COLOURS, *NEUTRALS.values())}
+    assert page.locator("h1").evaluate("e => getComputedStyle(e).color") == rgb(NEUTRALS["ink"][dark])
+    ground = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert ground == rgb("#11151a" if dark else "#f5f6f8")
+    for kind, property_ in (("text", "fill"), ("use", "fill"), ("path[stroke]:not(defs *)", "stroke")):
+        used = page.locator(f"figure svg.fig-wide {kind}").evaluate_all(
+            f"all => [...new Set(all.map(e => getComputedStyle(e).{property_}))]"
+        )
+        assert used and set(used) - {"none"} <= known, kind
+
+
+def test_a_table_is_scrolled_by_keyboard_and_keeps_its_first_column(open_page: Open) -> None:
+    page = open_page(PHONE)
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('.scroll')"):
+            break
+    region = page.locator(".scroll:focus")
+    assert region.get_attribute("aria-labelledby") == "d0-results"
+    first, figure = region.locator("tbody th").first, region.locator("tbody td").first
+    left = [cell.evaluate("e => e.getBoundingClientRect().left") for cell in (first, figure)]
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 10")
+    assert first.evaluate("e => e.getBoundingClientRect().left") == left[0]
+    assert figure.evaluate("e => e.getBoundingClientRect().left") < left[1] - 10
+    assert first.evaluate("e => e.offsetWidth") < PHONE / 2
+
+
+def test_headings_go_down_one_level_at_a_time(open_page: Open, folder: Path) -> None:
+    levels = (
+        open_page(folder=folder).locator("h1, h2, h3, h4").evaluate_all("all => all.map(e => +e.tagName[1])")
+    )
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [PHONE, LAPTOP])
+def test_axe_finds_nothing(open_page: Open, folder: Path, width: int, scheme: Any) -> None:
+    page = open_page(width, scheme, folder)
+    page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+    result = Axe().run(page)
+    assert result.violations_count == 0, result.generate_report()
+    assert len(result.response["passes"]) > 20  # it did look
+
+
+def test_print_is_light_complete_and_within_the_paper(open_page: Open, folder: Path) -> None:
+    page = open_page(A4_TEXT, "dark", folder)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator("h1").evaluate("e => getComputedStyle(e).color") == rgb(NEUTRALS["ink"][0])
+    text = page.locator("figure svg.fig-wide text").first
+    assert text.evaluate("e => getComputedStyle(e).fill") in {rgb(light) for light, _ in NEUTRALS.values()}
+    assert all(svg.is_visible() for svg in page.locator("svg.fig-wide").all())
+    assert not page.locator(".toc").is_visible()
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= A4_TEXT
+    printed = PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True)))
+    assert len(printed.pages) >= 2
+    assert "report.percentiles()" in printed.pages[-1].extract_text()  # folded on the screen

@@ -1,0 +1,189 @@
+"""The notebooks as a user has them: in a real JupyterLab, run by its menu, looked at in a real browser."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from azbenchlib.plots.style import COLOURS
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+TINY = {
+    "dataset": '"../measured"',
+    "block_sizes": '["4k"]',
+    "iodepths": "[1]",
+    "patterns": '["randread", "randwrite"]',
+    "runtime_s": "1",
+    "ramp_s": "0",
+    "size": '"8m"',
+}
+ERRORS = '.jp-OutputArea-output[data-mime-type*="stderr"], .jp-OutputArea-output[data-mime-type*="error"]'
+# What our style sheet must leave alone: JupyterLab's own parts, and markdown between the blocks.
+OF_JUPYTERLAB = (
+    "body",
+    ".jp-Toolbar",
+    ".lm-MenuBar",
+    ".jp-MarkdownOutput h2",
+    ".jp-InputArea-editor",
+    ".jp-Cell",
+)
+LOOKS = """selectors => selectors.map(selector => {
+  const look = getComputedStyle(document.querySelector(selector));
+  return [selector, look.color, look.backgroundColor, look.font, look.margin, look.padding];
+})"""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A JupyterLab that runs."""
+
+    address: str
+    token: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """JupyterLab over a copy of the notebooks, with nothing of the user's own settings."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(NOTEBOOKS, folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    (folder / "home").mkdir()
+    variables = {
+        **os.environ,
+        "HOME": str(folder / "home"),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "IPYTHONDIR": str(folder / "ipython"),
+    }
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.port=0"]
+    command += [f"--ServerApp.root_dir={folder}", "--LabApp.news_url=None"]
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(command, cwd=folder, env=variables, stdout=log, stderr=log)
+        try:
+            found = announced(server, folder)
+            yield Lab(found["url"], found["token"], folder)
+        finally:
+            server.terminate()  # ends its kernels too
+            try:
+                server.wait(20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+def announced(server: "subprocess.Popen[bytes]", folder: Path) -> dict[str, str]:
+    """Address and token, once the server has written them down."""
+    for _ in range(300):
+        if server.poll() is not None:
+            break
+        for file in (folder / "runtime").glob("jpserver-*.json"):
+            try:
+                return dict(json.loads(file.read_text()))
+            except ValueError:  # half written
+                pass
+        time.sleep(0.1)
+    pytest.fail(f"JupyterLab did not start: {(folder / 'log').read_text()[-2000:]}")
+
+
+@pytest.fixture
+def page(browser: Browser, lab: Lab) -> Iterator[Page]:
+    with browser.new_context(viewport={"width": 1400, "height": 1000}) as context:
+        yield context.new_page()
+
+
+def open_notebook(page: Page, lab: Lab, name: str) -> None:
+    page.goto(f"{lab.address}lab/tree/notebooks/{name}?token={lab.token}&reset")
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=30_000)
+
+
+def run_all(page: Page, limit_s: float = 40) -> None:
+    """Run All by the menu; it is sent again where it was lost, as happens while the kernel is starting."""
+    prompts = page.locator(".jp-CodeCell .jp-InputPrompt")
+    told: list[str] = []
+    sent = 0.0
+    ends = time.monotonic() + limit_s
+    while time.monotonic() < ends:
+        told = [text.strip() for text in prompts.all_text_contents()]  # those scrolled away too
+        if told and all(re.fullmatch(r"\[\d+\]:", text) for text in told):
+            return
+        if "[*]:" not in told and time.monotonic() > sent + 4:
+            page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
+            page.locator('.lm-Menu-item[data-command="runmenu:run-all"]').click()
+            sent = time.monotonic()
+        page.wait_for_timeout(200)
+    outputs = page.locator(".jp-OutputArea-output").all_text_contents()
+    pytest.fail(f"not run to the end in {limit_s} s: {told}; {outputs}")
+
+
+def computed(element: Locator, name: str) -> str:
+    return str(element.evaluate(f"e => getComputedStyle(e).{name}"))
+
+
+def rgb(colour: str) -> str:
+    return "rgb({}, {}, {})".format(*(int(colour[i : i + 2], 16) for i in (1, 3, 5)))
+
+
+def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab) -> None:
+    open_notebook(page, lab, "report.ipynb")
+    for selector in OF_JUPYTERLAB:
+        page.locator(selector).first.wait_for(state="attached")
+    before = page.evaluate(LOOKS, OF_JUPYTERLAB)
+    run_all(page)
+    assert page.locator(ERRORS).count() == 0
+    blocks = page.locator(".azbench")
+    empty = [i for i, block in enumerate(blocks.all()) if computed(block, "display") == "none"]
+    assert blocks.count() == 9 and empty == [4]  # nothing over time: these data have no logs
+    cards = page.locator(".azbench .card")
+    assert cards.count() == 6
+    cards.first.scroll_into_view_if_needed()
+    second = cards.nth(1).text_content() or ""
+    assert "59,200" in second and "498" in second
+    assert computed(cards.first, "borderTopColor") == rgb(COLOURS[0][0])
+    assert computed(page.locator(".azbench .cards"), "display") == "grid"
+    expect(cards.last).to_be_visible()
+    assert len({round(card.bounding_box()["y"]) for card in cards.all()}) == 2  # type: ignore[index]
+    assert {computed(svg, "display") for svg in page.locator("svg.fig-narrow").all()} == {"none"}
+    assert page.locator("svg.fig-wide").count() == 2
+    assert {computed(svg, "display") for svg in page.locator("svg.fig-wide").all()} == {"block"}
+    # JupyterLab's rules for lists, tables and code do not reach into the blocks ...
+    term = page.locator(".azbench .kv dt").first
+    assert computed(term, "fontWeight") == "400"
+    assert computed(page.locator(".azbench tbody tr").nth(1), "backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert computed(page.locator(".azbench td").first, "fontSize") == "15px"
+    assert computed(page.locator(".azbench code.hash").first, "backgroundColor") == "rgba(0, 0, 0, 0)"
+    # ... and ours do not reach out of them.
+    assert page.evaluate(LOOKS, OF_JUPYTERLAB) == before
+
+
+@pytest.mark.fio
+def test_the_measuring_notebook_runs_to_its_table(page: Page, lab: Lab) -> None:
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    notebook = lab.folder / "notebooks" / "01_measure.ipynb"
+    document = json.loads(notebook.read_text())
+    (cell,) = [cell for cell in document["cells"] if "parameters" in cell["metadata"].get("tags", [])]
+    source = "".join(cell["source"])
+    for name, value in TINY.items():
+        source, changed = re.subn(rf"^({name}: \w+) = .*$", rf"\1 = {value}", source, flags=re.MULTILINE)
+        assert changed == 1
+    cell["source"] = source
+    notebook.write_text(json.dumps(document))
+    open_notebook(page, lab, notebook.name)
+    run_all(page)
+    assert page.locator(ERRORS).count() == 0
+    rows = page.locator(".azbench tbody tr")
+    assert rows.count() == 2
+    assert re.search(r"random (reads|writes)", rows.first.text_content() or "", re.IGNORECASE)
+    assert (lab.folder / "measured" / "manifest.json").is_file()
+    assert not list(lab.folder.rglob("*fio-data*"))  # the file it measured on is gone
