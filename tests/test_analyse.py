@@ -424,6 +424,19 @@ def test_buffered_reads_make_no_headline():
     assert [card.rate["iops"] for card in summary.cards(arrange.arrange(tables), tables)] == [900, 800]
 
 
+def test_the_headline_is_a_workload_that_most_setups_share():
+    runs = [{"setup_id": "a"}, {"setup_id": "b"}, {"setup_id": "b", "queue_depth": 64}]
+    tables = rated(runs, [10, 20, 999])
+    assert [card.rate["iops"] for card in summary.cards(arrange.arrange(tables), tables)] == [10, 20]
+
+
+def test_the_latency_of_a_card_is_that_of_the_least_load():
+    tables = timed({"busy": [9000] * 9, "quiet": [1000] * 9, "other": [2000] * 9}, setup_id="a")
+    tables["runs"]["queue_depth"] = pd.array([32, 1, 1], dtype="Int64")
+    tables["runs"]["setup_id"] = pd.array(["a", "a", "b"], dtype="string")
+    assert [card.latency[99.0] for card in summary.cards(arrange.arrange(tables), tables)] == [1.0, 2.0]
+
+
 def test_two_quoted_latencies_of_a_workload_make_no_second_row():
     tables = rated([{"source_doc": 0}, {"source_doc": 1}], [10, 20])
     quote = {"quantity": "latency", "stat": "unstated", "unit": "ms", "bound": "=", "measured": True}

@@ -210,7 +210,9 @@ def test_a_table_is_scrolled_by_keyboard_and_keeps_its_first_column(open_page: O
 
 def test_headings_go_down_one_level_at_a_time(open_page: Open, folder: Path) -> None:
     levels = (
-        open_page(folder=folder).locator("h1, h2, h3, h4").evaluate_all("all => all.map(e => +e.tagName[1])")
+        open_page(folder=folder)
+        .locator("h1, h2, h3, h4, h5, h6")
+        .evaluate_all("all => all.map(e => +e.tagName[1])")
     )
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
