@@ -66,7 +66,7 @@ class Manifest(_Strict):
     title: str
     about: str
     measured: str  # when, as far as it is known
-    units: str = "Base units: bytes, seconds, microseconds for latency; MB/s is 10^6 B/s, MiB/s 2^20 B/s."
+    units: str = "Base units: bytes, seconds, microseconds for latency; MB/s is 10⁶ B/s, MiB/s is 2²⁰ B/s."
     setups: list[Setup]
     commands: list[Command] = Field(default_factory=list)
     tools: dict[str, str] = Field(default_factory=dict)  # name -> version, "not stated" where it is not

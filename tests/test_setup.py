@@ -81,7 +81,7 @@ def test_every_make_target_says_what_it_is_for() -> None:
 
 @pytest.mark.parametrize("target", ["report", "test"])
 def test_setup_is_the_first_thing_that_report_and_test_do(target: str) -> None:
-    steps = run("make", "--dry-run", target).stdout.splitlines()
+    steps = run("make", "--no-print-directory", "--dry-run", target).stdout.splitlines()
     assert steps[0].startswith("sh scripts/bootstrap"), steps
 
 
