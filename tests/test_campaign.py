@@ -140,6 +140,17 @@ def test_mounts_with_odd_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert machine.mount_of(Path("/a")).source == "/dev/sda1"
 
 
+def test_a_chroot_whose_root_is_no_mount_can_be_described(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "mountinfo"
+    table.write_text("")
+    monkeypatch.setattr(machine, "MOUNTINFO", table)
+    described = machine.describe(tmp_path)
+    assert described.label == "This machine, unknown file system"
+    assert described.disks[0]["size_bytes"] > 0
+
+
 # --- measuring -----------------------------------------------------------------------------------
 
 

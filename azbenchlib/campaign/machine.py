@@ -51,9 +51,10 @@ def mounts() -> list[Mount]:
 
 
 def mount_of(path: Path) -> Mount:
-    """The file system that a path lies on."""
+    """The file system that a path lies on; in a chroot, the kernel does not tell that of the root."""
     real = path.resolve()
-    within = [mount for mount in mounts() if real.is_relative_to(mount.point)]
+    root = Mount(Path("/"), "unknown file system", "")
+    within = [root, *(mount for mount in mounts() if real.is_relative_to(mount.point))]
     deepest = max(len(mount.point.parts) for mount in within)
     return [mount for mount in within if len(mount.point.parts) == deepest][-1]  # the last one covers others
 
