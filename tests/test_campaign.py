@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,7 +121,8 @@ def test_describe_tells_the_machine_without_names(tmp_path: Path) -> None:
     assert disk["size_bytes"] == stats.f_blocks * stats.f_frsize
     known = subprocess.run(["stat", "-f", "-c", "%T", tmp_path], capture_output=True, text=True, check=True)
     kind = machine.mount_of(tmp_path).fstype
-    assert kind[:3] == known.stdout[:3]  # stat calls ext4 "ext2/ext3"
+    if os.path.ismount("/"):  # in a chroot it may not be, and nobody tells what it is
+        assert kind[:3] == known.stdout[:3]  # stat calls ext4 "ext2/ext3"
     assert setup.label == f"This machine, {kind}"
     assert disk["sku"].startswith(kind)
     assert setup.ram_bytes == int(Path("/proc/meminfo").read_text().split()[1]) * 1024
@@ -402,6 +404,8 @@ def test_a_file_system_that_refuses_direct_io(tmp_path: Path) -> None:
 @pytest.fixture
 def formatted(tmp_path: Path) -> Iterator[str]:
     """A loop device with a file system on it."""
+    if shutil.which("mkfs.ext4") is None:
+        pytest.skip("no mkfs.ext4 (e2fsprogs) to put a file system on a loop device")
     image = tmp_path / "image"
     image.touch()
     os.truncate(image, 32 * MIB)

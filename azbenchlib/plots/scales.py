@@ -27,7 +27,7 @@ def finite(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def is_log(values: npt.ArrayLike) -> bool:
     """Whether the values spread so far that only a log axis shows them all."""
     numbers = finite(values)
-    return numbers.size > 0 and numbers.min() > 0 and numbers.max() / numbers.min() > LOG_FROM
+    return bool(numbers.size and numbers.min() > 0 and numbers.max() / numbers.min() > LOG_FROM)
 
 
 def log_limits(values: npt.ArrayLike) -> tuple[float, float]:
