@@ -1,6 +1,7 @@
 """The command line: thin verbs over the library. Only here are errors turned into exit codes.
 
-Exit codes: 0 done, 2 something that the caller can mend (one sentence on stderr), 130 interrupted.
+Exit codes: 0 done, 2 something that the caller can mend (one sentence on stderr), 130 interrupted
+(typer's doing).
 """
 
 from __future__ import annotations
@@ -116,7 +117,11 @@ def run(
     notebook = execute.find_notebook("01_measure")
     given = execute.parse_parameters(parameter or [])
     parameters = {"dataset": str(output), **given}
-    execute.run_notebook(notebook, parameters, output / "measure.ipynb", progress=True)
+    try:
+        execute.run_notebook(notebook, parameters, output / "measure.ipynb", progress=True)
+    except KeyboardInterrupt:
+        notes.print("azbench: interrupted; what is finished is kept, the same command goes on from there")
+        raise
     notes.print(f"Dataset: {output}", markup=False)
 
 
@@ -197,9 +202,6 @@ def main() -> None:
     except AzbenchError as error:
         notes.print(f"azbench: {error}", markup=False)
         sys.exit(2)
-    except KeyboardInterrupt:
-        notes.print("azbench: interrupted")
-        sys.exit(130)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

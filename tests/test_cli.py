@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from io import StringIO
@@ -163,6 +164,32 @@ def test_run_then_report(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<h1>Ours &amp; theirs</h1>" in page and "mean latency in each interval of the log" in page
     assert (tmp_path / "out" / "report.pdf").read_bytes().startswith(b"%PDF-")
+
+
+@pytest.mark.fio
+def test_an_interrupted_run_says_how_to_go_on_and_leaves_no_data_file(tmp_path: Path) -> None:
+    command = [
+        AZBENCH,
+        "run",
+        "-o",
+        "ds",
+        "-p",
+        f"directory={tmp_path}",
+        "-p",
+        "size=16m",
+        "-p",
+        "runtime_s=60",
+    ]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout and process.stderr
+    while "randread" not in process.stdout.readline():  # the first workload is under way
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130 and "the same command goes on from there" in told
+    assert [path.name for path in tmp_path.iterdir()] == ["ds"]
 
 
 def test_a_reader_of_a_pipe_may_leave_early() -> None:
