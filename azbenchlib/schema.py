@@ -300,11 +300,8 @@ def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     InputError
         For a column that the table does not have, or a value that breaks a column's check.
     """
-    columns = TABLES[table].columns
     rows = list(records)
-    unknown = {name for row in rows for name in row} - set(columns)
-    if unknown:
-        raise InputError(f"table {table} has no column {sorted(unknown)}; it has: {', '.join(columns)}")
+    columns = _columns(table, (name for row in rows for name in row))
     data = {name: _series(table, name, [row.get(name) for row in rows]) for name in columns}
     return check(table, pd.DataFrame(data))
 
@@ -317,11 +314,8 @@ def conform(table: str, data: pd.DataFrame) -> pd.DataFrame:
     InputError
         As :func:`frame` does.
     """
-    columns = TABLES[table].columns
-    unknown = set(data.columns) - set(columns)
-    if unknown:
-        raise InputError(f"table {table} has no column {sorted(unknown)}; it has: {', '.join(columns)}")
-    full = data.reindex(columns=list(columns))
+    columns = _columns(table, data.columns)
+    full = data.reindex(columns=columns)
     return check(table, pd.DataFrame({name: _series(table, name, full[name]) for name in columns}))
 
 
@@ -332,6 +326,14 @@ def check(table: str, data: pd.DataFrame) -> pd.DataFrame:
         if len(bad):
             raise InputError(f"{table}.{name}: value '{bad.iloc[0]}' is not {column.allowed()}")
     return data
+
+
+def _columns(table: str, given: Iterable[str]) -> list[str]:
+    """The columns of a table, or an InputError that names those given which are not among them."""
+    columns = list(TABLES[table].columns)
+    if unknown := set(given) - set(columns):
+        raise InputError(f"table {table} has no column {sorted(unknown)}; it has: {', '.join(columns)}")
+    return columns
 
 
 def _series(table: str, name: str, values: Sequence[Any] | pd.Series) -> pd.Series:

@@ -449,8 +449,10 @@ def test_two_quoted_latencies_of_a_workload_make_no_second_row():
 def test_one_setup_gives_a_card_each_load_and_pattern():
     found = Dataset.read(FIO / "randrw.json")
     cards = summary.cards(arrange.arrange(found.tables), found.tables)
-    assert [card.facet for card in cards] == ["mixed random I/O"]
-    assert set(cards[0].latency) <= {50.0, 95.0, 99.0}
+    assert [card.facet for card in cards] == ["mixed random I/O, reads", "mixed random I/O, writes"]
+    results = found.results.set_index("ddir")["iops"]
+    assert [card.rate["iops"] for card in cards] == [results["read"], results["write"]]
+    assert all(set(card.latency) <= {50.0, 95.0, 99.0} for card in cards)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -537,3 +539,18 @@ def test_no_log_no_envelope(name):
     table = timeline.envelope(arrange.arrange(found.tables), found.tables)
     assert table.empty
     assert list(table.columns) == ["series", "facet", "ddir", "t_s", "lat_us", "lat_max_us"]
+
+
+def test_both_directions_of_a_mixed_run_are_told_apart() -> None:
+    tables = tables_of(
+        runs=[{"run_id": "m", "rw": "randrw"}, {"run_id": "r"}],
+        results=[
+            {"run_id": "m", "ddir": "read", "iops": 700.0},
+            {"run_id": "m", "ddir": "write", "iops": 300.0},
+            {"run_id": "r", "ddir": "read", "iops": 900.0},
+        ],
+    )
+    arrangement = arrange.arrange(tables)
+    shown = {card.facet: card.rate["iops"] for card in summary.cards(arrangement, tables)}
+    assert shown == {"mixed random I/O, reads": 700, "mixed random I/O, writes": 300, "random reads": 900}
+    assert summary.results_table(arrangement, tables)["facet"].is_unique

@@ -54,11 +54,17 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     if len(setups) > 1:
         facet = _texts(labels.workload_text(r.rw, r.bs_bytes, r.queue_depth) for r in runs.itertuples())
         named = labels.setup_labels(tables["setups"], tables["disks"], setups)
-        return Arrangement("setup", named, runs.assign(series=runs["setup_id"], facet=facet))
+        return Arrangement("setup", named, runs.assign(series=runs["setup_id"], facet=_directed(runs, facet)))
     keys = list(dict.fromkeys(load))
     named = pd.DataFrame({"key": keys, "label": keys, "short": keys, "detail": ""})
     facet = _texts(labels.pattern_text(rw) for rw in runs["rw"])
-    return Arrangement("load", named, runs.assign(series=load, facet=facet))
+    return Arrangement("load", named, runs.assign(series=load, facet=_directed(runs, facet)))
+
+
+def _directed(runs: pd.DataFrame, facet: pd.Series) -> pd.Series:
+    """The facets, with the direction where a run has several: half of a mixed load is not the whole."""
+    several = runs["run_id"].duplicated(keep=False)
+    return facet.mask(several, facet + ", " + runs["ddir"] + "s")
 
 
 def _texts(texts: Iterable[str]) -> pd.Series:

@@ -65,7 +65,6 @@ def rate_figures(part: Part, place: str, group: Group) -> Block | None:
         {
             "series": card.series,
             "facet": "Each setup" if by_setup else card.facet,
-            "ddir": "",
             **card.rate[["iops", "bw_bytes_per_s", "iops_bound", "bw_bound"]],
             "note": card.rate["facet"] if by_setup else "",
         }
@@ -126,23 +125,18 @@ def _figures(
 
 
 def _panels(part: Part, rows: pd.DataFrame) -> list[Panel]:
-    """Rows by facet and direction, in groups of six series; the facets that most series share first."""
+    """Rows by facet, in groups of six series; the facets that most series share first."""
     if rows.empty:
         return []
-    counts = (
-        rows.groupby(["facet", "ddir"], sort=False)["series"]
-        .nunique()
-        .sort_values(ascending=False, kind="stable")
-    )
-    both = counts.index.get_level_values("facet").duplicated(keep=False)
+    counts = rows.groupby("facet", sort=False)["series"].nunique()
     panels: list[Panel] = []
-    for (facet, ddir), told_apart in zip(counts.index, both, strict=True):
-        mine = rows[(rows["facet"] == facet) & (rows["ddir"] == ddir)]
+    for facet in counts.sort_values(ascending=False, kind="stable").index:
+        mine = rows[rows["facet"] == facet]
         for group in part.groups:
             series = [entry for entry in group if entry.key in set(mine["series"])]
             if series:
                 some = mine[mine["series"].isin([entry.key for entry in series])]
-                panels.append((f"{facet}, {ddir}" if told_apart else facet, series, some))
+                panels.append((str(facet), series, some))
     return panels[:MOST_FIGURES]
 
 
