@@ -40,6 +40,7 @@ class Setup(_Strict):
     time_scale: float | None = None
     as_of: str | None = None
     disks: list[dict[str, Any]] = Field(default_factory=list)
+    folder: str | None = None  # whose files were measured on it, such as raw/zone-1/data; None: all, or told
 
 
 class Publication(_Strict):
@@ -85,7 +86,7 @@ class Manifest(_Strict):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables setups and disks."""
-        setups = [setup.model_dump(exclude={"disks"}) for setup in self.setups]
+        setups = [setup.model_dump(exclude={"disks", "folder"}) for setup in self.setups]
         disks = [{"setup_id": setup.setup_id, **disk} for setup in self.setups for disk in setup.disks]
         return {"setups": schema.frame("setups", setups), "disks": schema.frame("disks", disks)}
 

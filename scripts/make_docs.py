@@ -1,17 +1,72 @@
-"""Write docs/tables.md and docs/formats.md from the code that they describe.
+"""Write the pages of docs/ that describe code, from that code.
 
 .venv/bin/python scripts/make_docs.py
 """
 
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from azbenchlib import schema
-from azbenchlib.formats import fio_json, fio_log, published
+from pydantic import BaseModel
 
+from azbenchlib import schema
+from azbenchlib.analyse import checks
+from azbenchlib.campaign import measurement_file, spec
+from azbenchlib.formats import (
+    diskspd_text,
+    diskspd_xml,
+    fio_hist_log,
+    fio_jobfile,
+    fio_json,
+    fio_log,
+    fio_terse,
+    fio_text,
+    iometer_csv,
+    iometer_icf,
+    iozone_dat,
+    iozone_sheets,
+    iozone_text,
+    published,
+)
+
+USE = """\
+`azbench plan FILE` prints what a file would create and run, `azbench run FILE --quick` rehearses it on this
+machine, and `azbench run FILE --target azure` carries it out."""
+WORKLOAD = """\
+In fio's spelling: `rw`, `bs`, `size` and `runtime` (seconds) are needed; `iodepth`, `numjobs` (1),
+`ramp_time` (0), `ioengine` (libaio) and `direct` (true) have defaults; every other option goes to fio as it
+is, but for those that say where fio reads and writes or that start programs.
+
+Or a job file of fio, as it is: `job` is its path, in the folder of the measurement file or below, and
+`runtime` the seconds after which it is ended. It is started in the folder where the disk is mounted.
+
+`disks` names the disks that a workload drives, one after the other; without it, all of the setup.
+"""
+CHOICES = {
+    "role": schema.ROLES,
+    "sku": spec.SKUS,
+    "caching": schema.HOST_CACHING,
+    "placement": spec.PLACEMENTS,
+}
+KEYS = {"tasks": "workloads"}  # of a setup, as the file spells it
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-READERS = {"fio JSON and json+": fio_json, "fio logs": fio_log, "Published measurements": published}
+READERS = {
+    "fio JSON and json+": fio_json,
+    "fio terse": fio_terse,
+    "fio text": fio_text,
+    "fio logs": fio_log,
+    "fio histogram logs": fio_hist_log,
+    "fio job files": fio_jobfile,
+    "iozone text": iozone_text,
+    "iozone spreadsheets": iozone_sheets,
+    "iozone latencies (-Q)": iozone_dat,
+    "diskspd text": diskspd_text,
+    "diskspd XML": diskspd_xml,
+    "IOMeter results": iometer_csv,
+    "IOMeter configurations": iometer_icf,
+    "Published measurements": published,
+}
 
 
 def tables() -> str:
@@ -47,9 +102,46 @@ def _said(module: ModuleType) -> str:
     return "\n\n".join(inspect.getdoc(thing) or "" for thing in (module, *readers))
 
 
+def findings() -> str:
+    """What each code of a check means."""
+    lines = ["# Findings", "", "What azbench doubts of a run, and why.", ""]
+    lines += ["| code | meaning |", "|---|---|"]
+    lines += [f"| `{code}` | {meaning} |" for code, meaning in checks.meanings().items()]
+    return "\n".join(lines) + "\n"
+
+
+def measurement() -> str:
+    """Every key of the measurement file."""
+    example = (DOCS.parent / "campaigns" / "ultra-disk.yaml").read_text(encoding="utf-8")
+    about = (inspect.getdoc(measurement_file) or "").partition("``docs/")[0].strip()
+    lines = ["# The measurement file", "", about, "", USE, "", "```yaml", example.rstrip(), "```", ""]
+    for title, kind in (("The file", spec.Experiment), ("A setup", spec.Setup), ("A disk", spec.Disk)):
+        lines += [f"## {title}", "", *_prose(kind), "", "| key | default | meaning |", "|---|---|---|"]
+        lines += [*_keys(kind), ""]
+    return "\n".join([*lines, "## A workload", "", WORKLOAD])
+
+
+def _prose(thing: type) -> list[str]:
+    return [line.replace("``", "`") for line in (inspect.getdoc(thing) or "").split("\n\n")[0].splitlines()]
+
+
+def _keys(kind: type[BaseModel]) -> Iterator[str]:
+    for name, field in kind.model_fields.items():
+        shown = KEYS.get(name, name)
+        plain = field.default in (None, "", (), False)
+        default = "needed" if field.is_required() else "" if plain else f"`{field.default}`"
+        choices = f": {', '.join(CHOICES[name])}" if name in CHOICES else ""
+        yield f"| `{shown}` | {default} | {field.description or ''}{choices} |"
+
+
 def pages() -> dict[Path, str]:
     """Each page and what it should say."""
-    return {DOCS / "tables.md": tables(), DOCS / "formats.md": formats()}
+    return {
+        DOCS / "tables.md": tables(),
+        DOCS / "formats.md": formats(),
+        DOCS / "findings.md": findings(),
+        DOCS / "measurement-file.md": measurement(),
+    }
 
 
 if __name__ == "__main__":

@@ -127,5 +127,5 @@ def test_hash_is_that_of_the_content(tmp_path):
 def test_a_setup_has_the_columns_of_its_table():
     from azbenchlib import schema
 
-    assert set(Setup.model_fields) - {"disks"} == set(schema.TABLES["setups"].columns)
+    assert set(Setup.model_fields) - {"disks", "folder"} == set(schema.TABLES["setups"].columns)
     assert Path(manifest.FILE).suffix == ".json"

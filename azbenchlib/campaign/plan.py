@@ -5,12 +5,14 @@ import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from azbenchlib import manifest
 from azbenchlib.campaign import machine
 from azbenchlib.campaign.fio import Fio
+from azbenchlib.campaign.jobfile import JobFile
 from azbenchlib.campaign.targets import local
 from azbenchlib.campaign.workloads import Workload
 from azbenchlib.errors import InputError
@@ -18,33 +20,63 @@ from azbenchlib.errors import InputError
 FILE = "plan.json"
 
 
-class Plan(BaseModel):
-    """What is measured into a folder, with what, and what has to be said about it."""
+class StoredPlan(BaseModel):
+    """What is measured into a folder; by it an interrupted run is taken up."""
 
     model_config = ConfigDict(extra="forbid")
 
+    @property
+    def brief(self) -> str:
+        """In a few words."""
+        raise NotImplementedError
+
+    def same_as(self, other: Self) -> bool:
+        """Whether results of both may stand in one dataset."""
+        raise NotImplementedError
+
+
+class Plan(StoredPlan):
+    """What is measured on this machine, with what, and what has to be said about it."""
+
     target: Path
     fio: str
-    workloads: list[Workload]
+    workloads: list[Workload | JobFile]
     started: str
     notes: list[str]
 
     @property
     def size_bytes(self) -> int:
-        """How much data the workloads touch at most."""
-        return max(workload.size_bytes for workload in self.workloads)
+        """How much data the workloads share: what the largest touches; job files make their own."""
+        return max((work.size_bytes for work in self.workloads if isinstance(work, Workload)), default=0)
 
-    def same_as(self, other: "Plan") -> bool:
-        """Whether results of both may stand in one dataset."""
+    @property
+    def jobs_bytes(self) -> int:
+        """How much data a job file makes at most."""
+        return max((work.data_bytes for work in self.workloads if isinstance(work, JobFile)), default=0)
+
+    def same_as(self, other: Self) -> bool:
+        """Whether both measure the same workloads on the same target with the same fio."""
         return (self.target, self.fio, self.workloads) == (other.target, other.fio, other.workloads)
 
+    @property
+    def brief(self) -> str:
+        """In a few words."""
+        count = len(self.workloads)
+        return f"{count} workload{'s' if count != 1 else ''} on {self.target} with {self.fio}"
 
-def make(target: Path, workloads: Sequence[Workload], fio: Fio) -> Plan:
+
+AnyPlan = TypeVar("AnyPlan", bound=StoredPlan)
+
+
+def make(target: Path, workloads: Sequence[Workload | JobFile], fio: Fio) -> Plan:
     """The workloads as they can run here, with a note for each thing that had to be changed."""
     direct = local.direct_works(target)
     notes = []
-    resolved = []
+    resolved: list[Workload | JobFile] = []
     for asked in workloads:
+        if isinstance(asked, JobFile):
+            resolved.append(_here(asked, target))
+            continue
         engine = fio.engine(asked.ioengine)
         resolved.append(dataclasses.replace(asked, ioengine=engine, direct=asked.direct and direct))
         if engine != asked.ioengine:
@@ -64,29 +96,38 @@ def make(target: Path, workloads: Sequence[Workload], fio: Fio) -> Plan:
     )
 
 
-def load(folder: Path) -> Plan | None:
+def _here(asked: JobFile, target: Path) -> JobFile:
+    """The job file, or an InputError when it cannot keep its data in a folder of ours."""
+    if target.is_block_device():
+        raise InputError(f"workload '{asked.name}': a job file needs a directory, and {target} is a device")
+    return asked.within(".")
+
+
+def load(folder: Path, kind: type[AnyPlan]) -> AnyPlan | None:
     """The plan of a folder; None where there is none.
 
     Raises
     ------
     InputError
-        When the file is there and is no plan.
+        When the file is there and is no plan of this kind.
     """
     path = folder / FILE
     try:
-        return Plan.model_validate_json(path.read_bytes())
+        return kind.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except ValidationError as error:
-        raise InputError(f"{path}: is not a plan; name another folder for the dataset") from error
+        raise InputError(
+            f"{path}: is not a plan of this kind of measurement; name another folder for the dataset"
+        ) from error
 
 
-def save(folder: Path, plan: Plan) -> None:
+def save(folder: Path, plan: StoredPlan) -> None:
     """Write the plan; whole or not at all."""
     manifest.write_atomically(folder / FILE, plan.model_dump_json(indent=1).encode() + b"\n")
 
 
-def workspace(dataset: Path, plan: Plan, fresh: bool) -> tuple[Path, Plan, bool]:
+def workspace(dataset: Path, plan: AnyPlan, fresh: bool) -> tuple[Path, AnyPlan, bool]:
     """The folder to measure into, the plan that holds there, and whether an earlier run is taken up.
 
     Raises
@@ -94,19 +135,19 @@ def workspace(dataset: Path, plan: Plan, fresh: bool) -> tuple[Path, Plan, bool]
     InputError
         When the folder holds something else than a run of this plan.
     """
-    found = load(dataset)
+    found = load(dataset, type(plan))
     if not fresh:
         if found and plan.same_as(found):
             return dataset, found, True
         if _occupied(dataset):
-            what = f"measurements of another plan ({_brief(found)})" if found else "other files"
+            what = f"measurements of another plan ({found.brief})" if found else "other files"
             way = "or pass fresh=True to replace it" if found else "or an empty one"
             raise InputError(f"{dataset}: holds {what}; name another folder, {way}")
         return dataset, plan, False
     if _occupied(dataset) and not found:
         raise InputError(f"{dataset}: is not a folder of measurements, so it is not replaced; name another")
     beside = dataset.with_name(f".{dataset.name}.fresh")
-    begun = load(beside)
+    begun = load(beside, type(plan))
     if begun and plan.same_as(begun):
         return beside, begun, True
     shutil.rmtree(beside, ignore_errors=True)
@@ -136,8 +177,3 @@ def day(moment: str) -> str:
 
 def _occupied(path: Path) -> bool:
     return path.exists() and (not path.is_dir() or any(path.iterdir()))
-
-
-def _brief(plan: Plan) -> str:
-    count = len(plan.workloads)
-    return f"{count} workload{'s' if count != 1 else ''} on {plan.target} with {plan.fio}"

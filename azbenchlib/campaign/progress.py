@@ -1,5 +1,6 @@
 """How a measurement tells how far it is."""
 
+import time
 from typing import Protocol
 
 
@@ -13,17 +14,21 @@ def quiet(done: int, total: int, text: str) -> None:
     """Say nothing."""
 
 
-def show_progress() -> Progress:
+def show_progress(every: bool = False) -> Progress:
     """A line a workload as it ends, in a notebook, a terminal or a log alike.
 
     Plain text: it arrives while the work goes on, under papermill too, and stays in the saved notebook,
-    where a live widget would be gone.
+    where a live widget would be gone. With `every`, each step is told as it begins, with the time since
+    the start: in Azure a step can take minutes.
     """
-    shown = 0
+    begun, shown = time.monotonic(), 0
 
     def show(done: int, total: int, text: str) -> None:
         nonlocal shown
-        if done > shown or (done == 0 and shown == 0):
+        if every:
+            minutes, seconds = divmod(int(time.monotonic() - begun), 60)
+            print(f"{minutes:3d}:{seconds:02d}  {done}/{total}  {text}", flush=True)
+        elif done > shown or (done == 0 and shown == 0):
             print(f"{done}/{total} {text}", flush=True)
         shown = done
 

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from azbenchlib import formats, manifest
+from azbenchlib import manifest
+from azbenchlib.campaign import detect, outputs, plan, safety
 from azbenchlib.campaign import fio as tool
-from azbenchlib.campaign import machine, plan, safety
+from azbenchlib.campaign.arguments import fio_arguments, layout_arguments
+from azbenchlib.campaign.jobfile import JobFile
 from azbenchlib.campaign.plan import Plan
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets import local
-from azbenchlib.campaign.workloads import LAYOUT, Workload, check_names, fio_arguments, layout_arguments
+from azbenchlib.campaign.workloads import LAYOUT, Workload, check_names
 from azbenchlib.dataset import Dataset
 from azbenchlib.errors import AzbenchError, UnsafeTargetError
-from azbenchlib.formats.base import Source
 from azbenchlib.manifest import Command, Manifest
 from azbenchlib.units import format_count, format_size
 
-FAILED = "failed"  # in the dataset folder, beside raw/: what a workload left that failed
 SPARE_S = 10  # how much longer than its run time a fio may last that was left behind
 
 
 def run_local(
     directory: Path | str | None,
     dataset: Path | str,
-    workloads: Sequence[Workload],
+    workloads: Sequence[Workload | JobFile],
     *,
     title: str = "Measured on this machine",
     progress: Progress = quiet,
@@ -45,7 +45,7 @@ def run_local(
         or a block device, whose content is overwritten. None or empty: the folder that holds `dataset`.
     dataset : path-like
         The folder to write: ``manifest.json``, ``plan.json``, ``raw/`` and ``tables/``.
-    workloads : sequence of Workload
+    workloads : sequence of Workload or JobFile
         Run in this order, never at the same time.
     title : str
         Title of the dataset.
@@ -112,14 +112,16 @@ class _Run:
         self.progress(done, len(self.plan.workloads), text)
 
     def layout(self) -> list[str]:
-        """The command that writes the data, with the first workload's way of doing I/O."""
-        first = self.plan.workloads[0]
+        """The command that writes the shared data, with the first workload's way of doing I/O."""
+        first = next(work for work in self.plan.workloads if isinstance(work, Workload))
         data = local.data_path(self.plan.target)
         argv = layout_arguments(data, self.plan.size_bytes, first.ioengine, first.direct)
         return argv + self._mounted()
 
-    def command(self, workload: Workload) -> list[str]:
-        """The command of a workload; fio is started in the folder that it writes to."""
+    def command(self, workload: Workload | JobFile) -> list[str]:
+        """The command of a workload; fio is started in the folder that its outputs go to."""
+        if isinstance(workload, JobFile):
+            return workload.arguments(f"{workload.name}.fio", f"{workload.name}.json")
         return fio_arguments(workload, local.data_path(self.plan.target), Path()) + self._mounted()
 
     def _mounted(self) -> list[str]:
@@ -137,20 +139,20 @@ def _check_space(todo: Plan, resumed: bool, allow_unsafe: str) -> None:
                 "short, so take that up again, or remove the file when none is running"
             )
         ours = data.stat().st_size
-    safety.check_target(todo.target, max(0, todo.size_bytes - ours), allow_unsafe)
+    safety.check_target(todo.target, max(0, todo.size_bytes - ours) + todo.jobs_bytes, allow_unsafe)
 
 
 def _measure_all(run: _Run) -> None:
     """Every workload that has no whole output yet, in order."""
     run.raw.mkdir(parents=True, exist_ok=True)
-    longest = max(workload.ramp_s + workload.runtime_s for workload in run.plan.workloads)
+    longest = max(workload.lasts_s for workload in run.plan.workloads)
     with local.held(run.plan.target, run.plan.size_bytes, longest + SPARE_S) as lock:
         try:
             laid_out = False
             for done, workload in enumerate(run.plan.workloads):
-                iops = _iops(run.raw / f"{workload.name}.json")
+                iops = outputs.iops(run.raw / f"{workload.name}.json")
                 if iops is None:
-                    if not laid_out:
+                    if not laid_out and isinstance(workload, Workload):
                         run.tell(done, f"writing {format_size(run.plan.size_bytes)} of data …")
                         shutil.rmtree(_finished(run, LAYOUT, run.layout(), lock))
                         laid_out = True
@@ -162,18 +164,18 @@ def _measure_all(run: _Run) -> None:
                 shutil.rmtree(part, ignore_errors=True)
 
 
-def _measure(run: _Run, workload: Workload, lock: int) -> float:
-    """Run one workload and move its output into place, the JSON last: where that is, all of it is."""
-    part = _finished(run, workload.name, run.command(workload), lock)
-    output = part / f"{workload.name}.json"
-    iops = _iops(output) or 0.0
-    for file in sorted(part.iterdir(), key=lambda file: file == output):
-        file.replace(run.raw / file.name)
-    part.rmdir()
-    return iops
+def _measure(run: _Run, workload: Workload | JobFile, lock: int) -> float:
+    """Run one workload and keep its output."""
+    part = _finished(run, workload.name, run.command(workload), lock, workload)
+    output = f"{workload.name}.json"
+    found = outputs.iops(part / output) or 0.0
+    outputs.keep(part, run.raw, output)
+    return found
 
 
-def _finished(run: _Run, name: str, argv: list[str], lock: int) -> Path:
+def _finished(
+    run: _Run, name: str, argv: list[str], lock: int, workload: Workload | JobFile | None = None
+) -> Path:
     """The folder with the output of a fio that did what it should.
 
     Raises
@@ -184,12 +186,13 @@ def _finished(run: _Run, name: str, argv: list[str], lock: int) -> Path:
     part = run.raw / f".part-{name}"
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
-    status, text = tool.run(argv, run.fio, part, lock)
-    if status or _iops(part / f"{name}.json") is None:
+    if isinstance(workload, JobFile):
+        status, text = _run_job_file(run, workload, part, lock)
+    else:
+        status, text = tool.run(argv, run.fio, part, lock)
+    if status or outputs.iops(part / f"{name}.json") is None:
         (part / f"{name}.txt").write_text(text)
-        kept = run.folder / FAILED / f"{name}-{plan.now().replace(':', '')}"
-        kept.parent.mkdir(exist_ok=True)
-        part.rename(kept)
+        kept = outputs.keep_failed(part, run.folder, name)
         said = next((line for line in reversed(text.splitlines()) if line.strip()), "it did no I/O")
         fault = f"workload {name}: fio ended with status {status}: {said.strip()}"
         run.plan.notes.append(f"{plan.now()}: {fault}; it was run again.")
@@ -198,23 +201,24 @@ def _finished(run: _Run, name: str, argv: list[str], lock: int) -> Path:
     return part
 
 
-def _iops(output: Path) -> float | None:
-    """IOPS of all jobs in a fio output; None where it is not there, not whole, or no I/O was done."""
-    if not output.is_file():
-        return None
-    tables = formats.read(Source.of(output))
-    runs, results = tables["runs"], tables["results"]
-    results = results[results["ddir"] != "mixed"]
-    if runs.empty or (runs["error"] != 0).any() or not results["ios"].sum():
-        return None
-    return float(results["iops"].sum())
+def _run_job_file(run: _Run, workload: JobFile, part: Path, lock: int) -> tuple[int, str]:
+    """Run a job file, whose data lies in a folder of its own meanwhile."""
+    job = part / f"{workload.name}.fio"
+    job.write_text(workload.text)
+    data = run.plan.target / local.JOBS_FOLDER
+    data.mkdir(exist_ok=True)
+    try:
+        argv = workload.arguments(str(job), str(part / f"{workload.name}.json"))
+        return tool.run(argv, run.fio, data, lock)
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
 
 
 def _manifest(name: str, title: str, run: _Run) -> Manifest:
     todo = run.plan
     device = todo.target.is_block_device()
     where = "a block device" if device else "one file in a directory, removed at the end"
-    commands = [Command(title="Write the data", text=shlex.join(run.layout()))]
+    commands = [Command(title="Write the data", text=shlex.join(run.layout()))] if todo.size_bytes else []
     commands += [
         Command(title=workload.title, text=shlex.join(run.command(workload))) for workload in todo.workloads
     ]
@@ -222,9 +226,9 @@ def _manifest(name: str, title: str, run: _Run) -> Manifest:
         name=name,
         title=title,
         about=f"Workloads with fio, one after the other: {len(todo.workloads)}. Target: {where}. "
-        f"Data: {format_size(todo.size_bytes)}.",
+        f"Data: {format_size(max(todo.size_bytes, todo.jobs_bytes))}.",
         measured=plan.day(todo.started),
-        setups=[machine.describe(todo.target)],
+        setups=[detect.describe(todo.target)],
         commands=commands,
         tools={"fio": todo.fio},
         notes=todo.notes,

@@ -1,23 +1,51 @@
-"""What to run: workloads, the grid of them, and fio's arguments for each."""
+"""What to run: workloads, and the grid of them."""
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
-from pathlib import Path
+from typing import Any, Protocol
 
 import pandas as pd
 
 from azbenchlib.errors import InputError
-from azbenchlib.units import MIB, MS_PER_S, fio_size_text, format_size, parse_size
+from azbenchlib.units import MS_PER_S, fio_size_text, format_size, parse_size
 
 PATTERNS = ("read", "write", "randread", "randwrite", "rw", "randrw")
 SECTOR = 512  # the smallest unit that direct I/O can address. Source: open(2), O_DIRECT
-LOG_INTERVAL_MS = 100  # one log line covers this long
 LAYOUT = "layout"  # the job that writes the data before the first workload
 
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
+_OPTION = re.compile(r"[a-z][a-z0-9_]*")
+# fio options that a measurement may not set: where fio reads and writes is ours to say, and the others start
+# programs or turn to other machines. Source: fio HOWTO, read at fio-3.41.
+RESERVED = frozenset(
+    (
+        *("filename", "filename_format", "directory", "opendir", "output", "output_format", "append_terse"),
+        *("client", "server", "remote_config", "exec_prerun", "exec_postrun", "write_iolog", "read_iolog"),
+        *("merge_blktrace_file", "aux_path", "include", "ioscheduler", "trigger", "trigger_file"),
+        *("trigger_remote", "trigger_timeout", "write_bw_log", "write_lat_log", "write_iops_log"),
+        *("write_hist_log", "log_avg_msec", "allow_mounted_write", "allow_file_create", "unlink", "name"),
+        *("section", "showcmd", "parse_only"),
+    )
+)
+
+
+class Named(Protocol):
+    """What has a name that its raw files are called by."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Listed(Named, Protocol):
+    """What can stand in a table of workloads."""
+
+    @property
+    def lasts_s(self) -> float: ...
+
+    def facts(self) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True)
@@ -40,6 +68,8 @@ class Workload:
         One of those that ``fio --enghelp`` lists.
     direct : bool
         Whether to bypass the page cache.
+    options : mapping of str to str
+        Further fio options, such as ``{"rwmixread": "70"}``.
 
     Raises
     ------
@@ -57,18 +87,16 @@ class Workload:
     numjobs: int = 1
     ioengine: str = "libaio"
     direct: bool = True
+    options: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not _NAME.match(self.name):
-            raise InputError(f"workload name '{self.name}': use letters, digits, - and _")
-        if self.name == LAYOUT:
-            raise InputError(f"workload name '{LAYOUT}' is taken by the job that writes the data")
+        check_job_name(self.name)
         if self.rw not in PATTERNS:
             raise InputError(f"pattern '{self.rw}' is unknown; the choices are: {', '.join(PATTERNS)}")
-        for field in ("bs_bytes", "iodepth", "numjobs", "size_bytes"):
-            value = getattr(self, field)
+        for key in ("bs_bytes", "iodepth", "numjobs", "size_bytes"):
+            value = getattr(self, key)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(f"{field} '{value}' must be a whole number from 1")
+                raise InputError(f"{key} '{value}' must be a whole number from 1")
         _check_seconds("runtime_s", self.runtime_s, 1 / MS_PER_S)
         _check_seconds("ramp_s", self.ramp_s, 0)
         if self.direct and self.bs_bytes % SECTOR:
@@ -81,6 +109,59 @@ class Workload:
                 f"block size {self.bs_bytes} B is larger than the data it should touch "
                 f"({self.size_bytes} B); make size larger or the block size smaller"
             )
+        _check_options(self.options)
+
+    @classmethod
+    def of(cls, name: str, given: Mapping[str, Any]) -> "Workload":
+        """A workload from the keys of a measurement file, in fio's spelling.
+
+        Parameters
+        ----------
+        name : str
+            Of the workload.
+        given : mapping
+            ``rw``, ``bs``, ``size`` and ``runtime`` (s) are needed; ``iodepth``, ``numjobs``, ``ramp_time``,
+            ``ioengine`` and ``direct`` have defaults; whatever else is handed to fio as it is.
+
+        Raises
+        ------
+        InputError
+            When one is missing or cannot be run.
+        """
+        rest = dict(given)
+        if missing := [key for key in ("rw", "bs", "size", "runtime") if key not in rest]:
+            raise InputError(f"{missing[0]} is missing; a workload needs rw, bs, size and runtime")
+        own = {
+            "rw": str(rest.pop("rw")),
+            "bs_bytes": parse_size(str(rest.pop("bs"))),
+            "size_bytes": parse_size(str(rest.pop("size"))),
+            "runtime_s": _number(rest.pop("runtime")),
+            "ramp_s": _number(rest.pop("ramp_time", 0)),
+            "iodepth": rest.pop("iodepth", 1),
+            "numjobs": rest.pop("numjobs", 1),
+            "ioengine": str(rest.pop("ioengine", "libaio")),
+            "direct": bool(rest.pop("direct", True)),
+        }
+        return cls(name=name, **own, options={key: _option(value) for key, value in rest.items()})
+
+    def facts(self) -> dict[str, object]:
+        """What a table of workloads says of it."""
+        names = ("rw", "bs_bytes", "iodepth", "numjobs", "size_bytes")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def lasts_s(self) -> float:
+        """How long it takes, with the ramp."""
+        return self.ramp_s + self.runtime_s
+
+    def shortened(self, runtime_s: float, size_bytes: int) -> "Workload":
+        """The same for at most so long, on at most so much data, without a ramp."""
+        return replace(
+            self,
+            runtime_s=min(self.runtime_s, runtime_s),
+            size_bytes=max(self.bs_bytes, min(self.size_bytes, size_bytes)),
+            ramp_s=0,
+        )
 
     @property
     def title(self) -> str:
@@ -151,7 +232,7 @@ def matrix(
     return workloads
 
 
-def check_names(workloads: Sequence[Workload]) -> None:
+def check_names(workloads: Sequence[Named]) -> None:
     """Raise an InputError when there is no workload, or two would write the same files."""
     if not workloads:
         raise InputError("there is no workload to run; give at least one")
@@ -161,90 +242,46 @@ def check_names(workloads: Sequence[Workload]) -> None:
         raise InputError(f"workload '{twice[0]}' is there twice; each may be given once")
 
 
-def table(workloads: Iterable[Workload]) -> pd.DataFrame:
+def table(workloads: Iterable[Listed]) -> pd.DataFrame:
     """The plan as a table: one row a workload, ``seconds`` being its time with the ramp."""
     return pd.DataFrame(
-        [
-            {
-                "workload": workload.name,
-                "rw": workload.rw,
-                "bs_bytes": workload.bs_bytes,
-                "iodepth": workload.iodepth,
-                "numjobs": workload.numjobs,
-                "size_bytes": workload.size_bytes,
-                "seconds": workload.ramp_s + workload.runtime_s,
-            }
-            for workload in workloads
-        ]
+        [{"workload": work.name, **work.facts(), "seconds": work.lasts_s} for work in workloads]
     )
 
 
-def fio_arguments(workload: Workload, target: Path, raw_dir: Path) -> list[str]:
-    """The fio command line of one workload, as an argument list.
-
-    Parameters
-    ----------
-    workload : Workload
-        What to run.
-    target : Path
-        The file or block device to drive.
-    raw_dir : Path
-        Where fio writes ``NAME.json`` and, beside it, the logs ``NAME_clat.1.log`` and so on;
-        ``Path()`` is the folder that fio is started in.
-
-    Notes
-    -----
-    Options as in the fio HOWTO; ``json+`` adds every latency bin to the JSON.
-    """
-    prefix = str(raw_dir / workload.name)
-    return [
-        "fio",
-        f"--name={workload.name}",
-        f"--filename={_fio_path(target)}",
-        f"--rw={workload.rw}",
-        f"--bs={fio_size_text(workload.bs_bytes)}",
-        f"--iodepth={workload.iodepth}",
-        f"--numjobs={workload.numjobs}",
-        f"--ioengine={workload.ioengine}",
-        f"--direct={int(workload.direct)}",
-        f"--size={fio_size_text(workload.size_bytes)}",
-        "--time_based=1",
-        f"--runtime={_fio_seconds(workload.runtime_s)}",
-        f"--ramp_time={_fio_seconds(workload.ramp_s)}",
-        "--output-format=json+",
-        f"--output={prefix}.json",
-        f"--write_bw_log={prefix}",
-        f"--write_iops_log={prefix}",
-        f"--write_lat_log={prefix}",
-        f"--log_avg_msec={LOG_INTERVAL_MS}",
-    ]
+def check_job_name(name: str) -> None:
+    """Raise an InputError for a name that raw files cannot be called by."""
+    if not _NAME.match(name):
+        raise InputError(f"workload name '{name}': use letters, digits, - and _")
+    if name == LAYOUT:
+        raise InputError(f"workload name '{LAYOUT}' is taken by the job that writes the data")
 
 
-def layout_arguments(target: Path, size_bytes: int, ioengine: str, direct: bool) -> list[str]:
-    """The fio command line that fills `size_bytes` of the target once, so that reads find data."""
-    return [
-        "fio",
-        f"--name={LAYOUT}",
-        f"--filename={_fio_path(target)}",
-        "--rw=write",
-        f"--bs={fio_size_text(min(MIB, size_bytes))}",
-        "--iodepth=4",
-        f"--ioengine={ioengine}",
-        f"--direct={int(direct)}",
-        f"--size={fio_size_text(size_bytes)}",
-        "--end_fsync=1",
-        "--output-format=json",
-        f"--output={LAYOUT}.json",
-    ]
+def check_option(name: str) -> None:
+    """Raise an InputError for a fio option that a measurement may not set."""
+    if not _OPTION.fullmatch(name):
+        raise InputError(f"option '{name}' is not spelt like an option of fio")
+    if name in RESERVED:
+        raise InputError(f"option '{name}' may not be set: azbench decides what fio reads, writes and starts")
 
 
-def _fio_path(path: Path) -> str:
-    """A file name for fio, which would take a bare colon for the start of another one."""
-    return str(path).replace(":", r"\:")
+def _check_options(options: Mapping[str, str]) -> None:
+    for name, value in options.items():
+        check_option(name)
+        if not value.isprintable():
+            raise InputError(f"option {name}: its value {value!r} has characters that cannot be printed")
 
 
-def _fio_seconds(seconds: float) -> str:
-    return str(int(seconds)) if seconds == int(seconds) else f"{round(seconds * MS_PER_S)}ms"
+def _option(value: object) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _number(value: object) -> Any:
+    """A number of seconds as a number; anything else as it is, for the check that follows."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def _check_seconds(field: str, value: float, low: float) -> None:

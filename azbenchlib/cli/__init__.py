@@ -13,8 +13,9 @@ from typing import Annotated
 import typer
 
 from azbenchlib import __version__
-from azbenchlib.cli import measuring, reading, reporting
+from azbenchlib.cli import catalog, limits, measuring, reading, reporting, verdict
 from azbenchlib.cli.console import notes
+from azbenchlib.cli.setup import setup
 from azbenchlib.errors import AzbenchError
 
 app = typer.Typer(
@@ -23,8 +24,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Measure Azure disks, read benchmark outputs exactly, hand over a report.",
 )
-for verb in (reading.read, measuring.run, reporting.report, reporting.doctor):
+for verb in (
+    reading.read,
+    measuring.plan,
+    measuring.run,
+    measuring.cleanup,
+    limits.limits,
+    verdict.verdict,
+    reporting.report,
+    reporting.doctor,
+):
     app.command()(verb)
+app.add_typer(catalog.catalog, name="catalog")
+app.add_typer(setup, name="setup")
 
 
 def _version(wanted: bool) -> None:

@@ -19,8 +19,9 @@ from azbenchlib.errors import AzbenchError, InputError, OutputError
 from azbenchlib.manifest import write_atomically
 
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
+LONGEST_END_S = 4000.0  # how long an interrupted cell may take to end; half of it passes before it is killed
 # nbclient prints an error's text with the kernel's own name for its class in front of it.
-_OWN_ERRORS = ("InputError", "UnsafeTargetError", "MissingToolError", "OutputError", "AzbenchError")
+_OWN_ERRORS = ("InputError", "UnsafeTargetError", "MissingToolError", "AzError", "AzbenchError")
 
 
 class IpcKernelManager(AsyncKernelManager):
@@ -32,6 +33,8 @@ class IpcKernelManager(AsyncKernelManager):
         self._sockets = tempfile.mkdtemp(prefix="azbench-")  # private (0700), short enough for a socket
         super().__init__(**settings)
         self.ip = f"{self._sockets}/k"
+        # An interrupt reaches the cell at once; it may have to delete what it made in Azure before it ends.
+        self.shutdown_wait_time = LONGEST_END_S
 
     @property
     def kernel_spec(self) -> KernelSpec:

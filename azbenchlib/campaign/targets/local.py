@@ -11,6 +11,7 @@ from pathlib import Path
 from azbenchlib.errors import OutputError, UnsafeTargetError
 
 DATA_FILE = "azbench.fio-data"
+JOBS_FOLDER = "azbench.fio-jobs"  # where job files keep their data
 POLL_S = 0.1
 
 
@@ -63,7 +64,7 @@ def held(target: Path, size_bytes: int, wait_s: float) -> Iterator[int]:
     except OSError as error:
         raise OutputError(f"{path}: cannot be made or opened: {error.strerror}") from error
     try:
-        if path != target:
+        if path != target and size_bytes:
             _allocate(file, path, size_bytes)
         yield file
     finally:

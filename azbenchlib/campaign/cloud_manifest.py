@@ -1,0 +1,109 @@
+"""What a measurement in Azure has to remember, and the manifest of its dataset."""
+
+import shlex
+from collections.abc import Sequence
+from typing import Any, Self
+
+from pydantic import Field
+
+from azbenchlib.campaign import plan
+from azbenchlib.campaign.cloud_plan import Call, Measure, Step
+from azbenchlib.campaign.plan import StoredPlan
+from azbenchlib.campaign.spec import Disk, Experiment
+from azbenchlib.campaign.targets import azure, guest
+from azbenchlib.manifest import RAW, Command, Manifest, Setup
+from azbenchlib.units import KIB, MB, format_size
+
+
+class CloudPlan(StoredPlan):
+    """What is measured in Azure, and what has to be remembered about it."""
+
+    experiment: Experiment
+    started: str
+    groups: list[str] = Field(default_factory=list)  # resource groups that were created, the latest one last
+    facts: dict[str, dict[str, str]] = Field(default_factory=dict)  # setup -> what its VM said of itself
+    versions: dict[str, str] = Field(default_factory=dict)  # of tools, by name
+    notes: list[str] = Field(default_factory=list)
+
+    def same_as(self, other: Self) -> bool:
+        """Whether both are of the same experiment."""
+        return self.experiment == other.experiment
+
+    @property
+    def brief(self) -> str:
+        """In a few words."""
+        return f"'{self.experiment.title}' in Azure"
+
+
+def make_manifest(name: str, todo: CloudPlan, steps: Sequence[Step]) -> Manifest:
+    """The manifest of a finished measurement."""
+    experiment = todo.experiment
+    measures = [step for step in steps if isinstance(step, Measure)]
+    fio = sorted({facts["fio"] for facts in todo.facts.values() if "fio" in facts})
+    return Manifest(
+        name=name,
+        title=experiment.title,
+        about=experiment.about or f"Workloads with fio in Azure, one after the other: {len(measures)}.",
+        measured=plan.day(todo.started),
+        setups=_setups(todo, measures),
+        commands=_commands(steps),
+        tools={"fio": ", ".join(fio) or "not stated", **todo.versions},
+        notes=todo.notes,
+    )
+
+
+def _setups(todo: CloudPlan, measures: Sequence[Measure]) -> list[Setup]:
+    """One setup a VM and disk that was driven, each with the folder of its outputs."""
+    driven = {step.folder: step for step in measures}
+    several = len(driven) > len({step.setup.name for step in measures})
+    return [_setup(todo, step, f" {step.disk}" if several else "") for step in driven.values()]
+
+
+def _setup(todo: CloudPlan, step: Measure, disk: str) -> Setup:
+    facts = todo.facts.get(step.setup.name, {})
+    return Setup(
+        setup_id=f"{step.setup.name}{disk.replace(' ', '-')}",
+        label=step.setup.label and f"{step.setup.label}{disk.replace(' ', ', ')}",
+        environment="azure",
+        region=todo.experiment.region,
+        zone=step.setup.zone,
+        vm_size=step.setup.vm,
+        ram_bytes=int(facts["ram_kib"]) * KIB if "ram_kib" in facts else None,
+        os=facts.get("os", step.setup.image),
+        kernel=facts.get("kernel"),
+        as_of=todo.started[:10],
+        disks=[_disk(step.disk, step.setup.disks[step.disk])],
+        folder=f"{RAW}/{step.folder}",
+    )
+
+
+def _disk(name: str, disk: Disk) -> dict[str, Any]:
+    off = "None" if disk.role == "data" else None
+    row = {
+        "disk": name,
+        "role": disk.role,
+        "sku": disk.sku,
+        "tier": disk.tier,
+        "size_bytes": disk.size,
+        "host_caching": disk.caching or off,
+        "provisioned_iops": disk.iops,
+        "provisioned_bytes_per_s": disk.mbps and disk.mbps * MB,
+        "count": disk.count,
+        "stripe": f"RAID 0, chunks of {format_size(disk.stripe)}" if disk.count > 1 else None,
+        "zone": disk.zone,
+    }
+    return {key: value for key, value in row.items() if value is not None}
+
+
+def _commands(steps: Sequence[Step]) -> list[Command]:
+    """What az and fio were told, each once; scripts on the VM are told by what they run."""
+    found: dict[str, Command] = {}
+    for step in steps:
+        if isinstance(step, Call):
+            text = azure.text(step.argv)
+            found.setdefault(text, Command(title=f"az: {step.title}", text=text))
+        elif isinstance(step, Measure):
+            for argv in guest.commands(step):
+                text = shlex.join(argv)
+                found.setdefault(text, Command(title=f"fio: {step.title}", text=text))
+    return list(found.values())

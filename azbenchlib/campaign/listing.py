@@ -1,0 +1,60 @@
+"""A plan for people: what would be asked, created and run, command by command."""
+
+import shlex
+from collections.abc import Iterator
+
+from azbenchlib.campaign import cloud_plan, leftovers
+from azbenchlib.campaign.cloud_plan import Call, Measure, Prepare, Step
+from azbenchlib.campaign.experiment import Todo
+from azbenchlib.campaign.targets import azure, guest
+from azbenchlib.errors import InputError
+
+GROUP, EXPIRY = "GROUP", "HHMM"
+
+
+def lines(todo: Todo) -> Iterator[str]:
+    """The plan as text; lines that begin with ``az`` or ``fio`` are commands as they would run.
+
+    Raises
+    ------
+    InputError
+        When there is no measurement file behind it, or it cannot be carried out.
+    """
+    if todo.experiment is None:
+        raise InputError("a plan needs a measurement file")
+    experiment = todo.experiment
+    yield f"# {experiment.title}: {experiment.region}"
+    yield from _heading("Asked first; nothing is created yet")
+    yield from map(azure.text, cloud_plan.checks(experiment))
+    tags = {"tool": "azbench", "owner": "YOU", "campaign": cloud_plan.slug(experiment.title)}
+    steps = cloud_plan.steps(experiment, GROUP, {**tags, "expires": "WHEN"}, EXPIRY)
+    measured, told = True, set[str]()
+    for step in steps:
+        if measured and not isinstance(step, Measure):
+            yield from _heading("Created and changed")
+        measured = isinstance(step, Measure)
+        yield from _step(step, told)
+    yield from _heading("At the end, at an error and at an interrupt")
+    yield leftovers.command(GROUP)
+
+
+def _step(step: Step, told: set[str]) -> Iterator[str]:
+    if isinstance(step, Call):
+        yield azure.text(step.argv) + ("  # Azure should refuse this" if step.refusal else "")
+    elif isinstance(step, Measure):
+        yield from _heading(step.title)
+        *layout, run = (shlex.join(argv) for argv in guest.commands(step))
+        for line in layout:
+            if f"{step.folder} {line}" not in told:
+                told.add(f"{step.folder} {line}")
+                yield line
+        yield run
+    elif isinstance(step, Prepare):
+        yield f"# {step.title}: find it, format it if it is empty, mount it"
+    else:
+        yield f"# {step.title}"
+
+
+def _heading(text: str) -> Iterator[str]:
+    yield ""
+    yield f"# {text}"

@@ -1,0 +1,36 @@
+"""The outputs of one workload: whole or not, and where they are kept."""
+
+from pathlib import Path
+
+from azbenchlib import formats
+from azbenchlib.campaign import plan
+from azbenchlib.formats.base import Source
+
+FAILED = "failed"  # in the dataset folder, beside raw/: what a workload left that failed
+
+
+def iops(output: Path) -> float | None:
+    """IOPS of all jobs in a fio output; None where it is not there, not whole, or no I/O was done."""
+    if not output.is_file():
+        return None
+    tables = formats.read(Source.of(output))
+    runs, results = tables["runs"], tables["results"]
+    results = results[results["ddir"] != "mixed"]
+    if runs.empty or (runs["error"] != 0).any() or not results["ios"].sum():
+        return None
+    return float(results["iops"].sum())
+
+
+def keep(part: Path, folder: Path, output: str) -> None:
+    """Move what a workload wrote into place, its JSON last: where that is, all of it is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in sorted(part.iterdir(), key=lambda file: file.name == output):
+        file.replace(folder / file.name)
+    part.rmdir()
+
+
+def keep_failed(part: Path, dataset: Path, name: str) -> Path:
+    """Put aside what a workload left that failed; the folder it is in now."""
+    kept = dataset / FAILED / f"{name}-{plan.now().replace(':', '')}"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    return part.rename(kept)

@@ -1,0 +1,236 @@
+"""What an experiment is: setups, each a VM with disks, and the workloads on them; and what fits together."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from azbenchlib.campaign.jobfile import JobFile
+from azbenchlib.campaign.workloads import Workload
+from azbenchlib.schema import HOST_CACHING, ROLES
+from azbenchlib.units import GIB, parse_size
+
+IMAGE = "Canonical:ubuntu-24_04-lts:server:latest"
+SKUS = (
+    "Premium_LRS",
+    "Premium_ZRS",
+    "StandardSSD_LRS",
+    "StandardSSD_ZRS",
+    "Standard_LRS",
+    "UltraSSD_LRS",
+    "PremiumV2_LRS",
+)
+PROVISIONED = ("UltraSSD_LRS", "PremiumV2_LRS")  # one buys IOPS and MB/s; no host caching; zonal
+PLACEMENTS = ("CacheDisk", "ResourceDisk", "NvmeDisk")
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
+_MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9_.-]*){1,6}")
+
+
+def _named(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError("use up to 30 lower-case letters, digits and -, a letter first")
+    return text
+
+
+def _mount(text: str) -> str:
+    if not _MOUNT.fullmatch(text):
+        raise ValueError("must be an absolute path of letters, digits, -, _ and .")
+    return text
+
+
+def _size(value: object) -> object:
+    return parse_size(value) if isinstance(value, str) else value
+
+
+def _one_of(choices: tuple[str, ...]) -> AfterValidator:
+    def check(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"is not one of: {', '.join(choices)}")
+        return text
+
+    return AfterValidator(check)
+
+
+Role = Annotated[str, _one_of(ROLES)]
+Sku = Annotated[str, _one_of(SKUS)]
+Caching = Annotated[str, _one_of(HOST_CACHING)]
+Placement = Annotated[str, _one_of(PLACEMENTS)]
+Name = Annotated[str, AfterValidator(_named)]
+Size = Annotated[int, BeforeValidator(_size), Field(gt=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Disk(_Strict):
+    """A disk of a setup: one that is created and attached, or one that comes with the VM."""
+
+    role: Role = Field("data", description="what it is for; all but data come with the VM")
+    sku: Sku | None = Field(None, description="kind of a managed disk")
+    size: Size | None = Field(None, description="such as 1024GiB; whole GiB")
+    tier: str | None = Field(None, description="performance tier of a Premium disk; its size's otherwise")
+    iops: int | None = Field(None, gt=0, description="IOPS bought (Ultra, Premium v2)")
+    mbps: int | None = Field(None, gt=0, description="MB/s bought (Ultra, Premium v2)")
+    caching: Caching | None = Field(None, description="host caching; off where it is not said")
+    zone: str | None = Field(None, description="of the disk, where it is not the VM's")
+    count: int = Field(1, ge=1, le=64, description="how many of this kind, striped")
+    stripe: Size = Field(64 * 1024, description="chunk of the stripe over several disks")
+    placement: Placement | None = Field(None, description="where an ephemeral OS disk lies")
+    mount: Annotated[str, AfterValidator(_mount)] | None = Field(
+        None, description="where its file system is mounted; default /azbench/NAME"
+    )
+    raw: bool = Field(False, description="drive the bare device, without a file system")
+    attach: Literal["granted", "refused"] = Field(
+        "granted", description="refused: Azure should refuse to attach it, and that is a result"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Disk":
+        if self.role == "data" and not (self.sku and self.size):
+            raise ValueError("a data disk needs sku and size")
+        if self.role in ("temp", "nvme") and (self.sku or self.size or self.caching):
+            raise ValueError(
+                f"a {self.role} disk comes with the VM: it has no sku, size or caching to choose"
+            )
+        if (self.iops or self.mbps) and self.sku not in PROVISIONED:
+            raise ValueError(f"iops and mbps can be bought for {' and '.join(PROVISIONED)} only")
+        if self.sku in PROVISIONED and self.caching not in (None, "None"):
+            raise ValueError(f"{self.sku} has no host caching; leave caching out")
+        if self.placement and self.role != "ephemeral_os":
+            raise ValueError("placement is for an ephemeral_os disk only")
+        if self.raw and self.role in ("os", "ephemeral_os"):
+            raise ValueError("an OS disk cannot be driven raw")
+        if self.size is not None and self.size % GIB:
+            raise ValueError("size must be whole GiB")
+        return self
+
+    @property
+    def size_gib(self) -> int:
+        """Size in GiB, as az takes it."""
+        return (self.size or 0) // GIB
+
+
+class Task(_Strict):
+    """A workload with the disks that it drives, one after the other; none named: all of the setup."""
+
+    workload: Workload | JobFile
+    disks: tuple[str, ...] = ()
+
+
+class Setup(_Strict):
+    """A VM with its disks, and what is measured on them."""
+
+    name: Name = Field(description="short; letters, digits and -")
+    label: str | None = Field(None, description="how reports call it; else by what tells it from the others")
+    vm: str = Field(pattern=r"^[A-Za-z0-9_-]+$", description="size of the VM, such as Standard_D4as_v5")
+    zone: str | None = Field(None, description="availability zone, of the VM and its zonal disks")
+    image: str = Field(IMAGE, description="URN of a Linux image with apt")
+    security_type: Literal["TrustedLaunch", "Standard"] = Field(
+        "TrustedLaunch", description="Standard for sizes and images that lack trusted launch"
+    )
+    rest: float = Field(0, ge=0, le=86400, description="seconds to wait before the first workload")
+    disks: dict[Name, Disk] = Field(description="disks by name; those that a setup names are all it has")
+    tasks: tuple[Task, ...] = Field(description="workloads by name")
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Setup":
+        for role in ("temp", "nvme"):
+            if sum(disk.role == role for disk in self.disks.values()) > 1:
+                raise ValueError(f"there is one disk of the role {role} at most; count says how many")
+        if len(self.os_disks) > 1:
+            raise ValueError("a VM has one OS disk: os or ephemeral_os")
+        for task in self.tasks:
+            if not self.driven(task):
+                raise ValueError(f"workload '{task.workload.name}' has no disk to drive; name one in disks")
+        zonal = [name for name, disk in self.disks.items() if disk.sku in PROVISIONED]
+        if zonal and not self.zone:
+            raise ValueError(f"disk '{zonal[0]}' ({self.disks[zonal[0]].sku}) needs a zone")
+        return self
+
+    @property
+    def os_disks(self) -> list[Disk]:
+        """The OS disk, where the file tells of it."""
+        return [disk for disk in self.disks.values() if disk.role in ("os", "ephemeral_os")]
+
+    def machine(self) -> tuple[object, ...]:
+        """What makes a VM another one: setups that share all of it are measured on one VM."""
+        ultra = any(disk.sku == "UltraSSD_LRS" for disk in self.disks.values())
+        return (self.vm, self.zone, self.image, self.security_type, *self.os_disks, ultra)
+
+    def driven(self, task: Task) -> list[str]:
+        """The attached disks that a workload drives: those it names, else all."""
+        attached = [name for name, disk in self.disks.items() if disk.attach == "granted"]
+        return [name for name in attached if not task.disks or name in task.disks]
+
+    def mount(self, name: str) -> str:
+        """Where a disk's file system is mounted, or the folder on an OS disk."""
+        return self.disks[name].mount or f"/azbench/{name}"
+
+
+class Experiment(_Strict):
+    """A measurement file, read: setups one after the other.
+
+    A disk of one name in several setups is one and the same disk: it is moved to the setup's VM and its
+    IOPS and MB/s are changed to what the setup says.
+    """
+
+    title: str = Field(min_length=1, description="of the dataset and its report")
+    about: str = Field("", description="what it is for, in a sentence or two")
+    region: str = Field(pattern=r"^[a-z0-9]+$", description="Azure region, such as westeurope")
+    features: tuple[Annotated[str, Field(pattern=r"^[\w.]+/\w+$")], ...] = Field(
+        (), description="preview features that the subscription must have, such as Microsoft.Compute/Name"
+    )
+    setups: tuple[Setup, ...] = Field(description="one after the other; none: one of what stands above")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Experiment":
+        names = [setup.name for setup in self.setups]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"setup '{twice[0]}' is there twice")
+        seen: dict[str, Disk] = {}
+        for setup in self.setups:
+            for name, disk in setup.disks.items():
+                if disk.role == "data" and _lasting(seen.setdefault(name, disk)) != _lasting(disk):
+                    raise ValueError(
+                        f"disk '{name}' is one disk in all setups: only iops, mbps, tier, caching and attach "
+                        "may differ"
+                    )
+        for name in (name for setup in self.setups for task in setup.tasks for name in task.disks):
+            if name not in (known := {disk for setup in self.setups for disk in setup.disks}):
+                raise ValueError(
+                    f"a workload names the disk '{name}'; the disks are: {', '.join(sorted(known))}"
+                )
+        named: dict[str, Workload | JobFile] = {}
+        for workload in (task.workload for setup in self.setups for task in setup.tasks):
+            if named.setdefault(workload.name, workload) != workload:
+                raise ValueError(f"workload '{workload.name}' differs between setups; give it another name")
+        return self
+
+    def workloads(self) -> list[Workload | JobFile]:
+        """Each workload once, as it can run anywhere: job files keep their data in the current folder."""
+        found: dict[str, Workload | JobFile] = {}
+        for setup in self.setups:
+            for task in setup.tasks:
+                work = task.workload
+                if isinstance(work, JobFile):
+                    work = work.moved(setup.mount(setup.driven(task)[0]), ".")
+                found.setdefault(work.name, work)
+        return list(found.values())
+
+    def shortened(self, runtime_s: float, size_bytes: int) -> "Experiment":
+        """A rehearsal: every workload for at most so long, on at most so much data, and no rests."""
+
+        def short(setup: Setup) -> Setup:
+            tasks = tuple(
+                task.model_copy(update={"workload": task.workload.shortened(runtime_s, size_bytes)})
+                for task in setup.tasks
+            )
+            return setup.model_copy(update={"tasks": tasks, "rest": 0})
+
+        return self.model_copy(update={"setups": tuple(map(short, self.setups))})
+
+
+def _lasting(disk: Disk) -> dict[str, Any]:
+    return disk.model_dump(exclude={"iops", "mbps", "tier", "caching", "attach"})

@@ -1,0 +1,149 @@
+#!/bin/sh
+# What runs on the VM. A script is this file with calls of its functions behind it.
+set -eu
+home=/var/lib/azbench
+mkdir -p "$home"
+
+fail() { printf 'azbench: %s\n' "$*" >&2; exit 3; }
+
+# Wait for what cloud-init installs, and say what machine this is.
+ready() {
+    if command -v cloud-init >/dev/null; then cloud-init status --wait >/dev/null 2>&1 || true; fi
+    command -v fio >/dev/null || fail "cloud-init has not installed fio: $(cloud-init status 2>&1 | tail -n 1)"
+    . /etc/os-release
+    printf 'azbench-fact os %s\n' "$PRETTY_NAME"
+    printf 'azbench-fact kernel %s\n' "$(uname -r)"
+    printf 'azbench-fact ram_kib %s\n' "$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)"
+    printf 'azbench-fact fio %s\n' "$(fio --version)"
+}
+
+# The device of a data disk, by the LUN it was attached at: SCSI, or NVMe from the v6 sizes on.
+by_lun() {
+    left=60
+    while [ "$left" -gt 0 ]; do
+        for link in "/dev/disk/azure/data/by-lun/$1" "/dev/disk/azure/scsi1/lun$1"; do
+            if [ -b "$link" ]; then readlink -f "$link"; return; fi
+        done
+        left=$((left - 1))
+        sleep 1
+    done
+    fail "LUN $1 has no device after a minute"
+}
+
+# Local NVMe disks, by the links of azure-vm-utils, else by their model.
+local_nvme() {
+    for link in /dev/disk/azure/local/by-index/*; do
+        if [ -b "$link" ]; then readlink -f "$link"; fi
+    done | sort -u >"$home/nvme"
+    [ -s "$home/nvme" ] || for model in /sys/class/block/nvme*n1/device/model; do
+        if grep -q '^Microsoft NVMe Direct Disk' "$model" 2>/dev/null; then
+            block=${model#/sys/class/block/}
+            printf '/dev/%s\n' "${block%%/*}"
+        fi
+    done | sort -u >"$home/nvme"
+    cat "$home/nvme"
+}
+
+# Only what is empty is formatted: no signature that wipefs knows, and nothing but zeros at the start.
+empty() {
+    [ -z "$(wipefs --no-act --noheadings "$1")" ] &&
+        [ "$(head -c 1048576 "$1" | tr -d '\0' | head -c 1 | wc -c)" = 0 ]
+}
+
+# prepare_data NAME MOUNT raw|ext4 CHUNK_KIB DEVICE...: stripe, format, mount. Raw: MOUNT is a link to the
+# bare device.
+prepare_data() {
+    name=$1 mount=$2 form=$3 chunk=$4
+    shift 4
+    [ $# -gt 0 ] || fail "$name: this VM has no such disk"
+    device=$1
+    if [ $# -gt 1 ]; then
+        device=/dev/md/azbench-$name
+        [ -b "$device" ] || stripe "$device" "$chunk" "$@"
+    fi
+    mkdir -p "$(dirname "$mount")"
+    if [ "$form" = raw ]; then ln -sfn "$device" "$mount"; return; fi
+    if mountpoint -q "$mount"; then return; fi
+    # Everything that mkfs has to write is written now: later it would disturb what is measured.
+    if empty "$device"; then
+        mkfs.ext4 -q -L azbench -T largefile4 -E lazy_itable_init=0,lazy_journal_init=0 "$device"
+    elif [ "$(blkid -o value -s LABEL "$device")" != azbench ]; then
+        fail "$device holds data ($(blkid -o value -s TYPE "$device" || echo unknown)), so it is not formatted"
+    fi
+    mkdir -p "$mount"
+    mount -o noatime "$device" "$mount"
+}
+
+# stripe DEVICE CHUNK_KIB MEMBER...: join empty disks.
+stripe() {
+    device=$1 chunk=$2
+    shift 2
+    for member in "$@"; do
+        empty "$member" || fail "$member holds data, so it is not made part of a stripe"
+    done
+    mdadm --create "$device" --run --level=0 --chunk="$chunk" --raid-devices=$# "$@" >/dev/null 2>&1 ||
+        fail "the stripe $device could not be made"
+}
+
+# release NAME MOUNT raw|ext4: what prepare_data did, undone; the data stays.
+release() {
+    if [ "$3" = raw ]; then rm -f "$2"; else umount "$2"; fi
+    if [ -b "/dev/md/azbench-$1" ]; then mdadm --stop "/dev/md/azbench-$1" >/dev/null 2>&1; fi
+}
+
+# prepare_temp NAME MOUNT: the temp disk is there, formatted and mounted, where the size has one.
+prepare_temp() {
+    part=$(readlink -f /dev/disk/azure/resource-part1) && [ -b "$part" ] || fail "this size has no temp disk"
+    where=$(findmnt -n -o TARGET "$part" | head -n 1)
+    [ -n "$where" ] || fail "the temp disk is not mounted"
+    link_folder "$where/azbench" "$2"
+}
+
+# prepare_os NAME MOUNT: a folder on the OS disk.
+prepare_os() { link_folder "$home/data-$1" "$2"; }
+
+link_folder() {
+    mkdir -p "$1" "$(dirname "$2")"
+    [ -e "$2" ] || ln -s "$1" "$2"
+}
+
+# begin PLACE: the folder that the outputs of a workload go to; it is empty.
+begin() {
+    out=$home/out/$1
+    rm -rf "$out"
+    mkdir -p "$out"
+    cd "$out"
+}
+
+# lay_out MARK COMMAND...: write the data once; a mark is left on the disk's behalf when that is done.
+lay_out() {
+    mark=$1
+    shift
+    if [ -e "$mark" ]; then return; fi
+    status=0
+    "$@" >layout.txt 2>&1 || status=$?
+    [ "$status" = 0 ] || finish "$status" layout.txt
+    rm -f layout.txt layout.json
+    : >"$mark"
+}
+
+# work FOLDER TEXT COMMAND...: run fio, started in a folder; what it says goes to TEXT.
+work() {
+    (cd "$1" && shift && text=$1 && shift && "$@" >"$out/$text" 2>&1) && status=0 || status=$?
+    finish "$status" "$2"
+}
+
+# finish STATUS TEXT: pack the outputs, say how large they are, and end with fio's status.
+finish() {
+    tail -n 3 "$2" >&2
+    [ -s "$2" ] || rm -f "$2"
+    tar -czf "$out.tar.gz" -C "$out" .
+    printf 'azbench-output %s %s %s\n' "$1" "$(wc -c <"$out.tar.gz")" "$(sha256sum <"$out.tar.gz" | cut -c 1-64)"
+    exit "$1"
+}
+
+# chunk PLACE OFFSET LENGTH: a piece of what was packed, with its hash.
+chunk() {
+    tail -c "+$(($2 + 1))" "$home/out/$1.tar.gz" | head -c "$3" >"$home/chunk"
+    printf 'azbench-chunk %s %s\n' "$(sha256sum <"$home/chunk" | cut -c 1-64)" "$(base64 -w 0 <"$home/chunk")"
+}

@@ -1,0 +1,115 @@
+"""What the subscription can have: locations, providers, features, sizes, images."""
+
+import re
+from typing import TYPE_CHECKING
+
+from .routing import SUBSCRIPTION, Answer, Request, route
+from .skus import REGIONS, capability
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+PROVIDER = SUBSCRIPTION + "/providers/{namespace}"
+FEATURES = SUBSCRIPTION + "/providers/Microsoft.Features/providers/{namespace}/features"
+IMAGE = SUBSCRIPTION + (
+    "/providers/Microsoft.Compute/locations/{location}/publishers/{publisher}"
+    "/artifacttypes/vmimage/offers/{offer}/skus/{sku}/versions"
+)
+IMAGE_VERSION = "24.04.202511010"
+
+
+@route("GET", SUBSCRIPTION + "/locations")
+def locations(arm: "Arm", request: Request) -> Answer:
+    return Answer(
+        {
+            "value": [
+                {
+                    "id": f"{request.path}/{name}",
+                    "name": name,
+                    "displayName": name,
+                    "type": "Region",
+                    "metadata": {"regionType": "Physical"},
+                }
+                for name in REGIONS
+            ]
+        }
+    )
+
+
+@route("GET", PROVIDER)
+def provider(arm: "Arm", request: Request, namespace: str) -> Answer:
+    """Show a provider; it is registered unless `Arm.providers` says otherwise."""
+    state = arm.providers.get(namespace.lower(), "Registered")
+    types = [
+        {"resourceType": t, "locations": list(REGIONS), "apiVersions": ["2024-11-01"]}
+        for t in ("virtualMachines", "disks", "virtualNetworks", "schedules")
+    ]
+    return Answer(
+        {"id": request.path, "namespace": namespace, "registrationState": state, "resourceTypes": types}
+    )
+
+
+@route("POST", PROVIDER + "/register")
+def register(arm: "Arm", request: Request, namespace: str) -> Answer:
+    arm.providers[namespace.lower()] = "Registered"
+    return provider(arm, request, namespace)
+
+
+@route("GET", FEATURES + "/{feature}")
+def feature(arm: "Arm", request: Request, namespace: str, feature: str) -> Answer:
+    """Show a feature; it is registered unless `Arm.features` says otherwise, as in "Microsoft.Compute/X"."""
+    name = f"{namespace}/{feature}"
+    return Answer(
+        {"id": request.path, "name": name, "properties": {"state": arm.features.get(name, "Registered")}}
+    )
+
+
+@route("POST", FEATURES + "/{feature}/register")
+def register_feature(arm: "Arm", request: Request, namespace: str, feature: str) -> Answer:
+    arm.features[f"{namespace}/{feature}"] = "Registering"
+    return Answer(
+        {"id": request.path, "name": f"{namespace}/{feature}", "properties": {"state": "Registering"}}
+    )
+
+
+@route("GET", SUBSCRIPTION + "/providers/Microsoft.Compute/skus")
+def skus(arm: "Arm", request: Request) -> Answer:
+    wanted = re.search(r"location eq '(\w+)'", request.query.get("$filter", ""))
+    return Answer({"value": [s for s in arm.skus if wanted is None or s["locations"] == [wanted[1].lower()]]})
+
+
+@route("GET", SUBSCRIPTION + "/providers/Microsoft.Compute/locations/{location}/vmSizes")
+def sizes(arm: "Arm", request: Request, location: str) -> Answer:
+    """List sizes in the older way, which `az vm create` still uses."""
+    here = [
+        s for s in arm.skus if s["resourceType"] == "virtualMachines" and s["locations"] == [location.lower()]
+    ]
+    return Answer(
+        {
+            "value": [
+                {
+                    "name": sku["name"],
+                    "numberOfCores": int(capability(sku, "vCPUs")),
+                    "maxDataDiskCount": int(capability(sku, "MaxDataDiskCount")),
+                }
+                for sku in here
+            ]
+        }
+    )
+
+
+@route("GET", IMAGE)
+def image_versions(arm: "Arm", request: Request, location: str, **_: str) -> Answer:
+    return Answer([{"location": location, "name": IMAGE_VERSION, "id": f"{request.path}/{IMAGE_VERSION}"}])
+
+
+@route("GET", IMAGE + "/{version}")
+def image(arm: "Arm", request: Request, location: str, version: str, **_: str) -> Answer:
+    properties = {
+        "hyperVGeneration": "V2",
+        "architecture": "x64",
+        "osDiskImage": {"operatingSystem": "Linux", "sizeInGb": 31},
+        "dataDiskImages": [],
+        "features": [{"name": "SecurityType", "value": "TrustedLaunchSupported"}],
+    }
+    return Answer({"location": location, "name": version, "id": request.path, "properties": properties})

@@ -1,0 +1,98 @@
+"""Managed disks: resources with an image file on this machine."""
+
+import uuid
+from typing import TYPE_CHECKING
+
+from .routing import COMPUTE, Answer, ArmError, Json, Request, not_emulated, route
+from .skus import GIB
+from .vm import make_image
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+DISK = COMPUTE + "/disks/{disk}"
+CACHELESS = (
+    "UltraSSD_LRS",
+    "PremiumV2_LRS",
+)  # they also are zonal, and have sectors of 4,096 bytes unless asked
+
+
+def block_bytes(disk: Json) -> int:
+    """Give the logical sector size."""
+    default = 4096 if disk["sku"]["name"] in CACHELESS else 512
+    return disk["properties"]["creationData"].get("logicalSectorSize") or default
+
+
+def image_name(disk: Json) -> str:
+    """Give the name of the file that holds its contents."""
+    return f"{disk['properties']['uniqueId']}.disk"
+
+
+def zone_of(resource: Json) -> str | None:
+    """Give the zone, or None for a regional or zone-redundant resource."""
+    zones = resource.get("zones") or [None]
+    return zones[0]
+
+
+def _check(arm: "Arm", body: Json) -> None:
+    name, region, zone = body["sku"]["name"], body["location"].lower(), zone_of(body)
+    sku = arm.sku(name, region)
+    if sku is None:
+        raise ArmError(
+            "BadRequest",
+            f"SKU {name} is not supported for resource type Disk in this region. Region: {region}",
+        )
+    zones = sku["locationInfo"][0]["zones"]
+    if zone and zone not in zones:
+        raise ArmError(
+            "InvalidAvailabilityZone",
+            f"The zone(s) '{zone}' for resource 'Microsoft.Compute/disks' is not "
+            f"supported. The supported zones for location '{region}' are '{', '.join(zones)}'",
+        )
+    if zone and name.endswith("_ZRS"):
+        raise ArmError("BadRequest", f"Disks with account type {name} must not specify a zone.")
+    if name in CACHELESS and zones and not zone:
+        raise ArmError("InvalidParameter", f"{name} disks must specify a zone in region {region}.")
+
+
+@route("PUT PATCH", DISK)
+def put_disk(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
+    old = arm.find(request.path)
+    body = {**old, **request.body} if old else dict(request.body)
+    properties = {
+        **(old["properties"] if old else {}),
+        **(body.get("properties") or {}),
+        **(request.body.get("properties") or {}),
+    }
+    if not old:
+        _check(arm, body)
+        if properties["creationData"]["createOption"] != "Empty":
+            raise not_emulated(f"a disk made with {properties['creationData']}")
+        properties |= {"diskState": "Unattached", "uniqueId": str(uuid.uuid4())}
+        properties["diskSizeBytes"] = properties["diskSizeGB"] * GIB
+    made = arm.put(request.path, {**body, "properties": properties})
+    if not old:
+        make_image(arm.images / image_name(made), properties["diskSizeBytes"])
+    return Answer(made, 202, operation=arm.start(lambda: made))
+
+
+@route("GET", DISK)
+def show_disk(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
+    return Answer(arm.get(request.path))
+
+
+@route("GET", COMPUTE + "/disks")
+def list_disks(arm: "Arm", request: Request, group: str) -> Answer:
+    return Answer({"value": arm.below(request.path)})
+
+
+@route("DELETE", DISK)
+def delete_disk(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
+    found = arm.find(request.path)
+    if found is None:
+        return Answer(None, 204)
+    if found.get("managedBy"):
+        raise ArmError("OperationNotAllowed", f"Disk {disk} is attached to VM {found['managedBy']}.", 409)
+    del arm.resources[request.path.lower()]
+    (arm.images / image_name(found)).unlink(missing_ok=True)
+    return Answer(None, 202, operation=arm.start(lambda: None))
