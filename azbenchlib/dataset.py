@@ -5,7 +5,6 @@ can always be made again from ``raw/``).
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,17 +12,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from azbenchlib import __version__, formats, manifest, schema
+from azbenchlib import __version__, manifest, schema
+from azbenchlib.analyse import checks
 from azbenchlib.errors import InputError
-from azbenchlib.formats.base import Beside, Records, Source
+from azbenchlib.formats.base import Records, Source
 from azbenchlib.manifest import Manifest
+from azbenchlib.reading import Tables, count_once, files_at, read_files, stack
 
 TABLES = "tables"
 STAMP = "from.json"  # what the Parquet files were made from
-# fio names its logs <prefix>_<type>[.<job number from 1>].log. Source: fio HOWTO, write_lat_log.
-LOG_NAME = re.compile(r"^(?P<stem>.+)_(?:bw|iops|slat|clat|lat)(?:\.(?P<job>\d+))?\.log$")
-
-Tables = dict[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -40,13 +37,15 @@ class Dataset:
         raise AttributeError(f"a dataset has no table {name}; it has: {', '.join(schema.TABLES)}")
 
     @classmethod
-    def read(cls, *paths: Path | str) -> "Dataset":
+    def read(cls, *paths: Path | str, log_unit: str | None = None) -> "Dataset":
         """Read raw outputs: files, folders of them, or dataset folders.
 
         Parameters
         ----------
         paths : path-like
             At least one.
+        log_unit : {"us", "ns"}, optional
+            Unit of the latencies in fio logs that no output of their run lies beside.
 
         Returns
         -------
@@ -56,17 +55,19 @@ class Dataset:
         Raises
         ------
         InputError
-            When a path does not exist, or a folder holds no file.
+            When a path does not exist, a folder holds no file, or `log_unit` is no unit of fio's logs.
         """
-        loose: dict[Path, None] = {}
+        loose: dict[Path, str] = {}
         datasets = []
         for path in map(Path, paths):
             if (path / manifest.FILE).is_file():
-                datasets.append(_read_dataset_folder(path))
+                datasets.append(_read_dataset_folder(path, log_unit))
             else:
-                loose |= dict.fromkeys(_files_at(path))
+                loose |= files_at(path)
         # in one go, for a log may lie in another of the paths than its JSON
-        files = [cls(_read_files([(file, str(file)) for file in loose]))] if loose else []
+        good = [(file, str(file)) for file, why in loose.items() if not why]
+        left_out = {file: why for file, why in loose.items() if why}
+        files = [cls(_checked(read_files(good, log_unit, left_out)))] if loose else []
         return cls.merge([*files, *datasets])
 
     @classmethod
@@ -123,9 +124,9 @@ class Dataset:
         shared = set(seen[seen.duplicated()])
         named = zip(datasets, _distinct_names(datasets), strict=True)
         parts = [_rename_setups(part.tables, name, shared) for part, name in named]
-        tables = {name: _stack(name, [part[name] for part in parts]) for name in schema.TABLES}
+        tables = {name: stack(name, [part[name] for part in parts]) for name in schema.TABLES}
         manifests = [part.manifest for part in datasets if part.manifest]
-        return cls(_count_once(tables), manifests[0] if len(manifests) == 1 else None)
+        return cls(count_once(tables), manifests[0] if len(manifests) == 1 else None)
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, kind: str) -> list[Path]:
@@ -170,108 +171,40 @@ def resolve(name: str, homes: Iterable[Path]) -> Path:
     )
 
 
-def _files_at(path: Path) -> list[Path]:
-    """The file itself, or all files of a folder."""
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
-        raise InputError(f"{path}: no such file or folder")
-    files = list(manifest.files(path))
-    if not files:
-        raise InputError(
-            f"{path}: the folder holds no file; benchmark outputs are needed, such as fio's JSON"
-        )
-    return files
-
-
 def _read_table(folder: Path, name: str) -> pd.DataFrame:
     return schema.conform(name, pd.read_parquet(folder / TABLES / f"{name}.parquet"))
 
 
-def _read_dataset_folder(folder: Path) -> Dataset:
+def _read_dataset_folder(folder: Path, log_unit: str | None = None) -> Dataset:
     found = manifest.load(folder)
     files = [(file, file.relative_to(folder).as_posix()) for file in manifest.files(folder / manifest.RAW)]
     if not files:
         raise InputError(f"{folder / manifest.RAW}: no raw output; a dataset needs at least one")
-    tables = _read_files(files)
+    tables = read_files(files, log_unit)
     tables |= found.tables()
-    if len(found.setups) == 1:
-        only = found.setups[0].setup_id
-        tables["runs"] = tables["runs"].assign(setup_id=tables["runs"]["setup_id"].fillna(only))
+    tables["runs"] = _on_their_setups(tables["runs"], found)
     changed = _changed_since(folder, found)
-    tables["findings"] = _stack("findings", [tables["findings"], changed])
-    return Dataset(tables, found)
+    tables["findings"] = stack("findings", [tables["findings"], changed])
+    return Dataset(_checked(tables), found)
 
 
-def _read_files(files: Sequence[tuple[Path, str]]) -> Tables:
-    """Read files in order; those that lean on a JSON beside them come after it."""
-    sources = [_source(file, shown) for file, shown in files]
-    parts: list[Tables] = []
-    later = []
-    for source in sources:
-        fmt = formats.recognise(source)
-        if fmt is not None and fmt.needs_beside:
-            later.append(source)
-        else:
-            parts.append(formats.read(source))
-    runs = _stack("runs", [part["runs"] for part in parts])
-    parts += [formats.read(source, _beside(source, runs)) for source in later]
-    return _count_once({name: _stack(name, [part[name] for part in parts]) for name in schema.TABLES})
+def _checked(tables: Tables) -> Tables:
+    """The tables with what there is to doubt."""
+    doubts = checks.check(tables)
+    return tables | {"findings": stack("findings", [tables["findings"], doubts])}
 
 
-def _source(file: Path, shown: str) -> Source:
-    try:
-        return Source(shown, file.read_bytes())
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror or error}") from error
-
-
-def _beside(log: Source, runs: pd.DataFrame) -> Beside | None:
-    """The job that a log belongs to: same folder, the JSON's name is the log's prefix."""
-    path = Path(log.path)
-    match = LOG_NAME.match(path.name)
-    if not match:
-        return None
-    stems = runs["source_path"].map(lambda other: str(Path(other).with_suffix("")))
-    index = int(match["job"] or 1) - 1
-    mine = runs[(stems == str(path.with_name(match["stem"]))) & (runs["job_index"] == index)]
-    if mine.empty:
-        return None
-    last = mine.sort_values("source_doc").iloc[-1]
-    return Beside(str(last["run_id"]), str(last["tool_version"]))
-
-
-def _stack(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    filled = [part for part in parts if len(part)]
-    return pd.concat(filled, ignore_index=True) if filled else schema.empty(name)
-
-
-def _count_once(tables: Tables) -> Tables:
-    """Drop rows of runs that are there twice (the same file in two places), and say so."""
-    runs = tables["runs"]
-    twice = runs[runs.duplicated("run_id")]
-    notes = schema.frame(
-        "findings",
-        [
-            {
-                "run_id": run.run_id,
-                "source_path": run.source_path,
-                "severity": "info",
-                "code": "counted_once",
-                "message": f"{run.source_path}: the same content as another file; counted once",
-            }
-            for run in twice.itertuples()
-        ],
-    )
-    # findings and printed figures may share a key and yet differ
-    whole = ("findings", "published")
-    single = {
-        name: table.drop_duplicates(
-            None if name in whole else list(schema.TABLES[name].key), ignore_index=True
+def _on_their_setups(runs: pd.DataFrame, found: Manifest) -> pd.DataFrame:
+    """The runs with the setup they were measured on, and the disks they drove, where the manifest tells."""
+    for setup in found.setups:
+        within = runs["source_path"].str.startswith(f"{setup.folder}/") if setup.folder else None
+        mine = within if within is not None else runs["setup_id"].isna() & (len(found.setups) == 1)
+        disks = ",".join(str(disk["disk"]) for disk in setup.disks) if setup.folder else pd.NA
+        runs = runs.assign(
+            setup_id=runs["setup_id"].mask(mine, setup.setup_id),
+            disks=runs["disks"].mask(mine & runs["disks"].isna(), disks),
         )
-        for name, table in tables.items()
-    }
-    return single | {"findings": _stack("findings", [single["findings"], notes])}
+    return runs
 
 
 def _distinct_names(datasets: Sequence[Dataset]) -> list[str]:

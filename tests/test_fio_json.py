@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import formats, schema
+from azbenchlib import schema
 from azbenchlib.formats import fio_json, fio_log
 from azbenchlib.formats.base import Source
 
@@ -679,15 +679,6 @@ def test_any_value_anywhere_leaves_tables_sound(path, value):
 
 
 # ---- recognition ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "path", sorted(DATA.glob("*.json")) + sorted(DATA.glob("*.log")), ids=lambda path: path.name
-)
-def test_exactly_one_reader_claims_each_fixture(path):
-    opening = path.read_text(encoding="utf-8")[: formats.OPENING]
-    claims = [entry.name for entry in formats.FORMATS if entry.sniff(opening)]
-    assert claims == ["fio JSON" if path.suffix == ".json" else "fio log"]
 
 
 @pytest.mark.parametrize(

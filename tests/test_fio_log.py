@@ -65,6 +65,29 @@ def test_latencies_are_in_microseconds_before_fio_3(version, us):
     assert tables["findings"].empty
 
 
+@pytest.mark.parametrize(("unit", "us"), [("us", 5000), ("ns", 5)])
+def test_the_unit_that_the_user_tells_counts_where_no_version_does(unit, us):
+    tables = read("1, 5000, 0, 4096\n", beside=Beside("r", None, unit))
+    assert tables["samples"]["value"].tolist() == [us]
+    assert tables["findings"].empty
+    assert read("1, 5000, 0, 4096\n", beside=Beside("r", "fio-3.33", unit))["samples"]["value"][0] == 5
+
+
+@pytest.mark.parametrize("more", [", 0", ", 8192, 0", ", 0x4001", ", 8192, 0x4001, 123456789"])
+def test_with_a_maximum_a_window_the_average_is_the_value(more):
+    """log_window_value=both: time, average, maximum, direction, block size, then what else is logged."""
+    text = f"500, 3000, 9000, 0, 0{more}\n1000, 4000, 4000, 1, 0{more}\n"
+    assert fio_log.sniff(text)
+    tables = read(text)
+    assert tables["samples"]["value"].tolist() == [3, 4]
+    assert tables["samples"]["ddir"].tolist() == ["read", "write"]
+    assert tables["samples"]["bs_bytes"].isna().all()
+    assert tables["findings"]["code"].tolist() == ["log_window_maximum"]
+    damaged = read(text + "1500, 1o, 2, 0, 0, 0\n")
+    assert damaged["samples"]["value"].tolist() == [3, 4]
+    assert "broken_lines" in set(damaged["findings"]["code"])
+
+
 @pytest.mark.parametrize("beside", [None, Beside("r", "unknown")])
 def test_a_unit_that_is_not_told_is_assumed_aloud(beside):
     tables = read("1, 5000, 0, 4096\n", beside=beside)
@@ -106,6 +129,15 @@ def test_broken_lines_are_counted_and_the_others_kept():
     assert "the first is line 2" in finding["message"]
 
 
+@pytest.mark.parametrize(
+    "line", ["3, 5, 7, 0", f"3, {10**15}, 0, 0", f"{10**20}, 5, 0, 0", "3, 5, 0", ", , , "]
+)
+def test_a_line_of_numbers_that_no_log_has_is_broken(line):
+    tables = read(f"1, 5, 0, 0\n{line}\n4, 6, 0, 0\n", "a_iops.1.log")
+    assert tables["samples"]["value"].tolist() == [5, 6]
+    assert "1 broken lines left out, the first is line 2" in tables["findings"]["message"][0]
+
+
 def test_times_of_the_clock_on_the_wall_count_from_the_first():
     tables = read("1795173779229, 5, 0, 0\n1795173779729, 5, 0, 0\n", "a_iops.1.log")
     assert tables["samples"]["t_s"].tolist() == [0, 0.5]
@@ -136,10 +168,46 @@ def test_a_damaged_log_is_claimed():
 
 def test_a_long_log_is_read_quickly():
     text = "".join(f"{place}, {place * 7 % 100000}, {place % 2}, 4096, 0\n" for place in range(100_000))
-    began = time.monotonic()
-    samples = read(text)["samples"]
-    assert time.monotonic() - began < 5  # some 0.3 s on an idle machine
-    assert len(samples) == 100_000
+    for damage in ("", "x\n"):  # with damage somewhere, lines are looked at one by one
+        began = time.monotonic()
+        samples = read(text + damage)["samples"]
+        assert time.monotonic() - began < 2  # some 0.05 s and 0.15 s on an idle machine
+        assert len(samples) == 100_000
+
+
+LINES = st.lists(
+    st.tuples(*(st.integers(0, most) for most in (10**11, 10**15 - 2, 2, 10**9))), min_size=1, max_size=30
+)
+
+
+@given(LINES, st.sampled_from([", 0", ", 4096, 0", ", 4096, 0, 77"]), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_the_quick_way_gives_what_the_careful_way_gives(rows, more, maxima):
+    lines = [f"{t}, {v}{f', {v + 1}' if maxima else ''}, {d}, {b}" for t, v, d, b in rows]
+    block = "".join(f"{line}{more}\n" for line in lines)
+    quick, careful = fio_log._quickly(block, maxima), fio_log._carefully(block, maxima)
+    assert quick is not None
+    assert quick[1] == careful[1] == []
+    for name, column in careful[0].items():
+        assert quick[0][name].tolist() == column.tolist()
+
+
+def test_long_lines_and_blocks_make_no_difference(monkeypatch):
+    text = "".join(f"{place}, {place * 7 % 1000}, {place % 3}, 4096, 0\r\n" for place in range(500))
+    whole = read(text)["samples"]
+    for size in (7, 64, 1000):
+        monkeypatch.setattr("azbenchlib.formats.base.BLOCK", size)
+        pd.testing.assert_frame_equal(read(text)["samples"], whole)
+    monkeypatch.setattr("azbenchlib.formats.base.LONGEST_LINE", 50)
+    long = "1, 5, 0, 4096" + " " * 5000  # whole, but for its length
+    tables = read(f"1, 1, 0, 4096\n{long}\n9, 9, 0, 4096\n{long}")
+    assert tables["samples"]["value"].tolist() == [0.001, 0.009]
+    assert "2 broken lines left out, the first is line 2" in tables["findings"]["message"][0]
+
+
+def test_a_log_of_another_encoding_is_read():
+    samples = read("1, 5, 0, 4096\r\n2, 6, 0, 4096\r\n".encode("utf-16"))["samples"]
+    assert samples["value"].tolist() == [0.005, 0.006]
 
 
 @given(st.data())

@@ -13,10 +13,12 @@ import pandas as pd
 
 from azbenchlib import schema
 from azbenchlib.analyse import labels
+from azbenchlib.analyse.levels import no_sum
 from azbenchlib.analyse.percentiles import merged
 from azbenchlib.units import MB
 
 RATES = ("iops", "bw_bytes_per_s")
+LATENCY_LOGS = ("clat_us", "lat_us")
 SI = {"IOPS": 1, "MB/s": MB}  # units of published rates that need no interpretation
 KEYS = ["series", "facet", "ddir"]
 NO_SETUP = "setup not stated"
@@ -81,9 +83,11 @@ def measured_runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     findings = tables["findings"]
     interim = findings.loc[findings["code"] == "interim_document", "run_id"]
     runs = tables["runs"]
-    runs = runs[(runs["level"].fillna("job") == "job") & ~runs["run_id"].isin(interim)]
+    runs = runs[no_sum(runs) & ~runs["run_id"].isin(interim)]
     rated = tables["results"][["run_id", "ddir", "ios", *RATES]]
-    timed = tables["percentiles"][["run_id", "ddir"]].drop_duplicates()
+    logged = tables["samples"][tables["samples"]["metric"].isin(LATENCY_LOGS)]
+    parts = [table[["run_id", "ddir"]] for table in (tables["percentiles"], tables["bins"], logged)]
+    timed = pd.concat(parts).drop_duplicates()
     rows = rated.merge(timed, on=["run_id", "ddir"], how="outer")
     rows = _with_published(rows, tables["published"])
     keep = [*RUN_COLUMNS, "group_id", "source_doc", "host", "source_path"]
@@ -152,16 +156,17 @@ def curves(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.D
         Columns series, facet, ddir, lat_kind, percentile, lat_us, n; completion latency where the tool
         gave it. Several runs of one workload are merged from their bins; without bins they are left out.
     """
-    kinds = tables["percentiles"][["run_id", "ddir", "lat_kind"]].drop_duplicates()
-    kinds = kinds[kinds["lat_kind"].isin(["clat", "lat"])].sort_values("lat_kind")
+    told = [
+        tables[name][["run_id", "ddir", "lat_kind"]].drop_duplicates() for name in ("percentiles", "bins")
+    ]
+    kinds = pd.concat([kind[kind["lat_kind"].isin(["clat", "lat"])].sort_values("lat_kind") for kind in told])
     rows = arrangement.runs.merge(kinds.drop_duplicates(["run_id", "ddir"]), on=["run_id", "ddir"])
     parts = []
     for _, group in rows.groupby(KEYS, dropna=False, sort=False):
         here = group[["run_id", "ddir", "lat_kind", "series", "facet"]]
         counts = here.merge(tables["latency"], on=["run_id", "ddir", "lat_kind"])["n"].sum(min_count=1)
-        if len(here) == 1:
-            curve = here.merge(tables["percentiles"], on=["run_id", "ddir", "lat_kind"])
-        else:
+        curve = here.merge(tables["percentiles"], on=["run_id", "ddir", "lat_kind"])
+        if len(here) > 1 or curve.empty:
             bins = here.merge(tables["bins"], on=["run_id", "ddir", "lat_kind"])
             if bins["run_id"].nunique() < len(here):
                 continue

@@ -56,6 +56,19 @@ def wide(percentiles: pd.DataFrame, wanted: Sequence[float]) -> pd.DataFrame:
     return table.reset_index()
 
 
+def once(bins: pd.DataFrame) -> pd.DataFrame:
+    """The bins that count each I/O once: of the whole run where there are any, else of its histogram log.
+
+    Parameters
+    ----------
+    bins : DataFrame
+        The table bins. Whole-run bins (t_s NA) and those of a histogram log count the same I/Os.
+    """
+    whole = bins["t_s"].isna()
+    covered = whole.groupby([bins["run_id"], bins["ddir"], bins["lat_kind"]]).transform("any")
+    return bins[whole | ~covered]
+
+
 def merged(
     bins: pd.DataFrame, wanted: Sequence[float], by: Sequence[str] = ("ddir", "lat_kind")
 ) -> pd.DataFrame:
@@ -86,7 +99,7 @@ def merged(
     if bins.empty:
         raise InputError("percentiles cannot be merged without bins; run fio with --output-format=json+")
     parts = []
-    for key, group in bins.groupby(list(by), dropna=False):
+    for key, group in once(bins).groupby(list(by), dropna=False):
         counts = histogram.merge(group)
         values = histogram.percentile(counts["bin_ns"], counts["n"], wanted)
         names = dict(zip(by, key, strict=True))

@@ -38,6 +38,10 @@ def read(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for one file a table (csv, parquet).")
     ] = None,
+    log_unit: Annotated[
+        str | None,
+        typer.Option(help="Unit of latencies in fio logs without an output beside them: us or ns."),
+    ] = None,
 ) -> None:
     """Read benchmark outputs into tables. JSON is one object: table name to a list of records.
 
@@ -50,7 +54,7 @@ def read(
         raise InputError(f"--table: no table '{table}'; there are: {', '.join(schema.TABLES)}")
     if format_ is ReadFormat.parquet and output is None:
         raise InputError("--format parquet needs a folder: add --output DIR")
-    found = Dataset.read(*paths)
+    found = Dataset.read(*paths, log_unit=log_unit)
     _tell_findings(found)
     if output is not None:
         kind = "parquet" if format_ is ReadFormat.parquet else "csv"
@@ -68,16 +72,20 @@ def read(
         found.tables[table].to_csv(sys.stdout, index=False)
     else:
         _print_overview(found)
-    if (found.tables["findings"]["code"] == "not_recognised").any() and not len(found.tables["runs"]):
+    nothing = found.tables["findings"]["code"].isin(["not_recognised", "not_read", "too_large"]).any()
+    if nothing and not len(found.tables["runs"]):
         raise typer.Exit(2)
 
 
 def _tell_findings(found: Dataset) -> None:
-    """Errors and warnings to stderr, each kind once per file."""
+    """Errors and warnings to stderr; of several of a kind in one file the first, and how many more."""
     findings = found.tables["findings"]
     serious = findings[findings["severity"] != "info"].drop_duplicates(["source_path", "code", "message"])
-    for row in serious.fillna("").itertuples():
-        notes.print(f"{row.severity}: {row.message}. {row.advice}".rstrip(". ") + ".", markup=False)
+    for _, alike in serious.groupby(["source_path", "code"], sort=False, dropna=False):
+        row = alike.iloc[0].fillna("")
+        more = f" The same of {len(alike) - 1} more." if len(alike) > 1 else ""
+        text = f"{row['severity']}: {row['message']}. {row['advice']}".rstrip(". ")
+        notes.print(f"{text}.{more}", markup=False)
 
 
 def _print_overview(found: Dataset) -> None:

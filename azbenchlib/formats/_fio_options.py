@@ -13,6 +13,33 @@ from azbenchlib.errors import InputError
 from azbenchlib.formats._json_values import INT64_MAX
 
 ALIASES = {"readwrite": "rw", "blocksize": "bs", "blocksize_range": "bsrange", "timeout": "runtime"}
+# Options that no other program's configuration is likely to have: they tell a job file.
+DISTINCTIVE = {
+    "bs",
+    "blocksize",
+    "bsrange",
+    "blocksize_range",
+    "bssplit",
+    "end_fsync",
+    "group_reporting",
+    "iodepth",
+    "ioengine",
+    "norandommap",
+    "nrfiles",
+    "numjobs",
+    "randrepeat",
+    "rate_iops",
+    "readwrite",
+    "rw",
+    "rwmixread",
+    "rwmixwrite",
+    "stonewall",
+    "time_based",
+    "write_bw_log",
+    "write_hist_log",
+    "write_iops_log",
+    "write_lat_log",
+}
 # What each pattern drives.
 DIRECTIONS = {
     "read": {"read"},
@@ -179,8 +206,9 @@ class Workload:
             depth = 1
         elif engine not in ASYNCHRONOUS and depth != 1:
             depth = None
-        if depth is not None and (members := self._members(jobs)) is not None:
-            self._put("queue_depth", depth * members)
+        self.members = self._members(jobs)
+        if depth is not None and self.members is not None:
+            self._put("queue_depth", depth * self.members)
 
     def _members(self, jobs: int | None) -> int | None:
         """How many jobs fio added up in the row."""
@@ -193,7 +221,7 @@ class Workload:
         if str(self._options.get("size", "")).rstrip().endswith("%"):
             return  # of a file or device whose size is not told
         size = self._read("size", self._size)
-        members = 1 if "filename" in self._options else self._members(self.columns["numjobs"])
+        members = 1 if "filename" in self._options else self.members
         if size is not None and members is not None:
             self._put("working_set_bytes", size * members)
 

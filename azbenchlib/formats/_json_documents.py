@@ -36,6 +36,7 @@ _VERSION = re.compile(r'"fio version"\s*:\s*"([^"\\\n]*)"')
 _GLOBAL_OPTIONS = re.compile(r'"global options"\s*:\s*(?=[{\[])')
 # C's printf writes nan and inf, which JSON does not know. The stand-in is as long, so positions stay true.
 _NOT_A_NUMBER = re.compile(r'(?<=")(\s*:\s*)(-?)(?:nan|inf)(?=\s*[,}\]])', re.IGNORECASE)
+_SIGNATURE = re.compile(r'"fio version"\s*:|"(?:jobs|client_stats)"\s*:\s*\[\s*\{\s*"jobname"\s*:')
 _REMAINS = ('"', "{", "[", "}", "]")  # a line that begins so belongs to some JSON
 _BLEMISH = re.compile(r"\x00|,(?=[\s\x00]*[}\]])")
 
@@ -73,6 +74,11 @@ class Found:
 
     documents: tuple[Document, ...]
     stray: tuple[str, ...]
+
+
+def shows_document(text: str) -> bool:
+    """Whether a fio document, whole or broken, begins in a text."""
+    return _SIGNATURE.search(text) is not None and "{" in text
 
 
 def find_documents(text: str) -> Found:

@@ -25,36 +25,26 @@ at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33,
 """
 
 import os
-import re
 import reprlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from azbenchlib import histogram, schema, units
+from azbenchlib.formats._fio_jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, report_complaints
+from azbenchlib.formats._fio_mixed import read_beside_json
 from azbenchlib.formats._fio_options import Workload, merged, shared_options
-from azbenchlib.formats._json_documents import Document, find_documents, superseded
+from azbenchlib.formats._json_documents import Document, find_documents, shows_document, superseded
 from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
 from azbenchlib.formats.base import Records, Source
 
-SUM_OF_CLIENTS = "All clients"
-QUOTE_LENGTH = 200
-SHOWN = 5  # so many examples stand in one finding
-
 _BIN_CONSTANTS = {"FIO_IO_U_PLAT_BITS", "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"}
 _LONGEST = INT64_MAX // units.NS_PER_US  # a latency of either unit whose nanoseconds a column can hold
-_SIGNATURE = re.compile(r'"fio version"\s*:|"(?:jobs|client_stats)"\s*:\s*\[\s*\{\s*"jobname"\s*:')
-_ERROR_LINE = re.compile(
-    r"fio: (?!terminating on|this platform).*(?:err=|error|fail|not |unable|requires|bad)"
-    r"|verify: |.*: verify failed|.*: you need to specify|Bad option",
-    re.IGNORECASE,
-)
 
 
 def sniff(opening: str) -> bool:
     """Whether a fio JSON document begins in the opening of a file, even after other text."""
-    signature = _SIGNATURE.search(opening)
-    return signature is not None and "{" in opening
+    return shows_document(opening)
 
 
 def read_fio_json(source: Source) -> Records:
@@ -90,18 +80,13 @@ def read_fio_json(source: Source) -> Records:
                     "Use the last document of the run",
                     run_id,
                 )
+    read_beside_json(records, source, found.stray, len(found.documents))
     return records
 
 
 def _report_lines(records: Records, source: Source, lines: tuple[str, ...]) -> None:
     """Findings on the text around the JSON: fio's complaints are errors, the rest is worth knowing."""
-    errors = dict.fromkeys(line for line in lines if _ERROR_LINE.match(line))
-    others = [line for line in lines if line not in errors]
-    if errors:
-        quoted = "; ".join(f"'{line[:QUOTE_LENGTH]}'" for line in list(errors)[:SHOWN])
-        more = f" and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
-        message = f"{source.path}: fio complained: {quoted}{more}"
-        records.finding("error", "fio_error_line", message, "Mend the cause and run again")
+    others = report_complaints(records, source, lines)
     if others:
         message = f"{source.path}: text around the JSON, such as '{others[0][:QUOTE_LENGTH]}'"
         records.finding("info", "text_around_json", message)
@@ -140,7 +125,6 @@ class _Job:
         self.records.add(
             "runs",
             run_id=self.run_id,
-            level="all" if is_sum else "job",
             tool="fio",
             tool_version=version.text("fio version"),
             job=name,
@@ -182,6 +166,7 @@ class _Job:
             message = f"{self.label}: the options are of another job, or of one among several in the row"
             advice = "Doubt the columns made from options; give each job its own new_group"
             self._finding("warning", "options_of_another_job", message, advice)
+        columns["level"] = "all" if is_sum else "group" if (workload.members or 1) > 1 else "job"
         if is_sum or mingled:
             columns = {key: columns[key] for key in columns.keys() - {"queue_depth", "working_set_bytes"}}
         if workload.unread:

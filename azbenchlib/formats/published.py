@@ -67,7 +67,7 @@ DOUBTS = {
 
 def sniff(opening: str) -> bool:
     """A CSV whose header names the required columns."""
-    header = opening.lstrip("\ufeff").partition("\n")[0]
+    header = re.split(r"[\r\n]", opening.lstrip("\ufeff"), maxsplit=1)[0]
     return set(_columns(header.replace('"', "").split(","))) >= REQUIRED
 
 

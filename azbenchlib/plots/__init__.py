@@ -4,8 +4,11 @@ Each figure is a function of a table, the series in it and a layout; :func:`both
 page, and the page's style sheet takes :func:`variables` and :func:`dark_rules`.
 """
 
+from azbenchlib.plots.heatmap import latency_heatmap
+from azbenchlib.plots.histogram import latency_histogram
 from azbenchlib.plots.percentiles import percentile_curves
 from azbenchlib.plots.rates import rates_side_by_side
+from azbenchlib.plots.roofline import roofline, standalone
 from azbenchlib.plots.style import (
     FONT_STACK,
     MARKER_CHARS,
@@ -31,8 +34,12 @@ __all__ = [
     "both",
     "dark_rules",
     "inline",
+    "latency_heatmap",
+    "latency_histogram",
     "latency_over_time",
     "percentile_curves",
     "rates_side_by_side",
+    "roofline",
+    "standalone",
     "variables",
 ]

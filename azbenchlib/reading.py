@@ -1,0 +1,239 @@
+"""From raw files to tables: which files there are, which format each has, what is read of it.
+
+Memory, as measured: files are read one at a time, and told by their first 64 KiB; what nobody claims is not
+read further. A log is read some megabytes at a time and needs 200 bytes a line (a tenth of a gigabyte for
+500,000 lines), however long its lines are; a file that is read whole needs about 13 times its size. Ones
+larger than ``LARGEST_LOG`` and ``LARGEST`` of ``formats.base`` are left out with a finding, so one file needs
+at most some 8 GB. What stays are the tables: 100 bytes a row of samples.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from azbenchlib import formats, schema
+from azbenchlib.errors import InputError
+from azbenchlib.formats.base import LARGEST, LARGEST_LOG, Beside, Records, Source
+from azbenchlib.formats.fio_jobfile import INCLUDED
+from azbenchlib.joining import LOG_NAME, Kin, Log, described_only
+from azbenchlib.units import MIB
+
+LOG_UNITS = ("us", "ns")
+
+Tables = dict[str, pd.DataFrame]
+
+
+def files_at(path: Path) -> dict[Path, str]:
+    """The file itself, or all files below a folder, each with why it is not read; empty where it is.
+
+    Hidden files are left out. Links are followed only to files within the folder.
+
+    Raises
+    ------
+    InputError
+        When there is no such file or folder, or the folder holds no file.
+    """
+    if path.is_dir():
+        found = dict(_walk(path))
+        if not found:
+            raise InputError(
+                f"{path}: the folder holds no file; benchmark outputs are needed, such as fio's JSON"
+            )
+        return found
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    return {path: _obstacle(path)}
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, str]]:
+    home = folder.resolve()
+    closed: list[OSError] = []
+    for place, folders, names in os.walk(folder, onerror=closed.append):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for path in (Path(place) / name for name in folders):
+            if path.is_symlink() and not path.resolve().is_relative_to(home):
+                yield path, "a link that leads out of the folder"
+        for path in (Path(place) / name for name in sorted(names) if not name.startswith(".")):
+            outside = path.is_symlink() and not path.resolve().is_relative_to(home)
+            yield path, "a link that leads out of the folder" if outside else _obstacle(path)
+    for error in closed:
+        yield Path(str(error.filename)), error.strerror or str(error)
+
+
+def _obstacle(path: Path) -> str:
+    """Why a path cannot be read, as far as it can be told without opening it."""
+    try:
+        return "" if path.is_file() else "a link to nowhere, a pipe, a socket or a device"
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def read_files(
+    files: Sequence[tuple[Path, str]],
+    log_unit: str | None = None,
+    left_out: Mapping[Path, str] | None = None,
+) -> Tables:
+    """All tables of these files.
+
+    Parameters
+    ----------
+    files : sequence of (Path, str)
+        Where each is, and the name it goes by.
+    log_unit : {"us", "ns"}, optional
+        Unit of latencies in logs that no output tells the unit of.
+    left_out : mapping of Path to str, optional
+        Files that are not read, and why; each is a finding.
+
+    Raises
+    ------
+    InputError
+        When `log_unit` is another one.
+    """
+    if log_unit not in (None, *LOG_UNITS):
+        raise InputError(f"log unit '{log_unit}' is not one of: {', '.join(LOG_UNITS)}")
+    parts = [_not_read(str(path), why) for path, why in (left_out or {}).items()]
+    logs: dict[Log, Path] = {}
+    for file, shown in files:
+        source = Source(shown, file=file)
+        try:
+            if log := _as_log(source):
+                logs[log] = file
+            else:
+                parts.append(_read(source, None))
+        except OSError as error:
+            parts.append(_not_read(shown, error.strerror or str(error)))
+    parts += _read_logs(logs, stack("runs", [part["runs"] for part in parts]), log_unit)
+    tables = {name: stack(name, [part[name] for part in parts]) for name in schema.TABLES}
+    tables["findings"] = _without_included(tables["findings"])
+    return count_once(_without_descriptions(tables))
+
+
+def _as_log(source: Source) -> Log | None:
+    """A log that is named as fio names them, and not too large; None for every other file."""
+    fmt = formats.recognise(source)
+    if fmt is None or not fmt.needs_beside or source.size_bytes > LARGEST_LOG:
+        return None
+    return Log.named(source.path, source.sha256)
+
+
+def _read(source: Source, beside: Beside | None) -> Tables:
+    """The tables of one file, unless it is empty, compressed or too large."""
+    name = Path(source.path).name
+    records = Records(source)
+    fmt = formats.recognise(source)
+    largest = LARGEST_LOG if fmt and fmt.needs_beside else LARGEST
+    if source.size_bytes == 0 and LOG_NAME.match(name):
+        records.finding("info", "empty_log", f"{source.path}: an empty log; fio had nothing to write")
+    elif ".log.fz" in name:
+        message = f"{source.path}: a compressed log, which fio alone can unpack"
+        advice = f"fio --inflate-log={name} > {name.replace('.log.fz', '.log')}"
+        records.finding("warning", "compressed_log", message, advice)
+    elif fmt and source.size_bytes > largest:
+        size, most = source.size_bytes / MIB, largest / MIB
+        message = f"{source.path}: {size:,.0f} MiB are too much to read at once; at most {most:,.0f}"
+        records.finding("error", "too_large", message, "Split it; thin logs with log_avg_msec")
+    else:
+        return formats.read(source, beside)
+    return records.frames()
+
+
+def _read_logs(logs: Mapping[Log, Path], runs: pd.DataFrame, log_unit: str | None) -> list[Tables]:
+    """The tables of the logs, and the runs that they are of their own."""
+    kin = Kin(runs, list(logs), log_unit)
+    parts: list[Tables] = []
+    seen = set()
+    for log, file in logs.items():
+        beside = kin.beside(log)
+        content = (beside.run_id, log.kind, log.job, log.sha256)
+        if content in seen:
+            parts.append(_tables_with(findings=[_same_content(beside.run_id, log.path)]))
+        else:
+            parts.append(_read(Source(log.path, file=file), beside))
+        seen.add(content)
+    told = {run for part in parts for table in ("samples", "bins") for run in part[table]["run_id"].unique()}
+    own = [row for run_id, row in kin.own.items() if run_id in told]
+    return [_of_one_run(parts), _tables_with(runs=own)]
+
+
+def _of_one_run(parts: list[Tables]) -> Tables:
+    """The logs' tables in one: places count on, and bins add up, where several logs are of one run."""
+    tables = {name: stack(name, [part[name] for part in parts]) for name in schema.TABLES}
+    keys = ["run_id", "ddir", "metric"]
+    first = [part["samples"].drop_duplicates(keys)[keys] for part in parts if len(part["samples"])]
+    if stack("samples", first).duplicated(keys).any():
+        seq = tables["samples"].groupby(keys).cumcount()
+        tables["samples"] = tables["samples"].assign(seq=seq.astype(schema.INT))
+    keys = list(schema.TABLES["bins"].key)
+    if tables["bins"].duplicated(keys).any():
+        summed = tables["bins"].groupby(keys, as_index=False, dropna=False, sort=False)["n"].sum()
+        tables["bins"] = schema.conform("bins", summed)
+    return tables
+
+
+def _tables_with(**rows: list[dict[str, Any]]) -> Tables:
+    return {name: schema.frame(name, rows.get(name, [])) for name in schema.TABLES}
+
+
+def _not_read(path: str, why: str) -> Tables:
+    records = Records(Source(path))
+    linked = "link that leads" in why
+    records.finding("info" if linked else "error", "not_read", f"{path}: not read: {why}")
+    return records.frames()
+
+
+def _without_included(findings: pd.DataFrame) -> pd.DataFrame:
+    """A file that a job file includes is no file that nobody knows."""
+    included = findings["source_path"].isin(findings.loc[findings["code"] == INCLUDED, "source_path"])
+    return findings[~(included & (findings["code"] == "not_recognised"))]
+
+
+def _without_descriptions(tables: Tables) -> Tables:
+    """Leave out what a job file describes where the output of that job is there."""
+    known = described_only(tables["runs"], tables["findings"])
+    if not known.any():
+        return tables
+    ids = set(tables["runs"].loc[known, "run_id"])
+    about = tables["findings"]["run_id"].isin(ids)
+    return tables | {"runs": tables["runs"][~known], "findings": tables["findings"][~about]}
+
+
+def stack(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The parts of a table, one below the other."""
+    filled = [part for part in parts if len(part)]
+    if len(filled) == 1:
+        return filled[0].reset_index(drop=True)
+    return pd.concat(filled, ignore_index=True) if filled else schema.empty(name)
+
+
+def count_once(tables: Tables) -> Tables:
+    """Drop rows of runs that are there twice (the same file in two places), and say so."""
+    runs = tables["runs"]
+    twice = runs[runs.duplicated("run_id")]
+    notes = [_same_content(run.run_id, run.source_path) for run in twice.itertuples()]
+    again = set(twice["run_id"])
+    single = {name: _once(name, table, again) for name, table in tables.items()}
+    return single | {"findings": stack("findings", [single["findings"], schema.frame("findings", notes)])}
+
+
+def _same_content(run_id: str, path: str) -> dict[str, Any]:
+    return {
+        "run_id": run_id,
+        "source_path": path,
+        "severity": "info",
+        "code": "counted_once",
+        "message": f"{path}: the same content as another file; counted once",
+    }
+
+
+def _once(name: str, table: pd.DataFrame, again: set[str]) -> pd.DataFrame:
+    """The rows of a table, those of runs that are there twice once."""
+    if name == "findings" or "run_id" not in table:
+        keys = None if name == "findings" else list(schema.TABLES[name].key)
+        return table.drop_duplicates(keys, ignore_index=True)
+    rows = table[table["run_id"].isin(again)]
+    # printed figures may share a key and yet differ
+    surplus = rows.index[rows.duplicated(None if name == "published" else list(schema.TABLES[name].key))]
+    return table.drop(index=surplus).reset_index(drop=True) if len(surplus) else table
