@@ -1,0 +1,252 @@
+"""The verb that knows ceilings: `azbench limits`."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from datetime import date
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from azbenchlib.cli.console import notes
+from azbenchlib.errors import InputError
+from azbenchlib.units import MB, format_count, format_mbps, format_size, parse_size
+
+if TYPE_CHECKING:
+    from azbenchlib.model import Ceiling, Setup
+
+BLOCK_SIZES = "4k,8k,16k,64k,256k,1M"
+BAR = 24  # characters of the longest bar
+DRAWN = 6  # lines that one figure tells apart
+
+
+class LimitsFormat(StrEnum):
+    """What `azbench limits` prints."""
+
+    table = "table"
+    json = "json"
+
+
+def limits(
+    setup: Annotated[
+        str | None, typer.Argument(help="A dataset, or DATASET/SETUP_ID where it has several setups.")
+    ] = None,
+    vm: Annotated[
+        str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")
+    ] = None,
+    disk: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--disk",
+            help="P30, P30x4:ReadOnly (striped), os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, "
+            "ephemeral:cache, or a file with the JSON of az disk show; repeatable.",
+        ),
+    ] = None,
+    bs: Annotated[str, typer.Option("--bs", help="Block sizes, comma-separated.")] = BLOCK_SIZES,
+    read_share: Annotated[float, typer.Option(help="Share of reads, 0 to 1; writes are the rest.")] = 1.0,
+    as_of: Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")] = None,
+    format_: Annotated[LimitsFormat, typer.Option("--format", help="What to print.")] = LimitsFormat.table,
+    plot: Annotated[Path | None, typer.Option(help="Write the roofline as SVG to this file.")] = None,
+) -> None:
+    """Say the most that a VM with its disks can deliver, and which limit binds at each block size."""
+    from azbenchlib.analyse.resolve import resolve
+    from azbenchlib.model import ceilings
+
+    sizes = sorted({parse_size(part) for part in bs.split(",")})
+    if not sizes[0]:
+        raise InputError(f"--bs '{bs}': a block size must be above 0")
+    full = resolve(described_setup(setup, vm, disk or [], as_of), as_of or date.today().isoformat())
+    found = ceilings(full, sizes, read_share)
+    if format_ is LimitsFormat.json:
+        json.dump(_document(full, found), sys.stdout, ensure_ascii=False, allow_nan=False)
+        sys.stdout.write("\n")
+    else:
+        _print_tables(full, found)
+    if plot is not None:
+        _plot(full, found, read_share, plot)
+
+
+def described_setup(setup: str | None, vm: str | None, disks: list[str], as_of: str | None) -> Setup:
+    """The setup that the arguments describe, before the catalogue fills it in."""
+    from dataclasses import replace
+
+    from azbenchlib.model import VM, Setup, described, notation
+
+    if setup is not None:
+        if vm is not None or disks:
+            raise InputError("give either a dataset or --vm and --disk, not both")
+        found = _from_dataset(setup)
+        return replace(found, as_of=as_of) if as_of else found
+    if not disks and not _is_json(vm or ""):
+        raise InputError("no disk is given; add --disk, such as --disk P30 or --disk temp")
+    shown = [_json(text) for text in disks if _is_json(text)]
+    written = notation.parse_disks([text for text in disks if not _is_json(text)])
+    found = described.from_az(_json(vm) if vm and _is_json(vm) else None, shown)
+    machine = found.vm if vm is None or _is_json(vm) else VM(size=vm)
+    return Setup(machine, notation.with_names((*found.disks, *written)), as_of)
+
+
+def _from_dataset(text: str) -> Setup:
+    from azbenchlib import dataset, manifest
+    from azbenchlib.model import described
+    from azbenchlib.report import content
+
+    name, _, setup_id = (text, "", "") if Path(text).is_dir() else text.rpartition("/")
+    tables = manifest.load(dataset.resolve(name or setup_id, content.homes())).tables()
+    setups, disks = tables["setups"].set_index("setup_id"), tables["disks"]
+    wanted = setup_id if name and setup_id else str(setups.index[0]) if len(setups) == 1 else ""
+    if wanted not in setups.index:
+        raise InputError(
+            f"{text}: say which setup, as DATASET/SETUP_ID; there are: {', '.join(setups.index)}"
+        )
+    return described.from_rows(setups.loc[wanted].to_dict(), disks[disks["setup_id"] == wanted])
+
+
+def _is_json(text: str) -> bool:
+    return text.lower().endswith(".json")
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(Path(text).read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{text}: no JSON of az vm show or az disk show: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{text}: one VM or disk is needed, not {type(found).__name__}")
+    return found
+
+
+def _document(setup: Setup, found: list[Ceiling]) -> dict[str, Any]:
+    """MB/s is 10⁶ B/s; what is not documented is null."""
+    return {
+        "as_of": setup.as_of,
+        "vm_size": setup.vm.size,
+        "disks": [_disk_record(disk) for disk in setup.disks],
+        "ceilings": [_record(row) for row in found],
+        "vm_limits": [vars(limit) for limit in _statements(setup)],
+    }
+
+
+def _record(row: Ceiling) -> dict[str, Any]:
+    mbps = None if row.bytes_per_s is None else row.bytes_per_s / MB
+    record = {**vars(row), "mbps": mbps, "binding": list(row.binding)}
+    del record["bytes_per_s"]
+    return record
+
+
+def _disk_record(disk: Any) -> dict[str, Any]:
+    return {**vars(disk), "cap": vars(disk.cap)}
+
+
+def _statements(setup: Setup) -> list[Any]:
+    from azbenchlib.analyse.resolve import statements
+
+    return statements(setup.vm.size, setup.as_of) if setup.vm.size and setup.as_of else []
+
+
+def _print_tables(setup: Setup, found: list[Ceiling]) -> None:
+    """A table a volume and path: base, and burst beside it where there is one."""
+    console = Console(highlight=False)
+    most = max((row.iops for row in found if row.iops), default=1.0)
+    console.print(f"{setup.vm.size or 'No VM limits'}, limits of {setup.as_of}", markup=False)
+    for title, group in groupby(found, key=_title):
+        console.print(f"\n{title}", markup=False)
+        console.print(_table(list(group), most))
+    _tell_sources(setup)
+
+
+def _title(row: Ceiling) -> str:
+    return row.scope if row.path == row.scope else f"{row.scope}, {row.path}"
+
+
+def _table(rows: list[Ceiling], most: float) -> Table:
+    table = Table(box=None, pad_edge=False, caption=_crossovers(rows), caption_justify="left")
+    levels = [list(group) for _, group in groupby(rows, key=lambda row: row.level)]
+    table.add_column("Block", justify="right", no_wrap=True)
+    for level in levels:
+        before = "Burst " if level[0].level == "burst" else ""
+        table.add_column(f"{before}IOPS", justify="right", no_wrap=True)
+        table.add_column("MB/s", justify="right", no_wrap=True)
+        table.add_column("Bound by")
+    table.add_column("Roofline (log)", no_wrap=True)
+    for same_size in zip(*levels, strict=True):
+        cells = [format_size(same_size[0].bs_bytes)]
+        for row in same_size:
+            cells += [
+                _text(row.iops, format_count),
+                _text(row.bytes_per_s, format_mbps),
+                ", ".join(row.binding),
+            ]
+        table.add_row(*map(Text, cells), Text(_bar(same_size[-1].iops, most)))
+    return table
+
+
+def _crossovers(rows: list[Ceiling]) -> str:
+    """Where each level turns from IOPS to MB/s, in words."""
+    turns = {row.level: row.crossover_bytes for row in rows if row.crossover_bytes}
+    return "; ".join(
+        f"{level}: IOPS limit up to {format_size(size)}, then MB/s" for level, size in turns.items()
+    )
+
+
+def _text(value: float | None, form: Any) -> str:
+    return "not documented" if value is None else str(form(value))
+
+
+def _bar(iops: float | None, most: float) -> str:
+    """A bar on a log scale from 10 IOPS up."""
+    if iops is None or iops <= 10:
+        return ""
+    return "█" * max(1, round(BAR * math.log10(iops / 10) / math.log10(max(most, 100) / 10)))
+
+
+def _tell_sources(setup: Setup) -> None:
+    """Which catalogue rows the VM's limits are from, to stderr."""
+    from azbenchlib import catalog
+
+    by_source: dict[str, list[str]] = {}
+    for limit in _statements(setup):
+        by_source.setdefault(limit.source_id, []).append(limit.name)
+    for source, names in by_source.items():
+        notes.print(f"{source} of {catalog.source(source).date}: {', '.join(names)}", markup=False)
+
+
+def _plot(setup: Setup, found: list[Ceiling], read_share: float, path: Path) -> None:
+    """The first six lines, with the corners among their points."""
+    import pandas as pd
+
+    from azbenchlib import manifest
+    from azbenchlib.model import ceilings
+    from azbenchlib.plots.roofline import roofline, standalone
+    from azbenchlib.plots.style import WIDE, Series
+
+    low, high = min(row.bs_bytes for row in found), max(row.bs_bytes for row in found)
+    corners = {round(row.crossover_bytes) for row in found if row.crossover_bytes}
+    steps = {2**power for power in range(9, 31)} | corners | {row.bs_bytes for row in found}
+    rows = pd.DataFrame(
+        [
+            vars(row) | {"series": _line(row)}
+            for row in ceilings(setup, sorted(s for s in steps if low <= s <= high), read_share)
+        ]
+    )
+    names = list(dict.fromkeys(rows["series"]))
+    if len(names) > DRAWN:
+        notes.print(
+            f"the figure shows {DRAWN} of {len(names)} lines; left out: {', '.join(names[DRAWN:])}",
+            markup=False,
+        )
+    series = [Series(name, name, name, i) for i, name in enumerate(names[:DRAWN])]
+    manifest.write_atomically(path, standalone(roofline(rows, series, WIDE)).encode())
+    notes.print(f"Roofline: {path}", markup=False)
+
+
+def _line(row: Ceiling) -> str:
+    return _title(row) + (", burst" if row.level == "burst" else "")

@@ -1,0 +1,142 @@
+"""The short notation of disks: ``P30x4:ReadOnly``, ``ultra:128GiB/10000iops/50MBps``, ``temp``.
+
+``[ROLE:]KIND[xN][/SIZE][:SIZE/IOPSiops/MBPSMBps][:CACHING][:hit=SHARE][:burst|noburst]``
+
+- ROLE: ``data`` (default), ``os``, or ``ephemeral`` followed by where it lies: ``cache``, ``temp``, ``nvme``.
+- KIND: a tier such as ``P30``, ``E10``, ``S30``; ``ultra`` or ``pv2``; ``temp`` or ``nvme``.
+- SIZE: where it is not the tier's own (``P50/4095GiB``).
+- xN: N disks striped into one volume. Disks of their own are written one by one.
+- CACHING: ``None`` (default), ``ReadOnly``, ``ReadWrite``; hit: share of reads that the cache serves.
+- burst: on-demand bursting is on; noburst: the disk does not burst.
+
+Numbers that are not given come from the catalogue (:mod:`azbenchlib.analyse.resolve`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from azbenchlib.errors import InputError
+from azbenchlib.model.setup import PLACEMENTS, Cap, Disk
+from azbenchlib.schema import HOST_CACHING
+from azbenchlib.units import MB, parse_size
+
+SKUS = {
+    "p": "Premium_LRS",
+    "e": "StandardSSD_LRS",
+    "s": "Standard_LRS",
+    "ultra": "UltraSSD_LRS",
+    "pv2": "PremiumV2_LRS",
+}
+LOCAL = ("temp", "nvme")
+_KIND = re.compile(r"^(?:(?P<tier>[pes]\d{1,2})|(?P<word>ultra|pv2|temp|nvme))(?:x(?P<n>\d+))?$", re.I)
+_RATE = re.compile(r"^(?P<value>\d+(?:\.\d+)?)(?P<unit>iops|mbps|mb/s)$", re.I)
+_EXAMPLES = "P30, P30x4:ReadOnly, os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, ephemeral:cache"
+
+
+@dataclass
+class _Words:
+    """What the parts of one text say, as far as they are read."""
+
+    sizes: dict[str, float] = field(default_factory=dict)
+    caching: str = "None"
+    cache_hit: float | None = None
+    bursting: bool | None = None
+
+
+def parse_disks(texts: Sequence[str]) -> tuple[Disk, ...]:
+    """Disks in the short notation, with the numbers that they state; named so that names differ.
+
+    Raises
+    ------
+    InputError
+        For a text that is not in the notation; the sentence shows it and examples.
+    """
+    return with_names(parse_disk(text) for text in texts)
+
+
+def parse_disk(text: str) -> Disk:
+    """One disk in the short notation."""
+    parts = text.strip().split(":")
+    role = parts.pop(0).lower() if parts[0].lower() in ("os", "data", "ephemeral") else "data"
+    if role == "ephemeral":
+        return _ephemeral(text, parts)
+    word, *sizes = parts[0].split("/") if parts else [""]
+    match = _KIND.match(word)
+    if match is None:
+        raise InputError(f"--disk '{text}' is not a disk; write one such as {_EXAMPLES}")
+    words = _Words()
+    for part in (*sizes, *parts[1:]):
+        _read(text, part, words)
+    kind = (match["word"] or match["tier"][0]).lower()
+    count = int(match["n"] or 1)
+    return Disk(
+        name=text.strip(),
+        role=kind if kind in LOCAL else role,
+        sku=SKUS.get(kind),
+        tier=match["tier"].upper() if match["tier"] else None,
+        size_bytes=words.sizes.get("size"),
+        caching=words.caching,
+        cap=Cap(words.sizes.get("iops"), words.sizes.get("bytes_per_s")),
+        count=count,
+        striped=count > 1,
+        cache_hit=words.cache_hit,
+        bursting=words.bursting,
+    )
+
+
+def with_names(disks: Iterable[Disk]) -> tuple[Disk, ...]:
+    """The disks with a number behind each name that several have: ``P30 (1)``, ``P30 (2)``."""
+    given = list(disks)
+    names = [disk.name for disk in given]
+    return tuple(
+        replace(disk, name=f"{disk.name} ({names[: i + 1].count(disk.name)})")
+        if names.count(disk.name) > 1
+        else disk
+        for i, disk in enumerate(given)
+    )
+
+
+def _ephemeral(text: str, parts: list[str]) -> Disk:
+    placement = parts[0].lower() if parts else "cache"
+    if placement not in PLACEMENTS or len(parts) > 1:
+        choices = ", ".join(f"ephemeral:{name}" for name in PLACEMENTS)
+        raise InputError(f"--disk '{text}': an ephemeral OS disk is one of: {choices}")
+    return Disk(name=text.strip(), role="ephemeral_os", placement=placement)
+
+
+def _read(text: str, part: str, words: _Words) -> None:
+    """Take in one part between colons."""
+    modes = {mode.lower(): mode for mode in HOST_CACHING}
+    if part.lower() in modes:
+        words.caching = modes[part.lower()]
+    elif part.lower() in ("burst", "noburst"):
+        words.bursting = part.lower() == "burst"
+    elif part.lower().startswith("hit="):
+        words.cache_hit = _number(text, part[4:])
+    else:
+        for piece in part.split("/"):
+            _read_size(text, piece, words)
+
+
+def _read_size(text: str, piece: str, words: _Words) -> None:
+    if rate := _RATE.match(piece):
+        name, unit = ("iops", 1) if rate["unit"].lower() == "iops" else ("bytes_per_s", MB)
+        words.sizes[name] = float(rate["value"]) * unit
+        return
+    try:
+        words.sizes["size"] = parse_size(piece)
+    except InputError as error:
+        modes = ", ".join(HOST_CACHING)
+        raise InputError(
+            f"--disk '{text}': '{piece}' is not a size, IOPS, MBps, {modes}, hit=SHARE, burst or noburst"
+        ) from error
+
+
+def _number(text: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError as error:
+        raise InputError(f"--disk '{text}': hit '{value}' is not a number between 0 and 1") from error

@@ -1,0 +1,249 @@
+"""What is measured, in numbers: a VM, its disks, and the volumes that they form.
+
+Everything here is plain numbers; None means "not documented" and never limits anything. Catalogue rows
+are turned into these by :mod:`azbenchlib.analyse.resolve`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from azbenchlib.errors import InputError
+from azbenchlib.schema import HOST_CACHING, ROLES
+from azbenchlib.units import KIB
+
+# Premium SSD, Standard SSD and Ultra count an I/O of up to 256 KiB as one and a larger one as multiples
+# of 256 KiB. Source: MicrosoftDocs/azure-compute-docs articles/virtual-machines/disks-types.md@18c531ec
+# (2026-08-11); for Ultra the text of 2019 (MicrosoftDocs/azure-docs includes/disks-types).
+IO_UNIT_BYTES = 256 * KIB
+COUNTED_IN_UNITS = ("Premium_", "StandardSSD_", "UltraSSD_")
+# Only these have limits of their own on newer VM sizes (column "Ultra Disk and Premium SSD v2").
+V2_SKUS = ("UltraSSD_", "PremiumV2_")
+PLACEMENTS = ("cache", "temp", "nvme")  # of an ephemeral OS disk
+
+
+@dataclass(frozen=True)
+class Cap:
+    """What one thing may do per second: a disk, or a VM on one path.
+
+    Parameters
+    ----------
+    iops, bytes_per_s : float, optional
+        The base limits (of reads, where writes have their own). None: not documented.
+    burst_iops, burst_bytes_per_s : float, optional
+        With credits, or with on-demand bursting. None: no burst.
+    write_iops, write_bytes_per_s : float, optional
+        Where writes have limits of their own (temp disks of old sizes, local NVMe); infinite where only
+        those of reads are documented.
+    """
+
+    iops: float | None = None
+    bytes_per_s: float | None = None
+    burst_iops: float | None = None
+    burst_bytes_per_s: float | None = None
+    write_iops: float | None = None
+    write_bytes_per_s: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and not value > 0:
+                raise InputError(f"{name}: {value} is not a limit; it must be above 0, or absent")
+
+    def __bool__(self) -> bool:
+        return any(value is not None for value in vars(self).values())
+
+    def limit(self, quantity: str, bursting: bool = False, write: bool = False) -> float | None:
+        """The limit of ``iops`` or ``bytes_per_s``; a burst below the base does not lower it."""
+        base: float | None = getattr(self, quantity)
+        own: float | None = getattr(self, f"write_{quantity}") if write else None
+        if own is not None:
+            return own
+        burst = self._burst(quantity) if bursting else None
+        return base if burst is None else max(base or 0.0, burst)
+
+    def bursts(self, quantity: str) -> bool:
+        """Whether the burst limit of ``iops`` or ``bytes_per_s`` is above the base."""
+        base: float | None = getattr(self, quantity)
+        return (self._burst(quantity) or 0) > (base or 0)
+
+    def times(self, n: float) -> Cap:
+        """The limits of `n` of these together."""
+        return Cap(**{name: None if value is None else value * n for name, value in vars(self).items()})
+
+    def _burst(self, quantity: str) -> float | None:
+        value: float | None = getattr(self, f"burst_{quantity}")
+        return value
+
+
+@dataclass(frozen=True)
+class VM:
+    """The limits of a VM size.
+
+    Parameters
+    ----------
+    size : str, optional
+        Such as Standard_E8ds_v4.
+    uncached : Cap
+        To managed disks, over the network.
+    uncached_v2 : Cap
+        The same for Ultra and Premium SSD v2, where it is stated apart; else `uncached` holds.
+    cached : Cap
+        To the host's SSD: hits, misses and writes of cached disks, and the temp disk with them.
+    temp : Cap
+        Of the temp disk, where it is stated apart; else `cached` holds, and is shared.
+    nvme : Cap
+        Of all local NVMe devices together.
+    nvme_count : int, optional
+        How many there are. None: they count as one.
+    cache_bytes : float, optional
+        Size of the host cache.
+    max_data_disks : int, optional
+    """
+
+    size: str | None = None
+    uncached: Cap = Cap()
+    uncached_v2: Cap = Cap()
+    cached: Cap = Cap()
+    temp: Cap = Cap()
+    nvme: Cap = Cap()
+    nvme_count: int | None = None
+    cache_bytes: float | None = None
+    max_data_disks: int | None = None
+
+    @property
+    def temp_shares_cache(self) -> bool:
+        """Whether temp and cached disks have one limit in common: a temp limit of its own is none, and one
+        that repeats the cached limit is the same.
+        """
+        same = (self.temp.iops, self.temp.bytes_per_s) == (self.cached.iops, self.cached.bytes_per_s)
+        return same or not self.temp
+
+    @property
+    def stated(self) -> bool:
+        """Whether any number is known."""
+        caps = (self.uncached, self.uncached_v2, self.cached, self.temp, self.nvme)
+        return any(caps) or self.max_data_disks is not None
+
+
+@dataclass(frozen=True)
+class Disk:
+    """One disk, or several of a kind.
+
+    Parameters
+    ----------
+    name : str
+        Unique in the setup.
+    role : {"os", "data", "temp", "nvme", "ephemeral_os"}
+    sku, tier : str, optional
+        Such as Premium_LRS and P30.
+    size_bytes : float, optional
+        Of each.
+    caching : {"None", "ReadOnly", "ReadWrite"}
+        Azure host caching.
+    cap : Cap
+        Limits of each.
+    count : int
+        How many.
+    striped : bool
+        Whether they are joined into one volume; else each is a volume of its own.
+    cache_hit : float, optional
+        Share of reads that the host cache serves, 0 to 1. None: not known.
+    bursting : bool, optional
+        Whether the disk may burst. None: by its tier's default.
+    placement : {"cache", "temp", "nvme"}
+        Where an ephemeral OS disk lies.
+    """
+
+    name: str
+    role: str = "data"
+    sku: str | None = None
+    tier: str | None = None
+    size_bytes: float | None = None
+    caching: str = "None"
+    cap: Cap = Cap()
+    count: int = 1
+    striped: bool = False
+    cache_hit: float | None = None
+    bursting: bool | None = None
+    placement: str = "cache"
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("role", self.role, ROLES),
+            ("caching", self.caching, HOST_CACHING),
+            ("placement", self.placement, PLACEMENTS),
+        ):
+            if value not in choices:
+                raise InputError(f"disk '{self.name}': {name} '{value}' is not one of: {', '.join(choices)}")
+        if self.count < 1:
+            raise InputError(f"disk '{self.name}': count {self.count} is not at least 1")
+        if self.cache_hit is not None and not 0 <= self.cache_hit <= 1:
+            raise InputError(f"disk '{self.name}': cache hit {self.cache_hit} is not between 0 and 1")
+
+    @property
+    def local(self) -> bool:
+        """Whether it lies on the host, not in Azure Storage."""
+        return self.role in ("temp", "nvme", "ephemeral_os")
+
+    @property
+    def v2(self) -> bool:
+        """Whether it is an Ultra Disk or a Premium SSD v2."""
+        return (self.sku or "").startswith(V2_SKUS)
+
+    @property
+    def place(self) -> str:
+        """``remote`` for a managed disk, else where it lies: ``cache``, ``temp`` or ``nvme``."""
+        if not self.local:
+            return "remote"
+        return self.placement if self.role == "ephemeral_os" else self.role
+
+    @property
+    def io_unit_bytes(self) -> int | None:
+        """Up to this size an I/O counts as one against the disk's IOPS. None: any size does."""
+        return IO_UNIT_BYTES if (self.sku or "").startswith(COUNTED_IN_UNITS) else None
+
+
+@dataclass(frozen=True)
+class Volume:
+    """What a workload drives: one disk, or several striped; `cap` is that of all `members` together."""
+
+    name: str
+    disk: Disk
+    members: int
+    cap: Cap
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A VM with its disks. `as_of` is the ISO day whose limits they are.
+
+    Raises
+    ------
+    InputError
+        When two disks have the same name.
+    """
+
+    vm: VM = field(default_factory=VM)
+    disks: tuple[Disk, ...] = ()
+    as_of: str | None = None
+
+    def __post_init__(self) -> None:
+        names = [disk.name for disk in self.disks]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"disk '{name}' is there {names.count(name)} times; names must differ")
+
+    def volumes(self) -> tuple[Volume, ...]:
+        """The volumes: one a stripe, and one a disk that is not striped (``data``, or ``data-1`` …)."""
+        found: list[Volume] = []
+        for disk in self.disks:
+            cap = disk.cap if disk.bursting is not False else _base(disk.cap)
+            if disk.striped or disk.count == 1:
+                found.append(Volume(disk.name, disk, disk.count, cap.times(disk.count)))
+            else:
+                found += [Volume(f"{disk.name}-{i}", disk, 1, cap) for i in range(1, disk.count + 1)]
+        return tuple(found)
+
+
+def _base(cap: Cap) -> Cap:
+    return replace(cap, burst_iops=None, burst_bytes_per_s=None)
