@@ -1,0 +1,182 @@
+"""The run that would settle a doubt, as a fio job."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from azbenchlib.analyse.verdict.candidates import Route
+from azbenchlib.analyse.verdict.flow import Flow, rates
+from azbenchlib.units import KIB, MIB, fio_size_text
+
+LEAST_BS, MOST_BS = 4 * KIB, MIB
+TARGET = "${TARGET}"  # fio takes it from the environment
+
+
+@dataclass(frozen=True)
+class NextRun:
+    """What to run, why in one sentence, and the job file.
+
+    `question` is what it settles. fio reads the target, a file or a device, from the environment variable
+    TARGET.
+    """
+
+    question: str
+    advice: str
+    job: str
+
+
+@dataclass(frozen=True)
+class _Job:
+    """The options of one section."""
+
+    name: str
+    bs_bytes: float
+    iodepth: float
+    numjobs: int
+    runtime_s: float = 60
+
+
+def next_run(
+    flow: Flow, route: Route, top: Sequence[str], runner_up: str | None, base_not_seen_s: float | None = None
+) -> NextRun | None:
+    """The run that separates the label at the top from the runner-up; None where none is needed.
+
+    Parameters
+    ----------
+    flow : Flow
+    route : Route
+        The likeliest path.
+    top : sequence of str
+        The labels at the top.
+    runner_up : str, optional
+    base_not_seen_s : float, optional
+        How long credits last, where the run did not show the base.
+    """
+    pair = [*top[:2]] if len(top) > 1 else [top[0], runner_up or "unknown"]
+    both = set(pair)
+    if "page_cache" in both:
+        return _made(flow, "memory or disk", "run with direct=1", [_as_it_was(flow)])
+    if "cache_exhaustion" in both:
+        long = [_as_it_was(flow, runtime_s=900)]
+        return _made(flow, "cache or disk behind it", "run for 15 min, past the size of the cache", long)
+    if "above_documented_limit" in both:
+        long = [_as_it_was(flow, runtime_s=300)]
+        return _made(flow, "loose or wrong", "run for 5 min: limits are held loosely in short runs", long)
+    if base_not_seen_s and any("_burst_" in label for label in top):
+        seconds = math.ceil(base_not_seen_s / 60 + 5) * 60
+        advice = f"run for {seconds // 60} min, until the credits are spent"
+        return _made(flow, "burst or base", advice, [_as_it_was(flow, runtime_s=seconds)])
+    if "host_cpu" in both and not any(map(_is_limit, both)):
+        return _more_jobs(flow)
+    if "latency_qd" in both or not all(map(_is_limit, both)):
+        return _depths(flow)
+    if _quantity(pair[0]) != _quantity(pair[1]):
+        return _sizes(flow, route)
+    if "disk" in {label.split("_")[0] for label in both}:
+        advice = "add a disk of the same kind and run on both: twice the rate means the disk, the same the VM"
+        return _made(flow, "disk or VM", advice, [_as_it_was(flow)])
+    if any("_cached" in label for label in both):
+        advice = "turn host caching off, or read a span larger than the cache"
+        return _made(flow, "cached or not", advice, [_as_it_was(flow)])
+    return _depths(flow)
+
+
+def _is_limit(label: str) -> bool:
+    return label.endswith(("_iops", "_mbps"))
+
+
+def _more_jobs(flow: Flow) -> NextRun:
+    """The same load from twice the jobs: more CPUs issue it."""
+    was = _as_it_was(flow)
+    depth = max(1, was.iodepth // 2)
+    more = replace(was, name="morejobs", iodepth=depth, numjobs=2 * was.numjobs)
+    advice = f"spread the same load over {2 * was.numjobs} jobs: more IOPS mean that the CPU was the limit"
+    return _made(flow, "CPU or not", advice, [was, more])
+
+
+def _depths(flow: Flow) -> NextRun:
+    """One I/O outstanding, half, as it was, and twice."""
+    seen = flow.observation
+    depth = seen.queue_depth or 32
+    jobs = max(1, seen.numjobs)
+    base = _as_it_was(flow)
+    steps = sorted({1.0, max(1.0, depth // 2), depth, 2 * depth})
+    some = [
+        _Job(f"depth{step:.0f}", base.bs_bytes, max(1, step // jobs), min(jobs, int(step))) for step in steps
+    ]
+    advice = (
+        f"double the queue depth to {2 * depth:,.0f}: twice the IOPS means latency, twice the latency a limit"
+    )
+    return _made(flow, "latency or limit", advice, some)
+
+
+def _sizes(flow: Flow, route: Route) -> NextRun:
+    """A block size on each side of where the IOPS limit gives way to the MB/s limit."""
+    crossover = _crossover(route) or rates(flow.observation).bs_bytes or 8 * KIB
+    power = 2 ** math.floor(math.log2(crossover))
+    small = min(MOST_BS, max(LEAST_BS, power // (2 if power == crossover else 1)))
+    large = min(MOST_BS, max(2 * small, power * 4))
+    base = _as_it_was(flow)
+    some = [
+        _Job(f"bs{fio_size_text(int(size))}", size, base.iodepth, base.numjobs) for size in (small, large)
+    ]
+    advice = (
+        f"run at bs={fio_size_text(int(small))} and bs={fio_size_text(int(large))}: "
+        "the same IOPS means the IOPS limit, the same MB/s the MB/s limit"
+    )
+    return _made(flow, "IOPS or MB/s", advice, some)
+
+
+def _crossover(route: Route) -> float | None:
+    """Bytes at which the tightest IOPS and MB/s limits of the path are equal."""
+    values = {
+        quantity: min(
+            (level.value for stage in route.stages if stage.quantity == quantity for level in stage.levels()),
+            default=math.inf,
+        )
+        for quantity in ("iops", "bytes_per_s")
+    }
+    found = values["bytes_per_s"] / values["iops"] if all(map(math.isfinite, values.values())) else 0.0
+    return found or None
+
+
+def _quantity(label: str) -> str:
+    return label.rpartition("_")[2]
+
+
+def _as_it_was(flow: Flow, runtime_s: float = 60) -> _Job:
+    seen = flow.observation
+    jobs = max(1, seen.numjobs)
+    depth = max(1, (seen.queue_depth or 32 * jobs) // jobs)
+    return _Job("again", rates(seen).bs_bytes or 8 * KIB, depth, jobs, runtime_s)
+
+
+def _made(flow: Flow, question: str, advice: str, some: Sequence[_Job]) -> NextRun:
+    share = flow.observation.read_share
+    rw = "randread" if share in (1, None) else "randwrite" if share == 0 else "randrw"
+    lines = [
+        *(() if rw == "randread" else ("; overwrites TARGET",)),
+        "[global]",
+        f"filename={TARGET}",
+        "ioengine=libaio",
+        "direct=1",
+        f"rw={rw}",
+        *((f"rwmixread={share * 100:.0f}",) if rw == "randrw" and share is not None else ()),
+        "size=100%",
+        "time_based",
+        "ramp_time=10",
+        "group_reporting",
+    ]
+    for job in some:
+        lines += [
+            "",
+            f"[{job.name}]",
+            "stonewall",
+            f"bs={fio_size_text(round(job.bs_bytes))}",
+            f"iodepth={job.iodepth:.0f}",
+            f"numjobs={job.numjobs}",
+            f"runtime={job.runtime_s:.0f}",
+        ]
+    return NextRun(question, advice, "\n".join(lines) + "\n")

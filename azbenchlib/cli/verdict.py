@@ -1,0 +1,210 @@
+"""The verb that explains: `azbench verdict`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from azbenchlib.errors import InputError
+from azbenchlib.units import format_count, format_mbps
+
+if TYPE_CHECKING:
+    from azbenchlib.analyse.verdict import Judgement
+    from azbenchlib.model import Setup
+
+BARS = 3  # limits that are drawn
+FULL = 1.2  # a bar is as long as this utilisation
+WIDEST = 30  # characters of the longest bar
+SERIOUS = ("error", "warning")
+
+
+class VerdictFormat(StrEnum):
+    """What `azbench verdict` prints."""
+
+    table = "table"
+    json = "json"
+
+
+class Interface(StrEnum):
+    """How remote disks are attached, where a VM size has other limits for each."""
+
+    scsi = "scsi"
+    nvme = "nvme"
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One run or case, and what it belongs to."""
+
+    name: str
+    group: str
+    judged: Judgement
+
+
+def verdict(
+    paths: Annotated[
+        list[str], typer.Argument(help="A dataset (folder or name), benchmark outputs, or a file of cases.")
+    ],
+    vm: Annotated[
+        str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")
+    ] = None,
+    disk: Annotated[
+        list[str] | None,
+        typer.Option("--disk", help="What was driven, as for azbench limits, such as P30:ReadOnly."),
+    ] = None,
+    interface: Annotated[
+        Interface, typer.Option(help="Of remote disks, where a size offers both.")
+    ] = Interface.scsi,
+    as_of: Annotated[str | None, typer.Option(help="Day whose limits apply, ISO.")] = None,
+    format_: Annotated[VerdictFormat, typer.Option("--format", help="What to print.")] = VerdictFormat.table,
+) -> None:
+    """Say which documented limit binds each run, how sure that is, and which run would settle a doubt."""
+    from azbenchlib.analyse.verdict.record import record
+    from azbenchlib.cli.limits import described_setup
+
+    setup = described_setup(None, vm, disk or [], as_of) if vm or disk else None
+    entries = _entries(paths, setup, interface, as_of)
+    if format_ is VerdictFormat.json:
+        found = [record(entry.name, entry.judged) for entry in entries]
+        json.dump(found, sys.stdout, ensure_ascii=False, allow_nan=False)
+        sys.stdout.write("\n")
+    else:
+        _print(entries)
+
+
+def _entries(
+    paths: Sequence[str], setup: Setup | None, interface: Interface, as_of: str | None
+) -> list[_Entry]:
+    """The judgements of all paths; bare outputs are read together, as evidence for each other."""
+    from azbenchlib import dataset
+    from azbenchlib.analyse.case_verdicts import judge_case
+    from azbenchlib.analyse.run_verdicts import judge_runs
+    from azbenchlib.report import content
+
+    cases = {path: _cases(Path(path)) for path in paths}
+    loose = [path for path in paths if cases[path] is None and Path(path).is_file()]
+    named = [path for path in paths if cases[path] is None and path not in loose]
+    found = [
+        _Entry(str(case.get("id", f"case {i}")), "", judge_case(case))
+        for some in cases.values()
+        for i, case in enumerate(some or (), 1)
+    ]
+    for group in ([loose] if loose else []) + [[dataset.resolve(name, content.homes())] for name in named]:
+        judged = judge_runs(dataset.Dataset.read(*group).tables, setup, as_of, interface is Interface.nvme)
+        if not judged:
+            raise InputError(f"{group[0]}: no run with a rate or a latency; there is nothing to judge")
+        found += [_Entry(run.name, run.setup_id or "", got) for run, got in judged]
+    return found
+
+
+def _cases(path: Path) -> list[dict[str, Any]] | None:
+    """The cases of a file of cases; None where it is something else."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return None
+    data = path.read_bytes()
+    if b'"cases"' not in data:
+        return None
+    try:
+        found = json.loads(data)
+    except ValueError:
+        return None
+    cases = found.get("cases") if isinstance(found, dict) else None
+    return cases if isinstance(cases, list) and all(isinstance(case, dict) for case in cases) else None
+
+
+def _print(entries: Sequence[_Entry]) -> None:
+    """A card a run; runs of one setup that say the same share one."""
+    console = Console(highlight=False)
+    cards: dict[tuple[object, ...], list[_Entry]] = defaultdict(list)
+    for entry in entries:
+        alike = (entry.group, entry.judged.words, tuple(f.code for f in entry.judged.findings))
+        # what was measured near a limit keeps its own bars
+        cards[(*alike, () if entry.judged.binding == ("page_cache",) else entry.name)].append(entry)
+    for card in cards.values():
+        _card(console, card, whole=len(entries) == 1)
+
+
+def _card(console: Console, same: Sequence[_Entry], whole: bool) -> None:
+    entry = same[0]
+    judged = entry.judged
+    title = Text(entry.name, style="bold")
+    if len(same) > 1:
+        title.append(f" and {len(same) - 1} more", style="bold")
+    title.append(
+        "".join(f"  {part}" for part in (entry.group, _rates(judged) if len(same) == 1 else "") if part)
+    )
+    console.print(title)
+    _indented(console, Text(f"{_sure(judged.probability)}{judged.words}", style=_style(judged)))
+    for flow in judged.flows if len(judged.flows) > 1 else ():
+        _indented(console, Text(f"{flow.ddir}, {flow.path}: {_sure(flow.probability)}{flow.words}"))
+    if judged.limits and len(same) == 1:
+        _indented(console, _bars(judged, console.width))
+    for finding in judged.findings:
+        if finding.severity in SERIOUS or finding.code in ("base_not_seen", "no_documented_limit"):
+            _indented(console, Text(f"! {finding.message}", style="yellow"))
+    if judged.next_run:
+        if judged.next_run.advice not in judged.words:
+            _indented(console, Text(f"Next: {judged.next_run.advice}"))
+        if whole:
+            _indented(console, Text(judged.next_run.job, style="dim"))
+    console.print()
+
+
+def _sure(probability: float) -> str:
+    """The probability before a verdict in words; never rounded to certainty."""
+    if not probability:
+        return ""
+    return f"{min(probability, 0.99):.0%} " if probability < 0.995 else ">99% "
+
+
+def _indented(console: Console, what: Text | Table) -> None:
+    console.print(Padding(what, (0, 0, 0, 2)))
+
+
+def _style(judged: Judgement) -> str:
+    from azbenchlib.analyse.verdict.words import BOUND, PROBABLY
+
+    return "green" if judged.probability >= BOUND else "cyan" if judged.probability >= PROBABLY else "magenta"
+
+
+def _rates(judged: Judgement) -> str:
+    parts = []
+    if judged.iops is not None:
+        parts.append(f"{format_count(judged.iops)} IOPS")
+    if judged.bytes_per_s is not None:
+        parts.append(f"{format_mbps(judged.bytes_per_s)} MB/s")
+    return ", ".join(parts)
+
+
+def _bars(judged: Judgement, width: int) -> Table:
+    """The limits that were used most, with the share that was used."""
+    table = Table.grid(padding=(0, 1))
+    for justify in ("left", "left", "right", "left"):
+        table.add_column(justify=justify, no_wrap=True)
+    most = max(8, min(WIDEST, width - 60))
+    binding_first = sorted(judged.limits, key=lambda row: row.label not in judged.binding)
+    for row in binding_first[:BARS]:
+        mbps = row.label.endswith("_mbps")
+        value = f"{format_mbps(row.value)} MB/s" if mbps else format_count(row.value)
+        length = max(1, round(most * min(row.utilisation, FULL) / FULL))
+        bar = Text("█" * length, style="red" if row.label in judged.binding else "dim")
+        bar.append("░" * (round(most / FULL) - length), style="dim")  # what is left below the limit
+        table.add_row(
+            Text(row.label),
+            bar,
+            Text(f"{row.utilisation:.0%}"),
+            Text(f"of {value}"),
+        )
+    return table
