@@ -299,12 +299,12 @@ def test_a_machine_goes_with_all_that_is_its_own(ready: Azure) -> None:
 
 
 def test_a_stopped_machine_loses_its_temporary_disk(ready: Azure) -> None:
-    invoke(ready, "vm", "echo a >/mnt/gone; echo b >/root/kept")
+    invoke(ready, "vm", "echo a >/mnt/gone; echo b >/srv/kept")
     ready.az("vm", "deallocate", *GROUP, "--name", "vm")
     stopped = ask(ready, "POST", f"{COMPUTE}/virtualMachines/vm/runCommand", {})
     assert "when the VM is not running" in stopped.body["error"]["message"]
     ready.az("vm", "start", *GROUP, "--name", "vm")
-    assert invoke(ready, "vm", "ls /mnt/gone /root/kept")[0] == "/root/kept\n"
+    assert invoke(ready, "vm", "ls /mnt/gone /srv/kept")[0] == "/srv/kept\n"
 
 
 # --- run-commands -------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from azure.campaigns import AZBENCH, azbench
-from azure.fixtures import Azure
+from azure.login import Azure
 from azure.skus import restrict
 
 from azbenchlib import campaign
@@ -124,7 +124,7 @@ def test_a_fio_that_fails_leaves_what_it_said(azure, small):
     said = _refused(small)
     assert "fio ended with status" in said
     (kept,) = small.parent.glob("out/failed/*")
-    assert "nonsense" in (kept / "first.txt").read_text()
+    assert "nonsense" in (kept / "layout.txt").read_text()
     assert not azure.arm.resources
 
 

@@ -395,15 +395,10 @@ def test_the_tier_holds_the_disk_and_the_next_smaller_does_not(sku, gib, day):
     assert tier.size_bytes == min(n for n in (int(row["size_bytes"]) for row in there) if n >= gib * GIB)
 
 
-def test_a_lookup_is_quick_and_needs_no_pandas():
-    code = (
-        "import sys, time; from azbenchlib import catalog; t = time.perf_counter();"
-        "catalog.vm('E8ds_v4'); print(time.perf_counter() - t, 'pandas' in sys.modules)"
-    )
+def test_a_lookup_needs_no_pandas():
+    code = "import sys; from azbenchlib import catalog; catalog.vm('E8ds_v4'); print('pandas' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    seconds, pandas = done.stdout.split()
-    assert float(seconds) < 0.3
-    assert pandas == "False"
+    assert done.stdout.split() == ["False"]
 
 
 @needs_facts

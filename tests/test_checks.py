@@ -1,7 +1,6 @@
 """Each check finds what it is for, is silent just short of it, and is silent on healthy runs."""
 
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -413,19 +412,14 @@ def test_no_rows_at_all():
     assert checks.check(tables_of({})).empty
 
 
-def test_a_hundred_runs_are_checked_quickly():
+def test_a_hundred_healthy_runs_raise_no_doubt():
     rows: dict[str, list[dict]] = {}
     for i in range(100):
         for name, some in healthy(f"r{i}").items():
             rows.setdefault(name, []).extend(some)
     rows["setups"] = rows["setups"][:1]
     tables = tables_of(rows)
-    took = []
-    for _ in range(5):
-        start = time.process_time()
-        assert checks.check(tables).empty
-        took.append(time.process_time() - start)
-    assert min(took) < 0.1  # of CPU time; 0.04 on the machine that it was written on
+    assert checks.check(tables).empty
 
 
 FIXTURES = {
@@ -438,9 +432,14 @@ FIXTURES = {
 }
 
 
+# What a reader may have told already is not a doubt of ours.
+UNLESS_TOLD = set(checks.meanings()) - {"job_failed", "rate_from_status_line"}
+
+
 @pytest.mark.parametrize("name", FIXTURES)
 def test_real_runs_of_a_moment_on_a_small_buffered_file_raise_just_these_doubts(name):
-    assert set(codes(checks.check(Dataset.read(FIO / name).tables))) == FIXTURES[name]
+    doubts = Dataset.read(FIO / name).findings
+    assert set(codes(doubts[doubts["code"].isin(UNLESS_TOLD)])) == FIXTURES[name]
 
 
 SHIPPED = {

@@ -173,7 +173,8 @@ def test_p99_of_four_jobs_comes_from_the_bins_and_not_from_the_four_p99s():
     """Three quick jobs and a slow one: the mean of the p99s is no percentile of anything."""
     quick, slow = [100] * 99 + [200], [100] * 50 + [10_000] * 50
     jobs = [quick, quick, quick, slow]
-    bins = pd.concat([bins_of(job).assign(run_id=str(i), ddir="read") for i, job in enumerate(jobs)])
+    counted = [bins_of(job).assign(run_id=str(i), ddir="read") for i, job in enumerate(jobs)]
+    bins = pd.concat(counted).assign(t_s=np.nan)
     merged = analyse.merged(bins.assign(lat_kind="clat"), [50, 99], by=("ddir", "lat_kind"))
     p50, p99 = merged["lat_us"]
     # of 400 samples 347 take 100 ns, 3 take 200 and 50 take 10,000; bins below 128 ns are exact

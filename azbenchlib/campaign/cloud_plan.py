@@ -11,7 +11,7 @@ from azbenchlib.campaign.targets.azure import Command
 from azbenchlib.campaign.workloads import Workload
 from azbenchlib.errors import InputError
 
-PROVIDERS = ("Microsoft.Compute", "Microsoft.Network")
+PROVIDERS = ("Microsoft.Compute", "Microsoft.Network", "Microsoft.DevTestLab")  # the last: auto-shutdown
 # Trusted launch is the default; a VM without it needs this feature. Source: Microsoft Learn, "Trusted launch
 # for Azure virtual machines", 2026.
 STANDARD_SECURITY = "Microsoft.Compute/UseStandardSecurityType"
