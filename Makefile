@@ -15,7 +15,7 @@ report: setup ## measure this machine's disk and write an HTML and a PDF report
 	@.venv/bin/azbench run -o datasets/this-machine -p fresh=True
 	@.venv/bin/azbench report datasets/this-machine azure-local-disks-2020
 
-test azure: BOOTSTRAP = --browser
+test: BOOTSTRAP = --browser
 test: setup azure ## run all tests, with ruff, mypy and the import contracts among them
 	@.venv/bin/python -m pytest
 

@@ -6,7 +6,7 @@ hashes of the raw files beside them. Written by a rename, so it is whole or abse
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -86,9 +86,14 @@ class Manifest(_Strict):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables setups and disks."""
-        setups = [setup.model_dump(exclude={"disks", "folder"}) for setup in self.setups]
-        disks = [{"setup_id": setup.setup_id, **disk} for setup in self.setups for disk in setup.disks]
-        return {"setups": schema.frame("setups", setups), "disks": schema.frame("disks", disks)}
+        return tables(self.setups)
+
+
+def tables(setups: Sequence[Setup]) -> dict[str, pd.DataFrame]:
+    """The tables setups and disks of these setups."""
+    rows = [setup.model_dump(exclude={"disks", "folder"}) for setup in setups]
+    disks = [{"setup_id": setup.setup_id, **disk} for setup in setups for disk in setup.disks]
+    return {"setups": schema.frame("setups", rows), "disks": schema.frame("disks", disks)}
 
 
 def load(folder: Path) -> Manifest:

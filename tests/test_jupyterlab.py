@@ -187,3 +187,10 @@ def test_the_measuring_notebook_runs_to_its_table(page: Page, lab: Lab) -> None:
     assert re.search(r"random (reads|writes)", rows.first.text_content() or "", re.IGNORECASE)
     assert (lab.folder / "measured" / "manifest.json").is_file()
     assert not list(lab.folder.rglob("*fio-data*"))  # the file it measured on is gone
+
+
+def test_the_latency_notebook_runs(page: Page, lab: Lab) -> None:
+    open_notebook(page, lab, "02_latency.ipynb")
+    run_all(page)
+    assert page.locator(ERRORS).count() == 0
+    assert page.locator(".azbench figure.fig").count() >= 1

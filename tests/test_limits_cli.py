@@ -62,6 +62,15 @@ def test_a_setup_of_a_shipped_dataset() -> None:
     assert "E8ds_v4-temp" in refused("azure-local-disks-2020")
 
 
+def test_a_setup_of_a_measurement_file() -> None:
+    file = Path(__file__).parents[1] / "campaigns" / "ultra-disk.yaml"
+    done = run(f"{file}/mbps-50", "--bs", "8k", "--format", "json")
+    (row,) = json.loads(done.stdout)["ceilings"]
+    assert (round(row["iops"]), row["mbps"], row["binding"]) == (6104, 50.0, ["disk_mbps"])
+    assert "say which setup" in refused(str(file))
+    assert "mbps-50, mbps-100, mbps-2000" in refused(f"{file}/other")
+
+
 def test_the_json_of_az(tmp_path: Path) -> None:
     vm = tmp_path / "vm.json"
     managed = {"storageAccountType": "Premium_LRS"}

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any, Self
 
+import pandas as pd
 from pydantic import Field
 
 from azbenchlib.campaign import plan
@@ -11,7 +12,7 @@ from azbenchlib.campaign.cloud_plan import Call, Measure, Step
 from azbenchlib.campaign.plan import StoredPlan
 from azbenchlib.campaign.spec import Disk, Experiment
 from azbenchlib.campaign.targets import azure, guest
-from azbenchlib.manifest import RAW, Command, Manifest, Setup
+from azbenchlib.manifest import RAW, Command, Manifest, Setup, tables
 from azbenchlib.units import KIB, MB, format_size
 
 
@@ -50,6 +51,24 @@ def make_manifest(name: str, todo: CloudPlan, steps: Sequence[Step]) -> Manifest
         tools={"fio": ", ".join(fio) or "not stated", **todo.versions},
         notes=todo.notes,
     )
+
+
+def planned(experiment: Experiment) -> dict[str, pd.DataFrame]:
+    """The tables setups and disks of what a measurement file asks for, each setup with all its disks."""
+    setups = [
+        Setup(
+            setup_id=setup.name,
+            label=setup.label,
+            environment="azure",
+            region=experiment.region,
+            zone=setup.zone,
+            vm_size=setup.vm,
+            os=setup.image,
+            disks=[_disk(name, disk) for name, disk in setup.disks.items() if disk.attach == "granted"],
+        )
+        for setup in experiment.setups
+    ]
+    return tables(setups)
 
 
 def _setups(todo: CloudPlan, measures: Sequence[Measure]) -> list[Setup]:

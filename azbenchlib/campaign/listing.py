@@ -44,9 +44,11 @@ def _step(step: Step, told: set[str]) -> Iterator[str]:
     elif isinstance(step, Measure):
         yield from _heading(step.title)
         *layout, run = (shlex.join(argv) for argv in guest.commands(step))
+        lasting = step.setup.disks[step.disk].role == "data"  # it keeps its data from setup to setup
         for line in layout:
-            if f"{step.folder} {line}" not in told:
-                told.add(f"{step.folder} {line}")
+            key = f"{step.disk if lasting else step.folder} {line}"
+            if key not in told:
+                told.add(key)
                 yield line
         yield run
     elif isinstance(step, Prepare):

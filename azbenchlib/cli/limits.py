@@ -37,7 +37,10 @@ class LimitsFormat(StrEnum):
 
 def limits(
     setup: Annotated[
-        str | None, typer.Argument(help="A dataset, or DATASET/SETUP_ID where it has several setups.")
+        str | None,
+        typer.Argument(
+            help="A dataset or a measurement file; with /SETUP behind it where there are several."
+        ),
     ] = None,
     vm: Annotated[
         str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")
@@ -96,16 +99,21 @@ def described_setup(setup: str | None, vm: str | None, disks: list[str], as_of: 
 
 def _from_dataset(text: str) -> Setup:
     from azbenchlib import dataset, manifest
+    from azbenchlib.campaign import measurement_file
+    from azbenchlib.campaign.cloud_manifest import planned
     from azbenchlib.model import described
     from azbenchlib.report import content
 
-    name, _, setup_id = (text, "", "") if Path(text).is_dir() else text.rpartition("/")
-    tables = manifest.load(dataset.resolve(name or setup_id, content.homes())).tables()
+    name, _, setup_id = (text, "", "") if Path(text).exists() else text.rpartition("/")
+    if Path(name).suffix in (".yaml", ".yml"):
+        tables = planned(measurement_file.load(name))
+    else:
+        tables = manifest.load(dataset.resolve(name or setup_id, content.homes())).tables()
     setups, disks = tables["setups"].set_index("setup_id"), tables["disks"]
     wanted = setup_id if name and setup_id else str(setups.index[0]) if len(setups) == 1 else ""
     if wanted not in setups.index:
         raise InputError(
-            f"{text}: say which setup, as DATASET/SETUP_ID; there are: {', '.join(setups.index)}"
+            f"{text}: say which setup, as {name or text}/SETUP; there are: {', '.join(setups.index)}"
         )
     return described.from_rows(setups.loc[wanted].to_dict(), disks[disks["setup_id"] == wanted])
 
