@@ -143,7 +143,7 @@ def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab
     assert page.locator(ERRORS).count() == 0
     blocks = page.locator(".azbench")
     empty = [i for i, block in enumerate(blocks.all()) if computed(block, "display") == "none"]
-    assert blocks.count() == 9 and empty == [4]  # nothing over time: these data have no logs
+    assert blocks.count() == 10 and empty == [5]  # nothing over time: these data have no logs
     cards = page.locator(".azbench .card")
     assert cards.count() == 6
     cards.first.scroll_into_view_if_needed()
@@ -194,3 +194,10 @@ def test_the_latency_notebook_runs(page: Page, lab: Lab) -> None:
     run_all(page)
     assert page.locator(ERRORS).count() == 0
     assert page.locator(".azbench figure.fig").count() >= 1
+
+
+def test_the_limits_notebook_runs(page: Page, lab: Lab) -> None:
+    open_notebook(page, lab, "03_limits.ipynb")
+    run_all(page)
+    assert page.locator(ERRORS).count() == 0
+    assert page.locator(".azbench .verdict").count() >= 1

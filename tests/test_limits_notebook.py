@@ -12,7 +12,7 @@ import pytest
 from simulated import bursting, logs
 
 from azbenchlib.errors import InputError
-from azbenchlib.report import Report, execute
+from azbenchlib.report import Report, execute, roofs
 from azbenchlib.report.limits import Limits
 from azbenchlib.report.page import to_html
 
@@ -98,6 +98,16 @@ def test_a_trace_shows_the_limits_and_the_credits(burst: Path) -> None:
     (label, _) = re.findall(r'aria-label="([^"]*)"', html)  # wide and narrow
     assert "Burst credits fall from" in label and unescape(label).endswith("to 0 I/Os.")
     assert figures(Report([str(burst)]).verdicts().html) == ["d0-roofline", "d0-rate"]
+
+
+def test_credits_go_evenly_down_to_nothing(burst: Path) -> None:
+    trace, fitted = roofs._trace(Report([str(burst)]).parts[0].told[0])
+    assert fitted is not None
+    before = trace[trace["t_s"] < fitted.empty_s]
+    assert before["credits"].iloc[[0, -1]].tolist() == pytest.approx([fitted.balance, 0], abs=1e4)
+    half = before["credits"].iloc[len(before) // 2]
+    assert half == pytest.approx(fitted.balance / 2, rel=0.05)
+    assert (trace.loc[trace["t_s"] >= fitted.empty_s, "credits"] == 0).all()
 
 
 def test_one_setup_under_several_loads_has_one_line(burst: Path) -> None:

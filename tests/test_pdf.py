@@ -11,7 +11,15 @@ from azbenchlib.doctor import find_browser
 from azbenchlib.report import pdf
 
 TITLE = "Local and remote disks of three Azure VM sizes"
-HEADINGS = ("Results", "Evidence", "All results", "Can this be trusted?", "Method", "Sources and checksums")
+HEADINGS = (
+    "Results",
+    "Which limit binds",
+    "Evidence",
+    "All results",
+    "Can this be trusted?",
+    "Method",
+    "Sources and checksums",
+)
 SUBHEADINGS = ("Environment", "Exact commands", "Before quoting a figure", "SHA-256 of the raw files")
 # IOPS of the six setups, then p50, p95 and p99 in their order: as published.
 FIGURES = (

@@ -39,8 +39,8 @@ def judge_runs(
     """
     found = runs(tables)
     ids = {run.setup_id for run in found}
-    stated = {name: setup or _stated(tables, name) for name in ids}
-    known = {name: _resolved(one, as_of, nvme) for name, one in stated.items()}
+    stated = {name: setup or stated_setup(tables, name) for name in ids}
+    known = {name: resolved_setup(one, as_of, nvme) for name, one in stated.items()}
     judged: list[Judged] = []
     for name, group in _by_setup(found).items():
         full, findings = known[name]
@@ -75,7 +75,7 @@ def _lit(group: list[Run]) -> list[Run]:
     return lit
 
 
-def _stated(tables: Tables, name: str | None) -> Setup:
+def stated_setup(tables: Tables, name: str | None) -> Setup:
     """The setup as the dataset describes it; an empty one where it does not."""
     setups = tables["setups"]
     mine = setups[setups["setup_id"] == name] if name is not None else setups[:0]
@@ -85,7 +85,7 @@ def _stated(tables: Tables, name: str | None) -> Setup:
     return described.from_rows(mine.iloc[0].to_dict(), disks[disks["setup_id"] == name])
 
 
-def _resolved(stated: Setup, as_of: str | None, nvme: bool) -> tuple[Setup, tuple[Finding, ...]]:
+def resolved_setup(stated: Setup, as_of: str | None, nvme: bool) -> tuple[Setup, tuple[Finding, ...]]:
     """The setup with the catalogue's figures; as it is stated, with a finding, where it has none."""
     day = as_of or stated.as_of or date.today().isoformat()
     dated = replace(stated, as_of=day)

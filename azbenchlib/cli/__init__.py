@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from azbenchlib import __version__
-from azbenchlib.cli import catalog, limits, measuring, reading, reporting, verdict
+from azbenchlib.cli import catalog, cost, limits, measuring, reading, reporting, verdict
 from azbenchlib.cli.console import notes
 from azbenchlib.cli.setup import setup
 from azbenchlib.errors import AzbenchError
@@ -30,6 +30,7 @@ for verb in (
     measuring.run,
     measuring.cleanup,
     limits.limits,
+    cost.cost,
     verdict.verdict,
     reporting.report,
     reporting.doctor,

@@ -61,9 +61,19 @@ def show(
 
 @catalog.command()
 def refresh(
-    location: Annotated[str, typer.Option(help="Region whose sizes to read, such as westeurope.")],
+    location: Annotated[
+        str, typer.Option("--location", "--region", help="Region to read, such as westeurope.")
+    ],
+    prices: Annotated[
+        bool, typer.Option("--prices", help="Read its prices (public, no login) instead of its VM sizes.")
+    ] = False,
 ) -> None:
-    """Ask Azure for the VM sizes of a region (az vm list-skus); lookups use the answer from then on."""
+    """Ask Azure for the VM sizes of a region, or for its prices; lookups use the answer from then on."""
+    if prices:
+        from azbenchlib.catalog.price_refresh import refresh as read_prices
+
+        notes.print(f"Prices: {read_prices(location)}", markup=False)
+        return
     from azbenchlib.az import Az
     from azbenchlib.catalog.refresh import refresh as read_region
 

@@ -13,7 +13,7 @@ from azbenchlib.analyse import arrange, summary
 from azbenchlib.dataset import Dataset
 from azbenchlib.errors import InputError
 from azbenchlib.plots.style import COLOURS, MARKER_CHARS
-from azbenchlib.report import evidence, method, words
+from azbenchlib.report import evidence, method, roofs, verdicts, words
 from azbenchlib.report.blocks import Block, render
 
 MOST_CARDS = 12
@@ -53,6 +53,21 @@ class Part:
             )
             for i, row in enumerate(rows)
         }
+
+    @cached_property
+    def workloads(self) -> dict[str, tuple[str, str]]:
+        """Series key and workload of each run; of one with several directions, without the direction."""
+        rows = self.arrangement.runs[["run_id", "series", "facet", "ddir"]]
+        several = rows["run_id"].duplicated(keep=False)
+        return {
+            str(row.run_id): (str(row.series), str(row.facet).removesuffix(f", {row.ddir}s" if more else ""))
+            for row, more in zip(rows.itertuples(), several, strict=True)
+        }
+
+    @cached_property
+    def told(self) -> list[verdicts.Told]:
+        """Which limit binds each run, on the setup that the dataset states."""
+        return verdicts.tell(self)
 
     @cached_property
     def groups(self) -> list[list[plots.Series]]:
@@ -104,6 +119,10 @@ class Report:
         """One card a setup, or a workload where there is one setup."""
         return self._each(self._cards_of)
 
+    def verdicts(self) -> Block:
+        """Which documented limit binds, how sure that is, and what to run next."""
+        return self._each(self._verdicts_of)
+
     def percentiles(self) -> Block:
         """Latency by percentile, one figure a workload."""
         return self._each(lambda part, place: evidence.percentile_figures(part, place, self._group(part)))
@@ -122,7 +141,7 @@ class Report:
 
     def trust(self) -> Block:
         """What was found doubtful, and what to know before quoting a figure."""
-        return self._each(lambda part, place: method.trust(part, place, self._group(part)))
+        return self._each(self._trust_of)
 
     def method(self) -> Block:
         """Environment and exact commands."""
@@ -147,6 +166,17 @@ class Report:
         left_out = len(made) - len(shown)
         footnote = f"{left_out} more in the table of results." if left_out else ""
         return render("cards", cards=shown, group=self._group(part), footnote=footnote)
+
+    def _verdicts_of(self, part: Part, place: str) -> Block:
+        group = self._group(part)
+        figures = [draw(part, place, part.told, group) for draw in (roofs.roofline, roofs.over_time)]
+        made = [verdicts.cards(part, part.told, group), *figures]
+        return Block("\n".join(block.html for block in made if block))
+
+    def _trust_of(self, part: Part, place: str) -> Block:
+        group = self._group(part)
+        made = [method.trust(part, place, group), verdicts.doubts(part, place, part.told, group)]
+        return Block("\n".join(block.html for block in made if block))
 
     def _table_of(self, part: Part, place: str) -> Block:
         table = summary.results_table(part.arrangement, part.dataset.tables)

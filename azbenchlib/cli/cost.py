@@ -1,0 +1,238 @@
+"""The verb that knows prices: `azbench cost`."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from azbenchlib.cli.console import notes
+from azbenchlib.cli.limits import described_setup
+from azbenchlib.errors import InputError
+from azbenchlib.units import MB, parse_size
+
+if TYPE_CHECKING:
+    from azbenchlib.catalog.price_rows import Meter, Price
+    from azbenchlib.catalog.prices import PriceBook
+    from azbenchlib.model import Setup
+    from azbenchlib.model.bill import Bill
+    from azbenchlib.model.operations import Burst
+
+MONTH_HOURS = 730.0
+
+
+class CostFormat(StrEnum):
+    """What `azbench cost` prints."""
+
+    table = "table"
+    json = "json"
+
+
+class Pay(StrEnum):
+    """How the VM is paid."""
+
+    payg = "payg"
+    spot = "spot"
+    reserved_1y = "1y"
+    reserved_3y = "3y"
+
+
+def cost(
+    setup: Annotated[
+        str | None, typer.Argument(help="A dataset, or DATASET/SETUP_ID where it has several setups.")
+    ] = None,
+    region: Annotated[str, typer.Option(help="Azure region, such as westeurope.")] = ...,  # type: ignore[assignment]
+    vm: Annotated[
+        str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")
+    ] = None,
+    disk: Annotated[
+        list[str] | None,
+        typer.Option("--disk", help="As `azbench limits` takes it; P30:burst bursts on demand; repeatable."),
+    ] = None,
+    hours: Annotated[float, typer.Option(help="The period; a month has 730 hours.")] = MONTH_HOURS,
+    prices: Annotated[
+        Path | None, typer.Option(help="A price book of your own: CSV with the columns of the shipped one.")
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="Day whose prices and limits apply, ISO; default: the newest.")
+    ] = None,
+    pay: Annotated[Pay, typer.Option(help="How the VM is paid.")] = Pay.payg,
+    ios_per_s: Annotated[
+        float | None, typer.Option("--iops", help="I/Os per second of each Standard disk: its transactions.")
+    ] = None,
+    bs: Annotated[str, typer.Option("--bs", help="Size of these I/Os.")] = "4k",
+    transaction_cap: Annotated[
+        int | None,
+        typer.Option(min=1, help="Transactions of a Standard SSD that are billed in an hour at most."),
+    ] = None,
+    burst: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--burst",
+            help="SECONDS:IOPS or SECONDS:IOPS:MBPS asked of each bursting disk in the period; repeatable.",
+        ),
+    ] = None,
+    snapshots: Annotated[str | None, typer.Option(help="Used size of all snapshots, such as 120GiB.")] = None,
+    snapshot_sku: Annotated[str, typer.Option(help="Where snapshots are kept.")] = "Standard_LRS",
+    ultra_enabled: Annotated[
+        bool, typer.Option("--ultra-enabled", help="The VM is made ready for Ultra Disks.")
+    ] = False,
+    format_: Annotated[CostFormat, typer.Option("--format", help="What to print.")] = CostFormat.table,
+) -> None:
+    """Say what a VM with its disks costs: every meter with its quantity, price, source and day."""
+    from azbenchlib.catalog.prices import book
+    from azbenchlib.model.bill import bill
+    from azbenchlib.model.cost import Use, charges, doubts
+
+    full = _resolved(setup, vm, disk or [], as_of)
+    there = book(region, prices, as_of)
+    used = Use(
+        pay=_price_type(pay),
+        vcpus=_vcpus(full),
+        ultra_enabled=ultra_enabled,
+        ios_per_s=None if ios_per_s is None else _positive("--iops", ios_per_s),
+        bs_bytes=int(_positive("--bs", parse_size(bs))),
+        transaction_cap=transaction_cap,
+        bursts=tuple(_burst(text) for text in burst or []),
+        snapshot_bytes=parse_size(snapshots) if snapshots else 0,
+        snapshot_sku=snapshot_sku,
+    )
+    period = Decimal(str(_positive("--hours", hours)))
+    found = bill(charges(full, there.region, period, used), there.prices, period)
+    _refuse(found, there, prices)
+    if format_ is CostFormat.json:
+        json.dump(_document(found), sys.stdout, ensure_ascii=False, allow_nan=False)
+        sys.stdout.write("\n")
+    else:
+        _print(found, full, there)
+    for doubt in doubts(full, used):
+        notes.print(f"Note: {doubt}", markup=False)
+
+
+def _resolved(setup: str | None, vm: str | None, disks: list[str], as_of: str | None) -> Setup:
+    """The setup with the catalogue's numbers; a VM alone is one too."""
+    from azbenchlib import catalog
+    from azbenchlib.analyse.resolve import resolve
+    from azbenchlib.model import VM, Setup
+    from azbenchlib.model.cost import check_tier
+
+    alone = setup is None and vm and not disks and not vm.lower().endswith(".json")
+    described = Setup(VM(size=vm), as_of=as_of) if alone else described_setup(setup, vm, disks, as_of)
+    full = resolve(described, as_of or date.today().isoformat())
+    for disk in full.disks:
+        if disk.tier and disk.sku and disk.size_bytes:
+            by_size = catalog.tier_for(disk.sku, int(disk.size_bytes), full.as_of)
+            check_tier(disk, catalog.disk_tier(disk.tier, full.as_of), by_size)
+    return full
+
+
+def _price_type(pay: Pay) -> str:
+    from azbenchlib.catalog.price_rows import PAYG, SPOT
+
+    return {"payg": PAYG, "spot": SPOT, "1y": "Reservation1Y", "3y": "Reservation3Y"}[pay]
+
+
+def _vcpus(setup: Setup) -> int | None:
+    from azbenchlib import catalog
+
+    return catalog.vm(setup.vm.size, setup.as_of).vcpus if setup.vm.size else None
+
+
+def _positive(option: str, value: float) -> float:
+    if not math.isfinite(value) or value <= 0:
+        raise InputError(f"{option} {value}: a number above 0 is needed")
+    return value
+
+
+def _burst(text: str) -> Burst:
+    from azbenchlib.model.operations import Burst
+
+    try:
+        seconds, iops, *rest = (float(part) for part in text.split(":"))
+        (mbps,) = rest or [0.0]
+    except ValueError:
+        raise InputError(f"--burst '{text}': write SECONDS:IOPS[:MBPS], such as 60:7000") from None
+    return Burst(_positive("--burst", seconds), iops, mbps * MB)
+
+
+def _refuse(found: Bill, there: PriceBook, own: Path | None) -> None:
+    """One sentence about the prices that are missing: no total without them."""
+    if not found.missing and not found.lines:
+        raise InputError("nothing is billed: local disks cost nothing of their own; add --vm or --disk P30")
+    if found.missing:
+        said = "; ".join(_missing(meter, there, own) for meter in found.missing)
+        raise InputError(f"no total, prices are missing in {there.region}: {said}")
+
+
+def _missing(meter: Meter, there: PriceBook, own: Path | None) -> str:
+    from azbenchlib.catalog.price_rows import VM_PRODUCT
+    from azbenchlib.catalog.prices import elsewhere, sizes_like
+
+    if own is not None and meter.product != VM_PRODUCT:
+        alike = sorted(p.name for known, p in there.prices.items() if known.product == meter.product)
+        return f"{meter} ({own} has there: {', '.join(alike) or 'none of this product'})"
+    regions = [name for name in elsewhere(meter) if name != there.region]
+    said = f"priced in: {', '.join(regions)}" if regions else "priced in no other region"
+    near = sizes_like(meter, there) if meter.product == VM_PRODUCT else []
+    return f"{meter} ({said}{'; near it there: ' if near else ''}{', '.join(near)})"
+
+
+def _document(found: Bill) -> dict[str, Any]:
+    """Amounts are printed with ten decimals at most: a float holds them."""
+    lines = [{name: _plain(value) for name, value in line.items()} for line in found.records()]
+    total, hours = _plain(found.total), _plain(found.hours)
+    return {"total": total, "currency": found.currency, "hours": hours, "lines": lines}
+
+
+def _plain(value: object) -> object:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _print(found: Bill, setup: Setup, there: PriceBook) -> None:
+    table = Table(box=None, pad_edge=False)
+    for name in ("Meter", "Unit"):
+        table.add_column(name, overflow="fold")
+    for name in ("Quantity", "Unit price", "Amount"):
+        table.add_column(name, justify="right", no_wrap=True)
+    shown = ""
+    for line in found.lines:
+        if line.what != shown:
+            table.add_row(Text(line.what, style="bold"))
+            shown = line.what
+        price = line.price
+        figures = (line.quantity, price.unit_price, line.amount)
+        table.add_row(Text(f"  {_meter_text(price)}"), Text(price.unit), *map(Text, map(_text, figures)))
+    console = Console(highlight=False)
+    console.print(f"{setup.vm.size or 'Disks alone'} in {there.region}, {found.currency}", markup=False)
+    console.print(table)
+    total = found.total or Decimal(0)
+    an_hour = total / found.hours
+    console.print(
+        f"Total for {_text(found.hours)} h: {_text(total)} {found.currency} "
+        f"({_text(an_hour.quantize(Decimal('1e-6')))} an hour); "
+        "without operating system licence, network and backup",
+        markup=False,
+        soft_wrap=True,
+    )
+    for source in dict.fromkeys(f"{line.price.source_id} of {line.price.as_of}" for line in found.lines):
+        meters = (_meter_text(line.price) for line in found.lines if source.startswith(line.price.source_id))
+        notes.print(f"{source}: {', '.join(dict.fromkeys(meters))}", markup=False)
+
+
+def _meter_text(price: Price) -> str:
+    return f"{price.name}, {price.meter.price_type}" if price.meter.os else price.name
+
+
+def _text(value: Decimal) -> str:
+    """In full, with thousands separators and without idle zeros."""
+    return f"{value.quantize(Decimal('1e-10')):,f}".rstrip("0").rstrip(".")

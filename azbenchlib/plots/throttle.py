@@ -1,0 +1,149 @@
+"""A throttle at work: the rate over time below its limits, and the burst credits that it spends."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from azbenchlib.errors import InputError
+from azbenchlib.plots import scales
+from azbenchlib.plots.labels import LEADING, say, spread, text_width, wrap, y_title
+from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.units import NBSP, format_count
+
+RATE_HEIGHT, CREDITS_HEIGHT, GAP = 240, 90, 52
+TOP, BOTTOM = 34, 52
+SHIFT = 10  # pixels from the panel to the names of the limits
+DASHES = (0, (5, 3))
+SHORT = (("M", 10**6), ("k", 10**3))
+
+Cap = tuple[str, float]  # what the limit is called, and its value in IOPS
+
+
+def rate_over_time(trace: pd.DataFrame, caps: Sequence[Cap], entry: Series, layout: Layout) -> Drawn:
+    """Draw IOPS over time with the limits as dashed lines and, where they are known, the credits below.
+
+    Parameters
+    ----------
+    trace : DataFrame
+        Columns t_s, iops and, if wanted, credits (the balance at that time, in I/Os).
+    caps : sequence of (str, float)
+        Name and value in IOPS of each limit, for a block size of this run.
+    entry : Series
+        The setup that the line stands for.
+    layout : Layout
+        The width to draw for.
+
+    Returns
+    -------
+    Drawn
+        The line has the gid ``rate-INDEX``.
+
+    Raises
+    ------
+    InputError
+        When there is no rate to draw.
+    """
+    rows = trace.dropna(subset=["t_s", "iops"]).sort_values("t_s")
+    if rows.empty:
+        raise InputError("no rate to draw over time: every value is NA")
+    credits = "credits" in rows
+    names = [wrap(f"{name} {format_count(value)}", _name_width(layout), layout.small) for name, value in caps]
+    right = SHIFT + max((text_width(line, layout.small) for lines in names for line in lines), default=6)
+    shape, gap = (2 if credits else 1, 1), (GAP, 0)
+    height = TOP + BOTTOM + RATE_HEIGHT + (GAP + CREDITS_HEIGHT if credits else 0)
+    with theme(layout):
+        figure, panels = canvas(
+            layout, height, left=_left(layout), right=right + 2, top=TOP, bottom=BOTTOM, shape=shape, gap=gap
+        )
+        used = list(panels[:, 0])
+        if credits:
+            _set_heights(used, height)
+        _draw_rate(used[0], rows, caps, entry, layout)
+        _name_caps(used[0], caps, names, layout)
+        if credits:
+            _draw_credits(used[1], rows, entry, layout)
+        _set_time(used, float(rows["t_s"].max()))
+    return Drawn(figure, {}, _in_words(rows, caps, entry), layout)
+
+
+def _name_width(layout: Layout) -> float:
+    return 190 if layout.wide else 92
+
+
+def _left(layout: Layout) -> float:
+    return 72 if layout.wide else 62
+
+
+def _set_heights(panels: Sequence[Axes], height: float) -> None:
+    """The rate high, the credits low."""
+    for panel, tall, below in zip(
+        panels, (RATE_HEIGHT, CREDITS_HEIGHT), (BOTTOM + CREDITS_HEIGHT + GAP, BOTTOM), strict=True
+    ):
+        box = panel.get_position()
+        panel.set_position((box.x0, below / height, box.width, tall / height))
+
+
+def _draw_rate(panel: Axes, rows: pd.DataFrame, caps: Sequence[Cap], entry: Series, layout: Layout) -> None:
+    values = [*rows["iops"].astype(float), *(value for _, value in caps)]
+    scales.set_y([panel], values, format_count, log=False)
+    y_title(panel, "IOPS", layout)
+    for _, value in caps:
+        panel.axhline(value, color=NEUTRAL["limit"], linewidth=1.5, linestyle=DASHES, zorder=2)
+    panel.plot(rows["t_s"], rows["iops"], color=entry.colour, gid=f"rate-{entry.index}", zorder=3)
+
+
+def _name_caps(panel: Axes, caps: Sequence[Cap], names: Sequence[list[str]], layout: Layout) -> None:
+    """The limits' names at the right, pushed apart where they would touch."""
+    if not caps:
+        return
+    _, height = size_of(panel)
+    most = panel.get_ylim()[1]
+    order = sorted(range(len(caps)), key=lambda i: caps[i][1])
+    heights = [len(names[i]) * layout.small * LEADING + 4 for i in order]
+    places = spread([caps[i][1] / most * height for i in order], heights, 0, height + 16)
+    how: dict[str, Any] = {"size": layout.small, "color": NEUTRAL["ink2"], "xycoords": "axes fraction"}
+    for i, place in zip(order, places, strict=True):
+        say(panel, names[i], (1, place / height), (SHIFT, 0), **how)
+
+
+def _draw_credits(panel: Axes, rows: pd.DataFrame, entry: Series, layout: Layout) -> None:
+    balance = rows["credits"].to_numpy(dtype=float)
+    scales.set_y([panel], balance if np.nanmax(balance) > 0 else [1.0], _short, log=False)
+    y_title(panel, "Burst credits left, in I/Os", layout)
+    panel.fill_between(rows["t_s"], 0, balance, color=entry.colour, alpha=0.16, linewidth=0, zorder=2)
+    panel.plot(rows["t_s"], balance, color=entry.colour, zorder=3)
+
+
+def _short(value: float) -> str:
+    """``1.5 M``, ``300 k``: credits are many."""
+    for letter, unit in SHORT:
+        if value >= unit:
+            return f"{value / unit:g}{NBSP}{letter}"
+    return f"{value:g}"
+
+
+def _set_time(panels: Sequence[Axes], end: float) -> None:
+    width, _ = size_of(panels[0])
+    name, unit = ("Minutes", 60) if end >= 180 else ("Seconds", 1)
+    ticks = [tick * unit for tick in scales.linear_ticks(end / unit, most=max(2, int(width / 60)))]
+    for i, panel in enumerate(panels):
+        panel.set_xlim(0, end or 1)
+        scales.set_ticks(panel.xaxis, ticks, [f"{tick / unit:g}" for tick in ticks])
+        panel.tick_params(labelbottom=i == len(panels) - 1)
+    panels[-1].set_xlabel(f"{name} since the start", loc="left", labelpad=6)
+
+
+def _in_words(rows: pd.DataFrame, caps: Sequence[Cap], entry: Series) -> str:
+    low, high = rows["iops"].min(), rows["iops"].max()
+    told = "; ".join(f"{name} {format_count(value)} IOPS" for name, value in caps)
+    text = f"Line chart of IOPS over {format_count(rows['t_s'].max())} s, {entry.label}: "
+    text += f"{format_count(low)} to {format_count(high)}."
+    if told:
+        text += f" Limits: {told}."
+    if "credits" in rows:
+        first, last = rows["credits"].iloc[0], rows["credits"].iloc[-1]
+        text += f" Burst credits fall from {format_count(first)} to {format_count(last)} I/Os."
+    return text
