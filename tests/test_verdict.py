@@ -225,6 +225,14 @@ def test_block_sizes_on_both_sides_of_the_corner_tell_iops_from_mbps(tmp_path: P
     fio_takes(proposed.job, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("mean", "line"), [(7910, "bs=8k"), (4096, "bs=4k"), (700, "bs=512"), (100, "bs=512")]
+)
+def test_a_mean_block_size_becomes_one_that_direct_io_can_address(mean: int, line: str) -> None:
+    proposed = judge(run(iops=9000, direct=False, bs_bytes=mean), Setup(D8S, (P30,))).next_run
+    assert proposed and line in proposed.job.splitlines()
+
+
 def fio_takes(job: str, folder: Path) -> None:
     if which("fio") is None:
         pytest.skip("fio is not installed")

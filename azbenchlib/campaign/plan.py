@@ -2,6 +2,7 @@
 
 import dataclasses
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,19 +21,19 @@ from azbenchlib.errors import InputError
 FILE = "plan.json"
 
 
-class StoredPlan(BaseModel):
+class StoredPlan(BaseModel, ABC):
     """What is measured into a folder; by it an interrupted run is taken up."""
 
     model_config = ConfigDict(extra="forbid")
 
     @property
+    @abstractmethod
     def brief(self) -> str:
         """In a few words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def same_as(self, other: Self) -> bool:
         """Whether results of both may stand in one dataset."""
-        raise NotImplementedError
 
 
 class Plan(StoredPlan):

@@ -11,6 +11,7 @@ from azbenchlib.analyse.verdict.flow import Flow, rates
 from azbenchlib.units import KIB, MIB, fio_size_text
 
 LEAST_BS, MOST_BS = 4 * KIB, MIB
+SECTORS = (512, 4096)  # of disks; Ultra and Premium v2 have the latter. Source: Microsoft Learn, 2026
 TARGET = "${TARGET}"  # fio takes it from the environment
 
 
@@ -174,9 +175,15 @@ def _made(flow: Flow, question: str, advice: str, some: Sequence[_Job]) -> NextR
             "",
             f"[{job.name}]",
             "stonewall",
-            f"bs={fio_size_text(round(job.bs_bytes))}",
+            f"bs={fio_size_text(_whole_sectors(job.bs_bytes))}",
             f"iodepth={job.iodepth:.0f}",
             f"numjobs={job.numjobs}",
             f"runtime={job.runtime_s:.0f}",
         ]
     return NextRun(question, advice, "\n".join(lines) + "\n")
+
+
+def _whole_sectors(bs_bytes: float) -> int:
+    """The nearest size that direct I/O can address on every disk: a mean of several sizes is none."""
+    sector = SECTORS[-1] if bs_bytes >= SECTORS[-1] else SECTORS[0]
+    return max(1, round(bs_bytes / sector)) * sector
