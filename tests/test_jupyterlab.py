@@ -154,7 +154,7 @@ def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab
     expect(cards.last).to_be_visible()
     assert len({round(card.bounding_box()["y"]) for card in cards.all()}) == 2  # type: ignore[index]
     assert {computed(svg, "display") for svg in page.locator("svg.fig-narrow").all()} == {"none"}
-    assert page.locator("svg.fig-wide").count() == 2
+    assert page.locator("svg.fig-wide").count() == 3  # two of percentiles, and the roofline
     assert {computed(svg, "display") for svg in page.locator("svg.fig-wide").all()} == {"block"}
     # JupyterLab's rules for lists, tables and code do not reach into the blocks ...
     term = page.locator(".azbench .kv dt").first
