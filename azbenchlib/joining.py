@@ -21,8 +21,9 @@ from azbenchlib.formats.base import DESCRIPTION, Beside
 
 # Source: fio init.c (gen_log_name), client.c (fio_client_handle_iolog), read at fio-3.41.
 LOG_NAME = re.compile(
-    r"^(?P<prefix>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist)(?:\.(?P<job>\d{1,9}))?\.log(?:\.(?P<host>.+))?$"
+    r"^(?P<prefix>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist|lab)(?:\.(?P<job>\d{1,9}))?\.log(?:\.(?P<host>.+))?$"
 )
+LAB = "lab"  # the log of an emulated disk
 RATES = ("bw", "iops")  # kinds that tell of one job, not of all jobs of a row
 # What holds for each job of a row and for the row.
 SHARED = ["rw", "rwmix_read_pct", "bs_bytes", "bs_write_bytes", "iodepth", "direct", "ioengine", "target"]
@@ -111,6 +112,8 @@ class Kin:
         if log.host:
             near = near[near["host"] == log.host]
         called = near[near["stem"] == log.prefix]
+        if log.kind == LAB and len(called):  # one log for all jobs of the output
+            return called.iloc[0], False
         by_file = len(called) > 0
         rows = called if by_file else near[near["job"] == log.prefix]
         if rows["source_path"].nunique() != 1:

@@ -27,6 +27,7 @@ from azbenchlib.formats import (
     iozone_dat,
     iozone_sheets,
     iozone_text,
+    lab_log,
     published,
 )
 
@@ -61,6 +62,7 @@ READERS = {
     "iozone text": iozone_text,
     "iozone spreadsheets": iozone_sheets,
     "iozone latencies (-Q)": iozone_dat,
+    "The lab's log": lab_log,
     "diskspd text": diskspd_text,
     "diskspd XML": diskspd_xml,
     "IOMeter results": iometer_csv,

@@ -25,6 +25,7 @@ from azbenchlib.formats import (
     iozone_dat,
     iozone_sheets,
     iozone_text,
+    lab_log,
     published,
 )
 from azbenchlib.formats.base import LARGEST, Beside, Records, Source
@@ -54,6 +55,7 @@ FORMATS = (
     Format("iozone latencies", iozone_dat.sniff, lambda source, _: iozone_dat.read_iozone_dat(source)),
     Format("diskspd text", diskspd_text.sniff, lambda source, _: diskspd_text.read_diskspd_text(source)),
     Format("diskspd XML", diskspd_xml.sniff, lambda source, _: diskspd_xml.read_diskspd_xml(source)),
+    Format("lab log", lab_log.sniff, lab_log.read_lab_log, needs_beside=True),
     Format("IOMeter results", iometer_csv.sniff, lambda source, _: iometer_csv.read_iometer_csv(source)),
     Format("IOMeter setup", iometer_icf.sniff, lambda source, _: iometer_icf.read_iometer_icf(source)),
     Format("published measurements", published.sniff, lambda source, _: published.read_published(source)),
