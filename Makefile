@@ -11,9 +11,9 @@ help: ## this list
 setup: ## install what is missing; a second run changes nothing
 	@sh scripts/bootstrap $(BOOTSTRAP)
 
-report: setup ## measure this machine's disk and write an HTML and a PDF report
-	@.venv/bin/azbench run -o datasets/this-machine -p fresh=True
-	@.venv/bin/azbench report datasets/this-machine azure-local-disks-2020
+report: setup ## measure emulated Azure disks and write an HTML and a PDF report
+	@.venv/bin/azbench run -o datasets/emulated-disks -p fresh=True
+	@.venv/bin/azbench report datasets/emulated-disks azure-local-disks-2020 ultra-disk-2019
 
 test: BOOTSTRAP = --browser
 test: setup azure ## run all tests, with ruff, mypy and the import contracts among them

@@ -22,6 +22,7 @@ from azbenchlib import units
 FIO_MAJOR = (
     3  # fio 3.0 counts latencies in nanoseconds (clat_ns); source: fio's HOWTO, read at fio-3.41, 2025
 )
+IOZONE_APT = "iozone3  # in Debian's part non-free, in Ubuntu's multiverse"
 ROOM_BYTES = 4 * units.GIB  # a test file twice over, with its raw output and a report
 BROWSERS = (
     "chromium",
@@ -61,7 +62,7 @@ def diagnose() -> list[Check]:
         It takes a second or two: the tools are asked for their versions. Nothing is written, no network
         is used, and nothing is raised for what is missing.
     """
-    checks = [_python(), _packages(), _fio(), _pango(), _fio_nbd(), _iozone(), _browser(), _az(), _room()]
+    checks = [_python(), _packages(), _fio(), _pango(), fio_nbd(), _iozone(), _browser(), _az(), _room()]
     return sorted(checks, key=lambda check: not check.needed)
 
 
@@ -120,7 +121,8 @@ def _pango() -> Check:
     return Check("Pango", ok, True, found, "no PDF reports, unless a Chromium is installed", remedy)
 
 
-def _fio_nbd() -> Check:
+def fio_nbd() -> Check:
+    """Whether fio can drive an emulated disk."""
     found = "there" if "nbd" in _output("fio", "--enghelp").split() else None
     remedy = install("fio", dnf="fio-engine-nbd")
     return _optional("fio's nbd engine", found, "no emulated disk to measure on", remedy)
@@ -128,7 +130,7 @@ def _fio_nbd() -> Check:
 
 def _iozone() -> Check:
     version = re.search(r"Revision:\s*([\d.]+)", _output("iozone", "-v"))
-    remedy = install("iozone", apt="iozone3  # in Debian's part non-free, in Ubuntu's multiverse")
+    remedy = install("iozone", apt=IOZONE_APT)
     costs = "outputs of iozone can be read, none can be made"
     return _optional("iozone", version and version[1], costs, remedy)
 

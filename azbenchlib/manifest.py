@@ -38,6 +38,7 @@ class Setup(_Strict):
     os: str | None = None
     kernel: str | None = None
     time_scale: float | None = None
+    credit_s: float | None = None
     as_of: str | None = None
     disks: list[dict[str, Any]] = Field(default_factory=list)
     folder: str | None = None  # whose files were measured on it, such as raw/zone-1/data; None: all, or told

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from azbenchlib import formats, schema
@@ -22,6 +23,7 @@ from azbenchlib.joining import LOG_NAME, Kin, Log, described_only
 from azbenchlib.units import MIB
 
 LOG_UNITS = ("us", "ns")
+SHEET_TOLERANCE = 1e-6  # iozone prints what the cell of its spreadsheet holds with two decimals
 
 Tables = dict[str, pd.DataFrame]
 
@@ -108,7 +110,7 @@ def read_files(
     parts += _read_logs(logs, stack("runs", [part["runs"] for part in parts]), log_unit)
     tables = {name: stack(name, [part[name] for part in parts]) for name in schema.TABLES}
     tables["findings"] = _without_included(tables["findings"])
-    return count_once(_without_descriptions(tables))
+    return count_once(_without_sheets(_without_descriptions(tables)))
 
 
 def _as_log(source: Source) -> Log | None:
@@ -200,6 +202,30 @@ def _without_descriptions(tables: Tables) -> Tables:
     return tables | {"runs": tables["runs"][~known], "findings": tables["findings"][~about]}
 
 
+def _without_sheets(tables: Tables) -> Tables:
+    """Leave out the figures of a spreadsheet of iozone (-b) that the text beside it tells too."""
+    runs = tables["runs"]
+    runs = runs[(runs["tool"] == "iozone").fillna(False) & runs["source_path"].notna()]
+    if not runs["source_path"].str.endswith(".xls").any():
+        return tables
+    rates = tables["results"][["run_id", "bw_bytes_per_s", "iops"]]
+    rows = runs.merge(rates, on="run_id", how="left")
+    rows = rows.merge(tables["latency"][["run_id", "lat_mean_us"]], on="run_id", how="left")
+    rows["place"] = rows["source_path"].map(lambda path: str(Path(path).with_suffix("")))
+    rows["figure"] = rows["bw_bytes_per_s"].fillna(rows["iops"]).fillna(rows["lat_mean_us"]).astype(float)
+    keys = ["place", "rw", "bs_bytes", "working_set_bytes", "numjobs"]
+    sheets = rows["source_path"].str.endswith(".xls").astype(bool)
+    both = rows[sheets].merge(rows[~sheets][[*keys, "figure"]], on=keys, suffixes=("", "_text"))
+    again = both[np.isclose(both["figure"], both["figure_text"], rtol=SHEET_TOLERANCE)]
+    left = {name: _but(table, set(again["run_id"])) for name, table in tables.items()}
+    notes = [_same_content(None, path) for path in again["source_path"].unique()]
+    return left | {"findings": stack("findings", [left["findings"], schema.frame("findings", notes)])}
+
+
+def _but(table: pd.DataFrame, ids: set[str]) -> pd.DataFrame:
+    return table[~table["run_id"].isin(ids)] if "run_id" in table else table
+
+
 def stack(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The parts of a table, one below the other."""
     filled = [part for part in parts if len(part)]
@@ -218,7 +244,7 @@ def count_once(tables: Tables) -> Tables:
     return single | {"findings": stack("findings", [single["findings"], schema.frame("findings", notes)])}
 
 
-def _same_content(run_id: str, path: str) -> dict[str, Any]:
+def _same_content(run_id: str | None, path: str) -> dict[str, Any]:
     return {
         "run_id": run_id,
         "source_path": path,

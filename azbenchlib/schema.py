@@ -113,6 +113,7 @@ TABLES: dict[str, Table] = {
             "os": _text("Operating system or image"),
             "kernel": _text("Kernel release"),
             "time_scale": _real("Slow motion of the lab: times ÷ k; 1 where there was none", "1"),
+            "credit_s": _real("How long full burst credits last; NA: as documented, 1,800 s", "s"),
             "as_of": _text("Date whose documented limits and prices apply, ISO 8601"),
         },
     ),

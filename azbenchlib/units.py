@@ -119,6 +119,13 @@ def format_mbps(bytes_per_s: float) -> str:
     return f"{value:.2f}" if value >= 0.01 else _significant(value, 1)
 
 
+def format_money(amount: float) -> str:
+    """An amount of any currency: ``1,041``, ``5.28``, ``0.00875``; from 100 on without cents."""
+    if abs(_figure(amount)) >= 99.995 or amount == 0:
+        return f"{amount:,.0f}"
+    return f"{amount:.2f}" if abs(amount) >= 0.995 else _significant(amount, 3)
+
+
 def _figure(value: float) -> float:
     """The value itself, unless it is none: what is missing must not look like a figure."""
     if not math.isfinite(value):

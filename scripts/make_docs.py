@@ -32,8 +32,8 @@ from azbenchlib.formats import (
 )
 
 USE = """\
-`azbench plan FILE` prints what a file would create and run, `azbench run FILE --quick` rehearses it on this
-machine, and `azbench run FILE --target azure` carries it out."""
+`azbench plan FILE` prints what a file would create and run, `azbench run FILE` carries it out on emulated
+disks ([the lab](lab.md)), `--target local` on this machine, and `--target azure` in Azure."""
 WORKLOAD = """\
 In fio's spelling: `rw`, `bs`, `size` and `runtime` (seconds) are needed; `iodepth`, `numjobs` (1),
 `ramp_time` (0), `ioengine` (libaio) and `direct` (true) have defaults; every other option goes to fio as it
@@ -41,6 +41,13 @@ is, but for those that say where fio reads and writes or that start programs.
 
 Or a job file of fio, as it is: `job` is its path, in the folder of the measurement file or below, and
 `runtime` the seconds after which it is ended. It is started in the folder where the disk is mounted.
+
+Or a run of iozone: `iozone` holds `file_sizes` (needed), `tests` (write, read, random; also backward,
+record_rewrite, stride, and the buffered fwrite and fread), `records` (auto: 4 KiB to 16 MiB), `direct` (true,
+iozone's `-I`) and `threads` (processes side by side, with one record and one file size). The data is written
+once before it is measured (`-i 0 -w`); what iozone prints, with the reports of `-R`, and its spreadsheet
+(`-b`) are kept; and it needs a file system. How long it takes is not known beforehand: iozone goes over all
+of its data.
 
 `disks` names the disks that a workload drives, one after the other; without it, all of the setup.
 """

@@ -198,7 +198,7 @@ def test_a_table_is_scrolled_by_keyboard_and_keeps_its_first_column(open_page: O
         if page.evaluate("document.activeElement.matches('.scroll')"):
             break
     region = page.locator(".scroll:focus")
-    assert region.get_attribute("aria-labelledby") == "d0-results"
+    assert region.get_attribute("aria-labelledby") == "d0-price"
     first, figure = region.locator("tbody th").first, region.locator("tbody td").first
     left = [cell.evaluate("e => e.getBoundingClientRect().left") for cell in (first, figure)]
     page.keyboard.press("ArrowRight")

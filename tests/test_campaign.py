@@ -471,6 +471,7 @@ def test_the_notebook_is_clean_and_states_its_parameters() -> None:
 @pytest.mark.slow
 def test_the_notebook_measures(tmp_path: Path) -> None:
     parameters = {
+        "target": "local",
         "dataset": str(tmp_path / "ds"),
         "block_sizes": ["4k"],
         "iodepths": [2],

@@ -116,7 +116,7 @@ def test_nothing_of_a_known_format_is_exit_code_2_with_the_choices(tmp_path: Pat
         (("report", "."), "manifest.json: no such file; a dataset folder holds manifest.json and raw/"),
         (
             ("run", "-p", "nonsense=1"),
-            "01_measure.ipynb has no parameter 'nonsense'; it has: file, target, quick, directory, dataset",
+            "01_measure.ipynb has no parameter 'nonsense'; it has: file, target, quick, longest_s, dataset",
         ),
         (("run", "-p", "runtime_s=fast"), "01_measure.ipynb: parameter runtime_s must be int, not 'fast'"),
         (("run", "-p", "runtime_s"), "'runtime_s' is no parameter; write name=value"),
@@ -138,7 +138,9 @@ def test_an_unwritable_output_is_told_before_the_work(tmp_path: Path) -> None:
 
 
 def test_an_unsafe_target_is_refused_in_words(tmp_path: Path) -> None:
-    done = azbench("run", "-o", tmp_path / "ds", "-p", f"directory={tmp_path}", "-p", "size=900t")
+    done = azbench(
+        "run", "--target", "local", "-o", tmp_path / "ds", "-p", f"directory={tmp_path}", "-p", "size=900t"
+    )
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert f"permit it with the words 'fill {tmp_path}'" in done.stderr
     assert not (tmp_path / "ds").exists() or not list((tmp_path / "ds").iterdir())
@@ -149,6 +151,8 @@ def test_run_then_report(tmp_path: Path) -> None:
     small = ["runtime_s=1", "ramp_s=0", "size=16m", 'block_sizes=["4k"]', "iodepths=[1,4]"]
     done = azbench(
         "run",
+        "--target",
+        "local",
         "-o",
         "ds",
         "-p",
@@ -172,6 +176,8 @@ def test_an_interrupted_run_says_how_to_go_on_and_leaves_no_data_file(tmp_path: 
     command = [
         AZBENCH,
         "run",
+        "--target",
+        "local",
         "-o",
         "ds",
         "-p",

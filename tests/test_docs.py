@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 NEEDS_AZ = {"azure", "cleanup"}
 NEEDS_A_VM = {"detect"}
-OURS = ("datasets/rehearsal", "datasets/this-machine")  # what these commands write
+UNTIL_CTRL_C = ("start", "watch", "mount")  # of the lab; tests/test_lab_*.py run them
+OURS = ("datasets/rehearsal", "datasets/this-machine", "datasets/lab-async-os")  # what these commands write
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELL = re.compile(r"^```(?:sh|bash|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -51,10 +52,11 @@ def test_every_azbench_command_of_the_readme_runs(line: str, tmp_path: Path) -> 
         return
     if NEEDS_A_VM & set(arguments):
         pytest.skip("this machine is no Azure VM; tests/test_detect.py runs it against a metadata server")
-    if arguments[0] == "run" and "--quick" not in arguments:  # as it stands it takes a minute
-        arguments += [
-            word for p in ("runtime_s=1", "ramp_s=0", "size=16m", "iodepths=[1]") for word in ("-p", p)
-        ]
+    if arguments[0] == "lab" and arguments[1] in UNTIL_CTRL_C:
+        arguments = [*arguments[:2], "--help"]
+    if arguments[0] == "run":  # as it stands it takes a minute
+        short = ("runtime_s=1", "ramp_s=0", "size=16m", "iodepths=[1]", "longest_s=1.0")
+        arguments += [word for p in short for word in ("-p", p)]
     assert program == ".venv/bin/azbench"
     command = [str(Path(sys.executable).parent / "azbench"), *arguments]
     done = subprocess.run(

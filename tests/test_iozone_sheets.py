@@ -215,3 +215,14 @@ def test_damage_gives_tables_and_no_traceback(data):
     tables = iozone_sheets.read_iozone_sheets(Source("x.xls", bytes(raw))).frames()
     for name, table in tables.items():
         schema.check(name, table)
+
+
+def test_a_command_line_too_long_for_its_cell_still_tells_the_mode() -> None:
+    line = "iozone -R -b a.xls -w -I -i 0 -N -s 1m -r 64k -f /"
+    line += "x" * (256 + 12 - len(line))
+    first = bytearray(label(0, 0, line[:255]))
+    first[11] = len(line) % 256  # one byte, which runs over
+    rest = AUTO[len(BIFF2) + len(label(0, 0, "")) :]
+    tables = formats.read(Source("a.xls", BIFF2 + bytes(first) + rest))
+    assert tables["runs"]["direct"].all() and tables["results"].empty
+    assert (tables["latency"]["lat_mean_us"] > 0).all()

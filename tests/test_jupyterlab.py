@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 TINY = {
+    "target": '"local"',
     "dataset": '"../measured"',
     "block_sizes": '["4k"]',
     "iodepths": "[1]",
@@ -201,3 +202,17 @@ def test_the_limits_notebook_runs(page: Page, lab: Lab) -> None:
     run_all(page)
     assert page.locator(ERRORS).count() == 0
     assert page.locator(".azbench .verdict").count() >= 1
+
+
+def test_the_cost_notebook_runs(page: Page, lab: Lab) -> None:
+    open_notebook(page, lab, "04_cost.ipynb")
+    run_all(page)
+    assert page.locator(ERRORS).count() == 0
+    assert page.locator(".azbench figure.fig").count() >= 3
+
+
+def test_the_host_cache_notebook_runs(page: Page, lab: Lab) -> None:
+    open_notebook(page, lab, "02b_host_cache.ipynb")
+    run_all(page)
+    assert page.locator(ERRORS).count() == 0
+    assert "19,802" in (page.locator("body").text_content() or "")

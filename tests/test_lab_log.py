@@ -66,11 +66,10 @@ def test_a_workloads_part_of_the_log_begins_when_measuring_does(tmp_path: Path) 
     whole = log(tmp_path, HEAD + LINE, "live.jsonl")
     mark = lab_record.Mark.now(whole)
     with whole.open("a") as file:
-        for moment, late in ((1004.0, 900.0), (1005.0, 20.0), (1006.0, 40.0)):
-            file.write(LINE.replace("1002.5", str(moment)).replace("30.0", str(late)))
+        for moment in ("1004.0", "1005.0", "1006.0"):
+            file.write(LINE.replace("1002.5", moment))
         file.write(LINE[:50])  # the server is writing
-    late = lab_record.keep(mark, 1005.0, tmp_path / "part_lab.log")
-    assert late == 40.0
+    lab_record.keep(mark, 1005.0, tmp_path / "part_lab.log")
     found = Dataset.read(tmp_path / "part_lab.log")
     assert sorted(found.samples["t_s"].unique()) == [0.0, 1.0]
     assert found.findings[found.findings["code"] == "broken_lines"].empty

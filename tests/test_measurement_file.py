@@ -185,7 +185,7 @@ def test_a_job_file_is_kept_as_it_is():
     job = JobFile("j", JOB)
     assert job.text == JOB
     assert job.places() == ["/data", "/data/b"]
-    assert job.data_bytes == 3 * 30 * GIB
+    assert job.own_bytes == 3 * 30 * GIB
     assert job.within("/data") is job
 
 

@@ -14,6 +14,7 @@ TITLE = "Local and remote disks of three Azure VM sizes"
 HEADINGS = (
     "Results",
     "Which limit binds",
+    "What it costs",
     "Evidence",
     "All results",
     "Can this be trusted?",

@@ -127,6 +127,14 @@ def test_the_longest_level_of_a_trace_is_judged() -> None:
     assert judged.iops == pytest.approx(float(rates.mean()))
 
 
+def test_a_burst_that_ended_with_its_credits_was_within_the_limits() -> None:
+    times = np.arange(1, 2701) * 1.0
+    rates = np.where(times <= 1800, 3500.0, 120.0) * np.random.default_rng(1).normal(1, 0.002, times.size)
+    judged = judge(run(iops=float(rates.mean()), runtime_s=2700, samples=(times, rates)), Setup(D8S, (P4,)))
+    assert judged.binding == ("disk_burst_iops",)
+    assert "above_documented_limit" not in codes(judged)
+
+
 def test_a_stall_behind_a_write_cache() -> None:
     disk = replace(P4, name="os", role="os", caching="ReadWrite")
     fast = {50.0: 69.0, 99.99: 3600.0}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,7 @@ from azbenchlib.analyse.observation import Observation
 from azbenchlib.analyse.verdict.flow import Flow
 from azbenchlib.analyse.verdict.gates import Finding
 from azbenchlib.formats.published import PER_S, US_PER
+from azbenchlib.model.credits import BURST_S
 
 Tables = Mapping[str, pd.DataFrame]
 Row = Mapping[str, Any]
@@ -121,8 +122,22 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         time_based=None if pd.isna(first["time_based"]) else bool(first["time_based"]),
         idle_before_s=_value(first, "idle_before_s"),
     )
-    disks = first["disks"]
-    return Flow(seen, () if pd.isna(disks) else tuple(part.strip() for part in str(disks).split(",")))
+    disks = "" if pd.isna(first["disks"]) else str(first["disks"])
+    return Flow(_at_length(seen, first), tuple(part.strip() for part in disks.split(",") if part.strip()))
+
+
+def _at_length(seen: Observation, job: Row) -> Observation:
+    """A run on an emulated disk as long as it stands for: where credits last shorter, so does all else."""
+    credit_s = _value(job, "credit_s")
+    if not credit_s:
+        return seen
+    longer = BURST_S / credit_s
+    return replace(
+        seen,
+        runtime_s=None if seen.runtime_s is None else seen.runtime_s * longer,
+        idle_before_s=None if seen.idle_before_s is None else seen.idle_before_s * longer,
+        samples=None if seen.samples is None else (seen.samples[0] * longer, seen.samples[1]),
+    )
 
 
 def _value(row: Row, name: str) -> float | None:

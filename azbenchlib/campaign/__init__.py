@@ -4,6 +4,7 @@ from azbenchlib.campaign.arguments import fio_arguments
 from azbenchlib.campaign.cloud import run_azure
 from azbenchlib.campaign.detect import describe
 from azbenchlib.campaign.experiment import TARGETS, load, run, todo
+from azbenchlib.campaign.iozone import Iozone
 from azbenchlib.campaign.jobfile import JobFile
 from azbenchlib.campaign.progress import show_progress
 from azbenchlib.campaign.runner import run_local
@@ -15,6 +16,7 @@ __all__ = [
     "PATTERNS",
     "TARGETS",
     "Experiment",
+    "Iozone",
     "JobFile",
     "Workload",
     "check_target",

@@ -1,23 +1,29 @@
 """fio's command line for a workload, as an argument list."""
 
-from pathlib import PurePath
+from __future__ import annotations
 
-from azbenchlib.campaign.workloads import LAYOUT, Workload
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
 from azbenchlib.units import MIB, MS_PER_S, fio_size_text
 
+if TYPE_CHECKING:  # workloads give their command lines with what stands here
+    from azbenchlib.campaign.workloads import Workload
+
+LAYOUT = "layout"  # the job that writes the data before the first workload
 LOG_INTERVAL_MS = 100, 1000  # one log line covers at least and at most so long …
 LOG_LINES = 120  # … and between, so long that this many cover the run
 
 
-def fio_arguments(workload: Workload, target: PurePath, raw_dir: PurePath) -> list[str]:
+def fio_arguments(workload: Workload, target: PurePath | None, raw_dir: PurePath) -> list[str]:
     """The fio command line of one workload, as an argument list.
 
     Parameters
     ----------
     workload : Workload
         What to run.
-    target : Path
-        The file or block device to drive.
+    target : Path or None
+        The file or block device to drive; None: the engine's options say it.
     raw_dir : Path
         Where fio writes ``NAME.json`` and, beside it, the logs ``NAME_clat.1.log`` and so on;
         ``Path()`` is the folder that fio is started in.
@@ -30,7 +36,7 @@ def fio_arguments(workload: Workload, target: PurePath, raw_dir: PurePath) -> li
     return [
         "fio",
         f"--name={workload.name}",
-        f"--filename={_fio_path(target)}",
+        *([f"--filename={_fio_path(target)}"] if target else []),
         f"--rw={workload.rw}",
         f"--bs={fio_size_text(workload.bs_bytes)}",
         f"--iodepth={workload.iodepth}",

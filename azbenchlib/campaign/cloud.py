@@ -21,7 +21,6 @@ from azbenchlib.campaign.targets import azure, guest
 from azbenchlib.campaign.targets.vm import Vm
 from azbenchlib.dataset import Dataset
 from azbenchlib.errors import AzbenchError, InputError
-from azbenchlib.units import format_count
 
 LOG = "az.log.jsonl"  # in the dataset folder: every call of az
 LEAST_H, MOST_H = 2, 23  # a VM that nobody deletes stops by itself after a time between
@@ -107,10 +106,10 @@ class _Run:
         return [step for step in _steps(self.plan.experiment) if isinstance(step, Measure)]
 
     def output(self, step: Measure) -> Path:
-        return self.raw / step.folder / f"{step.workload.name}.json"
+        return self.raw / step.folder / step.workload.output
 
     def done(self, step: Measure) -> bool:
-        return outputs.iops(self.output(step)) is not None
+        return outputs.came_to(self.output(step)) is not None
 
     def remaining(self) -> Experiment | None:
         """The setups in which something is still to be measured."""
@@ -228,17 +227,16 @@ def _undone(attach: list[str]) -> list[str]:
 def _run_workload(run: _Run, group: str, step: Measure) -> None:
     run.tell(f"{step.title} …")
     part = run.raw / f".part-{step.setup.name}-{step.disk}-{step.workload.name}"
-    name = f"{step.workload.name}.json"
     vm = Vm(run.az, group, step.vm)
     status, said = vm.measure(step, part)
-    found = outputs.iops(part / name)
+    found = outputs.came_to(part / step.workload.output)
     if status or found is None:
         kept = outputs.keep_failed(part, run.folder, part.name.removeprefix(".part-"))
-        fault = f"{step.title}: fio ended with status {status}: {said or 'it did no I/O'}"
+        fault = f"{step.title}: {step.workload.tool} ended with status {status}: {said or 'it did no I/O'}"
         run.note(f"{plan.now()}: {fault}")
         raise AzbenchError(f"{fault}; what it left is in {kept}")
-    outputs.keep(part, run.output(step).parent, name)
-    run.tell(f"{step.title}: {format_count(round(found))} IOPS")
+    outputs.keep(part, run.output(step).parent, step.workload.output)
+    run.tell(f"{step.title}: {found}")
 
 
 def _steps(experiment: Experiment) -> list[Step]:

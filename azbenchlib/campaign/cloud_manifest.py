@@ -7,7 +7,7 @@ from typing import Any, Self
 import pandas as pd
 from pydantic import Field
 
-from azbenchlib.campaign import plan
+from azbenchlib.campaign import plan, spec
 from azbenchlib.campaign.cloud_plan import Call, Measure, Step
 from azbenchlib.campaign.plan import StoredPlan
 from azbenchlib.campaign.spec import Disk, Experiment
@@ -40,60 +40,67 @@ def make_manifest(name: str, todo: CloudPlan, steps: Sequence[Step]) -> Manifest
     """The manifest of a finished measurement."""
     experiment = todo.experiment
     measures = [step for step in steps if isinstance(step, Measure)]
-    fio = sorted({facts["fio"] for facts in todo.facts.values() if "fio" in facts})
+    tools = {"fio": "not stated"}
+    for tool in ("fio", *sorted({step.workload.tool for step in measures})):
+        found = sorted({facts[tool] for facts in todo.facts.values() if tool in facts})
+        tools[tool] = ", ".join(found) or "not stated"
     return Manifest(
         name=name,
         title=experiment.title,
-        about=experiment.about or f"Workloads with fio in Azure, one after the other: {len(measures)}.",
+        about=experiment.about or f"Workloads in Azure, one after the other: {len(measures)}.",
         measured=plan.day(todo.started),
         setups=_setups(todo, measures),
         commands=_commands(steps),
-        tools={"fio": ", ".join(fio) or "not stated", **todo.versions},
+        tools={**tools, **todo.versions},
         notes=todo.notes,
     )
 
 
 def planned(experiment: Experiment) -> dict[str, pd.DataFrame]:
     """The tables setups and disks of what a measurement file asks for, each setup with all its disks."""
-    setups = [
-        Setup(
-            setup_id=setup.name,
-            label=setup.label,
-            environment="azure",
-            region=experiment.region,
-            zone=setup.zone,
-            vm_size=setup.vm,
-            os=setup.image,
-            disks=[_disk(name, disk) for name, disk in setup.disks.items() if disk.attach == "granted"],
-        )
-        for setup in experiment.setups
-    ]
-    return tables(setups)
+    return tables([whole_setup(experiment, setup) for setup in experiment.setups])
+
+
+def whole_setup(experiment: Experiment, setup: spec.Setup) -> Setup:
+    """A setup of a measurement file with all the disks that are to be attached."""
+    return Setup(
+        setup_id=setup.name,
+        label=setup.label,
+        environment="azure",
+        region=experiment.region,
+        zone=setup.zone,
+        vm_size=setup.vm,
+        os=setup.image,
+        disks=[_disk(name, disk) for name, disk in setup.disks.items() if disk.attach == "granted"],
+    )
+
+
+def with_one_disk(setup: Setup, disk: str, several: bool) -> Setup:
+    """The part of a setup whose outputs are those of one disk; `several`: its name is needed to tell."""
+    name = f"{setup.setup_id}-{disk}" if several else setup.setup_id
+    label = f"{setup.label}, {disk}" if several and setup.label else setup.label
+    mine = [row for row in setup.disks if row["disk"] == disk]
+    folder = f"{RAW}/{setup.setup_id}/{disk}"
+    return setup.model_copy(update={"setup_id": name, "label": label, "disks": mine, "folder": folder})
 
 
 def _setups(todo: CloudPlan, measures: Sequence[Measure]) -> list[Setup]:
     """One setup a VM and disk that was driven, each with the folder of its outputs."""
     driven = {step.folder: step for step in measures}
     several = len(driven) > len({step.setup.name for step in measures})
-    return [_setup(todo, step, f" {step.disk}" if several else "") for step in driven.values()]
+    return [with_one_disk(_measured(todo, step.setup), step.disk, several) for step in driven.values()]
 
 
-def _setup(todo: CloudPlan, step: Measure, disk: str) -> Setup:
-    facts = todo.facts.get(step.setup.name, {})
-    return Setup(
-        setup_id=f"{step.setup.name}{disk.replace(' ', '-')}",
-        label=step.setup.label and f"{step.setup.label}{disk.replace(' ', ', ')}",
-        environment="azure",
-        region=todo.experiment.region,
-        zone=step.setup.zone,
-        vm_size=step.setup.vm,
-        ram_bytes=int(facts["ram_kib"]) * KIB if "ram_kib" in facts else None,
-        os=facts.get("os", step.setup.image),
-        kernel=facts.get("kernel"),
-        as_of=todo.started[:10],
-        disks=[_disk(step.disk, step.setup.disks[step.disk])],
-        folder=f"{RAW}/{step.folder}",
-    )
+def _measured(todo: CloudPlan, setup: spec.Setup) -> Setup:
+    """The setup with what its VM said of itself."""
+    facts = todo.facts.get(setup.name, {})
+    told = {
+        "ram_bytes": int(facts["ram_kib"]) * KIB if "ram_kib" in facts else None,
+        "os": facts.get("os", setup.image),
+        "kernel": facts.get("kernel"),
+        "as_of": todo.started[:10],
+    }
+    return whole_setup(todo.experiment, setup).model_copy(update=told)
 
 
 def _disk(name: str, disk: Disk) -> dict[str, Any]:
@@ -115,7 +122,7 @@ def _disk(name: str, disk: Disk) -> dict[str, Any]:
 
 
 def _commands(steps: Sequence[Step]) -> list[Command]:
-    """What az and fio were told, each once; scripts on the VM are told by what they run."""
+    """What az and the tools were told, each once; scripts on the VM are told by what they run."""
     found: dict[str, Command] = {}
     for step in steps:
         if isinstance(step, Call):
@@ -124,5 +131,5 @@ def _commands(steps: Sequence[Step]) -> list[Command]:
         elif isinstance(step, Measure):
             for argv in guest.commands(step):
                 text = shlex.join(argv)
-                found.setdefault(text, Command(title=f"fio: {step.title}", text=text))
+                found.setdefault(text, Command(title=f"{step.workload.tool}: {step.title}", text=text))
     return list(found.values())

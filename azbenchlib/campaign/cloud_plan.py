@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from azbenchlib.campaign.jobfile import JobFile
+from azbenchlib.campaign.kinds import AnyWorkload
 from azbenchlib.campaign.spec import Disk, Experiment, Setup
 from azbenchlib.campaign.targets import azure
 from azbenchlib.campaign.targets.azure import Command
-from azbenchlib.campaign.workloads import Workload
-from azbenchlib.errors import InputError
 
 PROVIDERS = ("Microsoft.Compute", "Microsoft.Network", "Microsoft.DevTestLab")  # the last: auto-shutdown
 # Trusted launch is the default; a VM without it needs this feature. Source: Microsoft Learn, "Trusted launch
@@ -68,7 +66,7 @@ class Measure:
     vm: str
     setup: Setup
     disk: str
-    workload: Workload | JobFile
+    workload: AnyWorkload
     data_bytes: int  # how much data the workloads of this setup touch at most on this disk
 
     @property
@@ -120,16 +118,10 @@ def _measures(vm: str, setup: Setup) -> Iterator[Measure]:
     sizes: dict[str, int] = {}
     for task in setup.tasks:
         for disk in setup.driven(task):
-            size = task.workload.size_bytes if isinstance(task.workload, Workload) else 0
-            sizes[disk] = max(size, sizes.get(disk, 0))
+            sizes[disk] = max(task.workload.shared_bytes, sizes.get(disk, 0))
     for task in setup.tasks:
         for disk in setup.driven(task):
-            if isinstance(task.workload, JobFile):
-                if setup.disks[disk].raw:
-                    raise InputError(
-                        f"workload '{task.workload.name}': a job file needs a disk that is not raw"
-                    )
-                task.workload.within(setup.mount(disk))
+            task.workload.fits(setup.mount(disk), setup.disks[disk].raw)
             yield Measure(vm, setup, disk, task.workload, sizes[disk])
 
 

@@ -9,14 +9,18 @@ import pandas as pd
 
 from azbenchlib.campaign import measurement_file, runner
 from azbenchlib.campaign.cloud import run_azure
-from azbenchlib.campaign.jobfile import JobFile
+from azbenchlib.campaign.kinds import AnyWorkload
+from azbenchlib.campaign.lab import LONGEST_S, run_lab
+from azbenchlib.campaign.lab_setup import emulated
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.spec import Experiment
-from azbenchlib.campaign.workloads import Workload, matrix, table
+from azbenchlib.campaign.workloads import matrix, table
 from azbenchlib.errors import InputError
+from azbenchlib.places import shipped
 from azbenchlib.units import MIB
 
-TARGETS = ("local", "azure")
+DEFAULT = "emulated-disks.yaml"  # of campaigns/: what is emulated where no file is named
+TARGETS = ("lab", "local", "azure")
 QUICK_S, QUICK_BYTES = 3, 256 * MIB  # of a rehearsal: long enough to see that all works
 
 
@@ -24,7 +28,7 @@ QUICK_S, QUICK_BYTES = 3, 256 * MIB  # of a rehearsal: long enough to see that a
 class Todo:
     """What is to be measured: workloads, and the Azure setups to run them in where a file tells."""
 
-    workloads: Sequence[Workload | JobFile]
+    workloads: Sequence[AnyWorkload]
     experiment: Experiment | None = None
 
     def table(self) -> pd.DataFrame:
@@ -42,18 +46,22 @@ class Todo:
         return whole[[*front, *whole.columns.difference(front, sort=False)]]
 
 
-def todo(file: Path | str, *, quick: bool = False, **grid: Any) -> Todo:
-    """A measurement file, or where none is named a grid of workloads for this machine.
+def todo(file: Path | str, *, target: str = "local", quick: bool = False, **grid: Any) -> Todo:
+    """A measurement file, or where none is named what there is to begin with on the target.
 
     Parameters
     ----------
     file : path-like
-        Empty: the grid.
+        Empty: the disks that azbench emulates by default, or for this machine the grid.
+    target : {"lab", "local", "azure"}
+        As for :func:`run`.
     quick : bool
         Whether to rehearse the file.
     **grid
         For :func:`~azbenchlib.campaign.matrix`.
     """
+    if not str(file) and target == "lab":
+        file = next(home / DEFAULT for home in shipped("campaigns") if (home / DEFAULT).is_file())
     return load(file, quick) if str(file) else Todo(matrix(**grid))
 
 
@@ -79,6 +87,7 @@ def run(
     title: str = "",
     progress: Progress = quiet,
     allow_unsafe: str = "",
+    longest_s: float = LONGEST_S,
     fresh: bool = False,
 ) -> Path:
     """Measure into a dataset folder.
@@ -89,14 +98,16 @@ def run(
         From :func:`todo` or :func:`load`.
     dataset : path-like
         The folder to write.
-    target : {"local", "azure"}
-        This machine, where setups are left aside and each workload runs once; or Azure.
+    target : {"lab", "local", "azure"}
+        Emulated disks; this machine, where setups are left aside and each workload runs once; or Azure.
     directory, allow_unsafe
         As for :func:`~azbenchlib.campaign.run_local`.
+    longest_s : float
+        As for :func:`~azbenchlib.campaign.run_lab`.
     title : str
         Of the dataset; empty: the measurement file's.
     progress, fresh
-        As for :func:`~azbenchlib.campaign.run_local` and :func:`~azbenchlib.campaign.run_azure`.
+        As for :func:`~azbenchlib.campaign.run_lab`.
 
     Returns
     -------
@@ -106,9 +117,9 @@ def run(
     Raises
     ------
     InputError
-        When the target is unknown, or Azure is asked for without a measurement file.
+        When the target is unknown, or another than this machine is asked for without a measurement file.
     AzbenchError
-        As the two functions do.
+        As the three functions do.
     """
     named = title or (todo.experiment.title if todo.experiment else "Measured on this machine")
     if target == "local":
@@ -121,9 +132,22 @@ def run(
             allow_unsafe=allow_unsafe,
             fresh=fresh,
         )
-    if target != "azure":
+    if target not in TARGETS:
         raise InputError(f"target '{target}' is unknown; the choices are: {', '.join(TARGETS)}")
     if todo.experiment is None:
-        raise InputError("measuring in Azure needs a measurement file; campaigns/ has some to begin with")
+        raise InputError(
+            f"the target {target} needs a measurement file, which says what VM and disks there are; "
+            "campaigns/ has some to begin with"
+        )
     experiment = todo.experiment.model_copy(update={"title": named})
+    if target == "lab":
+        return run_lab(
+            emulated(experiment),
+            dataset,
+            title=named,
+            about=experiment.about,
+            longest_s=longest_s,
+            progress=progress,
+            fresh=fresh,
+        )
     return run_azure(experiment, dataset, progress=progress, fresh=fresh)

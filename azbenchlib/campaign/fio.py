@@ -1,11 +1,13 @@
 """The program fio on this machine: which one, what it can do, and running it."""
 
+import os
 import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from azbenchlib.errors import InputError, MissingToolError
 
@@ -56,38 +58,52 @@ def find() -> Fio:
     return Fio(path, _ask(path, "--version").strip(), tuple(line.strip() for line in lines[1:]))
 
 
-def run(argv: Sequence[str], fio: Fio, folder: Path, lock: int) -> tuple[int, str]:
-    """Run fio to its end in a folder; it ends with us when we are interrupted.
+class Program(Protocol):
+    """An installed program."""
+
+    @property
+    def path(self) -> str: ...
+
+
+def run(
+    argv: Sequence[str], program: Program, folder: Path, lock: int | None = None, says: Path | None = None
+) -> tuple[int, str]:
+    """Run fio, or another program, to its end in a folder; it ends with us when we are interrupted.
 
     Parameters
     ----------
     argv : sequence of str
-        The command line, with ``fio`` first.
-    fio : Fio
-        The program.
+        The command line, with the program's name first.
+    program : Program
+        What is run.
     folder : Path
         Where it is started.
-    lock : int
-        A file descriptor with a lock; fio inherits it, so the lock lasts as long as fio does even when
+    lock : int, optional
+        A file descriptor with a lock; the program inherits it, so the lock lasts as long as it does even when
         this process is killed.
+    says : Path, optional
+        The file that its output goes to.
 
     Returns
     -------
     (status, text)
         Exit status, and what it wrote to its error output.
     """
-    with subprocess.Popen(  # noqa: S603  an argument list, no shell
-        argv,
-        executable=fio.path,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        pass_fds=(lock,),
-        process_group=0,  # an interrupt from the terminal reaches us alone, and we end fio
-    ) as process:
+    with (
+        Path(says or os.devnull).open("wb") as output,
+        subprocess.Popen(  # noqa: S603  an argument list, no shell
+            argv,
+            executable=program.path,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            pass_fds=() if lock is None else (lock,),
+            process_group=0,  # an interrupt from the terminal reaches us alone, and we end fio
+        ) as process,
+    ):
         try:
             return _status(process)
         except BaseException:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import Any, ClassVar
 
 import pandas as pd
 
+from azbenchlib.campaign.work import Work
 from azbenchlib.campaign.workloads import check_job_name, check_option
 from azbenchlib.errors import InputError
 from azbenchlib.formats.base import Source
@@ -23,7 +24,7 @@ _COMMENT = ("#", ";")
 
 
 @dataclass(frozen=True)
-class JobFile:
+class JobFile(Work):
     """A fio job file to run.
 
     Parameters
@@ -41,6 +42,8 @@ class JobFile:
         When it sets an option that starts programs or writes elsewhere, or has no job.
     """
 
+    apart: ClassVar[bool] = True
+    in_data: ClassVar[bool] = True
     name: str
     text: str
     runtime_s: float | None = None
@@ -97,7 +100,12 @@ class JobFile:
         return {**same, "numjobs": int(runs["numjobs"].fillna(1).sum())}
 
     @property
-    def data_bytes(self) -> int:
+    def inputs(self) -> dict[str, str]:
+        """The job file."""
+        return {f"{self.name}.fio": self.text}
+
+    @property
+    def own_bytes(self) -> int:
         """How much data its jobs touch together, as far as the job file says."""
         runs = self._runs()
         return int(runs["working_set_bytes"].fillna(0).sum())
@@ -105,6 +113,10 @@ class JobFile:
     def places(self) -> list[str]:
         """Where the job file says that its data lies."""
         return [value for name, value in self._options() if name in PLACES]
+
+    def fits(self, folder: str, device: bool) -> "JobFile":
+        """The same, or an InputError when its data would lie outside a folder."""
+        return super().fits(folder, device).within(folder)
 
     def within(self, mount: str) -> "JobFile":
         """The same, or an InputError when its data would lie outside a mount point."""
@@ -117,12 +129,14 @@ class JobFile:
                 )
         return self
 
-    def moved(self, mount: str, elsewhere: str) -> "JobFile":
-        """The job file with its data in another folder than `mount`."""
+    def moved(self, folder: str, elsewhere: str) -> "JobFile":
+        """The job file with its data in another folder."""
 
         def change(name: str, value: str) -> str:
             return (
-                elsewhere + value.removeprefix(mount) if name in PLACES and value.startswith(mount) else value
+                elsewhere + value.removeprefix(folder)
+                if name in PLACES and value.startswith(folder)
+                else value
             )
 
         return self._with(change)
@@ -134,6 +148,10 @@ class JobFile:
             return fio_size_text(min(fio_size(value), size_bytes)) if name == "size" else value
 
         return replace(self._with(change), runtime_s=min(self.runtime_s or runtime_s, runtime_s))
+
+    def commands(self, data: PurePath, out: PurePath, shared_bytes: int) -> list[list[str]]:
+        """The fio that measures; its jobs lay out what they need."""
+        return [self.arguments(str(out / f"{self.name}.fio"), str(out / self.output))]
 
     def arguments(self, job_file: str, output: str) -> list[str]:
         """The fio command line; fio is started in the folder of the data."""

@@ -1,5 +1,6 @@
 """A plan for people: what would be asked, created and run, command by command."""
 
+import math
 import shlex
 from collections.abc import Iterator
 
@@ -13,7 +14,7 @@ GROUP, EXPIRY = "GROUP", "HHMM"
 
 
 def lines(todo: Todo) -> Iterator[str]:
-    """The plan as text; lines that begin with ``az`` or ``fio`` are commands as they would run.
+    """The plan as text; lines that begin with ``az``, ``fio`` or ``iozone`` are commands as they would run.
 
     Raises
     ------
@@ -43,6 +44,10 @@ def _step(step: Step, told: set[str]) -> Iterator[str]:
         yield azure.text(step.argv) + ("  # Azure should refuse this" if step.refusal else "")
     elif isinstance(step, Measure):
         yield from _heading(step.title)
+        if step.workload.known_s is None:
+            most = math.ceil(step.workload.lasts_s / 60)
+            yield f"# how long is not known beforehand: at most {most} min (Standard HDD, Azure's slowest)"
+            yield "# cloud-init installs iozone3, which Ubuntu has in multiverse and Debian in non-free"
         *layout, run = (shlex.join(argv) for argv in guest.commands(step))
         lasting = step.setup.disks[step.disk].role == "data"  # it keeps its data from setup to setup
         for line in layout:

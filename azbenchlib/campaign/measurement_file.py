@@ -11,13 +11,13 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from azbenchlib.campaign.jobfile import JobFile
+from azbenchlib.campaign import kinds
 from azbenchlib.campaign.spec import Experiment
-from azbenchlib.campaign.workloads import Workload, check_names
+from azbenchlib.campaign.workloads import check_names
 from azbenchlib.errors import InputError
 
 _TOP = ("title", "about", "region", "features", "setups")
-_OF_A_SETUP = ("vm", "zone", "image", "security_type", "rest", "disks", "workloads")
+_OF_A_SETUP = ("vm", "zone", "image", "security_type", "rest", "as_of", "disks", "workloads")
 
 
 def load(path: Path | str) -> Experiment:
@@ -91,6 +91,7 @@ def _setup(common: Mapping[str, Any], own: Mapping[str, Any], folder: Path) -> d
         "vm": merged.get("vm"),
         "zone": None if zone is None else str(zone),
         **{key: merged[key] for key in ("image", "security_type", "rest") if key in merged},
+        "as_of": None if merged.get("as_of") is None else str(merged["as_of"]),
         "disks": {name: {**(known.get(name) or {}), **(disk or {})} for name, disk in disks.items()},
         "tasks": _tasks(merged.get("workloads"), where, folder),
     }
@@ -98,22 +99,18 @@ def _setup(common: Mapping[str, Any], own: Mapping[str, Any], folder: Path) -> d
 
 def _tasks(given: object, where: str, folder: Path) -> list[dict[str, Any]]:
     tasks: list[dict[str, Any]] = []
-    named: list[Workload | JobFile] = []
+    named: list[kinds.AnyWorkload] = []
     for name, options in _mapping(given, f"{where}: workloads").items():
         options = dict(_mapping(options, f"{where}: workload '{name}'"))
         disks = options.pop("disks", ())
         try:
-            workload = _workload(str(name), options, folder)
+            workload = kinds.of(str(name), options, folder)
         except InputError as error:
             raise InputError(f"{where}: workload '{name}': {error}") from error
         named.append(workload)
         tasks.append({"workload": workload, "disks": (disks,) if isinstance(disks, str) else disks})
     check_names(named)
     return tasks
-
-
-def _workload(name: str, options: Mapping[str, Any], folder: Path) -> Workload | JobFile:
-    return JobFile.load(name, options, folder) if "job" in options else Workload.of(name, options)
 
 
 def _mapping(given: object, where: str) -> Mapping[str, Any]:

@@ -5,8 +5,29 @@ from pathlib import Path
 from azbenchlib import formats
 from azbenchlib.campaign import plan
 from azbenchlib.formats.base import Source
+from azbenchlib.units import format_count, format_mbps
 
+IOZONE_ENDED = "iozone test complete."  # what iozone prints when all tests are done
 FAILED = "failed"  # in the dataset folder, beside raw/: what a workload left that failed
+
+
+def came_to(output: Path) -> str | None:
+    """What a whole output comes to, in words; None where it is not there, not whole, or no I/O was done."""
+    if output.suffix == ".txt":
+        return _of_iozone(output)
+    found = iops(output)
+    return None if found is None else f"{format_count(round(found))} IOPS"
+
+
+def _of_iozone(output: Path) -> str | None:
+    if not output.is_file() or IOZONE_ENDED not in output.read_text(errors="replace"):
+        return None
+    tables = formats.read(Source.of(output))
+    rates = tables["results"]["bw_bytes_per_s"].dropna()
+    if rates.empty or (tables["findings"]["severity"] == "error").any():
+        return None
+    low, high = format_mbps(rates.min()), format_mbps(rates.max())
+    return f"{len(rates)} figures, {low} to {high} MB/s"
 
 
 def iops(output: Path) -> float | None:
@@ -22,7 +43,7 @@ def iops(output: Path) -> float | None:
 
 
 def keep(part: Path, folder: Path, output: str) -> None:
-    """Move what a workload wrote into place, its JSON last: where that is, all of it is."""
+    """Move what a workload wrote into place, that which tells it whole last: where that is, all of it is."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in sorted(part.iterdir(), key=lambda file: file.name == output):
         file.replace(folder / file.name)

@@ -1,6 +1,5 @@
 """The plan of a dataset folder: written before the first workload, so that a run can be taken up again."""
 
-import dataclasses
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,9 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from azbenchlib import manifest
 from azbenchlib.campaign import machine
 from azbenchlib.campaign.fio import Fio
-from azbenchlib.campaign.jobfile import JobFile
+from azbenchlib.campaign.kinds import AnyWorkload
 from azbenchlib.campaign.targets import local
-from azbenchlib.campaign.workloads import Workload
 from azbenchlib.errors import InputError
 
 FILE = "plan.json"
@@ -41,23 +39,25 @@ class Plan(StoredPlan):
 
     target: Path
     fio: str
-    workloads: list[Workload | JobFile]
+    workloads: list[AnyWorkload]
     started: str
     notes: list[str]
+    iozone: str = ""
 
     @property
     def size_bytes(self) -> int:
-        """How much data the workloads share: what the largest touches; job files make their own."""
-        return max((work.size_bytes for work in self.workloads if isinstance(work, Workload)), default=0)
+        """How much data the workloads share: what the largest touches; some make their own."""
+        return max((work.shared_bytes for work in self.workloads), default=0)
 
     @property
     def jobs_bytes(self) -> int:
-        """How much data a job file makes at most."""
-        return max((work.data_bytes for work in self.workloads if isinstance(work, JobFile)), default=0)
+        """How much data a workload makes of its own at most."""
+        return max((work.own_bytes for work in self.workloads), default=0)
 
     def same_as(self, other: Self) -> bool:
-        """Whether both measure the same workloads on the same target with the same fio."""
-        return (self.target, self.fio, self.workloads) == (other.target, other.fio, other.workloads)
+        """Whether both measure the same workloads on the same target with the same tools."""
+        mine, its = ((plan.target, plan.fio, plan.iozone, plan.workloads) for plan in (self, other))
+        return mine == its
 
     @property
     def brief(self) -> str:
@@ -69,24 +69,16 @@ class Plan(StoredPlan):
 AnyPlan = TypeVar("AnyPlan", bound=StoredPlan)
 
 
-def make(target: Path, workloads: Sequence[Workload | JobFile], fio: Fio) -> Plan:
+def make(target: Path, workloads: Sequence[AnyWorkload], fio: Fio, iozone: str = "") -> Plan:
     """The workloads as they can run here, with a note for each thing that had to be changed."""
-    direct = local.direct_works(target)
+    direct, device = local.direct_works(target), target.is_block_device()
     notes = []
-    resolved: list[Workload | JobFile] = []
+    resolved: list[AnyWorkload] = []
     for asked in workloads:
-        if isinstance(asked, JobFile):
-            resolved.append(_here(asked, target))
-            continue
-        engine = fio.engine(asked.ioengine)
-        resolved.append(dataclasses.replace(asked, ioengine=engine, direct=asked.direct and direct))
-        if engine != asked.ioengine:
-            notes.append(f"This fio has no {asked.ioengine}: {engine} was used.")
-        if asked.direct and not direct:
-            notes.append(
-                "The file system refuses O_DIRECT: the page cache was used, so figures may be of memory."
-            )
-    if not target.is_block_device() and machine.mount_of(target).fstype in machine.MEMORY_FILE_SYSTEMS:
+        work, changed = asked.here(fio.engine, direct)
+        resolved.append(work.fits(str(target) if device else ".", device))
+        notes += changed
+    if not device and machine.mount_of(target).fstype in machine.MEMORY_FILE_SYSTEMS:
         notes.append("The directory lies in memory: the figures are not those of a disk.")
     return Plan(
         target=target,
@@ -94,14 +86,8 @@ def make(target: Path, workloads: Sequence[Workload | JobFile], fio: Fio) -> Pla
         workloads=resolved,
         started=now(),
         notes=list(dict.fromkeys(notes)),
+        iozone=iozone,
     )
-
-
-def _here(asked: JobFile, target: Path) -> JobFile:
-    """The job file, or an InputError when it cannot keep its data in a folder of ours."""
-    if target.is_block_device():
-        raise InputError(f"workload '{asked.name}': a job file needs a directory, and {target} is a device")
-    return asked.within(".")
 
 
 def load(folder: Path, kind: type[AnyPlan]) -> AnyPlan | None:

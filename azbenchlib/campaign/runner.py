@@ -4,21 +4,22 @@ import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from azbenchlib import manifest
-from azbenchlib.campaign import detect, outputs, plan, safety
+from azbenchlib.campaign import detect, iozone, outputs, plan, safety
 from azbenchlib.campaign import fio as tool
-from azbenchlib.campaign.arguments import fio_arguments, layout_arguments
-from azbenchlib.campaign.jobfile import JobFile
+from azbenchlib.campaign.arguments import LAYOUT
+from azbenchlib.campaign.kinds import AnyWorkload
 from azbenchlib.campaign.plan import Plan
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets import local
-from azbenchlib.campaign.workloads import LAYOUT, Workload, check_names
+from azbenchlib.campaign.work import Work
+from azbenchlib.campaign.workloads import check_names
 from azbenchlib.dataset import Dataset
 from azbenchlib.errors import AzbenchError, UnsafeTargetError
 from azbenchlib.manifest import Command, Manifest
-from azbenchlib.units import format_count, format_size
+from azbenchlib.units import format_size
 
 SPARE_S = 10  # how much longer than its run time a fio may last that was left behind
 
@@ -26,7 +27,7 @@ SPARE_S = 10  # how much longer than its run time a fio may last that was left b
 def run_local(
     directory: Path | str | None,
     dataset: Path | str,
-    workloads: Sequence[Workload | JobFile],
+    workloads: Sequence[AnyWorkload],
     *,
     title: str = "Measured on this machine",
     progress: Progress = quiet,
@@ -45,7 +46,7 @@ def run_local(
         or a block device, whose content is overwritten. None or empty: the folder that holds `dataset`.
     dataset : path-like
         The folder to write: ``manifest.json``, ``plan.json``, ``raw/`` and ``tables/``.
-    workloads : sequence of Workload or JobFile
+    workloads : sequence of Workload, JobFile or Iozone
         Run in this order, never at the same time.
     title : str
         Title of the dataset.
@@ -68,19 +69,23 @@ def run_local(
     UnsafeTargetError
         When the target could lose data or run out of space.
     MissingToolError
-        When fio is not there.
+        When fio is not there, or iozone where a workload needs it.
     AzbenchError
-        When fio fails; what it left is kept below ``failed/``.
+        When the tool fails; what it left is kept below ``failed/``.
     """
     check_names(workloads)
     fio = tool.find()
+    other = iozone.find() if any(work.tool == "iozone" for work in workloads) else None
     dataset = Path(dataset).absolute()
     if not directory:
         dataset.parent.mkdir(parents=True, exist_ok=True)
     target = Path(directory or dataset.parent).resolve()
     safety.check_target(target, 0, allow_unsafe)
-    folder, todo, resumed = plan.workspace(dataset, plan.make(target, workloads, fio), fresh)
-    run = _Run(folder, todo, fio, progress, allow_unsafe == safety.words_for_device(target, in_use=True))
+    asked = plan.make(target, workloads, fio, other.version if other else "")
+    folder, todo, resumed = plan.workspace(dataset, asked, fresh)
+    programs: dict[str, tool.Program] = {"fio": fio} | ({"iozone": other} if other else {})
+    over_mounted = allow_unsafe == safety.words_for_device(target, in_use=True)
+    run = _Run(folder, todo, programs, progress, over_mounted)
     if resumed and (folder / manifest.FILE).is_file():
         run.tell(len(todo.workloads), "already measured; fresh=True measures anew")
     else:
@@ -100,7 +105,7 @@ class _Run:
 
     folder: Path
     plan: Plan
-    fio: tool.Fio
+    programs: dict[str, tool.Program]  # by tool
     progress: Progress
     over_mounted: bool  # whether the words for overwriting a device in use were given
 
@@ -113,16 +118,16 @@ class _Run:
 
     def layout(self) -> list[str]:
         """The command that writes the shared data, with the first workload's way of doing I/O."""
-        first = next(work for work in self.plan.workloads if isinstance(work, Workload))
-        data = local.data_path(self.plan.target)
-        argv = layout_arguments(data, self.plan.size_bytes, first.ioengine, first.direct)
-        return argv + self._mounted()
+        first = next(work for work in self.plan.workloads if not work.apart)
+        return self.commands(first)[0]
 
-    def command(self, workload: Workload | JobFile) -> list[str]:
-        """The command of a workload; fio is started in the folder that its outputs go to."""
-        if isinstance(workload, JobFile):
-            return workload.arguments(f"{workload.name}.fio", f"{workload.name}.json")
-        return fio_arguments(workload, local.data_path(self.plan.target), Path()) + self._mounted()
+    def commands(self, workload: Work) -> list[list[str]]:
+        """The commands of a workload, the one that measures last."""
+        if workload.apart:
+            return workload.commands(self.plan.target / local.JOBS_FOLDER, PurePath(), 0)
+        data = local.data_path(self.plan.target)
+        made = workload.commands(data, PurePath(), self.plan.size_bytes)
+        return [argv + self._mounted() for argv in made]
 
     def _mounted(self) -> list[str]:
         return ["--allow_mounted_write=1"] if self.over_mounted else []
@@ -145,91 +150,111 @@ def _check_space(todo: Plan, resumed: bool, allow_unsafe: str) -> None:
 def _measure_all(run: _Run) -> None:
     """Every workload that has no whole output yet, in order."""
     run.raw.mkdir(parents=True, exist_ok=True)
-    longest = max(workload.lasts_s for workload in run.plan.workloads)
+    longest = max(workload.known_s or 0 for workload in run.plan.workloads)
     with local.held(run.plan.target, run.plan.size_bytes, longest + SPARE_S) as lock:
         try:
             laid_out = False
             for done, workload in enumerate(run.plan.workloads):
-                iops = outputs.iops(run.raw / f"{workload.name}.json")
-                if iops is None:
-                    if not laid_out and isinstance(workload, Workload):
+                found = outputs.came_to(run.raw / workload.output)
+                if found is None:
+                    if not laid_out and not workload.apart:
                         run.tell(done, f"writing {format_size(run.plan.size_bytes)} of data …")
-                        shutil.rmtree(_finished(run, LAYOUT, run.layout(), lock))
+                        shutil.rmtree(_laid_out(run, lock))
                         laid_out = True
                     run.tell(done, f"{workload.title} …")
-                    iops = _measure(run, workload, lock)
-                run.tell(done + 1, f"{workload.title}: {format_count(round(iops))} IOPS")
+                    found = _measure(run, workload, lock)
+                run.tell(done + 1, f"{workload.title}: {found}")
         finally:
             for part in run.raw.glob(".part-*"):
                 shutil.rmtree(part, ignore_errors=True)
 
 
-def _measure(run: _Run, workload: Workload | JobFile, lock: int) -> float:
-    """Run one workload and keep its output."""
-    part = _finished(run, workload.name, run.command(workload), lock, workload)
-    output = f"{workload.name}.json"
-    found = outputs.iops(part / output) or 0.0
-    outputs.keep(part, run.raw, output)
+def _measure(run: _Run, workload: Work, lock: int) -> str:
+    """Run one workload and keep its output; what it came to."""
+    part = _empty(run, workload.name)
+    for name, text in workload.inputs.items():
+        (part / name).write_text(text)
+    data = run.plan.target / local.JOBS_FOLDER if workload.apart else None
+    if data:
+        data.mkdir(exist_ok=True)
+    try:
+        ended = _run_all(run, workload, data, part, lock)
+    finally:
+        if data:
+            shutil.rmtree(data, ignore_errors=True)
+    found = outputs.came_to(part / workload.output)
+    if ended[0] or found is None:
+        raise _failure(run, part, workload.name, workload.tool, *ended)
+    outputs.keep(part, run.raw, workload.output)
     return found
 
 
-def _finished(
-    run: _Run, name: str, argv: list[str], lock: int, workload: Workload | JobFile | None = None
-) -> Path:
-    """The folder with the output of a fio that did what it should.
+def _run_all(run: _Run, workload: Work, data: Path | None, part: Path, lock: int) -> tuple[int, str]:
+    """Write data of the workload's own, where it has some, and measure: status and last words."""
+    commands = [run.commands(workload)[-1]]
+    folder = part
+    if data:
+        commands = workload.commands(data, part, 0)
+        folder = data if workload.in_data else part
+    status, text = 0, ""
+    for argv in commands:
+        says = part / workload.output if workload.tool != "fio" else None
+        status, text = tool.run(argv, run.programs[workload.tool], folder, lock, says)
+        if status:
+            break
+    return status, text
 
-    Raises
-    ------
-    AzbenchError
-        When fio failed, or ended well without any I/O, as it does before a mounted device.
-    """
-    part = run.raw / f".part-{name}"
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir()
-    if isinstance(workload, JobFile):
-        status, text = _run_job_file(run, workload, part, lock)
-    else:
-        status, text = tool.run(argv, run.fio, part, lock)
-    if status or outputs.iops(part / f"{name}.json") is None:
-        (part / f"{name}.txt").write_text(text)
-        kept = outputs.keep_failed(part, run.folder, name)
-        said = next((line for line in reversed(text.splitlines()) if line.strip()), "it did no I/O")
-        fault = f"workload {name}: fio ended with status {status}: {said.strip()}"
-        run.plan.notes.append(f"{plan.now()}: {fault}; it was run again.")
-        plan.save(run.folder, run.plan)
-        raise AzbenchError(f"{fault}; what it left is in {kept}")
+
+def _laid_out(run: _Run, lock: int) -> Path:
+    """The folder with what the fio said that wrote the shared data."""
+    part = _empty(run, LAYOUT)
+    status, text = tool.run(run.layout(), run.programs["fio"], part, lock)
+    # before a mounted device, fio ends well without any I/O
+    if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
+        raise _failure(run, part, LAYOUT, "fio", status, text)
     return part
 
 
-def _run_job_file(run: _Run, workload: JobFile, part: Path, lock: int) -> tuple[int, str]:
-    """Run a job file, whose data lies in a folder of its own meanwhile."""
-    job = part / f"{workload.name}.fio"
-    job.write_text(workload.text)
-    data = run.plan.target / local.JOBS_FOLDER
-    data.mkdir(exist_ok=True)
-    try:
-        argv = workload.arguments(str(job), str(part / f"{workload.name}.json"))
-        return tool.run(argv, run.fio, data, lock)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
+def _empty(run: _Run, name: str) -> Path:
+    part = run.raw / f".part-{name}"
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    return part
+
+
+def _failure(run: _Run, part: Path, name: str, what: str, status: int, text: str) -> AzbenchError:
+    """What a tool left is put aside, and noted; the error that says so."""
+    said = part / f"{name}.txt"
+    text = (said.read_text(errors="replace") if said.is_file() else "") + text  # iozone's output, errors last
+    said.write_text(text)
+    words = [line for line in text.splitlines() if line.strip()]
+    kept = outputs.keep_failed(part, run.folder, name)
+    fault = f"workload {name}: {what} ended with status {status}: "
+    fault += (words[-1] if words else "it did no I/O").strip()
+    run.plan.notes.append(f"{plan.now()}: {fault}; it was run again.")
+    plan.save(run.folder, run.plan)
+    return AzbenchError(f"{fault}; what it left is in {kept}")
 
 
 def _manifest(name: str, title: str, run: _Run) -> Manifest:
     todo = run.plan
     device = todo.target.is_block_device()
+    tools = {"fio": todo.fio} | ({"iozone": todo.iozone} if todo.iozone else {})
     where = "a block device" if device else "one file in a directory, removed at the end"
     commands = [Command(title="Write the data", text=shlex.join(run.layout()))] if todo.size_bytes else []
     commands += [
-        Command(title=workload.title, text=shlex.join(run.command(workload))) for workload in todo.workloads
+        Command(title=workload.title, text=shlex.join(argv))
+        for workload in todo.workloads
+        for argv in (run.commands(workload) if workload.apart else run.commands(workload)[-1:])
     ]
     return Manifest(
         name=name,
         title=title,
-        about=f"Workloads with fio, one after the other: {len(todo.workloads)}. Target: {where}. "
-        f"Data: {format_size(max(todo.size_bytes, todo.jobs_bytes))}.",
+        about=f"Workloads with {' and '.join(tools)}, one after the other: {len(todo.workloads)}. "
+        f"Target: {where}. Data: {format_size(max(todo.size_bytes, todo.jobs_bytes))}.",
         measured=plan.day(todo.started),
         setups=[detect.describe(todo.target)],
         commands=commands,
-        tools={"fio": todo.fio},
+        tools=tools,
         notes=todo.notes,
     )

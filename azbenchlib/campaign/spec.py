@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from azbenchlib.campaign.jobfile import JobFile
-from azbenchlib.campaign.workloads import Workload
+from azbenchlib.campaign.kinds import AnyWorkload
 from azbenchlib.schema import HOST_CACHING, ROLES
 from azbenchlib.units import GIB, parse_size
 
@@ -115,7 +114,7 @@ class Disk(_Strict):
 class Task(_Strict):
     """A workload with the disks that it drives, one after the other; none named: all of the setup."""
 
-    workload: Workload | JobFile
+    workload: AnyWorkload
     disks: tuple[str, ...] = ()
 
 
@@ -131,6 +130,11 @@ class Setup(_Strict):
         "TrustedLaunch", description="Standard for sizes and images that lack trusted launch"
     )
     rest: float = Field(0, ge=0, le=86400, description="seconds to wait before the first workload")
+    as_of: str | None = Field(
+        None,
+        pattern=r"^\d{4}-\d{2}-\d{2}$",
+        description="day whose limits are emulated, such as 2020-07-01; today's otherwise; Azure has its own",
+    )
     disks: dict[Name, Disk] = Field(description="disks by name; those that a setup names are all it has")
     tasks: tuple[Task, ...] = Field(description="workloads by name")
 
@@ -202,20 +206,18 @@ class Experiment(_Strict):
                 raise ValueError(
                     f"a workload names the disk '{name}'; the disks are: {', '.join(sorted(known))}"
                 )
-        named: dict[str, Workload | JobFile] = {}
+        named: dict[str, AnyWorkload] = {}
         for workload in (task.workload for setup in self.setups for task in setup.tasks):
             if named.setdefault(workload.name, workload) != workload:
                 raise ValueError(f"workload '{workload.name}' differs between setups; give it another name")
         return self
 
-    def workloads(self) -> list[Workload | JobFile]:
+    def workloads(self) -> list[AnyWorkload]:
         """Each workload once, as it can run anywhere: job files keep their data in the current folder."""
-        found: dict[str, Workload | JobFile] = {}
+        found: dict[str, AnyWorkload] = {}
         for setup in self.setups:
             for task in setup.tasks:
-                work = task.workload
-                if isinstance(work, JobFile):
-                    work = work.moved(setup.mount(setup.driven(task)[0]), ".")
+                work = task.workload.moved(setup.mount(setup.driven(task)[0]), ".")
                 found.setdefault(work.name, work)
         return list(found.values())
 

@@ -2,19 +2,21 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, Protocol
+from pathlib import PurePath
+from typing import Any
 
 import pandas as pd
 
+from azbenchlib.campaign.arguments import LAYOUT, fio_arguments, layout_arguments
+from azbenchlib.campaign.work import Work
 from azbenchlib.errors import InputError
 from azbenchlib.units import MS_PER_S, fio_size_text, format_size, parse_size
 
 PATTERNS = ("read", "write", "randread", "randwrite", "rw", "randrw")
 SECTOR = 512  # the smallest unit that direct I/O can address. Source: open(2), O_DIRECT
-LAYOUT = "layout"  # the job that writes the data before the first workload
 
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
 _OPTION = re.compile(r"[a-z][a-z0-9_]*")
@@ -32,24 +34,8 @@ RESERVED = frozenset(
 )
 
 
-class Named(Protocol):
-    """What has a name that its raw files are called by."""
-
-    @property
-    def name(self) -> str: ...
-
-
-class Listed(Named, Protocol):
-    """What can stand in a table of workloads."""
-
-    @property
-    def lasts_s(self) -> float: ...
-
-    def facts(self) -> dict[str, object]: ...
-
-
 @dataclass(frozen=True)
-class Workload:
+class Workload(Work):
     """One fio process: a pattern at one block size and depth for a fixed time.
 
     Parameters
@@ -154,6 +140,26 @@ class Workload:
         """How long it takes, with the ramp."""
         return self.ramp_s + self.runtime_s
 
+    @property
+    def shared_bytes(self) -> int:
+        """How much of the shared data it touches."""
+        return self.size_bytes
+
+    def commands(self, data: PurePath, out: PurePath, shared_bytes: int) -> list[list[str]]:
+        """The fio that lays the data out, and the one that measures, in the folder of its outputs."""
+        layout = layout_arguments(data, shared_bytes, self.ioengine, self.direct)
+        return [layout, fio_arguments(self, data, PurePath())]
+
+    def here(self, choose_engine: Callable[[str], str], direct: bool) -> tuple["Workload", list[str]]:
+        """The same with an engine that is there, and buffered where direct I/O is refused."""
+        engine = choose_engine(self.ioengine)
+        notes = [f"This fio has no {self.ioengine}: {engine} was used."] if engine != self.ioengine else []
+        if self.direct and not direct:
+            notes.append(
+                "The file system refuses O_DIRECT: the page cache was used, so figures may be of memory."
+            )
+        return replace(self, ioengine=engine, direct=self.direct and direct), notes
+
     def shortened(self, runtime_s: float, size_bytes: int) -> "Workload":
         """The same for at most so long, on at most so much data, without a ramp."""
         return replace(
@@ -232,7 +238,7 @@ def matrix(
     return workloads
 
 
-def check_names(workloads: Sequence[Named]) -> None:
+def check_names(workloads: Sequence[Work]) -> None:
     """Raise an InputError when there is no workload, or two would write the same files."""
     if not workloads:
         raise InputError("there is no workload to run; give at least one")
@@ -242,10 +248,10 @@ def check_names(workloads: Sequence[Named]) -> None:
         raise InputError(f"workload '{twice[0]}' is there twice; each may be given once")
 
 
-def table(workloads: Iterable[Listed]) -> pd.DataFrame:
-    """The plan as a table: one row a workload, ``seconds`` being its time with the ramp."""
+def table(workloads: Iterable[Work]) -> pd.DataFrame:
+    """The plan as a table: one row a workload, ``seconds`` being its time with the ramp, if that is known."""
     return pd.DataFrame(
-        [{"workload": work.name, **work.facts(), "seconds": work.lasts_s} for work in workloads]
+        [{"workload": work.name, **work.facts(), "seconds": work.known_s} for work in workloads]
     )
 
 

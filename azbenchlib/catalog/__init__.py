@@ -5,12 +5,22 @@ resource-SKU API (a refresh of the user's own, else the snapshot of 2026-08-17, 
 years too unless a dated page says that the limit changed); the documentation page of the era.
 """
 
-from azbenchlib.catalog.lookup import disk_tier, provisioned_rules, source, tier_for, vm
+from azbenchlib.catalog.lookup import (
+    PROVISIONED_SKUS,
+    disk_tier,
+    provisioned_rules,
+    source,
+    tier_for,
+    tier_names,
+    vm,
+    vm_sizes,
+)
 from azbenchlib.catalog.rows import LIMITS, OVER_NVME, Limit, ProvisionedRules, Source, TierRow, VmRow
 
 __all__ = [
     "LIMITS",
     "OVER_NVME",
+    "PROVISIONED_SKUS",
     "Limit",
     "ProvisionedRules",
     "Source",
@@ -20,5 +30,7 @@ __all__ = [
     "provisioned_rules",
     "source",
     "tier_for",
+    "tier_names",
     "vm",
+    "vm_sizes",
 ]

@@ -120,6 +120,16 @@ def provisioned_rules(sku: str, as_of: date | str | None = None) -> ProvisionedR
     return _in_force(_by_name("provisioned_rules.csv", ProvisionedRules, "sku")[wanted], _day(as_of), wanted)
 
 
+def vm_sizes() -> list[str]:
+    """Every VM size that the catalogue knows, of any time."""
+    return [rows[0]["size"] for rows in _sizes(overlays()).values()]
+
+
+def tier_names() -> list[str]:
+    """Every disk tier, of any time."""
+    return list(_by_name("disk_tiers.csv", TierRow, "name"))
+
+
 def source(source_id: str) -> Source:
     """Where the rows with this source_id come from.
 

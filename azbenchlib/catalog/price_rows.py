@@ -12,6 +12,8 @@ from azbenchlib.errors import InputError
 VM_PRODUCT = "Virtual Machines"
 PAYG, SPOT = "Consumption", "Spot"
 RESERVED_YEARS = {"Reservation1Y": 1, "Reservation3Y": 3}
+# How a VM is paid, as people say it.
+PAYMENTS = {"payg": PAYG, "spot": SPOT, "1y": "Reservation1Y", "3y": "Reservation3Y"}
 
 # A month has 730 hours and a year 8,760. Source: the Azure pricing calculator's month; the reserved prices
 # an hour in polandcentral (sstybel_calc) times 8,760 are whole dollars.

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from azbenchlib import __version__
-from azbenchlib.cli import catalog, cost, limits, measuring, reading, reporting, verdict
+from azbenchlib.cli import advise, catalog, cost, lab, limits, measuring, reading, reporting, verdict
 from azbenchlib.cli.console import notes
 from azbenchlib.cli.setup import setup
 from azbenchlib.errors import AzbenchError
@@ -31,6 +31,7 @@ for verb in (
     measuring.cleanup,
     limits.limits,
     cost.cost,
+    advise.advise,
     verdict.verdict,
     reporting.report,
     reporting.doctor,
@@ -38,6 +39,7 @@ for verb in (
     app.command()(verb)
 app.add_typer(catalog.catalog, name="catalog")
 app.add_typer(setup, name="setup")
+app.add_typer(lab.app, name="lab")
 
 
 def _version(wanted: bool) -> None:

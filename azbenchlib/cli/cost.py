@@ -90,6 +90,7 @@ def cost(
     format_: Annotated[CostFormat, typer.Option("--format", help="What to print.")] = CostFormat.table,
 ) -> None:
     """Say what a VM with its disks costs: every meter with its quantity, price, source and day."""
+    from azbenchlib.catalog.price_rows import PAYMENTS
     from azbenchlib.catalog.prices import book
     from azbenchlib.model.bill import bill
     from azbenchlib.model.cost import Use, charges, doubts
@@ -97,7 +98,7 @@ def cost(
     full = _resolved(setup, vm, disk or [], as_of)
     there = book(region, prices, as_of)
     used = Use(
-        pay=_price_type(pay),
+        pay=PAYMENTS[pay],
         vcpus=_vcpus(full),
         ultra_enabled=ultra_enabled,
         ios_per_s=None if ios_per_s is None else _positive("--iops", ios_per_s),
@@ -121,25 +122,12 @@ def cost(
 
 def _resolved(setup: str | None, vm: str | None, disks: list[str], as_of: str | None) -> Setup:
     """The setup with the catalogue's numbers; a VM alone is one too."""
-    from azbenchlib import catalog
-    from azbenchlib.analyse.resolve import resolve
+    from azbenchlib.analyse.priced import resolved
     from azbenchlib.model import VM, Setup
-    from azbenchlib.model.cost import check_tier
 
     alone = setup is None and vm and not disks and not vm.lower().endswith(".json")
     described = Setup(VM(size=vm), as_of=as_of) if alone else described_setup(setup, vm, disks, as_of)
-    full = resolve(described, as_of or date.today().isoformat())
-    for disk in full.disks:
-        if disk.tier and disk.sku and disk.size_bytes:
-            by_size = catalog.tier_for(disk.sku, int(disk.size_bytes), full.as_of)
-            check_tier(disk, catalog.disk_tier(disk.tier, full.as_of), by_size)
-    return full
-
-
-def _price_type(pay: Pay) -> str:
-    from azbenchlib.catalog.price_rows import PAYG, SPOT
-
-    return {"payg": PAYG, "spot": SPOT, "1y": "Reservation1Y", "3y": "Reservation3Y"}[pay]
+    return resolved(described, as_of or date.today().isoformat())
 
 
 def _vcpus(setup: Setup) -> int | None:

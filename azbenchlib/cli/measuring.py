@@ -13,13 +13,19 @@ from azbenchlib.errors import AzbenchError
 
 FILE = Annotated[
     Path | None,
-    typer.Argument(help="Measurement file (YAML), such as campaigns/ultra-disk.yaml; none: a small grid."),
+    typer.Argument(
+        help="Measurement file (YAML), such as campaigns/ultra-disk.yaml; none: a few disks, or on this "
+        "machine a small grid."
+    ),
 ]
 
 
 def run(
     file: FILE = None,
-    target: Annotated[str, typer.Option(help="Where to measure: local or azure.")] = "local",
+    target: Annotated[
+        str,
+        typer.Option(help="Where to measure: lab (emulated disks), local (this machine) or azure."),
+    ] = "lab",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Dataset folder to write; an unfinished one is resumed."),
@@ -32,14 +38,15 @@ def run(
         typer.Option("--parameter", "-p", help="name=value for 01_measure.ipynb; repeatable."),
     ] = None,
 ) -> None:
-    """Measure with fio, on this machine or in Azure, through the notebook 01_measure.ipynb.
+    """Measure through the notebook 01_measure.ipynb: emulated disks, this machine, or Azure.
 
     In Azure everything is created in one resource group, which is deleted at the end, also after an error
     or an interrupt.
     """
     from azbenchlib.report import execute
 
-    folder = output or Path("datasets") / (file.stem if file else "this-machine")
+    unnamed = "emulated-disks" if target == "lab" else "this-machine"
+    folder = output or Path("datasets") / (file.stem if file else unnamed)
     given = execute.parse_parameters(parameter or [])
     parameters = {"dataset": str(folder), "target": target, "quick": quick, **given}
     if file:

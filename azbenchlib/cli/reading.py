@@ -71,7 +71,7 @@ def read(
     elif format_ is ReadFormat.csv:
         found.tables[table].to_csv(sys.stdout, index=False)
     else:
-        _print_overview(found)
+        print_overview(found)
     nothing = found.tables["findings"]["code"].isin(["not_recognised", "not_read", "too_large"]).any()
     if nothing and not len(found.tables["runs"]):
         raise typer.Exit(2)
@@ -88,7 +88,8 @@ def _tell_findings(found: Dataset) -> None:
         notes.print(f"{text}.{more}", markup=False)
 
 
-def _print_overview(found: Dataset) -> None:
+def print_overview(found: Dataset) -> None:
+    """A line a job: what it ran and what it got."""
     import pandas as pd
 
     from azbenchlib.analyse import overview

@@ -115,12 +115,26 @@ def _whole_records(data: bytes) -> tuple[bytes, bool]:
             break
         if code in CELLS and _is_cell(code, body):
             # three bytes tell how a cell looks: iozone leaves them 0, and xlrd knows no others by themselves
-            kept.append(data[at : at + 4] + body[:4] + bytes(3) + body[7:])
+            kept.append(_record(code, body[:4] + bytes(3) + (_text(body) if code == LABEL else body[7:])))
         else:
             whole = False
         at += 4 + length
     ended = data[at : at + 2] == struct.pack("<H", EOF)
     return b"".join([*kept, struct.pack("<HH", EOF, 0)]), whole and ended
+
+
+def _record(code: int, body: bytes) -> bytes:
+    return struct.pack("<HH", code, len(body)) + body
+
+
+def _text(body: bytes) -> bytes:
+    """A label's text behind its length.
+
+    iozone writes 255 characters of a longer command line and lets the one byte of the length run over, so
+    that it says 12 for 268. The text itself ends with a zero byte (seen in outputs of 3.489).
+    """
+    text = body[CELLS[LABEL] :].split(b"\0")[0][:255]
+    return bytes([len(text)]) + text if len(text) > body[7] else body[7:]
 
 
 def _is_cell(code: int, body: bytes) -> bool:

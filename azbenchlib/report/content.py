@@ -12,8 +12,9 @@ from azbenchlib import __version__, dataset, plots
 from azbenchlib.analyse import arrange, summary
 from azbenchlib.dataset import Dataset
 from azbenchlib.errors import InputError
+from azbenchlib.places import shipped
 from azbenchlib.plots.style import COLOURS, MARKER_CHARS
-from azbenchlib.report import evidence, method, roofs, verdicts, words
+from azbenchlib.report import beside, evidence, method, price_part, roofs, verdicts, words
 from azbenchlib.report.blocks import Block, render
 
 MOST_CARDS = 12
@@ -119,9 +120,23 @@ class Report:
         """One card a setup, or a workload where there is one setup."""
         return self._each(self._cards_of)
 
+    def beside(self) -> Block:
+        """Emulated disks beside what was published of the real ones; empty where there are none of either."""
+        return beside.table(self.parts)
+
     def verdicts(self) -> Block:
         """Which documented limit binds, how sure that is, and what to run next."""
         return self._each(self._verdicts_of)
+
+    def prices(self) -> Block:
+        """What each setup costs and what would do for less, under a heading of its own; empty where no
+        setup of Azure is known.
+        """
+        made: list[Block] = []
+        for i, part in enumerate(self.parts):
+            block = price_part.price_part(part, f"d{i}", self._group(part), heading=not made)
+            made += [block] if block else []
+        return Block("\n".join(block.html for block in made))
 
     def percentiles(self) -> Block:
         """Latency by percentile, one figure a workload."""
@@ -194,8 +209,7 @@ class Report:
 
 def homes() -> list[Path]:
     """Folders in which a dataset is looked for by its name: here, then those that come with azbench."""
-    package = Path(__file__).resolve().parents[1]
-    return [Path("datasets"), package.parent / "datasets", package / "share" / "datasets"]
+    return [Path("datasets"), *shipped("datasets")]
 
 
 def today() -> str:

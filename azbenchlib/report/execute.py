@@ -17,6 +17,7 @@ from papermill.exceptions import PapermillExecutionError
 
 from azbenchlib.errors import AzbenchError, InputError, OutputError
 from azbenchlib.manifest import write_atomically
+from azbenchlib.places import shipped
 
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
 LONGEST_END_S = 4000.0  # how long an interrupted cell may take to end; half of it passes before it is killed
@@ -59,8 +60,7 @@ def find_notebook(name: str) -> Path:
     InputError
         When there is none of that name.
     """
-    package = Path(__file__).resolve().parents[1]
-    for home in (package.parent / "notebooks", package / "share" / "notebooks"):
+    for home in shipped("notebooks"):
         if (home / f"{name}.ipynb").is_file():
             return home / f"{name}.ipynb"
     raise InputError(f"no notebook '{name}' comes with azbench")

@@ -25,7 +25,7 @@ class View:
     Attributes
     ----------
     runs : DataFrame
-        The table runs, by run_id, with the ``ram_bytes`` of their setup.
+        The table runs, by run_id, with ``ram_bytes``, ``environment`` and ``credit_s`` of their setup.
     """
 
     def __init__(self, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -33,11 +33,11 @@ class View:
         self._own: dict[str, pd.DataFrame] = {}
         runs = tables["runs"]
         single = no_sum(runs) & ~runs["run_id"].isin(self.runs_with("interim_document"))
-        memory = tables["setups"].dropna(subset=["setup_id"]).drop_duplicates("setup_id")
+        known = tables["setups"].dropna(subset=["setup_id"]).drop_duplicates("setup_id")
         self.runs = (
             runs[single]
             .drop_duplicates("run_id")
-            .merge(memory[["setup_id", "ram_bytes"]], on="setup_id", how="left")
+            .merge(known[["setup_id", "ram_bytes", "environment", "credit_s"]], on="setup_id", how="left")
             .set_index("run_id")
         )
 

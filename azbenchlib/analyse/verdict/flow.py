@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from azbenchlib.analyse.steady import Segment
 
 FALL = 0.7  # of the highest level
+SURE_OF_LEVEL = 0.98  # of its time: where a level begins and ends is known to a sample or two
 LEVEL_APART = 0.03  # the longest level differs from the mean by more than this, or the mean is judged
 
 
@@ -79,7 +80,8 @@ class Flow:
         if not part or abs(part - 1) < LEVEL_APART:
             return self
         moved = None if seen.bw_bytes_per_s is None else seen.bw_bytes_per_s * part
-        settled = replace(seen, iops=longest.mean, bw_bytes_per_s=moved, mean_us=None)
+        lasted = SURE_OF_LEVEL * (longest.end_s - longest.start_s)
+        settled = replace(seen, iops=longest.mean, bw_bytes_per_s=moved, mean_us=None, runtime_s=lasted)
         return replace(self, observation=settled)
 
     def driven(self, setup: Setup) -> tuple[Volume, ...]:

@@ -124,6 +124,7 @@ def _little(flow: Flow, found: list[Route]) -> Iterator[Finding]:
 
 
 def _off_limits(flow: Flow, found: list[Route]) -> Iterator[Finding]:
+    lasted = flow.settled.observation.runtime_s
     if not any(route.stages for route in found):
         yield Finding(
             "info",
@@ -131,8 +132,8 @@ def _off_limits(flow: Flow, found: list[Route]) -> Iterator[Finding]:
             "no limit is documented for this I/O on this setup",
             "Find the plateau: double the queue depth until the rate stays",
         )
-    elif all(route.stages and route.tightest(flow.observation.runtime_s) > HARD for route in found):
-        use = min(route.tightest(flow.observation.runtime_s) for route in found)
+    elif all(route.stages and route.tightest(lasted) > HARD for route in found):
+        use = min(route.tightest(lasted) for route in found)
         what = f"{use:.2f} times the documented limit: that figure does not hold here"
         yield Finding("warning", "above_documented_limit", what, "Check VM size, disk, caching and the date")
 

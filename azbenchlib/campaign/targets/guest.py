@@ -10,9 +10,7 @@ from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
 
-from azbenchlib.campaign.arguments import fio_arguments, layout_arguments
 from azbenchlib.campaign.cloud_plan import Measure, Prepare, Release
-from azbenchlib.campaign.jobfile import JobFile
 from azbenchlib.units import KIB
 
 HOME = "/var/lib/azbench"  # of the scripts on the VM, as in guest.sh
@@ -27,7 +25,7 @@ _CHUNK = re.compile(r"^azbench-chunk ([0-9a-f]{64}) ([A-Za-z0-9+/=]+)$", re.MULT
 
 @dataclass(frozen=True)
 class Output:
-    """The packed outputs of a workload on the VM: fio's status, their size and hash."""
+    """The packed outputs of a workload on the VM: the tool's status, their size and hash."""
 
     status: int
     n_bytes: int
@@ -61,15 +59,14 @@ def release(step: Release) -> str:
 
 def measure(step: Measure) -> str:
     """Lay the data out where that was not done, run the workload, pack its outputs."""
-    lines = [_quoted("begin", place(step))]
+    lines = [_quoted("need", step.workload.tool), _quoted("begin", place(step))]
     *layout, run = commands(step)
     for argv in layout:
         lines.append(_quoted("lay_out", _mark(step), *argv))
-    folder = _out(step)
-    if isinstance(step.workload, JobFile):
-        text = b64encode(step.workload.text.encode()).decode()
-        lines.append(f"printf %s {text} | base64 -d >{shlex.quote(step.workload.name)}.fio")
-        folder = step.setup.mount(step.disk)
+    for name, text in step.workload.inputs.items():
+        packed = b64encode(text.encode()).decode()
+        lines.append(f"printf %s {packed} | base64 -d >{shlex.quote(name)}")
+    folder = step.setup.mount(step.disk) if step.workload.in_data else _out(step)
     return _script(*lines, _quoted("work", folder, f"{step.workload.name}.txt", *run))
 
 
@@ -79,15 +76,11 @@ def place(step: Measure) -> str:
 
 
 def commands(step: Measure) -> list[list[str]]:
-    """Fio's command lines of a workload as they run on the VM, the one that lays the data out first."""
-    if isinstance(step.workload, JobFile):
-        stem = f"{_out(step)}/{step.workload.name}"
-        return [step.workload.arguments(f"{stem}.fio", f"{stem}.json")]
-    target = PurePosixPath(step.setup.mount(step.disk))
-    target = target if step.setup.disks[step.disk].raw else target / DATA_FILE
-    engine, direct = step.workload.ioengine, step.workload.direct
-    layout = layout_arguments(target, step.data_bytes, engine, direct)
-    return [layout, fio_arguments(step.workload, target, PurePosixPath())]
+    """The command lines of a workload as they run on the VM, those that lay the data out first."""
+    data = PurePosixPath(step.setup.mount(step.disk))
+    if not step.workload.apart and not step.setup.disks[step.disk].raw:
+        data /= DATA_FILE
+    return step.workload.commands(data, PurePosixPath(_out(step)), step.data_bytes)
 
 
 def chunk(step: Measure, offset: int, length: int) -> str:
@@ -103,7 +96,8 @@ def _mark(step: Measure) -> str:
     """The file that tells that the data is there: on the disk itself, for that may move to another VM."""
     raw = step.setup.disks[step.disk].raw
     folder = f"{HOME}/{step.disk}" if raw else f"{step.setup.mount(step.disk)}/azbench"
-    return f"{folder}-{step.data_bytes}-laid"
+    what = f"{step.workload.tool}-{step.workload.own_bytes}" if step.workload.apart else step.data_bytes
+    return f"{folder}-{what}-laid"
 
 
 def _quoted(*words: object) -> str:
@@ -120,7 +114,7 @@ def _functions() -> str:
 
 
 def facts(said: str) -> dict[str, str]:
-    """What a VM said of itself: os, kernel, ram_kib, fio."""
+    """What a VM said of itself: os, kernel, ram_kib, fio, iozone."""
     return dict(_FACT.findall(said))
 
 

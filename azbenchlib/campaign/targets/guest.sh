@@ -15,6 +15,9 @@ ready() {
     printf 'azbench-fact kernel %s\n' "$(uname -r)"
     printf 'azbench-fact ram_kib %s\n' "$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)"
     printf 'azbench-fact fio %s\n' "$(fio --version)"
+    if command -v iozone >/dev/null; then
+        printf 'azbench-fact iozone %s\n' "$(iozone -v | sed -n 's/.*Revision: *\([0-9.]*\).*/\1/p')"
+    fi
 }
 
 # The device of a data disk, by the LUN it was attached at: SCSI, or NVMe from the v6 sizes on.
@@ -107,6 +110,12 @@ link_folder() {
     [ -e "$2" ] || ln -s "$1" "$2"
 }
 
+# need TOOL: a tool that not every image can install.
+need() {
+    command -v "$1" >/dev/null || fail "$1 is not on this VM: its image's package sources lack ${1}3, which" \
+        "Ubuntu has in multiverse and Debian in non-free; take an Ubuntu image, or leave $1 out"
+}
+
 # begin PLACE: the folder that the outputs of a workload go to; it is empty.
 begin() {
     out=$home/out/$1
@@ -127,13 +136,13 @@ lay_out() {
     : >"$mark"
 }
 
-# work FOLDER TEXT COMMAND...: run fio, started in a folder; what it says goes to TEXT.
+# work FOLDER TEXT COMMAND...: run fio or iozone, started in a folder; what it says goes to TEXT.
 work() {
     (cd "$1" && shift && text=$1 && shift && "$@" >"$out/$text" 2>&1) && status=0 || status=$?
     finish "$status" "$2"
 }
 
-# finish STATUS TEXT: pack the outputs, say how large they are, and end with fio's status.
+# finish STATUS TEXT: pack the outputs, say how large they are, and end with the tool's status.
 finish() {
     tail -n 3 "$2" >&2
     [ -s "$2" ] || rm -f "$2"

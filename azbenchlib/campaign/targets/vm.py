@@ -60,7 +60,7 @@ class Vm:
         return ended.output
 
     def measure(self, step: Measure, folder: Path) -> tuple[int, str]:
-        """Run a workload and fetch its outputs into a new folder: fio's status, and its last words.
+        """Run a workload and fetch its outputs into a new folder: the tool's status, and its last words.
 
         Raises
         ------

@@ -1,0 +1,239 @@
+"""An advice in a terminal: the answer first, then what else there is, then what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from azbenchlib.units import format_count, format_mbps, format_size
+
+if TYPE_CHECKING:
+    from azbenchlib.model.advise import Advice
+    from azbenchlib.model.demand import Demand
+    from azbenchlib.model.design import Design
+    from azbenchlib.model.market import Market
+    from azbenchlib.model.recheck import Limit
+
+BAR = 16  # characters of a limit
+LIMITS = 8  # that are shown
+NAMES = 3  # of many that have no price
+
+
+def show(answer: Advice) -> None:
+    """Print all of it."""
+    console = Console(highlight=False)
+    best = answer.best
+    console.print(Text(_wanted(answer.demand, answer.market), style="bold"))
+    console.print()
+    _headline(console, best, answer.market)
+    _section(console, "What holds it", _limits(best))
+    _section(console, "What else there is", _designs(answer))
+    _list(console, "", answer.notes)
+    misses = _misses(best)
+    _section(console, "Why nothing cheaper does", misses) if misses.row_count else None
+    _section(console, "If things change", _changes(answer))
+    _list(console, "Not ranked, for want of a price", [_unpriced(one) for one in answer.unpriced])
+    _list(console, "Taken for granted", answer.assumptions)
+    _list(console, "Not in it", answer.not_modelled)
+    _list(console, "Sources", _sources(answer))
+    console.print(Text("\nTo check it, with fio on the volume:", style="bold"))
+    console.print(Padding(Text(best.fio_job.rstrip(), style="dim"), (0, 0, 0, 2)))
+
+
+def show_all(rows: Sequence[dict[str, Any]], market: Market) -> None:
+    """Print a line for each workload."""
+    table = Table(box=None, pad_edge=False)
+    for name, justify in (("Workload", "left"), (f"{market.currency} a month", "right"), ("VM", "left")):
+        table.add_column(name, justify=justify, no_wrap=name != "Workload")  # type: ignore[arg-type]
+    for name in ("Disks", "Held by"):
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        if row["error"]:
+            table.add_row(
+                Text(row["name"]), Text("–"), Text(""), Text(row["error"], style="yellow"), Text("")
+            )
+        else:
+            cells = (
+                row["name"],
+                f"{row['price_per_month']:,.2f}",
+                row["vm"],
+                row["disks"],
+                row["binding_limit"],
+            )
+            table.add_row(*map(Text, cells))
+    Console(highlight=False).print(table)
+
+
+def _wanted(demand: Demand, market: Market) -> str:
+    iops, size = demand.steady
+    parts = [f"{format_count(iops)} IOPS of {format_size(demand.block)}, {demand.read_share:.0%} reads"]
+    if len(demand.moments()) > 1:
+        parts.append(f"{format_mbps(size)} MB/s")
+    if demand.peak:
+        most, mbps = demand.highest
+        length = f"{demand.peak.seconds / 60:g} of every {demand.peak.period_s / 60:g} min"
+        parts.append(f"{format_count(most)} IOPS and {format_mbps(mbps)} MB/s for {length}")
+    parts.append(format_size(demand.size_bytes))
+    parts += [f"{demand.cache_hit:.0%} cache hits"] if demand.cache_hit else []
+    parts += ["ZRS"] if demand.redundancy == "ZRS" else []
+    return f"{'; '.join(parts)}; in {market.region}"
+
+
+def _headline(console: Console, best: Design, market: Market) -> None:
+    from azbenchlib.model.words import described
+
+    disks = best.choice.option.price
+    line = Text("  ")
+    line.append(f"{best.price:,.2f} {market.currency}", style="bold green")
+    line.append(f" for {market.hours.normalize():f} h   ")
+    line.append(best.vm, style="bold")
+    console.print(line)
+    console.print(f"  {described(best)}", markup=False)
+    console.print(f"  the VM {best.price - disks:,.2f}, the disks {disks:,.2f}", style="dim", markup=False)
+
+
+def _section(console: Console, title: str, table: Table) -> None:
+    console.print(Text(f"\n{title}", style="bold"))
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def _list(console: Console, title: str, lines: Sequence[str]) -> None:
+    if not lines:
+        return
+    if title:
+        console.print(Text(f"\n{title}", style="bold"))
+    table = _grid("left", "left", fold=1)
+    for line in lines:
+        table.add_row(Text("·", style="dim"), Text(line))
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def _grid(*columns: str, fold: int = -1) -> Table:
+    """A table without lines; one column may be folded."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for i, justify in enumerate(columns):
+        table.add_column(justify=justify, no_wrap=i != fold, overflow="fold")  # type: ignore[arg-type]
+    return table
+
+
+def _limits(best: Design) -> Table:
+    from azbenchlib.model.words import amount
+
+    table = _grid("left", "left", "right", "left", "right")
+    ordered = sorted(best.limits, key=lambda one: one.label in ("capacity", "data_disks"))
+    for one in ordered[:LIMITS]:
+        style = "red" if one.label == best.binding else ""
+        table.add_row(
+            Text(one.label, style=style),
+            _bar(one, style or "cyan"),
+            Text(amount(one, one.wanted)),
+            Text(f"of {amount(one, one.limit)}", style="dim"),
+            Text(f"{one.headroom:+.0%}" if one.headroom < 10 else "> +1,000%"),
+        )
+    return table
+
+
+def _bar(one: Limit, style: str) -> Text:
+    """How much of the limit is wanted."""
+    full = max(1, round(BAR * min(1.0, one.wanted / one.limit))) if one.limit else BAR
+    bar = Text("█" * full, style=style)
+    bar.append("░" * (BAR - full), style="dim")
+    return bar
+
+
+def _designs(answer: Advice) -> Table:
+    table = _grid("right", "right", "left", "left", "left", fold=4)
+    cheapest = float(answer.best.price)
+    for one in answer.designs:
+        more = float(one.price) / cheapest - 1
+        disks = f"{one.disks} {one.redundancy if one.redundancy == 'ZRS' else ''}".strip()
+        table.add_row(
+            Text(f"{one.price:,.2f}", style="green" if one is answer.best else ""),
+            Text(f"{more:+.0%}" if one is not answer.best else "", style="dim"),
+            Text(one.vm.removeprefix("Standard_")),
+            Text(disks),
+            Text(_said(one), style="dim"),
+        )
+    return table
+
+
+def _said(one: Design) -> str:
+    """Its labels in short: what is cheapest needs not be told to be it with its own disks."""
+    first, *more = one.labels
+    if first == "cheapest":
+        more = [label for label in more if " with " not in label or "ZRS" in label]
+    return ", ".join((first, *(label.removeprefix("cheapest ") for label in more)))
+
+
+def _misses(best: Design) -> Table:
+    from azbenchlib.model.words import broken
+
+    table = _grid("right", "left", "left", "left", fold=3)
+    for miss in best.why_not_cheaper:
+        choice = miss.choice
+        size = (choice.setup.vm.size or "").removeprefix("Standard_")
+        cells = (f"{choice.price:,.2f}", size, choice.option.disk.name, broken(miss))
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _changes(answer: Advice) -> Table:
+    """What wins then; what changes nothing shares a line."""
+    table = _grid("left", "right", "left", "left")
+    steps: dict[str, list[str]] = {}
+    for one in answer.sensitivity:
+        if one.same:
+            steps.setdefault(one.what, []).append(one.step)
+    same = [f"{what} {'±' + found[0][1:] if len(found) > 1 else found[0]}" for what, found in steps.items()]
+    for one in answer.sensitivity:
+        if one.design is None:
+            table.add_row(Text(one.change), Text(""), Text("nothing does", style="yellow"), Text(""))
+        elif not one.same:
+            size = one.design.vm.removeprefix("Standard_")
+            cells = (one.change, f"{one.design.price:,.2f}", size, one.design.disks)
+            table.add_row(*map(Text, cells))
+    if same:
+        return _with_same(table, same)
+    return table
+
+
+def _with_same(table: Table, same: Sequence[str]) -> Table:
+    whole = Table.grid()
+    whole.add_column(overflow="fold")
+    whole.add_row(Text(f"the same wins: {', '.join(same)}"))
+    if table.row_count:
+        whole.add_row(table)
+    return whole
+
+
+def _unpriced(one: Any) -> str:
+    names = ", ".join(one.missing[:NAMES])
+    more = f" and {len(one.missing) - NAMES} more" if len(one.missing) > NAMES else ""
+    return f"{one.what}: {names}{more}"
+
+
+def _sources(answer: Advice) -> list[str]:
+    """Which rows of price book and catalogue the answer is made from."""
+    from azbenchlib.analyse.resolve import statements
+
+    best, market = answer.best, answer.market
+    found: dict[str, list[str]] = {}
+    for line in best.bill.lines:
+        source = f"prices of {line.price.as_of} ({line.price.source_id})"
+        found.setdefault(source, []).append(f"{line.price.name} {line.price.unit_price:f}/{line.price.unit}")
+    for limit in statements(best.vm, market.as_of):
+        if limit.name.startswith(("uncached", "cached" if best.caching != "None" else "uncached")):
+            found.setdefault(f"limits of {best.vm} ({limit.source_id})", []).append(limit.name)
+    disk = best.setup.disks[0]
+    named = {row.name: row.source_id for row in market.tiers} | {
+        row.sku: row.source_id for row in market.rules
+    }
+    name = disk.tier or (disk.sku or "").partition("_")[0]
+    if name in named:
+        found[f"rules of {name} ({named[name]})"] = [f"as of {market.as_of}"]
+    return [f"{source}: {', '.join(names)}" for source, names in found.items()]

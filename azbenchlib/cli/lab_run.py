@@ -1,0 +1,89 @@
+"""The verbs of the lab that measure: `azbench lab run` and `azbench lab mount`."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from azbenchlib.cli.console import notes
+from azbenchlib.errors import InputError
+
+
+def run(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[SETUP] JOBFILE",
+            help="A fio job file; before it a dataset or measurement file, /SETUP behind it, unless --vm and "
+            "--disk say what is emulated.",
+        ),
+    ],
+    vm: Annotated[str | None, typer.Option("--vm", help="VM size, such as Standard_E8ds_v4.")] = None,
+    disk: Annotated[
+        list[str] | None, typer.Option("--disk", help="As for `azbench limits`; repeatable.")
+    ] = None,
+    as_of: Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Dataset folder to write; an old one is replaced.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="Real seconds that the job file may take at most.")] = 10.0,
+) -> None:
+    """Run a fio job file on emulated disks, one after the other, and print what came out."""
+    from azbenchlib.campaign import show_progress
+    from azbenchlib.campaign.jobfile import JobFile
+    from azbenchlib.campaign.lab import run_lab
+    from azbenchlib.campaign.lab_setup import in_words
+    from azbenchlib.cli.limits import described_setup
+    from azbenchlib.cli.reading import print_overview
+    from azbenchlib.dataset import Dataset
+
+    if len(what) > 2:
+        raise InputError(f"one setup and one job file are needed, not {len(what)} words")
+    *setup, job = what
+    described = described_setup(setup[0] if setup else None, vm, disk or [], as_of)
+    path = Path(job)
+    workload = JobFile.load(path.stem, {"job": path.name}, path.parent)
+    folder = output or Path("datasets") / f"lab-{path.stem}"
+    run_lab(
+        [in_words(described, [workload])],
+        folder,
+        title=f"{path.name} on emulated disks",
+        longest_s=seconds,
+        progress=show_progress(every=True),
+        fresh=True,
+    )
+    print_overview(Dataset.load(folder))
+    notes.print(f"Dataset: {folder}", markup=False)
+
+
+def mount(
+    file: Annotated[Path, typer.Argument(help="Where the emulated disk appears as a file.")],
+    volume: Annotated[
+        str | None, typer.Option(help="Which of the lab's volumes, where it has several.")
+    ] = None,
+    lab: Annotated[Path | None, typer.Option(help="Folder of the lab; default the one that runs.")] = None,
+) -> None:
+    """Have a disk of a running lab (`azbench lab start`) as a file, for iozone; Ctrl-C ends it."""
+    from azbenchlib.lab.live import LOG, read, running
+    from azbenchlib.lab.mount import mounted
+    from azbenchlib.lab.serve import SOCKET
+
+    logs = [lab / LOG] if lab else running()
+    if not logs:
+        raise InputError("no lab is running; start one in another terminal with `azbench lab start`")
+    volumes = list(read(logs[0]).header["volumes"])
+    wanted = volume or (volumes[0] if len(volumes) == 1 else "")
+    if wanted not in volumes:
+        raise InputError(f"say which volume with --volume; there are: {', '.join(volumes)}")
+    with mounted(logs[0].parent / SOCKET, wanted, file) as process:
+        name = shlex.quote(str(file))
+        notes.print(f"{wanted} is {file}. Bypass the page cache (-I), or it answers instead:", markup=False)
+        notes.print(f"  iozone -I -i 0 -i 2 -s 64m -r 4k -f {name}", markup=False, soft_wrap=True)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with suppress(KeyboardInterrupt):
+            process.wait()

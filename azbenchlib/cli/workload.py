@@ -1,0 +1,166 @@
+"""Demands as people write them: options of `azbench advise`, and rows of a CSV file of workloads."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from azbenchlib.errors import InputError
+from azbenchlib.units import MB, parse_size
+
+if TYPE_CHECKING:
+    from azbenchlib.model.demand import Demand, Peak
+
+YES, NO = ("yes", "true", "1"), ("no", "false", "0")
+
+
+def number(name: str, text: str) -> float:
+    """A number above 0."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise InputError(f"{name} '{text}' is not a number above 0")
+    return value
+
+
+def share(name: str, text: str) -> float:
+    """A share of 0 to 1: ``0.7`` or ``70%``."""
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise InputError(f"{name} '{text}' is not a share between 0 and 1; write 0.7 or 70%")
+    return value
+
+
+def size(name: str, text: str) -> int:
+    """Bytes of a size."""
+    try:
+        return parse_size(text)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def yes(name: str, text: str) -> bool:
+    """Yes or no."""
+    if text.lower() not in (*YES, *NO):
+        raise InputError(f"{name} '{text}' is not one of: {', '.join((*YES, *NO))}")
+    return text.lower() in YES
+
+
+def peak(name: str, text: str) -> Peak:
+    """A peak: ``SECONDS/PERIOD:IOPS`` or ``SECONDS/PERIOD:IOPS:MBPS``."""
+    from azbenchlib.model.demand import Peak
+
+    try:
+        times, iops, *rest = text.split(":")
+        seconds, period = (float(part) for part in times.split("/"))
+        (mbps,) = rest or ["0"]
+        rates = float(iops or 0), float(mbps) * MB
+    except ValueError:
+        raise InputError(
+            f"{name} '{text}': write SECONDS/PERIOD:IOPS[:MBPS], such as 600/3600:20000"
+        ) from None
+    return Peak(seconds, period, rates[0] or None, rates[1] or None)
+
+
+# Column (and option, with dashes) -> field of the demand, how it is read, what it is.
+COLUMNS: dict[str, tuple[str, Any, str]] = {
+    "iops": ("iops", number, "I/Os per second"),
+    "mbps": ("bytes_per_s", number, "MB/s"),
+    "size": ("size_bytes", size, "room for data, such as 2TiB"),
+    "bs": ("bs_bytes", size, "size of an I/O, such as 8KiB"),
+    "read_share": ("read_share", share, "share of reads: 0.7 or 70%"),
+    "latency": ("latency", None, "any, premium, submillisecond or local"),
+    "zrs": ("redundancy", yes, "yes: zone-redundant disks"),
+    "not_persistent": ("persistent", yes, "yes: local disks may do, which lose their data"),
+    "hit": ("cache_hit", share, "share of reads that a host cache would serve"),
+    "headroom": ("headroom", number, "every limit is so many times what is wanted"),
+    "vcpus": ("vcpus", number, "at least"),
+    "ram": ("memory_bytes", size, "at least, such as 64GiB"),
+    "vm": ("vm", None, "a VM size or a pattern such as Standard_E*"),
+    "arch": ("architecture", None, "any, x64 or arm64"),
+    "burst": ("peak", peak, "SECONDS/PERIOD:IOPS[:MBPS]"),
+}
+
+
+def demand(texts: Mapping[str, str], where: str = "--") -> Demand:
+    """The demand that texts state, by column; an empty one is not there.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+    where : str
+        What stands before a column's name in a message.
+
+    Raises
+    ------
+    InputError
+        For a value that cannot be read, or a demand that is none.
+    """
+    from azbenchlib.model.demand import Demand
+
+    stated: dict[str, Any] = {}
+    for column, text in texts.items():
+        field, read, _ = COLUMNS[column]
+        name = f"{where}{column.replace('_', '-') if where == '--' else column}"
+        if text.strip():
+            stated[field] = read(name, text.strip()) if read else text.strip()
+    if "size_bytes" not in stated:
+        raise InputError(f"{where}size is missing: how much data, such as 2TiB")
+    if "redundancy" in stated:
+        stated["redundancy"] = "ZRS" if stated["redundancy"] else "LRS"
+    if "persistent" in stated:
+        stated["persistent"] = not stated["persistent"]
+    if "bytes_per_s" in stated:
+        stated["bytes_per_s"] *= MB
+    return Demand(**stated)
+
+
+def read(path: Path, common: Mapping[str, str]) -> list[tuple[str, Demand]]:
+    """The workloads of a CSV file, by name.
+
+    Parameters
+    ----------
+    path : Path
+        With a header of `COLUMNS` and ``name``, in any order, as many as are needed.
+    common : mapping of str to str
+        What holds for every row that does not say otherwise.
+
+    Raises
+    ------
+    InputError
+        With file, line and value.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file)
+            header = [name.strip() for name in rows.fieldnames or ()]
+            rows.fieldnames = header
+            found = list(rows)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: cannot be read as workloads: {error}") from error
+    unknown = [name for name in header if name not in ("name", *COLUMNS)]
+    if unknown or not header:
+        wanted = ", ".join(("name", *COLUMNS))
+        raise InputError(f"{path}: column '{', '.join(unknown)}' is not one of: {wanted}")
+    if not found:
+        raise InputError(f"{path}: no workload; write one a line below the header")
+    return [_row(path, line, row, common) for line, row in enumerate(found, 2)]
+
+
+def _row(path: Path, line: int, row: Mapping[Any, Any], common: Mapping[str, str]) -> tuple[str, Demand]:
+    place = f"{path}, line {line}"
+    if None in row or None in row.values():
+        raise InputError(f"{place}: not as many cells as the header has")
+    own = {column: text for column, text in row.items() if column != "name" and text.strip()}
+    try:
+        return row.get("name") or f"line {line}", demand({**common, **own}, "")
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None

@@ -1,0 +1,240 @@
+"""What holds I/Os back: buckets in virtual time, the lanes that lead through them, and fair turns.
+
+A bucket holds *seconds of its limit*: an I/O takes 1 ÷ (I/Os per second) or its bytes ÷ (bytes per second)
+of it. So reads and writes with limits of their own share one bucket as r/R + w/W ≤ 1, as
+:mod:`azbenchlib.model.flows` has it. Each bucket is one number, the time at which it will be full again,
+and costs O(1) an I/O: the generic cell rate algorithm (ITU-T I.371, 2004, annex A), here as a shaper.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+
+At = Callable[[float], None]  # is told an emulated time
+
+
+class Agenda:
+    """What happens later, in emulated seconds; `now` is the time of what is happening."""
+
+    __slots__ = ("_order", "events", "now")
+
+    def __init__(self) -> None:
+        self.now = -math.inf
+        self.events: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = count()
+
+    def at(self, time: float, call: Callable[[], None]) -> None:
+        """Do this then; what is due at one time happens in the order in which it was asked for."""
+        heapq.heappush(self.events, (time, next(self._order), call))
+
+    def run(self, now: float) -> float | None:
+        """Do what is due up to `now`; the time of what comes next, or None."""
+        events = self.events
+        while events and events[0][0] <= now:
+            self.now, _, call = heapq.heappop(events)
+            call()
+        self.now = max(self.now, now)
+        return events[0][0] if events else None
+
+
+class Bucket:
+    """A limit with `full_s` seconds of it in store; full at the start."""
+
+    __slots__ = ("full_at", "full_s")
+
+    def __init__(self, full_s: float) -> None:
+        self.full_s = full_s
+        self.full_at = -math.inf
+
+    def ready(self) -> float:
+        """The earliest time at which the next I/O may pass: when the bucket is not below empty."""
+        return self.full_at - self.full_s
+
+    def take(self, now: float, cost_s: float) -> float:
+        """Take this much for an I/O that arrives now; the time from which it may pass."""
+        full_at = self.full_at
+        self.full_at = (full_at if full_at > now else now) + cost_s
+        return full_at - self.full_s
+
+    def level_s(self, now: float) -> float:
+        """What is in store, 0 to `full_s`; what waiting I/Os will take counts as taken."""
+        return min(self.full_s, max(0.0, self.full_s - (self.full_at - now)))
+
+
+class Meter:
+    """What an I/O of one direction takes of one bucket; `waits` counts those that it held back."""
+
+    __slots__ = ("bucket", "label", "per_byte", "per_io", "waits")
+
+    def __init__(self, bucket: Bucket, per_io: float, per_byte: float, label: str) -> None:
+        self.bucket, self.per_io, self.per_byte, self.label = bucket, per_io, per_byte, label
+        self.waits = 0
+
+
+class Lane:
+    """One volume's way through the limits of one pool.
+
+    Parameters
+    ----------
+    owner : str
+        ``vm``, or the volume whose limits these are.
+    reads, writes : sequence of Meter
+        What a read and what a write takes. A limit that is not documented has no meter.
+    unit_bytes : float
+        Up to this size an I/O counts as one, a larger one as multiples.
+    tick_s : float
+        I/Os that must wait pass at multiples of this; 0: as soon as they may.
+    gate : Gate, optional
+        Where several volumes share these limits.
+    ahead : bool
+        Whether I/Os that arrive later may be let in now, because all of them arrive in order.
+    """
+
+    __slots__ = (
+        "ahead",
+        "counted",
+        "gate",
+        "needs",
+        "owner",
+        "passed",
+        "queue",
+        "reads",
+        "tick_s",
+        "unit_bytes",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        owner: str,
+        reads: Sequence[Meter],
+        writes: Sequence[Meter],
+        unit_bytes: float = math.inf,
+        tick_s: float = 0.0,
+        gate: Gate | None = None,
+        ahead: bool = True,
+    ) -> None:
+        self.owner, self.reads, self.writes = owner, tuple(reads), tuple(writes)
+        self.needs = [frozenset(meter.bucket for meter in way) for way in (self.reads, self.writes)]
+        self.unit_bytes, self.tick_s, self.gate, self.ahead = unit_bytes, tick_s, gate, ahead
+        self.queue: deque[tuple[float, bool, int, At]] = deque()
+        self.passed = self.counted = 0
+
+    def admit(self, now: float, write: bool, size: int) -> float:
+        """Let an I/O in that arrives now; when it passes. Each bucket hands out as soon as it can."""
+        ios = 1 if size <= self.unit_bytes else math.ceil(size / self.unit_bytes)
+        self.passed += 1
+        self.counted += ios
+        passes, held = now, None
+        for meter in self.writes if write else self.reads:
+            ready = meter.bucket.take(now, ios * meter.per_io + size * meter.per_byte)
+            if ready > passes:
+                passes, held = ready, meter
+        if held is None:
+            return now
+        held.waits += 1
+        return self.on_tick(passes)
+
+    def ready(self, write: bool) -> tuple[float, Meter | None]:
+        """When the next I/O of this direction may pass, and what holds it until then."""
+        when, held = -math.inf, None
+        for meter in self.writes if write else self.reads:
+            ready = meter.bucket.ready()
+            if ready > when:
+                when, held = ready, meter
+        return when, held
+
+    def on_tick(self, time: float) -> float:
+        """The first tick at or after this time."""
+        if not self.tick_s:
+            return time
+        return max(time, math.ceil(time / self.tick_s) * self.tick_s)
+
+
+class Gate:
+    """Limits that several volumes share: a queue each, and one I/O of each in turn.
+
+    So each gets the same number of I/Os per second, but those that want less: max-min fairness, as
+    :func:`azbenchlib.model.limits.deliver` has it. (First come, first served would share by queue depth.)
+    """
+
+    def __init__(self, agenda: Agenda) -> None:
+        self._agenda = agenda
+        self._turns: deque[Lane] = deque()
+        self._held: Meter | None = None
+        self._wake = math.inf  # when the next I/O may pass
+        self._serving = False
+
+    def enter(self, lane: Lane, write: bool, size: int, then: At) -> None:
+        """Let an I/O in that arrives now; `then` is told when it passes, at that time."""
+        lane.queue.append((self._agenda.now, write, size, then))
+        if len(lane.queue) == 1:
+            self._turns.append(lane)
+            if not self._serving and lane.ready(write)[0] < self._wake:
+                self._serve()
+
+    def _woken(self, time: float) -> None:
+        if time == self._wake:  # else somebody came who could pass before
+            self._serve()
+
+    def _serve(self) -> None:
+        self._serving, self._wake = True, math.inf
+        now = self._agenda.now
+        while self._turns:
+            lane, ready, held = self._first(now)
+            if ready > now:
+                self._held, self._wake = held, lane.on_tick(ready)
+                self._agenda.at(self._wake, partial(self._woken, self._wake))
+                break
+            self._turns.remove(lane)
+            arrived, write, size, then = lane.queue.popleft()
+            if lane.queue:
+                self._turns.append(lane)
+            if arrived < now and self._held is not None:
+                self._held.waits += 1
+            then(lane.admit(now, write, size))
+        self._serving = False
+
+    def _first(self, now: float) -> tuple[Lane, float, Meter | None]:
+        """Whose turn it is of those that may pass now, or else who may pass first; when, and what holds it.
+
+        They differ where not all need the same limits: Ultra Disk has some that Premium SSD has not.
+        """
+        found: list[tuple[Lane, float, Meter | None]] = []
+        seen = set()
+        for lane in self._turns:
+            write = lane.queue[0][1]
+            if lane.needs[write] not in seen:
+                seen.add(lane.needs[write])
+                ready, held = lane.ready(write)
+                if ready <= now:
+                    return lane, ready, held
+                found.append((lane, ready, held))
+        return min(found, key=lambda of: of[1])
+
+
+def travel(agenda: Agenda, lanes: Sequence[Lane], time: float, write: bool, size: int, then: At) -> None:
+    """Take an I/O that arrives at `time` through all lanes; `then` is told when it has passed the last.
+
+    What is shared is entered when the I/O is there, not reserved for later: others come first meanwhile.
+    """
+    for i, lane in enumerate(lanes):
+        if time > agenda.now and not lane.ahead:
+            agenda.at(time, partial(travel, agenda, lanes[i:], time, write, size, then))
+            return
+        if lane.gate is None:
+            time = lane.admit(time, write, size)
+        else:
+            rest = partial(_onward, agenda, lanes[i + 1 :], write, size, then)
+            lane.gate.enter(lane, write, size, rest)
+            return
+    then(time)
+
+
+def _onward(agenda: Agenda, lanes: Sequence[Lane], write: bool, size: int, then: At, time: float) -> None:
+    travel(agenda, lanes, time, write, size, then)

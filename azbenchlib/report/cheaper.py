@@ -1,0 +1,127 @@
+"""What would deliver for less what was measured, on a VM with as many vCPUs and as much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import pandas as pd
+
+from azbenchlib.analyse.labels import CACHE_WORDS, ROLE_WORDS
+from azbenchlib.analyse.market import market
+from azbenchlib.analyse.priced import Priced
+from azbenchlib.model.demand import Demand
+from azbenchlib.model.market import Market
+from azbenchlib.model.search import Choice, search
+from azbenchlib.model.setup import Disk, Setup
+from azbenchlib.units import NBSP, format_count, format_mbps, format_size
+
+LEAST_SAVED = 0.01  # of the price; below, it is the same
+
+
+@dataclass(frozen=True)
+class Cheaper:
+    """A design that costs less than a measured setup; `saved` is the share of the price."""
+
+    series: str
+    vm: str
+    disks: str
+    price: float
+    currency: str
+    saved: float
+
+
+def cheaper(rates: pd.DataFrame, found: Mapping[str, Priced]) -> tuple[list[Cheaper], list[str]]:
+    """For each row of rates the cheapest design that delivers as much, if it costs less.
+
+    Parameters
+    ----------
+    rates : DataFrame
+        Columns series, setup_id, rw, bs_bytes, iops, bw_bytes_per_s.
+    found : mapping of str to Priced
+        By setup_id.
+
+    Returns
+    -------
+    designs : list of Cheaper
+    none : list of str
+        The series for which nothing costs less. A series whose size or price is not known is in neither.
+    """
+    at = cache(market)
+    designs: list[Cheaper] = []
+    none: list[str] = []
+    for row in rates.to_dict(orient="records"):
+        one = found.get(row["setup_id"])
+        if one is None or not one.total:
+            continue
+        there = at(one.region)
+        demand = _demand(row, one.setup, there)
+        if demand is None:
+            continue
+        best, total = search(demand, there).cheapest(), float(one.total)
+        if best is None or float(best.price) > total * (1 - LEAST_SAVED):
+            none.append(row["series"])
+        else:
+            designs.append(_told(row["series"], best, there, total))
+    return designs, none
+
+
+def _told(series: str, best: Choice, there: Market, total: float) -> Cheaper:
+    disk, price = best.setup.disks[0], float(best.price)
+    vm = (best.setup.vm.size or "").removeprefix("Standard_")
+    return Cheaper(series, vm, disk_words(disk), price, there.currency, 1 - price / total)
+
+
+def disk_words(disk: Disk) -> str:
+    """``5 × P15``, ``2 × Premium SSD v2 (16 GiB, 3,000 IOPS, 125 MB/s)``, ``its temp disk``."""
+    if disk.local:
+        return f"its {ROLE_WORDS[disk.role][0]}"
+    count = f"{disk.count}{NBSP}×{NBSP}" if disk.count > 1 else ""
+    if disk.tier:
+        caching = "" if disk.caching == "None" else f" with {CACHE_WORDS[disk.caching]}"
+        return f"{count}{disk.tier}{caching}"
+    figures = (
+        format_size(disk.size_bytes or 0),
+        f"{format_count(disk.cap.iops or 0)} IOPS",
+        f"{format_mbps(disk.cap.bytes_per_s or 0)} MB/s",
+    )
+    kind = "Premium SSD v2" if (disk.sku or "").startswith("PremiumV2_") else "Ultra Disk"
+    return f"{count}{kind} ({', '.join(figures)}{' each' if disk.count > 1 else ''})"
+
+
+def _demand(row: Mapping[str, object], setup: Setup, there: Market) -> Demand | None:
+    """The measured rates as a demand, on disks as durable and of the same class of latency."""
+    offer = next((one for one in there.vms if one.size.lower() == (setup.vm.size or "").lower()), None)
+    size = sum((disk.size_bytes or 0) * disk.count for disk in setup.disks)
+    iops, rate, bs = (_known(row[name]) for name in ("iops", "bw_bytes_per_s", "bs_bytes"))
+    if offer is None or not size or not (iops or rate):
+        return None
+    rw = str(row["rw"])
+    return Demand(
+        size_bytes=size,
+        iops=iops,
+        bytes_per_s=rate,
+        bs_bytes=bs,
+        read_share=1.0 if rw.endswith("read") else 0.0 if rw.endswith("write") else 0.5,
+        latency=_latency(setup),
+        redundancy="ZRS" if any((disk.sku or "").endswith("ZRS") for disk in setup.disks) else "LRS",
+        persistent=not any(disk.local for disk in setup.disks),
+        headroom=1.0,
+        vcpus=offer.vcpus,
+        memory_bytes=offer.memory_bytes,
+        architecture=offer.architecture,
+    )
+
+
+def _latency(setup: Setup) -> str:
+    """The class that is promised of the fastest disk; a cache promises none."""
+    if any(disk.local for disk in setup.disks):
+        return "local"
+    if any(disk.v2 for disk in setup.disks):
+        return "submillisecond"
+    return "premium" if any((disk.sku or "").startswith("Premium_") for disk in setup.disks) else "any"
+
+
+def _known(value: object) -> float | None:
+    return None if pd.isna(value) else float(value)  # type: ignore[arg-type]
