@@ -65,10 +65,9 @@ def check_offered(vm: str, there: Market) -> None:
         catalog.vm(vm)  # says which names are near it
     if not named:
         raise InputError(f"no VM size is like '{vm}'; write one such as Standard_E8ds_v5 or Standard_E*")
-    meter = Meter.of_vm(named[0], there.pay)
-    regions = ", ".join(elsewhere(meter)) or "no region"
-    many = f"{named[0]} and {len(named) - 1} more like '{vm}' have" if len(named) > 1 else f"{named[0]} has"
-    raise InputError(f"{many} no {there.pay} price in {there.region}; {named[0]} is priced in: {regions}")
+    regions = ", ".join(elsewhere(*(Meter.of_vm(size, there.pay) for size in named))) or "no region"
+    none = f"none of {len(named)} VM sizes like '{vm}' has a" if len(named) > 1 else f"{named[0]} has no"
+    raise InputError(f"{none} {there.pay} price in {there.region}; there are some in: {regions}")
 
 
 @cache

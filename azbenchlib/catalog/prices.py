@@ -94,9 +94,10 @@ def read(path: Path, only: str = "") -> Iterator[Price]:
         raise InputError(f"{path}: cannot be read as a price book: {reason}") from error
 
 
-def elsewhere(meter: Meter) -> list[str]:
-    """The regions where this meter has a price in what is shipped or was read since."""
-    return sorted({price.region for path in _files() for price in read(path) if price.meter == meter})
+def elsewhere(*meters: Meter) -> list[str]:
+    """The regions where one of these meters has a price in what is shipped or was read since."""
+    wanted = set(meters)
+    return sorted({price.region for path in _files() for price in read(path) if price.meter in wanted})
 
 
 def sizes_like(wanted: Meter, prices: PriceBook) -> list[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from azbenchlib.model.market import Market
     from azbenchlib.model.recheck import Limit
 
-BAR = 16  # characters of a limit
+BAR = 10  # characters of a limit
 LIMITS = 8  # that are shown
 NAMES = 3  # of many that have no price
 
@@ -226,8 +226,9 @@ def _sources(answer: Advice) -> list[str]:
     for line in best.bill.lines:
         source = f"prices of {line.price.as_of} ({line.price.source_id})"
         found.setdefault(source, []).append(f"{line.price.name} {line.price.unit_price:f}/{line.price.unit}")
+    paths = _paths(best)
     for limit in statements(best.vm, market.as_of):
-        if limit.name.startswith(("uncached", "cached" if best.caching != "None" else "uncached")):
+        if limit.name.rpartition("_bytes_per_s")[0] in paths or limit.name.rpartition("_iops")[0] in paths:
             found.setdefault(f"limits of {best.vm} ({limit.source_id})", []).append(limit.name)
     disk = best.setup.disks[0]
     named = {row.name: row.source_id for row in market.tiers} | {
@@ -237,3 +238,18 @@ def _sources(answer: Advice) -> list[str]:
     if name in named:
         found[f"rules of {name} ({named[name]})"] = [f"as of {market.as_of}"]
     return [f"{source}: {', '.join(names)}" for source, names in found.items()]
+
+
+def _paths(best: Design) -> set[str]:
+    """Which of a VM's limits the design passes, as the catalogue calls them."""
+    vm, kind = best.setup.vm, best.kind
+    if kind == "nvme":
+        stems = [("nvme", ("read", "write"))]
+    elif kind == "temp":
+        stems = [("temp" if vm.temp else "cached", ("", "write"))]
+    else:
+        v2 = kind in ("premium_v2", "ultra") and vm.uncached_v2
+        also = ("", "write", *(("burst",) if best.demand.peak else ()))
+        stems = [("uncached_v2" if v2 else "uncached", also)]
+        stems += [("cached", also)] if best.caching != "None" else []
+    return {"_".join(filter(None, (stem, part))) for stem, parts in stems for part in parts}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,17 +15,18 @@ from azbenchlib.units import MB, parse_size
 if TYPE_CHECKING:
     from azbenchlib.model.demand import Demand, Peak
 
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d*)?")  # 24,000; a comma elsewhere is no decimal point
 YES, NO = ("yes", "true", "1"), ("no", "false", "0")
 
 
 def number(name: str, text: str) -> float:
     """A number above 0."""
     try:
-        value = float(text.replace(",", ""))
+        value = float(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise InputError(f"{name} '{text}' is not a number above 0")
+        raise InputError(f"{name} '{text}' is not a number above 0; write one such as 24000 or 1.5")
     return value
 
 
@@ -61,13 +63,17 @@ def peak(name: str, text: str) -> Peak:
     try:
         times, iops, *rest = text.split(":")
         seconds, period = (float(part) for part in times.split("/"))
-        (mbps,) = rest or ["0"]
-        rates = float(iops or 0), float(mbps) * MB
+        (mbps,) = rest or [""]
     except ValueError:
         raise InputError(
             f"{name} '{text}': write SECONDS/PERIOD:IOPS[:MBPS], such as 600/3600:20000"
         ) from None
-    return Peak(seconds, period, rates[0] or None, rates[1] or None)
+    return Peak(
+        seconds,
+        period,
+        number(f"IOPS of {name}", iops) if iops else None,
+        number(f"MB/s of {name}", mbps) * MB if mbps else None,
+    )
 
 
 # Column (and option, with dashes) -> field of the demand, how it is read, what it is.

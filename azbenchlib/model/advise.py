@@ -143,7 +143,7 @@ def _named(
         yield label, choice, found
     else:
         missing = ": its prices are missing" if any(group.unpriced for group in found.groups) else ""
-        notes.append(f"there is no design that is {label}{missing}")
+        notes.append(f"there is no design {label.removeprefix('cheapest ')}{missing}")
 
 
 def _others(found: Search, best: Choice) -> Iterator[tuple[str, Choice, Search]]:
@@ -191,7 +191,8 @@ def _unpriced(found: Search) -> Iterator[Unpriced]:
         for option in group.unpriced:
             if option.disk.count <= slots and not group.cached:
                 redundancy = (option.disk.sku or "").partition("_")[2]
-                meters = missing.setdefault(f"{words.KIND_NAMES[group.kind]} {redundancy}", [])
+                paid = ", bursting on demand" if option.on_demand else ""
+                meters = missing.setdefault(f"{words.KIND_NAMES[group.kind]} {redundancy}{paid}", [])
                 meters += [str(meter) for meter in option.bill.missing]
         for what, meters in missing.items():
             yield Unpriced(what, tuple(dict.fromkeys(meters)))

@@ -38,8 +38,12 @@ class Peak:
     def __post_init__(self) -> None:
         if not 0 < self.seconds < self.period_s < math.inf:
             raise InputError(f"a peak of {self.seconds} s in {self.period_s} s: it must be shorter than that")
-        if not self.iops and not self.bytes_per_s:
+        given = [rate for rate in (self.iops, self.bytes_per_s) if rate is not None]
+        if not given:
             raise InputError("a peak needs IOPS, MB/s or both")
+        for rate in given:
+            if not 0 < rate < math.inf:
+                raise InputError(f"a peak's rate {rate} is not above 0")
 
 
 @dataclass(frozen=True)

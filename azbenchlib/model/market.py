@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,15 @@ KINDS = {
     "premium_v2": ("PremiumV2", PREMIUM_V2),
     "ultra": ("UltraSSD", ULTRA),
 }
+
+
+class LeftOut(NamedTuple):
+    """How many VM sizes have a price, and how many of these cannot compete, by what the catalogue lacks."""
+
+    priced: int
+    size: int
+    disks: int
+    limits: int
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,19 @@ class Market:
     def currency(self) -> str:
         """Of all prices; empty where there is none."""
         return next((price.currency for price in self.prices.values()), "")
+
+    @cached_property
+    def left_out(self) -> LeftOut:
+        """The sizes with a price that cannot compete."""
+        priced = {meter.name for meter in self.prices if meter == Meter.of_vm(meter.name, self.pay)}
+        known = {offer.size.lower(): offer for offer in self.vms}
+        offers = [known[name] for name in priced if name in known]
+        return LeftOut(
+            len(priced),
+            len(priced) - len(offers),
+            sum(offer.vm.max_data_disks is None for offer in offers),
+            sum(None in (offer.vm.uncached.iops, offer.vm.uncached.bytes_per_s) for offer in offers),
+        )
 
     @cached_property
     def vm_bills(self) -> tuple[Bill, ...]:

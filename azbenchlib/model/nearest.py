@@ -7,9 +7,8 @@ from typing import Any
 from azbenchlib.model.demand import Demand
 from azbenchlib.model.market import Market
 from azbenchlib.model.search import search
-from azbenchlib.units import GIB, MB, format_count, format_size
+from azbenchlib.units import GIB, MB, format_size
 
-_STEPS = 40
 _SHOWN = 2
 
 
@@ -59,10 +58,10 @@ def _less(demand: Demand, market: Market) -> Iterator[tuple[float, str]]:
 
 def _numbers(demand: Demand) -> list[_Number]:
     figures = [
-        _Number("iops", demand.iops or 0, 1, lambda value: f"{format_count(value)} IOPS"),
+        _Number("iops", demand.iops or 0, 1, lambda value: f"{value:,.10g} IOPS"),
         _Number("bytes_per_s", demand.bytes_per_s or 0, MB, lambda value: f"{value / MB:,.10g} MB/s"),
         _Number("size_bytes", demand.size_bytes, GIB, format_size),
-        _Number("vcpus", demand.vcpus or 0, 1, lambda value: f"{value:.0f} vCPUs"),
+        _Number("vcpus", demand.vcpus or 0, 1, lambda value: f"{value:,.10g} vCPUs"),
         _Number("memory_bytes", demand.memory_bytes or 0, GIB, lambda value: f"{format_size(value)} of RAM"),
     ]
     return [figure for figure in figures if figure.value]
@@ -70,17 +69,18 @@ def _numbers(demand: Demand) -> list[_Number]:
 
 def _largest(number: _Number, demand: Demand, market: Market) -> float:
     """The largest value in whole steps that is met; 0: none is. More is never easier, so halves do."""
-    low, high = 0, int(number.value // number.step) + 1
-    if not _met(number.at(demand, number.step), market):
+
+    def met(steps: int) -> bool:
+        return _met(number.at(demand, steps * number.step), market)
+
+    if not met(1):
         return 0
-    for _ in range(_STEPS):
-        if high - low <= 1:
-            break
+    low, high = 1, 2
+    while met(high):  # doubled first: what is wanted may be far above
+        low, high = high, 2 * high
+    while high - low > 1:
         middle = (low + high) // 2
-        if _met(number.at(demand, middle * number.step), market):
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if met(middle) else (low, middle)
     return low * number.step
 
 

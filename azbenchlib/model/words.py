@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from azbenchlib.model.demand import LARGE_BS, V2, Demand
@@ -40,7 +40,7 @@ def assumptions(demand: Demand, market: Market, kinds: Sequence[str]) -> tuple[s
     found = [f"{format_count(iops)} IOPS are I/Os of {block}, {demand.read_share:.0%} reads"]
     if len(demand.moments()) > 1:
         found.append(f"{format_mbps(size)} MB/s are I/Os of {format_size(LARGE_BS)}, at another moment")
-    spare = f"every limit is at least {demand.headroom:g} times what is wanted"
+    spare = f"every limit of IOPS and MB/s is at least {demand.headroom:g} times what is wanted"
     found.append(spare if demand.headroom > 1 else "no limit needs headroom above what is wanted")
     if demand.cache_hit:
         found.append(f"a ReadOnly host cache serves {demand.cache_hit:.0%} of the reads; writes count twice")
@@ -52,7 +52,10 @@ def assumptions(demand: Demand, market: Market, kinds: Sequence[str]) -> tuple[s
         "with fewer it cannot use the rates"
     )
     if demand.peak:
-        found.append("credits come back between two peaks; each peak finds no more than what came back")
+        found.append(
+            "credits come back between two peaks; each peak finds no more than what came back, and it lasts "
+            "for the peak with this headroom"
+        )
     else:
         found.append("the load runs all the time: credits are not counted on")
     if {"standard_ssd", "standard_hdd"} & set(kinds):
@@ -62,7 +65,23 @@ def assumptions(demand: Demand, market: Market, kinds: Sequence[str]) -> tuple[s
     if set(V2) & set(kinds):
         found.append("Premium SSD v2 and Ultra are offered in the VM's zone and for its size")
     found.append(f"limits of {market.as_of}, of the SCSI interface where a size has both")
-    return tuple(found)
+    return (*found, *_left_out(market))
+
+
+def _left_out(market: Market) -> Iterator[str]:
+    """How many sizes do not compete, and why, in one line; none where all do."""
+    there = market.left_out
+    reasons = [
+        f"{format_count(number)} {why}"
+        for number, why in (
+            (there.size, "are not in the catalogue"),
+            (there.disks, "have no documented number of data disks (these compete with local disks alone)"),
+            (there.limits, "have no documented limit (so do these)"),
+        )
+        if number
+    ]
+    if reasons:
+        yield f"of {format_count(there.priced)} VM sizes with a price some are left out: {'; '.join(reasons)}"
 
 
 def amount(one: Limit, value: float) -> str:

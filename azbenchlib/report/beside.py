@@ -7,7 +7,7 @@ import pandas as pd
 
 from azbenchlib.analyse.counterparts import counterparts
 from azbenchlib.analyse.labels import workload_text
-from azbenchlib.report.blocks import Block, render, safe
+from azbenchlib.report.blocks import Block, render
 from azbenchlib.units import NBSP, format_count, format_mbps, format_us
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NOTE = (
     "The same workload on the same disk, emulated here and as it was published. What they differ by is what "
-    "Azure's documents, which the emulation follows, do not say of the real disk."
+    "Azure's documents, which the emulation follows, do not say of the real disk, and the hiccups of this machine."
 )
 COUNTED = "Rates of all directions together; percentiles of completion latency."
 
@@ -28,33 +28,33 @@ def table(parts: Sequence["Part"]) -> Block:
     found = pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame()
     if found.empty:
         return Block("")
-    columns = ["Disk and workload", "Figure", "Emulated", "Published", "Difference"]
-    rows = render("table", id="beside", note=COUNTED, columns=columns, rows=_rows(found), left=[1], long=True)
-    return render("beside", note=NOTE, table=safe(rows.html))
+    return render("beside", note=NOTE, counted=COUNTED, groups=_groups(found))
 
 
 def _emulated(part: "Part") -> bool:
     return bool((part.dataset.setups["environment"] == "lab").any())
 
 
-def _rows(found: pd.DataFrame) -> list[dict[str, Any]]:
-    """One row a figure; MB/s only where IOPS are not there to say the same."""
+def _groups(found: pd.DataFrame) -> list[dict[str, Any]]:
+    """A group a run, with a row a figure; MB/s only where IOPS are not there to say the same."""
     rated = set(found.loc[found["quantity"] == "iops", "run_id"])
     shown = found[(found["quantity"] != "bw_bytes_per_s") | ~found["run_id"].isin(rated)]
-    return [
-        {
-            "entry": None,
-            "name": row.setup,
-            "sub": workload_text(row.rw, row.bs_bytes, row.queue_depth),
-            "cells": [
-                _named(row.quantity),
-                _formatted(row.quantity, row.value),
-                _formatted(row.quantity, row.other),
-                f"{(row.ratio - 1) * 100:+.1f}{NBSP}%".replace("-", "−"),
-            ],
-        }
-        for row in shown.itertuples()
-    ]
+    groups = []
+    for _, rows in shown.groupby("run_id", sort=False):
+        first = rows.iloc[0]
+        work = workload_text(first["rw"], first["bs_bytes"], first["queue_depth"])
+        groups.append({"name": first["setup"], "sub": work, "rows": [_row(row) for row in rows.itertuples()]})
+    return groups
+
+
+def _row(row: Any) -> tuple[str, str, str, str]:
+    change = f"{(row.ratio - 1) * 100:+.1f}".replace("-", "−")
+    return (
+        _named(row.quantity),
+        _formatted(row.quantity, row.value),
+        _formatted(row.quantity, row.other),
+        f"{'0.0' if change in ('+0.0', '−0.0') else change}{NBSP}%",
+    )
 
 
 def _named(quantity: str) -> str:
