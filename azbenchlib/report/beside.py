@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from azbenchlib.report.content import Part
 
 NOTE = (
-    "The same workload on the same disk, emulated here and as it was published. What they differ by is what "
-    "Azure's documents, which the emulation follows, do not say of the real disk, and the hiccups of this machine."
+    "The same workload on the same disk, emulated here and as it was published. They differ by what Azure's "
+    "documents, which the emulation follows, do not say of the real disk, and by the hiccups of this machine."
 )
 COUNTED = "Rates of all directions together; percentiles of completion latency."
 
