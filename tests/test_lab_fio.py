@@ -3,6 +3,8 @@
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from operator import mul
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +16,7 @@ from azbenchlib.campaign.lab_setup import in_words
 from azbenchlib.cli.limits import described_setup
 from azbenchlib.dataset import Dataset
 from azbenchlib.lab import latency, live
-from azbenchlib.lab.machine import WRITE, Machine, Options
+from azbenchlib.lab.machine import SLACK_S, WRITE, Machine, Options
 from azbenchlib.lab.session import Lab
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 from azbenchlib.units import GIB, KIB, MIB, NS_PER_US, US_PER_S
@@ -73,29 +75,29 @@ def steady(setup: Setup, *options: str, time_scale: int | None = None, warm: Seq
 
 def test_a_p4_bursts_until_its_credits_say(tmp_path: Path) -> None:
     """3,500 IOPS, then 120; the knee is where full credits, which last `credit_s`, are spent."""
-    credit_s, lasts_s, k = 1.0, 2.2, 2
+    credit_s, lasts_s, k, depth = 1.0, 2.4, 2, 64
 
     def measure() -> tuple[list[tuple[float, int]], float]:
         setup = setup_of("Standard_E8ds_v4", "P4:None")
         with Lab(setup, Options(credit_s=credit_s), time_scale=k) as lab:
             fio(
                 lab.uri("p4-none"),
-                *("--rw=randwrite", "--bs=4k", "--iodepth=64", "--size=1g"),
+                *("--rw=randwrite", "--bs=4k", f"--iodepth={depth}", "--size=1g"),
                 *("--time_based", f"--runtime={lasts_s * k}"),
             )
             return counted(lab), live.lateness_s(lab.log)[1]
 
     points = on_time(measure)
-    begun = points[0][0] - points[0][1] / 3500
+    ahead = depth + 3500 * SLACK_S / k  # are counted and wait, or were let pass by a bucket that was full
+    begun = points[0][0] - (points[0][1] - ahead) / 3500
     burst = [point for point in points if point[0] < begun + credit_s][1:]
-    base = [point for point in points if begun + credit_s + 0.2 < point[0] < begun + lasts_s]
+    base = [point for point in points if begun + credit_s + 0.2 < point[0] < begun + lasts_s - 0.2]
     assert rate(burst) == pytest.approx(3500, rel=0.01)
     assert rate(base) == pytest.approx(120, rel=0.02)
-    # Two straight lines meet at the knee; the first I/Os that a full bucket lets pass are left out.
-    (t1, n1), (t2, n2) = burst[0], base[-1]
+    (t1, n1), (t2, n2) = burst[0], base[-1]  # through them go two straight lines, which meet at the knee
     knee = (n2 - n1 + 3500 * t1 - 120 * t2) / (3500 - 120)
-    spent = n2 - 120 * (t2 - begun)
-    assert knee - begun == pytest.approx(credit_s, rel=0.03)
+    spent = n2 - ahead - 120 * (t2 - begun)
+    assert knee - begun == pytest.approx(credit_s, rel=0.02)
     assert spent == pytest.approx((3500 - 120) * credit_s, rel=0.02)
 
 
@@ -120,21 +122,31 @@ def test_the_hit_curve() -> None:
     vm = VM(cached=Cap(iops=cap))
     setup = Setup(vm, (Disk("data", caching="ReadOnly", size_bytes=GIB, cap=Cap(iops=disk)),))
     options = Options(cache_bytes=cache, latency={"data": "none", "host-cache": "none"})
-    expected = {0.5: cap, 1: cap, 2: disk / 0.5, 4: disk / 0.75}
+    shares = {0.5: 0.0, 1: 0.0, 2: 0.5, 4: 0.75}  # of the reads that miss
 
-    def measure() -> tuple[dict[float, float], float]:
+    def measure() -> tuple[dict[float, tuple[float, float]], float]:
         found = {}
         with Lab(setup, options, time_scale=1) as lab:
-            for share in expected:
-                size = f"--size={int(share * cache)}"
+            for times in shares:
+                size = f"--size={int(times * cache)}"
                 fio(lab.uri("data"), "--rw=read", "--bs=256k", "--iodepth=4", size)
                 before = len(counted(lab))
                 drive = ("--rw=randread", "--norandommap", "--bs=4k", "--iodepth=32", size)
                 fio(lab.uri("data"), *drive, "--time_based", "--runtime=2")
-                found[share] = rate(counted(lab)[before + 1 : -1])
+                found[times] = rate(counted(lab)[before + 1 : -1]), missed(lab, before + 1)
             return found, live.lateness_s(lab.log)[1]
 
-    assert on_time(measure) == pytest.approx(expected, rel=0.02)
+    for times, (iops, share) in on_time(measure).items():
+        assert share == pytest.approx(shares[times], abs=0.04)  # of some thousand draws
+        assert iops == pytest.approx(min(cap, disk / share if share else cap), rel=0.02), times
+
+
+def missed(lab: Lab, begin: int) -> float:
+    """Share of the reads that the cache did not have, from a line of the log on, without the last."""
+    lines = [line for line in live.read(lab.log).lines if line["late_us"] is not None][begin:-1]
+    ios = [after["done"]["data"][0] - line["done"]["data"][0] for line, after in pairwise(lines)]
+    hits = [line["objects"]["data"].get("cache_hit_ratio", 1.0) for line in lines[1:]]
+    return 1 - sum(map(mul, ios, hits)) / sum(ios)
 
 
 # The setups of the dataset azure-local-disks-2020 in the command line's words, and the table of each.
@@ -180,10 +192,14 @@ def test_fio_finds_the_published_latencies(name: str) -> None:
 
 
 def percentiles(lab: Lab) -> list[float]:
-    """p50, p95 and p99 in emulated seconds."""
+    """p50, p95 and p99 in emulated seconds, of jobs with one I/O each.
+
+    (A job with several waits at its end for all of them, and takes that as the latency of each.)
+    """
     (volume,) = lab.sizes
-    drive = ("--rw=randwrite", "--bs=8k", "--iodepth=64", "--size=256m", "--time_based", "--runtime=1600ms")
-    found = fio(lab.uri(volume), *drive)["write"]["clat_ns"]["percentile"]
+    drive = ("--rw=randwrite", "--bs=8k", "--size=64m", "--time_based", "--runtime=1600ms")
+    many = ("--numjobs=64", "--group_reporting")
+    found = fio(lab.uri(volume), *drive, *many)["write"]["clat_ns"]["percentile"]
     return [found[q] / NS_PER_US / US_PER_S / lab.time_scale for q in ("50.000000", "95.000000", "99.000000")]
 
 

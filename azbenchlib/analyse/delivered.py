@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pandas as pd
 from azbenchlib.analyse.run_verdicts import stated_setup
 from azbenchlib.analyse.runs import Run, Tables, runs
 from azbenchlib.errors import InputError
+from azbenchlib.model.setup import Disk
 
 SAME_REL = 0.01  # rates are printed rounded
 SUSTAINED_S = 30  # a shorter run may live on burst credits and caches alone
@@ -57,24 +59,46 @@ def delivered(tables: Tables, name: str | None = None) -> DeliveredRates:
 def _of(run: Run, tables: Tables) -> DeliveredRates:
     iops, size = _rates(run)
     seen = [flow.observation for flow in run.flows]
-    blocks = {one.bs_bytes for one in seen}
-    (block,) = blocks if len(blocks) == 1 else (None,)
+    block = _block(run)
     if iops and size and not (block and math.isclose(block, size / iops, rel_tol=SAME_REL)):
         block = size / iops
-    reads = [one.read_share for one in seen if one.iops]
-    weights = [one.iops or 0 for one in seen if one.iops]
-    known = [share for share in reads if share is not None]
+    weights = [one.iops or one.bw_bytes_per_s or 0 for one in seen]
+    known = [one.read_share for one in seen if one.read_share is not None]
     share = None
-    if known and len(known) == len(weights):
+    if len(known) == len(seen):
         share = sum(r * w for r, w in zip(known, weights, strict=True)) / sum(weights)
+    elif read_share(run.test) is not None:
+        share = read_share(run.test)
     return DeliveredRates(run.name, iops, size, block, share, _size(run, tables), _region(run, tables))
 
 
+def read_share(pattern: str) -> float | None:
+    """Of a pattern such as randread or rewrite, as the tool calls it; None: both, or not known."""
+    return 1.0 if pattern.endswith("read") else 0.0 if pattern.endswith("write") else None
+
+
+def data_bytes(disks: Sequence[Disk]) -> float | None:
+    """Size of the data disks together; of the OS disk where there are no others. None: one is not known."""
+    volumes = [disk for disk in disks if disk.role != "os"] or disks
+    sizes = [disk.size_bytes * disk.count for disk in volumes if disk.size_bytes]
+    return sum(sizes) if sizes and len(sizes) == len(volumes) else None
+
+
+def _block(run: Run) -> float | None:
+    """Bytes of an I/O, where all are alike."""
+    blocks = {flow.observation.bs_bytes for flow in run.flows}
+    (block,) = blocks if len(blocks) == 1 else (None,)
+    return block
+
+
 def _rates(run: Run) -> tuple[float | None, float | None]:
-    """IOPS and bytes per second of all that ran at once; None where a part is not known."""
+    """IOPS and bytes per second of all that ran at once; None where a part is not known. IOPS that are not
+    stated are made from the bytes.
+    """
     seen = [flow.observation for flow in run.flows]
-    iops, size = [one.iops for one in seen], [one.bw_bytes_per_s for one in seen]
-    return _sum(iops), _sum(size)
+    iops, size = (_sum([getattr(one, name) for one in seen]) for name in ("iops", "bw_bytes_per_s"))
+    block = _block(run)
+    return size / block if iops is None and size and block else iops, size
 
 
 def _sum(parts: list[float | None]) -> float | None:
@@ -88,10 +112,8 @@ def _seconds(run: Run) -> float:
 
 def _size(run: Run, tables: Tables) -> float | None:
     """Of the data disks; of the data that was touched, where those are not known."""
-    disks = [disk for disk in stated_setup(tables, run.setup_id).disks if disk.role != "os"]
-    sizes = [disk.size_bytes * disk.count for disk in disks if disk.size_bytes]
-    if sizes and len(sizes) == len(disks):
-        return sum(sizes)
+    if size := data_bytes(stated_setup(tables, run.setup_id).disks):
+        return size
     return max((flow.observation.working_set_bytes or 0 for flow in run.flows), default=0) or None
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from azbenchlib.model.market import Market
     from azbenchlib.model.recheck import Limit
 
-BAR = 10  # characters of a limit
+BAR = 8  # characters of a limit
 LIMITS = 8  # that are shown
 NAMES = 3  # of many that have no price
 
@@ -127,13 +127,14 @@ def _limits(best: Design) -> Table:
     table = _grid("left", "left", "right", "left", "right")
     ordered = sorted(best.limits, key=lambda one: one.label in ("capacity", "data_disks"))
     for one in ordered[:LIMITS]:
+        wanted = f"{one.wanted / 60:.1f} min" if one.unit == "credit_s" else amount(one, one.wanted)
         style = "red" if one.label == best.binding else ""
         table.add_row(
             Text(one.label, style=style),
             _bar(one, style or "cyan"),
-            Text(amount(one, one.wanted)),
+            Text(wanted),
             Text(f"of {amount(one, one.limit)}", style="dim"),
-            Text(f"{one.headroom:+.0%}" if one.headroom < 10 else "> +1,000%"),
+            Text(f"{one.headroom:+.0%}" if one.headroom < 9.99 else ">999%"),
         )
     return table
 

@@ -87,7 +87,7 @@ def _left_out(market: Market) -> Iterator[str]:
 def amount(one: Limit, value: float) -> str:
     """A figure of a limit with its unit."""
     if one.unit == "credit_s":
-        return f"{value / 60:,.1f} min of credits"
+        return f"{value / 60:,.1f} min credits"
     forms = {
         "iops": lambda: f"{format_count(round(value, 3))} IOPS",
         "bytes_per_s": lambda: f"{format_mbps(value)} MB/s",

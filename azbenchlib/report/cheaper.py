@@ -8,6 +8,7 @@ from functools import cache
 
 import pandas as pd
 
+from azbenchlib.analyse.delivered import data_bytes, read_share
 from azbenchlib.analyse.labels import CACHE_WORDS, ROLE_WORDS
 from azbenchlib.analyse.market import market
 from azbenchlib.analyse.priced import Priced
@@ -93,17 +94,17 @@ def disk_words(disk: Disk) -> str:
 def _demand(row: Mapping[str, object], setup: Setup, there: Market) -> Demand | None:
     """The measured rates as a demand, on disks as durable and of the same class of latency."""
     offer = next((one for one in there.vms if one.size.lower() == (setup.vm.size or "").lower()), None)
-    size = sum((disk.size_bytes or 0) * disk.count for disk in setup.disks)
+    size = data_bytes(setup.disks)
     iops, rate, bs = (_known(row[name]) for name in ("iops", "bw_bytes_per_s", "bs_bytes"))
     if offer is None or not size or not (iops or rate):
         return None
-    rw = str(row["rw"])
+    share = read_share(str(row["rw"]))
     return Demand(
         size_bytes=size,
         iops=iops,
         bytes_per_s=rate,
         bs_bytes=bs,
-        read_share=1.0 if rw.endswith("read") else 0.0 if rw.endswith("write") else 0.5,
+        read_share=0.5 if share is None else share,
         latency=_latency(setup),
         redundancy="ZRS" if any((disk.sku or "").endswith("ZRS") for disk in setup.disks) else "LRS",
         persistent=not any(disk.local for disk in setup.disks),

@@ -111,7 +111,8 @@ class Cost:
         one = ways.transactions(self._market, size, bs, self._cap)
         capped = f"; at most {format_count(self._cap)} an hour are billed" if self._cap else ""
         what = f"One disk of {format_size(size)} in {self._market.region}, I/Os of {format_size(bs)}{capped}."
-        figure = ways.figure(one, ways.overtakes(one), what, [ways.ON_AVERAGE, ways.SPEED])
+        how = [ways.ON_AVERAGE, *([] if self._cap else [ways.UNCAPPED]), ways.SPEED]
+        figure = ways.figure(one, ways.overtakes(one), what, how)
         return figure + ways.crossings(one) + ways.by_size(self._market, bs, self._cap)
 
     def standing(self) -> Block:

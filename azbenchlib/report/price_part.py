@@ -12,6 +12,7 @@ from azbenchlib.analyse.priced import Priced, Terms
 from azbenchlib.report import bills, words
 from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.cheaper import Cheaper, cheaper
+from azbenchlib.report.frontiers import BURSTABLE
 from azbenchlib.units import NBSP, format_money
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def price_part(part: Part, place: str, group: Group, heading: bool) -> Block | N
         shown = {"table": safe(render("note", text=text, options=[]).html), "finding": "", "doubts": []}
         return render("cost", heading=heading, group=group, cheaper=[], cheaper_note="", **shown)
     designs, none = cheaper(rated, found)
+    burstable = any(one.vm.startswith("B") for one in designs)
     doubts = [*_none_cheaper(part, none), *bills.notes(names, found), *_more_doubts(part, found)]
     return render(
         "cost",
@@ -56,7 +58,7 @@ def price_part(part: Part, place: str, group: Group, heading: bool) -> Block | N
         finding=_finding(part, priced.per_delivered(rated, found), found),
         table=safe(bills.delivered_block(part, place, found, rated).html),
         cheaper=_cheaper_rows(part, designs),
-        cheaper_note=KEEPING,
+        cheaper_note=f"{KEEPING} {BURSTABLE}" if burstable else KEEPING,
         doubts=doubts,
     )
 

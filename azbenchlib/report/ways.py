@@ -45,15 +45,19 @@ LOWEST = "The lowest line is the cheapest way at that point."
 RING = "A ring is where two ways cost the same."
 STEPS = "A step is a larger tier, or one more disk; a line that ends is a way that gives no more."
 ON_AVERAGE = (
-    "Premium SSD costs the same however much it is used; every I/O of a Standard disk is billed. What counts "
+    "Premium SSD costs the same however much it is used; the I/Os of a Standard disk are billed. What counts "
     "is the average over the month, nights included."
 )
 SPEED = (
     "Price is not all: a Standard disk answers slower, and more slowly still when many I/Os wait "
     "(02_latency.ipynb shows how much on your own)."
 )
+UNCAPPED = (
+    "Azure bills the I/Os of a Standard SSD up to a cap an hour that is not known here, so its line is the "
+    "most that it can cost; transaction_cap sets one."
+)
 FREE = (
-    "Each Premium SSD v2 has 3,000 IOPS and 125 MB/s free, so several small ones cost less than one large. "
+    "Each Premium SSD v2 has 3,000 IOPS and 125 MB/s free, so several small ones can cost less than one large. "
     "They take no host cache and cannot be an OS disk."
 )
 ALWAYS = (
