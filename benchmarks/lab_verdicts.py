@@ -42,7 +42,11 @@ VMS = (
     "D2ds_v5",
 )
 TIERS = ("P4", "P10", "P15", "P20", "P30", "P40", "P50", "E10", "E30", "E50", "S20")
-IMPOSED = 0.5  # of the requests had to wait for the limit; fewer, and it was the latency that bound
+IMPOSED = 0.5  # of the requests had to wait for the limit: it was the limit that bound
+FREE = 0.1  # fewer, and it was the latency alone; between the two, both did
+# Slow motion: so much that this machine keeps up with the rates of all these setups, and no more. With the 64
+# that exact latencies ask for, a run of 1.5 s has a few dozen I/Os, whose rate is not that of a disk.
+TIME_SCALE = 8
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Outcome:
     imposed: tuple[str, ...]
     named: tuple[str, ...]
     probability: float
+    busy: bool  # whether this machine was too busy for the lab to keep to its limits, as the lab itself noted
 
     @property
     def right(self) -> bool:
@@ -103,10 +108,25 @@ def outcomes(
     setups: list[Emulated], folder: Path, seconds: float, progress: Progress = quiet
 ) -> list[Outcome]:
     """Measure all of them, and compare."""
-    run_lab(setups, folder, title="Random setups", longest_s=seconds, progress=progress)
+    run_lab(
+        setups,
+        folder,
+        title="Random setups",
+        longest_s=seconds,
+        time_scale=TIME_SCALE,
+        progress=progress,
+    )
     found = Dataset.load(folder)
+    notes = found.manifest.notes if found.manifest else []
+    busy = {note.partition(",")[0] for note in notes if "this machine was busy" in note}
     return [
-        Outcome(str(run.setup_id), _imposed(found, run.run_ids), judged.binding, float(judged.probability))
+        Outcome(
+            str(run.setup_id),
+            _imposed(found, run.run_ids),
+            judged.binding,
+            float(judged.probability),
+            run.setup_id in busy,
+        )
         for run, judged in judge_runs(found.tables)
     ]
 
@@ -117,9 +137,9 @@ def _imposed(found: Dataset, run_ids: tuple[str, ...]) -> tuple[str, ...]:
     rows = rows[rows["metric"] == "throttled_share"]
     labels = rows["object"].str.split().str[-1]
     shares = rows.groupby(labels)["value"].mean().sort_values(ascending=False)
-    if shares.empty or shares.iloc[0] < IMPOSED:
-        return ("latency_qd",)
-    return tuple(shares.index[shares > shares.iloc[0] * IMPOSED])
+    most = 0.0 if shares.empty else float(shares.iloc[0])
+    held = tuple(shares.index[shares > most * IMPOSED]) if most >= FREE else ()
+    return held if most >= IMPOSED else (*held, "latency_qd")
 
 
 def main() -> None:
@@ -137,12 +157,15 @@ def main() -> None:
             emulated = told[one.setup]
             disk = emulated.setup.disks[0]["disk"]
             print(
-                f"{emulated.setup.vm_size} {disk} {emulated.tasks[0].workload.title}: "
+                f"{'(busy) ' if one.busy else ''}{emulated.setup.vm_size} {disk} {emulated.tasks[0].workload.title}: "
                 f"imposed {one.imposed}, named {one.named} with {one.probability:.2f}"
             )
+    found, late = [one for one in found if not one.busy], sum(one.busy for one in found)
     table = pd.DataFrame({"limit": [one.imposed[0] for one in found], "right": [one.right for one in found]})
     print(table.groupby("limit")["right"].agg(["size", "mean"]))
-    print(f"seed {given.seed}: right {table['right'].mean():.1%} of {len(table)}")
+    print(
+        f"seed {given.seed}: right {table['right'].mean():.1%} of {len(table)}; in {late} more, it was too busy"
+    )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,18 @@ from playwright.sync_api import Browser, sync_playwright
 from azbenchlib.doctor import find_browser
 
 ROOT = Path(__file__).parents[1]
+# What measures, emulates, serves, or changes the set-up: beside other tests it would be slow, or see them.
+ALONE = ("azure", "campaign", "iozone_campaign", "jupyterlab", "lab", "reading_memory", "setup")
+REPORTS = ("browser", "pdf")  # they look at the same reports, which are made once a process
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort tests by what they can stand beside them."""
+    for item in items:
+        module = item.path.stem.removeprefix("test_")
+        if module.startswith(ALONE):
+            item.add_marker("alone")
+        item.add_marker(pytest.mark.xdist_group("reports" if module in REPORTS else module))
 
 
 @pytest.fixture(scope="session")

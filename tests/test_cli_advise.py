@@ -207,3 +207,42 @@ def test_two_currencies_cannot_be_compared(tmp_path: Path) -> None:
 def test_a_size_without_a_price_in_the_region_is_told_where_it_has_one() -> None:
     found = said("--iops", "500", "--size", "1TiB", "--region", "austriaeast", "--vm", "Standard_HB120rs_v3")
     assert "Standard_HB120rs_v3 has no Consumption price in austriaeast" in found and "uksouth" in found
+
+
+def test_a_comma_is_no_decimal_point() -> None:
+    assert "--iops '1,5' is not a number above 0" in said("--iops", "1,5", "--size", "1TiB", *PLACE)
+    assert run("--iops", "24,000", "--size", "1TiB", *PLACE).startswith("24,000 IOPS")
+
+
+def test_a_dataset_s_largest_run_counts_by_its_bytes_too() -> None:
+    """785 MB/s of 64 KiB are 11,978 IOPS, more than the other run's 10,000."""
+    assert run("--from", "ultra-disk-2019", *PLACE).startswith("11,978 IOPS of 64 KiB")
+
+
+def test_a_run_of_writes_alone_asks_for_writes(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "004-iozone-data-readonly-record_rewrite-32k"
+    assert "122,472 IOPS of 32 KiB, 0% reads" in run(
+        "--from", "iozone-host-cache-2012", "--run", name, *PLACE
+    )
+
+
+def test_only_limits_that_the_design_passes_are_sources() -> None:
+    local = run("--iops", "1000", "--size", "1GiB", "--latency", "local", "--not-persistent", *PLACE)
+    sources = local.split("Sources")[1].split("To check it")[0]
+    assert "uncached" not in sources and "temp_iops" in sources
+    lasting = run(*ASKED).split("Sources")[1].split("To check it")[0]
+    assert "uncached_iops" in lasting and "burst" not in lasting
+
+
+def test_no_figure_is_cut_off_in_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = run("--iops", "1000", "--size", "1TiB", "--burst", "600/3600:20000", *PLACE)
+    assert "vm_uncached_burst_iops" in text and "10.0 min  of 10.0 min credits" in text and ">999%" in text
+
+
+def test_zone_redundancy_is_told_wherever_disks_are(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    file.write_text("name,iops,size,zrs\nsafe,2000,500GiB,yes\n")
+    assert "P15x3 ZRS" in run("--workloads", str(file), *PLACE)
+    (one, *_) = designs("--iops", "2000", "--size", "500GiB", "--zrs", *PLACE)
+    assert "P20 ZRS" in one["why_not_cheaper"][0]

@@ -174,3 +174,9 @@ def test_a_region_that_is_not_known_is_one_sentence() -> None:
         Cost(region="mars").transactions()
     text = words(Cost(vm="Standard_E8ds_v4", region="mars").bills().html)
     assert "No prices for region 'mars'; there are:" in text
+
+
+def test_a_cap_that_is_not_known_is_told() -> None:
+    told = "up to a cap an hour that is not known here, so its line is the most that it can cost"
+    assert told in words(Cost(region="westeurope").transactions().html)
+    assert told not in words(Cost(region="westeurope", transaction_cap=50_000).transactions().html)

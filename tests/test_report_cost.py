@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from decimal import Decimal
 from html import unescape
 from pathlib import Path
@@ -12,12 +13,13 @@ import pytest
 
 from azbenchlib import manifest
 from azbenchlib.analyse import priced, published_costs
+from azbenchlib.analyse.delivered import delivered
 from azbenchlib.analyse.market import market
 from azbenchlib.analyse.priced import Priced, Terms
 from azbenchlib.analyse.resolve import resolve
 from azbenchlib.catalog.prices import COLUMNS
 from azbenchlib.dataset import Dataset
-from azbenchlib.model import VM, Setup, notation
+from azbenchlib.model import VM, Cap, Disk, Setup, notation
 from azbenchlib.report import Report, bills, cheaper
 from azbenchlib.units import GIB, MB, format_money
 
@@ -167,6 +169,7 @@ def test_what_is_cheaper_gives_as_much_on_as_large_a_vm() -> None:
 def test_nothing_cheaper_is_said_too() -> None:
     said = words(Report([str(LOCAL_DISKS)]).prices().html)
     assert "Cheaper for the same rates" in said and "21 % less" in said
+    assert "on a VM of the same CPU architecture with as many vCPUs" in said  # Arm would cost less still
     assert "Nothing found that gives as much for less: E8as_v4, temp disk; E8ds_v4, temp disk;" in said
 
 
@@ -256,7 +259,12 @@ def test_the_size_of_a_demand_is_that_of_all_disks() -> None:
     setup = Setup(VM(size="Standard_E8ds_v4"), notation.parse_disks(["P30x3"]))
     demand = cheaper._demand(row, resolve(setup, SHIPPED_DAY), there)
     assert demand is not None and demand.size_bytes == 3072 * GIB and demand.read_share == 1
-    assert (demand.latency, demand.persistent, demand.redundancy) == ("premium", True, "LRS")
+    disks = resolve(setup, SHIPPED_DAY).disks
+    unknown = replace(setup, disks=(*disks, Disk("other", cap=Cap(500, 60e6))))
+    assert cheaper._demand(row, unknown, there) is None  # a size that is not known is not zero
+    boots = replace(setup, disks=(*disks, Disk("os", role="os", size_bytes=32 * GIB)))
+    also = cheaper._demand(row, boots, there)
+    assert also is not None and also.size_bytes == 3072 * GIB  # what it boots from holds no data
 
 
 @pytest.mark.parametrize(
@@ -271,3 +279,35 @@ def test_money_has_cents_where_they_matter(amount: float, text: str) -> None:
 def test_no_shipped_dataset_shows_what_is_missing_as_a_figure(folder: Path) -> None:
     said = words(Report([str(folder)]).prices().html)
     assert said.startswith("What it costs") and not re.search(r"\b(nan|NaN|None|NA|<NA>|inf)\b", said)
+
+
+def test_a_vm_whose_cpu_bursts_is_told_as_one() -> None:
+    said = words(Report([str(ULTRA.with_name("zone-redundant-disks-2022"))]).prices().html)
+    assert "B4as_v2 with" in said and "A VM whose name begins with B has its CPU in bursts" in said
+    assert "begins with B" not in words(Report([str(ULTRA)]).prices().html)
+
+
+def test_a_run_in_the_page_cache_is_asked_for_only_where_there_is_no_other() -> None:
+    tables = dict(Dataset.load(LOCAL_DISKS).tables)
+    before = delivered(tables)
+    ids = tables["runs"].loc[tables["runs"]["job"] == before.run, "run_id"]
+    told = {"code": "page_cache_suspected", "severity": "warning", "message": "buffered", "source_path": "x"}
+    found = pd.DataFrame([{"run_id": run_id, **told} for run_id in ids])
+    tables["findings"] = found.reindex(columns=tables["findings"].columns).astype("string")
+    after = delivered(tables)
+    assert after.run != before.run and not after.doubts
+    assert delivered(tables, before.run).doubts == ("buffered",)
+
+
+def test_the_disk_that_was_measured_does_for_what_it_gave() -> None:
+    """P30s of 5,000 IOPS gave up to 5,180: nobody else's P30 would be asked for more than 5,000."""
+    said = words(Report([str(ULTRA.with_name("zone-redundant-disks-2022"))]).prices().html)
+    assert said.count("with P30 ZRS: USD 349 a month, 11 % less") == 3
+    assert "Nothing found" not in said
+
+
+@pytest.mark.parametrize(("measured", "asked"), [(5100, 5000), (5249, 5000), (5300, 5300), (4900, 4900)])
+def test_a_little_above_the_limit_is_the_limit(measured: float, asked: float) -> None:
+    setup = resolve(Setup(disks=notation.parse_disks(["P30"])), SHIPPED_DAY)
+    part = cheaper._documented(setup, measured, None, 4096.0, 1.0)
+    assert measured * part == pytest.approx(asked)

@@ -15,11 +15,14 @@ from azbenchlib.model.setup import Disk
 
 SAME_REL = 0.01  # rates are printed rounded
 SUSTAINED_S = 30  # a shorter run may live on burst credits and caches alone
+PAGE_CACHE = "page_cache_suspected"  # the finding of buffered I/O: what was measured may be memory
 
 
 @dataclass(frozen=True)
 class DeliveredRates:
-    """Rates of a run, both directions together, with the size of the data disks. None: not known."""
+    """Rates of a run, both directions together, with the size of the data disks. None: not known. `doubts`
+    say why it may not have been the disks that gave them.
+    """
 
     run: str
     iops: float | None
@@ -28,6 +31,7 @@ class DeliveredRates:
     read_share: float | None
     size_bytes: float | None
     region: str | None
+    doubts: tuple[str, ...] = ()
 
 
 def delivered(tables: Tables, name: str | None = None) -> DeliveredRates:
@@ -37,7 +41,8 @@ def delivered(tables: Tables, name: str | None = None) -> DeliveredRates:
     ----------
     tables : mapping of str to DataFrame
     name : str, optional
-        Of the run. None: the one with the most IOPS of those that lasted at least 30 s, if there are any.
+        Of the run. None: the one with the most IOPS of those on disks rather than in the page cache that
+        lasted at least 30 s, as far as there are any.
 
     Raises
     ------
@@ -51,8 +56,9 @@ def delivered(tables: Tables, name: str | None = None) -> DeliveredRates:
     if not named:
         known = ", ".join(dict.fromkeys(run.name for run in rated))
         raise InputError(f"no run '{name}' with a rate; there are: {known}")
-    lasting = [run for run in named if not 0 < _seconds(run) < SUSTAINED_S]
-    best = max(lasting or named, key=lambda run: tuple(rate or 0 for rate in _rates(run)))
+    sound = [run for run in named if not _doubts(run)] or named
+    lasting = [run for run in sound if not 0 < _seconds(run) < SUSTAINED_S]
+    best = max(lasting or sound, key=lambda run: tuple(rate or 0 for rate in _rates(run)))
     return _of(best, tables)
 
 
@@ -67,14 +73,8 @@ def _of(run: Run, tables: Tables) -> DeliveredRates:
     share = None
     if len(known) == len(seen):
         share = sum(r * w for r, w in zip(known, weights, strict=True)) / sum(weights)
-    elif read_share(run.test) is not None:
-        share = read_share(run.test)
-    return DeliveredRates(run.name, iops, size, block, share, _size(run, tables), _region(run, tables))
-
-
-def read_share(pattern: str) -> float | None:
-    """Of a pattern such as randread or rewrite, as the tool calls it; None: both, or not known."""
-    return 1.0 if pattern.endswith("read") else 0.0 if pattern.endswith("write") else None
+    where = _size(run, tables), _region(run, tables)
+    return DeliveredRates(run.name, iops, size, block, share, *where, _doubts(run))
 
 
 def data_bytes(disks: Sequence[Disk]) -> float | None:
@@ -82,6 +82,10 @@ def data_bytes(disks: Sequence[Disk]) -> float | None:
     volumes = [disk for disk in disks if disk.role != "os"] or disks
     sizes = [disk.size_bytes * disk.count for disk in volumes if disk.size_bytes]
     return sum(sizes) if sizes and len(sizes) == len(volumes) else None
+
+
+def _doubts(run: Run) -> tuple[str, ...]:
+    return tuple(finding.message for finding in run.findings if finding.code == PAGE_CACHE)
 
 
 def _block(run: Run) -> float | None:

@@ -38,6 +38,8 @@ class LabPlan(StoredPlan):
     about: str
     emulated: list[Emulated]
     longest_s: float
+    asked_credit_s: float | None = None
+    asked_scale: int | None = None
     fio: str
     started: str
     credit_s: dict[str, float] = Field(default_factory=dict)  # setup -> how long its credits last
@@ -45,8 +47,9 @@ class LabPlan(StoredPlan):
     notes: list[str] = Field(default_factory=list)
 
     def same_as(self, other: Self) -> bool:
-        """Whether both measure the same workloads, as long, on the same setups."""
-        return (self.emulated, self.longest_s) == (other.emulated, other.longest_s)
+        """Whether both measure the same workloads, as long, on the same setups at the same pace."""
+        names = ("emulated", "longest_s", "asked_credit_s", "asked_scale")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     @property
     def brief(self) -> str:
@@ -65,6 +68,8 @@ def run_lab(
     title: str,
     about: str = "",
     longest_s: float = LONGEST_S,
+    credit_s: float | None = None,
+    time_scale: int | None = None,
     progress: Progress = quiet,
     fresh: bool = False,
 ) -> Path:
@@ -84,6 +89,10 @@ def run_lab(
         Of the dataset.
     longest_s : float
         Real seconds a workload lasts at most.
+    credit_s : float, optional
+        Seconds of the emulated disk that full burst credits last. None: cut as the workloads are.
+    time_scale : int, optional
+        Slow motion, a power of two. None: what this machine keeps up with.
     progress : callable
         Called with the number of workloads done, of all, and a line of text.
     fresh : bool
@@ -99,12 +108,14 @@ def run_lab(
     MissingToolError
         When there is no fio, or it lacks the NBD engine.
     InputError
-        When the folder holds something else, or the catalogue does not know what is to be emulated.
+        When a number is out of its range, the folder holds something else, or the catalogue does not know
+        what is to be emulated.
     AzbenchError
         When fio or the lab failed; what they left is kept below ``failed/``.
     """
     if not longest_s >= 1:
         raise InputError(f"longest_s '{longest_s}' must be a number of seconds, at least 1")
+    pace.check(time_scale)
     fio = tool.find()
     if target.ENGINE not in fio.engines:
         raise MissingToolError(
@@ -117,6 +128,8 @@ def run_lab(
         about=about,
         emulated=list(asked),
         longest_s=longest_s,
+        asked_credit_s=credit_s,
+        asked_scale=time_scale,
         fio=fio.version,
         started=plan.now(),
     )
@@ -168,9 +181,11 @@ def _measure_setup(run: _Run, one: Emulated) -> None:
     setup = one.resolved(run.plan.started[:10])
     if name not in run.plan.time_scale:
         run.tell(f"{name}: finding out what this machine can emulate …")
-        scale = pace.time_scale(setup, Options(), calibrate.calibration())
+        scale = run.plan.asked_scale or pace.time_scale(setup, Options(), calibrate.calibration())
+        asked_s = run.plan.asked_credit_s
+        cut_s = _credit_s(one.tasks, run.plan.longest_s / scale)
         run.plan.time_scale[name] = scale
-        run.plan.credit_s[name] = _credit_s(one.tasks, run.plan.longest_s / scale)
+        run.plan.credit_s[name] = cut_s if asked_s is None else asked_s
         run.folder.mkdir(parents=True, exist_ok=True)
         plan.save(run.folder, run.plan)
     options = Options(credit_s=run.plan.credit_s[name])

@@ -62,7 +62,7 @@ def show_all(rows: Sequence[dict[str, Any]], market: Market) -> None:
                 row["name"],
                 f"{row['price_per_month']:,.2f}",
                 row["vm"],
-                row["disks"],
+                f"{row['disks']} {row['redundancy'].removeprefix('LRS')}".strip(),
                 row["binding_limit"],
             )
             table.add_row(*map(Text, cells))
@@ -148,16 +148,17 @@ def _bar(one: Limit, style: str) -> Text:
 
 
 def _designs(answer: Advice) -> Table:
+    from azbenchlib.model.words import disk_text
+
     table = _grid("right", "right", "left", "left", "left", fold=4)
     cheapest = float(answer.best.price)
     for one in answer.designs:
         more = float(one.price) / cheapest - 1
-        disks = f"{one.disks} {one.redundancy if one.redundancy == 'ZRS' else ''}".strip()
         table.add_row(
             Text(f"{one.price:,.2f}", style="green" if one is answer.best else ""),
             Text(f"{more:+.0%}" if one is not answer.best else "", style="dim"),
             Text(one.vm.removeprefix("Standard_")),
-            Text(disks),
+            Text(disk_text(one.setup.disks[0])),
             Text(_said(one), style="dim"),
         )
     return table
@@ -172,13 +173,13 @@ def _said(one: Design) -> str:
 
 
 def _misses(best: Design) -> Table:
-    from azbenchlib.model.words import broken
+    from azbenchlib.model.words import broken, disk_text
 
     table = _grid("right", "left", "left", "left", fold=3)
     for miss in best.why_not_cheaper:
         choice = miss.choice
         size = (choice.setup.vm.size or "").removeprefix("Standard_")
-        cells = (f"{choice.price:,.2f}", size, choice.option.disk.name, broken(miss))
+        cells = (f"{choice.price:,.2f}", size, disk_text(choice.option.disk), broken(miss))
         table.add_row(*map(Text, cells))
     return table
 

@@ -139,7 +139,8 @@ def _delivered(name: str, run: str | None) -> tuple[dict[str, str], str | None]:
         "bs": None if found.bs_bytes is None else round(found.bs_bytes),
         "read_share": found.read_share,
     }
-    notes.print(f"Note: as much as the run '{found.run}' of {name} was given", markup=False)
+    for text in (f"as much as the run '{found.run}' of {name} was given", *found.doubts):
+        notes.print(f"Note: {text}", markup=False)
     return {column: str(value) for column, value in texts.items() if value is not None}, found.region
 
 

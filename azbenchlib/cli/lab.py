@@ -71,13 +71,11 @@ def start(
 ) -> None:
     """Emulate a VM with its disks until Ctrl-C, and print what fio needs to drive them."""
     from azbenchlib.analyse.resolve import resolve
+    from azbenchlib.lab import pace
     from azbenchlib.lab.machine import Options
     from azbenchlib.lab.session import Lab
 
-    if time_scale is not None and time_scale & (time_scale - 1):
-        raise InputError(
-            f"--time-scale {time_scale}: a power of two is needed, so that histograms stay exact"
-        )
+    pace.check(time_scale)
     full = resolve(described_setup(setup, vm, disk or [], as_of), as_of or date.today().isoformat())
     options = Options(
         credit_s=credit_seconds,

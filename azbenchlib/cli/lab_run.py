@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,8 @@ import typer
 
 from azbenchlib.cli.console import notes
 from azbenchlib.errors import InputError
+
+_POLL_S = 0.25
 
 
 def run(
@@ -31,7 +34,19 @@ def run(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Dataset folder to write; an old one is replaced.")
     ] = None,
-    seconds: Annotated[float, typer.Option(help="Real seconds that the job file may take at most.")] = 10.0,
+    seconds: Annotated[
+        float, typer.Option(min=1, help="Real seconds that the job file may take at most.")
+    ] = 10.0,
+    credit_seconds: Annotated[
+        float | None,
+        typer.Option(min=0, help="How long full credits last at the largest burst; Azure's last 1,800."),
+    ] = None,
+    time_scale: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Slow motion: 1, 2, 4 … times slower; default: what this machine keeps up with."
+        ),
+    ] = None,
 ) -> None:
     """Run a fio job file on emulated disks, one after the other, and print what came out."""
     from azbenchlib.campaign import show_progress
@@ -54,6 +69,8 @@ def run(
         folder,
         title=f"{path.name} on emulated disks",
         longest_s=seconds,
+        credit_s=credit_seconds,
+        time_scale=time_scale,
         progress=show_progress(every=True),
         fresh=True,
     )
@@ -69,21 +86,31 @@ def mount(
     lab: Annotated[Path | None, typer.Option(help="Folder of the lab; default the one that runs.")] = None,
 ) -> None:
     """Have a disk of a running lab (`azbench lab start`) as a file, for iozone; Ctrl-C ends it."""
-    from azbenchlib.lab.live import LOG, read, running
+    from azbenchlib.lab.live import LOG, alive, read, running
     from azbenchlib.lab.mount import mounted
     from azbenchlib.lab.serve import SOCKET
 
-    logs = [lab / LOG] if lab else running()
+    logs = [log for log in ([lab / LOG] if lab else running()) if alive(log)]
     if not logs:
-        raise InputError("no lab is running; start one in another terminal with `azbench lab start`")
-    volumes = list(read(logs[0]).header["volumes"])
-    wanted = volume or (volumes[0] if len(volumes) == 1 else "")
-    if wanted not in volumes:
-        raise InputError(f"say which volume with --volume; there are: {', '.join(volumes)}")
-    with mounted(logs[0].parent / SOCKET, wanted, file) as process:
+        where = f"in {lab}" if lab else "in a temporary folder"
+        raise InputError(f"no lab is running {where}; start one in another terminal with `azbench lab start`")
+    log, *_ = logs
+    wanted = _one_of(list(read(log).header["volumes"]), volume)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end is an interrupt
+    with suppress(KeyboardInterrupt), mounted(log.parent / SOCKET, wanted, file) as process:
         name = shlex.quote(str(file))
         notes.print(f"{wanted} is {file}. Bypass the page cache (-I), or it answers instead:", markup=False)
-        notes.print(f"  iozone -I -i 0 -i 2 -s 64m -r 4k -f {name}", markup=False, soft_wrap=True)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        with suppress(KeyboardInterrupt):
-            process.wait()
+        # -+N: it cannot truncate a disk, and gives up when it finds that out
+        notes.print(f"  iozone -I -+N -i 0 -i 2 -s 64m -r 4k -f {name}", markup=False, soft_wrap=True)
+        while alive(log) and process.poll() is None:
+            time.sleep(_POLL_S)
+        notes.print("The lab has ended.")
+
+
+def _one_of(volumes: list[str], volume: str | None) -> str:
+    if volume is None and len(volumes) == 1:
+        return volumes[0]
+    if volume not in volumes:
+        wrong = "say which volume with --volume" if volume is None else f"no volume '{volume}'"
+        raise InputError(f"{wrong}; there are: {', '.join(volumes)}")
+    return volume

@@ -73,10 +73,11 @@ def mounted(socket: Path, volume: str, file: Path) -> Iterator[subprocess.Popen[
         file.touch(mode=0o600)
     except OSError as error:
         raise AzbenchError(f"{file}: cannot be made: {error.strerror}") from error
-    server = f"driver=nbd,node-name=lab,export={volume},server.type=unix,server.path={_quoted(socket)}"
+    address = f"export={_quoted(volume)},server.type=unix,server.path={_quoted(socket)}"
+    server = f"driver=nbd,node-name=lab,{address}"
     export = f"type=fuse,id=lab,node-name=lab,mountpoint={_quoted(file.resolve())},writable=on"
     process = subprocess.Popen(  # noqa: S603  an argument list, no shell
-        [program, "--blockdev", server, "--export", export],
+        [*_ending_with_us(), program, "--blockdev", server, "--export", export],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -93,13 +94,42 @@ def mounted(socket: Path, volume: str, file: Path) -> Iterator[subprocess.Popen[
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
+        _unmount(file)
         if ours:
             file.unlink(missing_ok=True)
 
 
-def _quoted(path: Path) -> str:
-    """A path within an option of QEMU, where a comma is written twice."""
-    return str(path).replace(",", ",,")
+def _quoted(text: Path | str) -> str:
+    """A text within an option of QEMU, where a comma is written twice."""
+    return str(text).replace(",", ",,")
+
+
+def _ending_with_us() -> list[str]:
+    """What a command begins with, so that the daemon ends too where we are killed. Source: setpriv(1)."""
+    found = shutil.which("setpriv")
+    return [found, "--pdeathsig", "TERM"] if found else []
+
+
+def _unmount(file: Path) -> None:
+    """Of a daemon that was killed, so that it could not do it itself. Source: fusermount(1), umount(8)."""
+    if not _is_mounted(file):
+        return
+    for name, how in (("fusermount3", "-uz"), ("fusermount", "-uz"), ("umount", "-l")):
+        program = shutil.which(name)
+        if program is not None:
+            subprocess.run([program, how, str(file)], check=False, capture_output=True)  # noqa: S603
+            return
+
+
+def _is_mounted(file: Path) -> bool:
+    """Whether it is a volume, be it one that nobody answers for any more."""
+    try:
+        file.stat()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return os.path.ismount(file)
 
 
 def _wait(process: subprocess.Popen[str], file: Path) -> None:

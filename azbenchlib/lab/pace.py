@@ -7,6 +7,7 @@ keeps up with the rates, and so that its own hiccups are small beside the latenc
 import math
 import statistics
 
+from azbenchlib.errors import InputError
 from azbenchlib.lab.calibrate import Calibration
 from azbenchlib.lab.machine import Machine, Options
 from azbenchlib.lab.protocol import READ, WRITE
@@ -39,6 +40,20 @@ def time_scale(setup: Setup, options: Options, found: Calibration) -> int:
     return min(
         LARGEST_SCALE, 2 ** max(0, math.ceil(math.log2(max(needed_scales(setup, options, found).values()))))
     )
+
+
+def check(scale: int | None) -> None:
+    """Refuse a slow motion that histograms could not be scaled back by exactly; None asks for none.
+
+    Raises
+    ------
+    InputError
+        For what is no power of two.
+    """
+    if scale is not None and (scale < 1 or scale & (scale - 1)):
+        raise InputError(
+            f"time scale {scale}: a power of two is needed, so that histograms stay exact"
+        )
 
 
 def needed_scales(setup: Setup, options: Options, found: Calibration) -> dict[str, float]:

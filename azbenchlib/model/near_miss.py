@@ -18,10 +18,11 @@ FAR = 2.0  # times as much: what lacks more is no near miss
 
 @dataclass(frozen=True)
 class NearMiss:
-    """A cheaper design, with the limits that it breaks, the worst first."""
+    """A cheaper design, or one of the `same_price`, with the limits that it breaks, the worst first."""
 
     choice: Choice
     broken: tuple[Limit, ...]
+    same_price: bool = False
 
     @property
     def worst(self) -> Limit:
@@ -40,7 +41,8 @@ def near_misses(found: Search, chosen: Choice, kinds: Sequence[str] | None = Non
         if kinds is None or group.kind in kinds
         for choice in _cheaper(found, group, chosen)
     )
-    misses = [miss for choice in (*_cached(found, chosen), *cheaper) if (miss := _missed(choice, found))]
+    asked = (*_cached(found, chosen), *cheaper)
+    misses = [miss for choice in asked if (miss := _missed(choice, found, chosen))]
     nearest: dict[tuple[str, str], NearMiss] = {}
     for miss in sorted(misses, key=lambda one: (one.worst.shortfall, one.choice.order)):
         nearest.setdefault((miss.choice.option.kind, miss.worst.label), miss)
@@ -48,9 +50,9 @@ def near_misses(found: Search, chosen: Choice, kinds: Sequence[str] | None = Non
     return tuple(near[:SHOWN] or list(nearest.values())[:1])
 
 
-def _missed(choice: Choice, found: Search) -> NearMiss | None:
+def _missed(choice: Choice, found: Search, chosen: Choice) -> NearMiss | None:
     broken = tuple(one for one in limits(choice.setup, found.demand) if not one.fits)
-    return NearMiss(choice, broken) if broken else None
+    return NearMiss(choice, broken, choice.price == chosen.price) if broken else None
 
 
 def _cached(found: Search, chosen: Choice) -> Iterator[Choice]:

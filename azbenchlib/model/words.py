@@ -103,14 +103,20 @@ def broken(miss: NearMiss) -> str:
     wanted = amount(worst, worst.wanted * worst.enough)
     more = f"; {', '.join(one.label for one in miss.broken[1:])} too" if len(miss.broken) > 1 else ""
     short = f"{1 / worst.shortfall - 1:+.0%}"
-    return f"{worst.label} {amount(worst, worst.limit)} of {wanted} ({short}){more}"
+    same = "; it costs the same" if miss.same_price else ""
+    return f"{worst.label} {amount(worst, worst.limit)} of {wanted} ({short}){more}{same}"
 
 
 def missed(miss: NearMiss, currency: str) -> str:
     """A cheaper design and what is in its way, in a sentence."""
     choice = miss.choice
-    what = f"{choice.setup.vm.size} with {choice.option.disk.name}, {choice.price:,.2f} {currency}"
+    what = f"{choice.setup.vm.size} with {disk_text(choice.option.disk)}, {choice.price:,.2f} {currency}"
     return f"{what}: {broken(miss)}"
+
+
+def disk_text(disk: Disk) -> str:
+    """The disks as `--disk` takes them, and whether they are zone-redundant, which it cannot say."""
+    return f"{disk.name} ZRS" if (disk.sku or "").endswith("ZRS") else disk.name
 
 
 def described(design: Design) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Group = dict[str, str] | None
 KEEPING = (
     "The cheapest of today with the same rates and size, as durable and of the same class of latency, on a "
-    "VM with as many vCPUs and as much memory; an OS disk comes on top."
+    "VM of the same CPU architecture with as many vCPUs and as much memory; an OS disk comes on top."
 )
 
 

@@ -57,8 +57,8 @@ UNCAPPED = (
     "most that it can cost; transaction_cap sets one."
 )
 FREE = (
-    "Each Premium SSD v2 has 3,000 IOPS and 125 MB/s free, so several small ones can cost less than one large. "
-    "They take no host cache and cannot be an OS disk."
+    "Each Premium SSD v2 has 3,000 IOPS and 125 MB/s free, so several small ones can cost less than one "
+    "large. They take no host cache and cannot be an OS disk."
 )
 ALWAYS = (
     "What is provisioned costs the same in an hour of rest; a burst on demand is billed by the I/O above the "
