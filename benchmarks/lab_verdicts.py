@@ -156,16 +156,13 @@ def main() -> None:
         if not one.right:
             emulated = told[one.setup]
             disk = emulated.setup.disks[0]["disk"]
-            print(
-                f"{'(busy) ' if one.busy else ''}{emulated.setup.vm_size} {disk} {emulated.tasks[0].workload.title}: "
-                f"imposed {one.imposed}, named {one.named} with {one.probability:.2f}"
-            )
+            what = f"{emulated.setup.vm_size} {disk} {emulated.tasks[0].workload.title}"
+            named = f"imposed {one.imposed}, named {one.named} with {one.probability:.2f}"
+            print(f"{what}{' (too busy)' if one.busy else ''}: {named}")
     found, late = [one for one in found if not one.busy], sum(one.busy for one in found)
     table = pd.DataFrame({"limit": [one.imposed[0] for one in found], "right": [one.right for one in found]})
     print(table.groupby("limit")["right"].agg(["size", "mean"]))
-    print(
-        f"seed {given.seed}: right {table['right'].mean():.1%} of {len(table)}; in {late} more, it was too busy"
-    )
+    print(f"seed {given.seed}: right {table['right'].mean():.1%} of {len(table)}; {late} more too busy")
 
 
 if __name__ == "__main__":
