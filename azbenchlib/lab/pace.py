@@ -51,9 +51,7 @@ def check(scale: int | None) -> None:
         For what is no power of two.
     """
     if scale is not None and (scale < 1 or scale & (scale - 1)):
-        raise InputError(
-            f"time scale {scale}: a power of two is needed, so that histograms stay exact"
-        )
+        raise InputError(f"time scale {scale}: a power of two is needed, so that histograms stay exact")
 
 
 def needed_scales(setup: Setup, options: Options, found: Calibration) -> dict[str, float]:
