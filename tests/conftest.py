@@ -12,7 +12,7 @@ from azbenchlib.doctor import find_browser
 
 ROOT = Path(__file__).parents[1]
 # What measures, emulates, serves, or changes the set-up: beside other tests it would be slow, or see them.
-ALONE = ("azure", "campaign", "iozone_campaign", "jupyterlab", "lab", "reading_memory", "setup")
+ALONE = ("azure", "campaign", "cli", "iozone_campaign", "jupyterlab", "lab", "reading_memory", "setup")
 REPORTS = ("browser", "pdf")  # they look at the same reports, which are made once a process
 
 
