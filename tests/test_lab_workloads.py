@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from azbenchlib.campaign import lab as emulation
 from azbenchlib.campaign.jobfile import JobFile
-from azbenchlib.campaign.lab_setup import emulated, in_words
+from azbenchlib.campaign.lab_setup import Task, emulated, in_words
 from azbenchlib.campaign.measurement_file import load
 from azbenchlib.campaign.targets import lab
 from azbenchlib.campaign.workloads import Workload
@@ -82,6 +83,15 @@ def test_a_job_file_keeps_its_jobs() -> None:
     assert "; rate_iops=7 stays in a comment" in text
     argv = options(lab.command(JobFile("j", JOBS), place()))
     assert (argv["runtime"], argv["time_based"]) == ("8000ms", "1")
+    short = JobFile("j", JOBS.replace("runtime=60", "runtime=250ms"))
+    assert options(lab.command(short, place()))["runtime"] == "4000ms"
+
+
+def test_credits_are_cut_as_the_job_file_is() -> None:
+    whole = JobFile("j", JOBS.replace("runtime=60", "runtime=45m"))
+    assert whole.lasts_s == 2700
+    assert emulation._credit_s([Task(disk="d", workload=whole)], 6.0) == pytest.approx(1800 * 6 / 2700)
+    assert JobFile("j", JOBS, 30).lasts_s == 30
 
 
 @pytest.mark.fio

@@ -89,8 +89,9 @@ class JobFile(Work):
 
     @property
     def lasts_s(self) -> float:
-        """How long it takes at least, as far as that can be told."""
-        return self.runtime_s or 0
+        """How long it takes, as far as the measurement file or the job file says; else 0."""
+        stated = self._runs()["runtime_limit_s"].max()
+        return self.runtime_s or (0.0 if pd.isna(stated) else float(stated))
 
     def facts(self) -> dict[str, object]:
         """What a table of workloads says of it, as far as its jobs agree."""

@@ -1,5 +1,6 @@
 """Workloads as they run on an emulated disk: through fio's NBD engine, in slow motion, and short."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -34,8 +35,8 @@ class Place:
 
     def emulated_s(self, workload: Workload | JobFile) -> float:
         """How long a workload is measured for the emulated disk, in seconds."""
-        asked = workload.runtime_s or self.longest_s
-        return min(asked, self.longest_s / self.time_scale)
+        asked = workload.lasts_s if isinstance(workload, JobFile) else workload.runtime_s
+        return min(asked or math.inf, self.longest_s / self.time_scale)
 
     def ramp_s(self, workload: Workload | JobFile) -> float:
         """Real seconds that are left out before that: cut in the same proportion.
