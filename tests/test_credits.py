@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.errors import InputError
-from azbenchlib.model.credits import Bucket, balance, buckets, on_demand_operations
+from azbenchlib.model.credits import Bucket, balance, buckets
 from azbenchlib.model.setup import Cap
 from azbenchlib.units import MB
 
@@ -92,11 +92,3 @@ def test_credits_are_conserved(
         0 <= s.balance_end <= bucket.capacity and s.delivered <= min(s.rate, bucket.burst) for s in stretches
     )
     assert sum(s.end_s - s.start_s for s in stretches) == pytest.approx(sum(seconds for seconds, _ in steps))
-
-
-def test_on_demand_bursts_bill_what_is_above_the_base() -> None:
-    """The example of managed-disks-bursting-2.md: 130,000 operations, 13 units of 10,000."""
-    p30 = Cap(5000, 200 * MB)
-    assert on_demand_operations([(10, 6000, 0), (60, 7000, 0)], p30) == 130_000
-    assert on_demand_operations([(1, 0, 300 * MB)], p30) == 400  # 100 MB/s are 400 units of 256 KiB
-    assert on_demand_operations([(100, 4000, 100 * MB)], p30) == 0

@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from azbenchlib.errors import InputError
 from azbenchlib.model.flows import QUANTITIES
 from azbenchlib.model.setup import Cap
-from azbenchlib.units import MB
 
 # A full bucket lasts 30 minutes at the largest burst (source above), so it holds (burst − base) × 1800 s.
 BURST_S = 1800
-# On-demand bursting bills 256 KiB units; 1024/256 of them a MB/s (source above, section "Billing").
-UNITS_PER_MB = 1024 / 256
 
 
 @dataclass(frozen=True)
@@ -128,26 +125,3 @@ def balance(
             end = after if lasts == until else min(left + max(gained, -left), bucket.capacity)
             yield Stretch(now, now + lasts, rate, delivered, left, end)
             now, seconds, left = now + lasts, seconds - lasts, end
-
-
-def on_demand_operations(steps: Sequence[tuple[float, float, float]], cap: Cap) -> float:
-    """Burst operations that on-demand bursting bills over a load: it has no bucket and no time limit.
-
-    Parameters
-    ----------
-    steps : sequence of (float, float, float)
-        Seconds, IOPS and bytes per second delivered.
-    cap : Cap
-        The disk's base limits.
-
-    Returns
-    -------
-    float
-        Per second the larger of the IOPS above the base and the 256 KiB units above the base throughput.
-        Source: includes/managed-disks-bursting-2.md@2e4af986, "Billing".
-    """
-    base_iops, base_bytes = cap.iops or 0.0, cap.bytes_per_s or 0.0
-    return sum(
-        seconds * max(iops - base_iops, (size - base_bytes) / MB * UNITS_PER_MB, 0.0)
-        for seconds, iops, size in steps
-    )
