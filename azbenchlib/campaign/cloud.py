@@ -19,8 +19,8 @@ from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.spec import Experiment
 from azbenchlib.campaign.targets import azure, guest
 from azbenchlib.campaign.targets.vm import Vm
-from azbenchlib.dataset import Dataset
 from azbenchlib.errors import AzbenchError, InputError
+from azbenchlib.manifest import Manifest
 
 LOG = "az.log.jsonl"  # in the dataset folder: every call of az
 LEAST_H, MOST_H = 2, 23  # a VM that nobody deletes stops by itself after a time between
@@ -75,17 +75,13 @@ def run_azure(
     asked = CloudPlan(experiment=experiment, started=plan.now())
     folder, todo, _ = plan.workspace(dataset, asked, fresh)
     run = _Run(folder, todo, Az.find(folder / LOG), progress)
-    if (folder / manifest.FILE).is_file():
-        run.tell("already measured; fresh=True measures anew")
-    else:
-        left = run.remaining()
-        if left:
+
+    def measure() -> Manifest:
+        if left := run.remaining():
             _measure(run, left, owner or getpass.getuser(), hours)
-        manifest.save(folder, make_manifest(dataset.name, todo, _steps(experiment)))
-        Dataset.load(folder).save(folder)
-    if folder != dataset:
-        plan.swap(folder, dataset)
-    return dataset
+        return make_manifest(dataset.name, todo, _steps(experiment))
+
+    return plan.complete(folder, dataset, measure, run.tell)
 
 
 @dataclass

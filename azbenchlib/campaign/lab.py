@@ -18,7 +18,6 @@ from azbenchlib.campaign.lab_setup import Emulated, Task
 from azbenchlib.campaign.plan import StoredPlan
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets import lab as target
-from azbenchlib.dataset import Dataset
 from azbenchlib.errors import AzbenchError, InputError, MissingToolError
 from azbenchlib.lab import calibrate, live, pace
 from azbenchlib.lab.machine import Options
@@ -135,16 +134,13 @@ def run_lab(
     )
     folder, todo, _ = plan.workspace(dataset, wanted, fresh)
     run = _Run(folder, todo, fio, progress)
-    if (folder / manifest.FILE).is_file():
-        run.tell("already measured; fresh=True measures anew")
-    else:
+
+    def measure() -> Manifest:
         for one in todo.emulated:
             _measure_setup(run, one)
-        manifest.save(folder, _manifest(dataset.name, todo))
-        Dataset.load(folder).save(folder)
-    if folder != dataset:
-        plan.swap(folder, dataset)
-    return dataset
+        return _manifest(dataset.name, todo)
+
+    return plan.complete(folder, dataset, measure, run.tell)
 
 
 @dataclass

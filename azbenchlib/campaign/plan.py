@@ -2,7 +2,7 @@
 
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self, TypeVar
@@ -14,7 +14,9 @@ from azbenchlib.campaign import machine
 from azbenchlib.campaign.fio import Fio
 from azbenchlib.campaign.kinds import AnyWorkload
 from azbenchlib.campaign.targets import local
+from azbenchlib.dataset import Dataset
 from azbenchlib.errors import InputError
+from azbenchlib.manifest import Manifest
 
 FILE = "plan.json"
 
@@ -139,6 +141,37 @@ def workspace(dataset: Path, plan: AnyPlan, fresh: bool) -> tuple[Path, AnyPlan,
         return beside, begun, True
     shutil.rmtree(beside, ignore_errors=True)
     return beside, plan, False
+
+
+def complete(
+    folder: Path, dataset: Path, measure: Callable[[], Manifest], say: Callable[[str], None]
+) -> Path:
+    """Measure into the folder of a plan unless that is done, make a dataset of it, and put it in its place.
+
+    Parameters
+    ----------
+    folder : Path
+        As :func:`workspace` gave it.
+    dataset : Path
+        Where it belongs.
+    measure : callable
+        Measures what is still to be measured; gives the manifest.
+    say : callable
+        Is told where there is nothing to do.
+
+    Returns
+    -------
+    Path
+        `dataset`.
+    """
+    if (folder / manifest.FILE).is_file():
+        say("already measured; fresh=True measures anew")
+    else:
+        manifest.save(folder, measure())
+        Dataset.load(folder).save(folder)
+    if folder != dataset:
+        swap(folder, dataset)
+    return dataset
 
 
 def swap(beside: Path, dataset: Path) -> None:

@@ -4,6 +4,7 @@ import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 
 from azbenchlib import manifest
@@ -16,7 +17,6 @@ from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets import local
 from azbenchlib.campaign.work import Work
 from azbenchlib.campaign.workloads import check_names
-from azbenchlib.dataset import Dataset
 from azbenchlib.errors import AzbenchError, UnsafeTargetError
 from azbenchlib.manifest import Command, Manifest
 from azbenchlib.units import format_size
@@ -86,17 +86,14 @@ def run_local(
     programs: dict[str, tool.Program] = {"fio": fio} | ({"iozone": other} if other else {})
     over_mounted = allow_unsafe == safety.words_for_device(target, in_use=True)
     run = _Run(folder, todo, programs, progress, over_mounted)
-    if resumed and (folder / manifest.FILE).is_file():
-        run.tell(len(todo.workloads), "already measured; fresh=True measures anew")
-    else:
+
+    def measure() -> Manifest:
         _check_space(todo, resumed, allow_unsafe)
         plan.save(folder, todo)
         _measure_all(run)
-        manifest.save(folder, _manifest(dataset.name, title, run))
-        Dataset.load(folder).save(folder)
-    if folder != dataset:
-        plan.swap(folder, dataset)
-    return dataset
+        return _manifest(dataset.name, title, run)
+
+    return plan.complete(folder, dataset, measure, partial(run.tell, len(todo.workloads)))
 
 
 @dataclass(frozen=True)
