@@ -11,9 +11,10 @@ from playwright.sync_api import Browser, sync_playwright
 from azbenchlib.doctor import find_browser
 
 ROOT = Path(__file__).parents[1]
-# What measures, emulates, serves, or changes the set-up: beside other tests it would be slow, or see them.
-ALONE = ("azure", "campaign", "cli", "iozone_campaign", "jupyterlab", "lab", "reading_memory", "setup")
-REPORTS = ("browser", "pdf")  # they look at the same reports, which are made once a process
+# What measures, emulates, or changes the set-up: beside other tests it would be slow, or see them.
+ALONE = ("campaign", "cli", "jupyterlab", "lab", "reading_memory", "setup")
+# What must not stand beside its like: one cloud, and reports that are made once a process.
+GROUPS = {"azure": ("azure", "cloud_plan", "iozone_campaign"), "reports": ("browser", "pdf")}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,7 +23,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         module = item.path.stem.removeprefix("test_")
         if module.startswith(ALONE):
             item.add_marker("alone")
-        item.add_marker(pytest.mark.xdist_group("reports" if module in REPORTS else module))
+        group = next((name for name, starts in GROUPS.items() if module.startswith(starts)), module)
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
