@@ -487,3 +487,21 @@ def test_the_notebook_measures(tmp_path: Path) -> None:
     assert re.fullmatch(r"2/2 randwrite 4\u00a0KiB, QD 2: [\d,]+ IOPS", lines[-1])
     assert len(manifest.load(tmp_path / "ds").raw) == 12
     assert "4\u00a0KiB, 2\u00a0outstanding" in shown["results"][0]["data"]["text/html"]
+
+
+def test_a_kernel_that_hangs_at_its_end_is_ended(tmp_path: Path) -> None:
+    """Its cells are done, but a thread of it sleeps on: the executed notebook is there all the same."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell("wanted: int = 600", metadata={"tags": ["parameters"]}),
+            nbformat.v4.new_code_cell(
+                "import os, threading, time\nthreading.Thread(target=time.sleep, args=(wanted,)).start()\n"
+                "print(os.getpid())"
+            ),
+        ],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    )
+    nbformat.write(notebook, tmp_path / "hangs.ipynb")
+    executed = execute.run_notebook(tmp_path / "hangs.ipynb", {})
+    pid = int(executed.cells[-1].outputs[0]["text"])
+    assert not Path(f"/proc/{pid}").exists()

@@ -144,7 +144,7 @@ def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab
     assert page.locator(ERRORS).count() == 0
     blocks = page.locator(".azbench")
     empty = [i for i, block in enumerate(blocks.all()) if computed(block, "display") == "none"]
-    assert blocks.count() == 10 and empty == [5]  # nothing over time: these data have no logs
+    assert blocks.count() == 12 and empty == [3, 7]  # nothing emulated, and no logs of anything over time
     cards = page.locator(".azbench .card")
     assert cards.count() == 6
     cards.first.scroll_into_view_if_needed()

@@ -3,10 +3,14 @@
 import ast
 import json
 import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import nbformat
@@ -20,7 +24,10 @@ from azbenchlib.manifest import write_atomically
 from azbenchlib.places import shipped
 
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
-LONGEST_END_S = 4000.0  # how long an interrupted cell may take to end; half of it passes before it is killed
+# How long a kernel may take to end; half of it passes before it is killed. An interrupted cell may have to
+# delete what it made in Azure. A kernel whose cells are done has nothing to do, and yet some hang then (seen
+# with ipykernel 7: its control thread writes to a thread that is gone).
+END_S, LONGEST_END_S = 10.0, 4000.0
 # nbclient prints an error's text with the kernel's own name for its class in front of it.
 _OWN_ERRORS = ("InputError", "UnsafeTargetError", "MissingToolError", "AzError", "AzbenchError")
 
@@ -29,13 +36,12 @@ class IpcKernelManager(AsyncKernelManager):
     """A kernel of this very Python over unix sockets: no port to race for, none to listen on."""
 
     transport = "ipc"
+    interrupted = False  # whether this process was, so that a cell may still be at work
 
     def __init__(self, **settings: Any) -> None:
         self._sockets = tempfile.mkdtemp(prefix="azbench-")  # private (0700), short enough for a socket
         super().__init__(**settings)
         self.ip = f"{self._sockets}/k"
-        # An interrupt reaches the cell at once; it may have to delete what it made in Azure before it ends.
-        self.shutdown_wait_time = LONGEST_END_S
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -43,6 +49,14 @@ class IpcKernelManager(AsyncKernelManager):
         argv = [sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         argv += ["--log-level=CRITICAL"]  # what a cell does wrong arrives as an output, not as a log line
         return KernelSpec(argv=argv, display_name="azbench", language="python")
+
+    async def _async_finish_shutdown(
+        self, waittime: float | None = None, pollinterval: float = 0.1, restart: bool = False
+    ) -> None:
+        patience = LONGEST_END_S if IpcKernelManager.interrupted else END_S
+        await super()._async_finish_shutdown(waittime or patience, pollinterval, restart)
+
+    finish_shutdown = _async_finish_shutdown
 
     async def _async_cleanup_resources(self, restart: bool = False) -> None:
         await super()._async_cleanup_resources(restart=restart)
@@ -136,23 +150,45 @@ def run_notebook(
     with tempfile.TemporaryDirectory(prefix="azbench-") as scratch:
         executed = Path(scratch) / "executed.ipynb"
         try:
-            papermill.execute_notebook(
-                str(notebook),
-                str(executed),
-                parameters=json.loads(json.dumps(dict(parameters))),
-                progress_bar=False,
-                log_output=False,
-                stdout_file=sys.stdout if progress else None,
-                kernel_name="python3",
-                language="python",
-                kernel_manager_class=IpcKernelManager,
-                cwd=str(Path.cwd()),
-            )
+            with _interrupts_noted():
+                papermill.execute_notebook(
+                    str(notebook),
+                    str(executed),
+                    parameters=json.loads(json.dumps(dict(parameters))),
+                    progress_bar=False,
+                    log_output=False,
+                    stdout_file=sys.stdout if progress else None,
+                    kernel_name="python3",
+                    language="python",
+                    kernel_manager_class=IpcKernelManager,
+                    cwd=str(Path.cwd()),
+                )
         except PapermillExecutionError as error:
             raise _as_ours(notebook, error) from error
         if output is not None:
             write_atomically(output, executed.read_bytes())
         return nbformat.read(executed, as_version=4)
+
+
+@contextmanager
+def _interrupts_noted() -> Iterator[None]:
+    """Note an interrupt before it does what it would have done anyway."""
+
+    def note(number: int, frame: FrameType | None) -> None:
+        IpcKernelManager.interrupted = True
+        signal.default_int_handler(number, frame)
+
+    mine = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    polite = [number for number, handler in before.items() if mine and handler is signal.default_int_handler]
+    for number in polite:
+        signal.signal(number, note)
+    try:
+        yield
+    finally:
+        IpcKernelManager.interrupted = False
+        for number in polite:
+            signal.signal(number, before[number])
 
 
 def _as_ours(notebook: Path, error: PapermillExecutionError) -> AzbenchError:
