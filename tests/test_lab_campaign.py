@@ -190,6 +190,6 @@ def test_what_is_missing_is_said(file: Path, tmp_path: Path, monkeypatch: pytest
     with pytest.raises(InputError, match="the choices are: lab, local, azure"):
         campaign.run(todo, tmp_path / "ds", target="moon")
     monkeypatch.setattr(tool, "find", lambda: tool.Fio("fio", "fio-3.1", ("libaio",)))
-    with pytest.raises(MissingToolError, match=r"no NBD engine.*fio-engine-nbd"):
+    with pytest.raises(MissingToolError, match="this fio has no NBD engine"):
         campaign.run(todo, tmp_path / "ds", target="lab")
     assert not (tmp_path / "ds").exists()
