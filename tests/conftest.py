@@ -17,6 +17,7 @@ ALONE = ("campaign", "cli", "jupyterlab", "lab", "reading_memory", "setup")
 GROUPS = {"azure": ("azure", "cloud_plan", "iozone_campaign"), "reports": ("browser", "pdf")}
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort tests by what they can stand beside them."""
     for item in items:
