@@ -14,7 +14,7 @@ from lab_tools import fio, own_cache  # noqa: F401
 
 from azbenchlib import campaign
 from azbenchlib.campaign.lab_setup import in_words
-from azbenchlib.cli.limits import described_setup
+from azbenchlib.cli.described import described_setup
 from azbenchlib.dataset import Dataset
 from azbenchlib.lab import latency, live
 from azbenchlib.lab.machine import WRITE, Machine, Options

@@ -15,7 +15,7 @@ import typer
 
 from azbenchlib.cli import workload
 from azbenchlib.cli.console import notes
-from azbenchlib.cli.cost import MONTH_HOURS, Pay
+from azbenchlib.cli.cost import MONTH_HOURS, Pay, PayOption, PriceDayOption, PricesOption
 from azbenchlib.errors import InputError
 from azbenchlib.units import MB
 
@@ -72,13 +72,9 @@ def advise(
     ] = None,
     zone: Annotated[str | None, typer.Option(help="Zone; stated, not checked: no catalogue has it.")] = None,
     hours: Annotated[float, typer.Option(help="Hours a month.")] = MONTH_HOURS,
-    pay: Annotated[Pay, typer.Option(help="How the VM is paid.")] = Pay.payg,
-    prices: Annotated[
-        Path | None, typer.Option(help="A price book of your own: CSV with the columns of the shipped one.")
-    ] = None,
-    as_of: Annotated[
-        str | None, typer.Option(help="Day whose prices and limits apply, ISO; default: the newest.")
-    ] = None,
+    pay: PayOption = Pay.payg,
+    prices: PricesOption = None,
+    as_of: PriceDayOption = None,
     from_: Annotated[
         str | None, typer.Option("--from", help="A dataset: as much as its largest lasting run was given.")
     ] = None,

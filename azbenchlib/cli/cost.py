@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.cli.console import notes
-from azbenchlib.cli.limits import described_setup
+from azbenchlib.cli.described import VmOption, described_setup
 from azbenchlib.errors import InputError
 from azbenchlib.units import MB, parse_size
 
@@ -47,26 +47,29 @@ class Pay(StrEnum):
     reserved_3y = "3y"
 
 
+PayOption = Annotated[Pay, typer.Option(help="How the VM is paid.")]
+PricesOption = Annotated[
+    Path | None, typer.Option(help="A price book of your own: CSV with the columns of the shipped one.")
+]
+PriceDayOption = Annotated[
+    str | None, typer.Option(help="Day whose prices and limits apply, ISO; default: the newest.")
+]
+
+
 def cost(
     setup: Annotated[
         str | None, typer.Argument(help="A dataset, or DATASET/SETUP_ID where it has several setups.")
     ] = None,
     region: Annotated[str, typer.Option(help="Azure region, such as westeurope.")] = ...,  # type: ignore[assignment]
-    vm: Annotated[
-        str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")
-    ] = None,
+    vm: VmOption = None,
     disk: Annotated[
         list[str] | None,
         typer.Option("--disk", help="As `azbench limits` takes it; P30:burst bursts on demand; repeatable."),
     ] = None,
     hours: Annotated[float, typer.Option(help="The period; a month has 730 hours.")] = MONTH_HOURS,
-    prices: Annotated[
-        Path | None, typer.Option(help="A price book of your own: CSV with the columns of the shipped one.")
-    ] = None,
-    as_of: Annotated[
-        str | None, typer.Option(help="Day whose prices and limits apply, ISO; default: the newest.")
-    ] = None,
-    pay: Annotated[Pay, typer.Option(help="How the VM is paid.")] = Pay.payg,
+    prices: PricesOption = None,
+    as_of: PriceDayOption = None,
+    pay: PayOption = Pay.payg,
     ios_per_s: Annotated[
         float | None, typer.Option("--iops", help="I/Os per second of each Standard disk: its transactions.")
     ] = None,

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from azbenchlib.cli import lab_run
 from azbenchlib.cli.console import notes
-from azbenchlib.cli.limits import described_setup
+from azbenchlib.cli.described import DayOption, DiskOption, SetupArgument, VmOption, described_setup
 from azbenchlib.errors import AzbenchError, InputError
 from azbenchlib.units import KIB, MIB, US_PER_S, format_count, format_mbps, format_size, format_us, parse_size
 
@@ -34,29 +34,15 @@ _BLOCK_SIZES = (4 * KIB, MIB)  # at the first IOPS are largest, at the last MB/s
 
 @app.command()
 def start(
-    setup: Annotated[
-        str | None,
-        typer.Argument(
-            help="A dataset or a measurement file; with /SETUP behind it where there are several."
-        ),
-    ] = None,
-    vm: Annotated[
-        str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")
-    ] = None,
-    disk: Annotated[
-        list[str] | None, typer.Option("--disk", help="As `azbench limits` takes it; repeatable.")
-    ] = None,
-    as_of: Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")] = None,
+    setup: SetupArgument = None,
+    vm: VmOption = None,
+    disk: DiskOption = None,
+    as_of: DayOption = None,
     credit_seconds: Annotated[
         float,
         typer.Option(min=0, help="How long full credits last at the largest burst; Azure's last 1,800."),
     ] = 1800,
-    time_scale: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Slow motion: 1, 2, 4 … times slower; default: what this machine keeps up with."
-        ),
-    ] = None,
+    time_scale: lab_run.PaceOption = None,
     tick: Annotated[
         bool, typer.Option("--tick", help="Let I/Os that must wait pass only every 50 ms.")
     ] = False,

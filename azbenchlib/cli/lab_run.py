@@ -12,8 +12,15 @@ from typing import Annotated
 import typer
 
 from azbenchlib.cli.console import notes
+from azbenchlib.cli.described import DayOption, DiskOption, VmOption, described_setup
 from azbenchlib.errors import InputError
 
+PaceOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Slow motion: 1, 2, 4 … times slower; default: what this machine keeps up with."
+    ),
+]
 _POLL_S = 0.25
 
 
@@ -26,11 +33,9 @@ def run(
             "--disk say what is emulated.",
         ),
     ],
-    vm: Annotated[str | None, typer.Option("--vm", help="VM size, such as Standard_E8ds_v4.")] = None,
-    disk: Annotated[
-        list[str] | None, typer.Option("--disk", help="As for `azbench limits`; repeatable.")
-    ] = None,
-    as_of: Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")] = None,
+    vm: VmOption = None,
+    disk: DiskOption = None,
+    as_of: DayOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Dataset folder to write; an old one is replaced.")
     ] = None,
@@ -41,19 +46,13 @@ def run(
         float | None,
         typer.Option(min=0, help="How long full credits last at the largest burst; Azure's last 1,800."),
     ] = None,
-    time_scale: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Slow motion: 1, 2, 4 … times slower; default: what this machine keeps up with."
-        ),
-    ] = None,
+    time_scale: PaceOption = None,
 ) -> None:
     """Run a fio job file on emulated disks, one after the other, and print what came out."""
     from azbenchlib.campaign import show_progress
     from azbenchlib.campaign.jobfile import JobFile
     from azbenchlib.campaign.lab import run_lab
     from azbenchlib.campaign.lab_setup import in_words
-    from azbenchlib.cli.limits import described_setup
     from azbenchlib.cli.reading import print_overview
     from azbenchlib.dataset import Dataset
 

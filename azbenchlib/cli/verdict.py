@@ -17,6 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from azbenchlib.cli.described import DiskOption, VmOption, described_setup
 from azbenchlib.errors import InputError
 from azbenchlib.units import format_count, format_mbps
 
@@ -57,13 +58,8 @@ def verdict(
     paths: Annotated[
         list[str], typer.Argument(help="A dataset (folder or name), benchmark outputs, or a file of cases.")
     ],
-    vm: Annotated[
-        str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")
-    ] = None,
-    disk: Annotated[
-        list[str] | None,
-        typer.Option("--disk", help="What was driven, as for azbench limits, such as P30:ReadOnly."),
-    ] = None,
+    vm: VmOption = None,
+    disk: DiskOption = None,
     interface: Annotated[
         Interface, typer.Option(help="Of remote disks, where a size offers both.")
     ] = Interface.scsi,
@@ -72,7 +68,6 @@ def verdict(
 ) -> None:
     """Say which documented limit binds each run, how sure that is, and which run would settle a doubt."""
     from azbenchlib.analyse.verdict.record import record
-    from azbenchlib.cli.limits import described_setup
 
     setup = described_setup(None, vm, disk or [], as_of) if vm or disk else None
     entries = _entries(paths, setup, interface, as_of)
