@@ -13,19 +13,13 @@ from azbenchlib.doctor import find_browser
 ROOT = Path(__file__).parents[1]
 # What measures, emulates, or changes the set-up: beside other tests it would be slow, or see them.
 ALONE = ("campaign", "cli", "jupyterlab", "lab", "reading_memory", "setup")
-# What must not stand beside its like: one cloud, and reports that are made once a process.
-GROUPS = {"azure": ("azure", "cloud_plan", "iozone_campaign"), "reports": ("browser", "pdf")}
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort tests by what they can stand beside them."""
+    """Mark what must run alone."""
     for item in items:
-        module = item.path.stem.removeprefix("test_")
-        if module.startswith(ALONE):
+        if item.path.stem.removeprefix("test_").startswith(ALONE):
             item.add_marker("alone")
-        group = next((name for name, starts in GROUPS.items() if module.startswith(starts)), module)
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")

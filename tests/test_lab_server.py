@@ -33,7 +33,8 @@ def test_fio_reads_back_what_it_wrote(lab: Lab) -> None:
     job = fio(
         lab.uri("log:2/x"),
         *("--rw=randwrite", "--bsrange=512-256k", "--size=24m", "--iodepth=32"),
-        *("--verify=crc32c", "--do_verify=1", "--verify_fatal=1", "--fsync=50"),
+        *("--verify=crc32c", "--do_verify=1", "--verify_fatal=1", "--verify_state_save=0"),
+        "--fsync=50",
     )
     assert job["error"] == 0
     assert job["read"]["io_bytes"] == job["write"]["io_bytes"] == 24 * 2**20
