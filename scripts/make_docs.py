@@ -4,6 +4,7 @@
 """
 
 import inspect
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -13,23 +14,7 @@ from pydantic import BaseModel
 from azbenchlib import schema
 from azbenchlib.analyse import checks
 from azbenchlib.campaign import measurement_file, spec
-from azbenchlib.formats import (
-    diskspd_text,
-    diskspd_xml,
-    fio_hist_log,
-    fio_jobfile,
-    fio_json,
-    fio_log,
-    fio_terse,
-    fio_text,
-    iometer_csv,
-    iometer_icf,
-    iozone_dat,
-    iozone_sheets,
-    iozone_text,
-    lab_log,
-    published,
-)
+from azbenchlib.formats import FORMATS
 
 USE = """\
 `azbench plan FILE` prints what a file would create and run, `azbench run FILE` carries it out on emulated
@@ -59,23 +44,6 @@ CHOICES = {
 }
 KEYS = {"tasks": "workloads"}  # of a setup, as the file spells it
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-READERS = {
-    "fio JSON and json+": fio_json,
-    "fio terse": fio_terse,
-    "fio text": fio_text,
-    "fio logs": fio_log,
-    "fio histogram logs": fio_hist_log,
-    "fio job files": fio_jobfile,
-    "iozone text": iozone_text,
-    "iozone spreadsheets": iozone_sheets,
-    "iozone latencies (-Q)": iozone_dat,
-    "The lab's log": lab_log,
-    "diskspd text": diskspd_text,
-    "diskspd XML": diskspd_xml,
-    "IOMeter results": iometer_csv,
-    "IOMeter configurations": iometer_icf,
-    "Published measurements": published,
-}
 
 
 def tables() -> str:
@@ -101,14 +69,17 @@ def tables() -> str:
 def formats() -> str:
     """What each reader says of its format, and of what it reads."""
     lines = ["# Formats and their traps", "", "From the readers' own descriptions.", ""]
-    for title, module in READERS.items():
-        lines += [f"## {title}", "", "```text", _said(module), "```", ""]
+    for form in FORMATS:
+        lines += [f"## {form.name}", "", "```text", _said(sys.modules[form.sniff.__module__]), "```", ""]
     return "\n".join(lines)
 
 
 def _said(module: ModuleType) -> str:
-    readers = [thing for name, thing in vars(module).items() if name.startswith("read_")]
-    return "\n\n".join(inspect.getdoc(thing) or "" for thing in (module, *readers))
+    functions = inspect.getmembers(module, inspect.isfunction)
+    own = [
+        thing for name, thing in functions if name.startswith("read_") and thing.__module__ == module.__name__
+    ]
+    return "\n\n".join(inspect.getdoc(thing) or "" for thing in (module, *own))
 
 
 def findings() -> str:
