@@ -22,7 +22,7 @@ from azbenchlib.analyse.resolve import resolve
 from azbenchlib.analyse.run_verdicts import judge_runs
 from azbenchlib.campaign.lab import run_lab
 from azbenchlib.campaign.lab_setup import Emulated, in_words
-from azbenchlib.campaign.progress import Progress, quiet
+from azbenchlib.campaign.progress import Progress, quiet, show_progress
 from azbenchlib.campaign.workloads import Workload
 from azbenchlib.dataset import Dataset
 from azbenchlib.errors import InputError
@@ -45,9 +45,6 @@ TIERS = ("P4", "P10", "P15", "P20", "P30", "P40", "P50", "E10", "E30", "E50", "S
 IMPOSED = 0.5  # of the requests had to wait for the limit: it was the limit that bound
 NEAR = 0.97  # of their values: limits that are used so far are a tie, whichever the lab met first
 FREE = 0.1  # fewer, and it was the latency alone; between the two, both did
-# Slow motion: so much that this machine keeps up with the rates of all these setups, and no more. With the 64
-# that exact latencies ask for, a run of 1.5 s has a few dozen I/Os, whose rate is not that of a disk.
-TIME_SCALE = 8
 
 
 @dataclass(frozen=True)
@@ -111,14 +108,7 @@ def outcomes(
     setups: list[Emulated], folder: Path, seconds: float, progress: Progress = quiet
 ) -> list[Outcome]:
     """Measure all of them, and compare."""
-    run_lab(
-        setups,
-        folder,
-        title="Random setups",
-        longest_s=seconds,
-        time_scale=TIME_SCALE,
-        progress=progress,
-    )
+    run_lab(setups, folder, title="Random setups", longest_s=seconds, progress=progress)
     found = Dataset.load(folder)
     notes = found.manifest.notes if found.manifest else []
     busy = {note.partition(",")[0] for note in notes if "this machine was busy" in note}
@@ -154,7 +144,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         setups = list(draw(np.random.default_rng(given.seed), given.setups))
-        found = outcomes(setups, Path(folder) / "ds", given.seconds)
+        found = outcomes(setups, Path(folder) / "ds", given.seconds, show_progress())
         told = {one.setup.setup_id: one for one in setups}
     for one in found:
         if not one.right:

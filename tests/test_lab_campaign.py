@@ -46,8 +46,9 @@ SECONDS = 3.0
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _labs_of_our_own() -> Iterator[None]:
+def _labs_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Where labs are looked for; short, as the path of a socket must be."""
+    tmp_path_factory.getbasetemp()  # not in here: it must last
     folder = tempfile.mkdtemp(prefix="azb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", folder)
@@ -98,7 +99,10 @@ def test_credits_run_out_as_they_would_in_forty_minutes(measured: Dataset) -> No
     spent = float(((trace["value"] - 120) * trace["t_s"].diff().fillna(trace["t_s"].iloc[0])).clip(0).sum())
     assert spent == pytest.approx((3500 - 120) * credit_s, rel=0.05)
     balance = samples[(samples["metric"] == "credits") & (samples["object"] == "os disk_burst_iops")]
-    assert balance["value"].iloc[-1] == 0
+    assert balance["value"].min() == 0
+    assert (
+        balance["value"].iloc[-1] < 0.1 * 120
+    )  # fio may have ended by then, a tenth of a second ago at most
     assert balance["value"].iloc[0] > 0.5 * (3500 - 120) * credit_s
 
 

@@ -306,6 +306,15 @@ def test_live_temp_throttling_is_called_temp() -> None:
     assert emulated.live(2)["vm temp_iops"]["throttled_share"] > 0.9
 
 
+def test_nobody_waits_for_what_is_written_back_until_there_is_no_room() -> None:
+    for cache_bytes, waits in ((GIB, False), (MIB, True)):
+        disk = replace(P30, caching="ReadWrite")
+        emulated = machine(disk, vm=E8DS_V4, cache_bytes=cache_bytes, latency={"host-cache": "none"})
+        simulate(emulated, Job("data", 1, 4 * KIB, read_share=0), 2)
+        assert (emulated.totals()["data"]["stalls"] > 0) is waits
+        assert (emulated.live(2).get("data disk_iops", {}).get("throttled_share", 0) > 0.9) is waits
+
+
 def test_totals_count_exactly() -> None:
     emulated = machine(P30)
     done: list[float] = []

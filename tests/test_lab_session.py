@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import shlex
 import signal
@@ -12,6 +13,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,7 @@ from azbenchlib.lab.serve import SOCKET
 from azbenchlib.lab.session import Lab
 from azbenchlib.model.notation import parse_disks
 from azbenchlib.model.setup import VM, Disk, Setup
+from azbenchlib.units import KIB, MIB
 
 
 def lab(folder: Path | None = None) -> Lab:
@@ -210,6 +213,30 @@ def test_the_pace_is_a_power_of_two_that_all_three_needs_ask_for() -> None:
     fast = Calibration(floor_s=50e-6, jitter_s=1e-9, iops=1e9, bytes_per_s=1e15)
     assert pace.time_scale(setup, Options(), fast) == 1
     assert pace.needed_scales(*free("data"), slow)["latency"] == 0  # none is to be emulated
+
+
+def test_a_measurement_is_not_made_so_slow_that_it_has_a_handful_of_ios() -> None:
+    temp = resolve(Setup(VM(size="Standard_D2s_v3"), parse_disks(["temp"])), "2026-08-01")
+    per_s = (temp.vm.cached.bytes_per_s or 0) / MIB  # I/Os of 1 MiB
+
+    def allowed(kib: int, queue_depth: int, latency: str = "none") -> float:
+        asked = pace.Asked("temp", kib * KIB, queue_depth, 1.0, 6.0)
+        return pace.allowed_scale(temp, Options(latency={"temp": latency}), [asked])
+
+    assert allowed(1024, 1) == allowed(1024, 64) == pytest.approx(6 * per_s / 100)  # 100 I/Os are enough
+    assert allowed(1024, 256) == pytest.approx(6 * per_s / 256)  # what is outstanding then ends in 6 s more
+    assert allowed(4, 1) == pytest.approx(6 * 4000 / 100)
+    assert allowed(4, 16, "standard-hdd") == pytest.approx(0.01 * 6 / 9e-3, rel=0.05)  # when the first ends
+    assert pace.allowed_scale(temp, Options(), []) == math.inf
+
+
+def test_this_machine_keeps_up_with_the_rates_before_anything_else() -> None:
+    temp = resolve(Setup(VM(size="Standard_D2s_v3"), parse_disks(["temp"])), "2026-08-01")
+    asked = [pace.Asked("temp", MIB, 64, 1.0, 6.0)]
+    quick = Calibration(floor_s=50e-6, jitter_s=1.0, iops=50_000, bytes_per_s=1e9)
+    assert pace.time_scale(temp, Options(), quick) == 64
+    assert pace.time_scale(temp, Options(), quick, asked) == 1
+    assert pace.time_scale(temp, Options(), replace(quick, iops=1_500), asked) == 8  # 4,000 of 600
 
 
 def test_a_calibration_is_remembered_for_this_boot_and_a_while(

@@ -109,6 +109,14 @@ def test_short_and_empty_traces() -> None:
     assert (only.mean, only.n) == (6, 3)
 
 
+@pytest.mark.filterwarnings("error")
+def test_one_sample_of_another_level_is_a_level_without_noise() -> None:
+    rates = np.full(40, 1000.0)
+    rates[20] = 2000
+    levels = steady.segments(times(40), rates)
+    assert [(level.mean, level.n) for level in levels] == [(1000, 20), (2000, 1), (1000, 19)]
+
+
 def test_a_trace_that_is_none_is_refused() -> None:
     with pytest.raises(InputError, match="2 times and 3 values"):
         steady.segments([1, 2], [1, 2, 3])

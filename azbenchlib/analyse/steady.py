@@ -183,8 +183,10 @@ def _trace(t_s: npt.ArrayLike, values: npt.ArrayLike) -> tuple[Array, Array]:
 
 
 def _noise(rates: Array) -> float:
-    """Standard deviation around the levels."""
+    """Standard deviation around the levels; a sample alone shows none."""
     steps = np.diff(rates)
+    if not steps.size:
+        return 0.0
     return float(MAD_TO_SD * np.median(np.abs(steps - np.median(steps))) / math.sqrt(2))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import pandas as pd
 from pydantic import Field
 
 from azbenchlib import __version__, doctor, manifest
@@ -177,7 +178,8 @@ def _measure_setup(run: _Run, one: Emulated) -> None:
     setup = one.resolved(run.plan.started[:10])
     if name not in run.plan.time_scale:
         run.tell(f"{name}: finding out what this machine can emulate …")
-        scale = run.plan.asked_scale or pace.time_scale(setup, Options(), calibrate.calibration())
+        asked = list(_asked(one.tasks, run.plan.longest_s))
+        scale = run.plan.asked_scale or pace.time_scale(setup, Options(), calibrate.calibration(), asked)
         asked_s = run.plan.asked_credit_s
         cut_s = _credit_s(one.tasks, run.plan.longest_s / scale)
         run.plan.time_scale[name] = scale
@@ -188,6 +190,17 @@ def _measure_setup(run: _Run, one: Emulated) -> None:
     with Lab(setup, options, time_scale=run.plan.time_scale[name]) as lab:
         for task in left:
             _measure(run, one, task, lab)
+
+
+def _asked(tasks: Sequence[Task], longest_s: float) -> Iterator[pace.Asked]:
+    """What the workloads ask of their disks; those of job files, as far as their jobs agree."""
+    for task in tasks:
+        facts = task.workload.facts()
+        known = pd.Series([facts.get(name) for name in ("bs_bytes", "iodepth", "numjobs")])
+        if known.notna().all():
+            bs_bytes, iodepth, numjobs = known.astype(int)
+            read_share = {"read": 1.0, "write": 0.0}.get(str(facts.get("rw")).removeprefix("rand"), 0.5)
+            yield pace.Asked(task.disk, bs_bytes, iodepth * numjobs, read_share, longest_s)
 
 
 def _credit_s(tasks: Sequence[Task], longest_s: float) -> float:

@@ -16,6 +16,9 @@ from functools import partial
 from itertools import count
 
 At = Callable[[float], None]  # is told an emulated time
+# What an I/O is to a lane. Nobody waits for what a cache writes back while it has room, so that it waits is
+# not counted.
+READS, WRITES, WRITES_BACK = 0, 1, 2
 
 
 class Agenda:
@@ -103,10 +106,9 @@ class Lane:
         "owner",
         "passed",
         "queue",
-        "reads",
         "tick_s",
         "unit_bytes",
-        "writes",
+        "ways",
     )
 
     def __init__(
@@ -119,19 +121,20 @@ class Lane:
         gate: Gate | None = None,
         ahead: bool = True,
     ) -> None:
-        self.owner, self.reads, self.writes = owner, tuple(reads), tuple(writes)
-        self.needs = [frozenset(meter.bucket for meter in way) for way in (self.reads, self.writes)]
+        back = [Meter(meter.bucket, meter.per_io, meter.per_byte, meter.label) for meter in writes]
+        self.owner, self.ways = owner, (tuple(reads), tuple(writes), tuple(back))
+        self.needs = [frozenset(meter.bucket for meter in way) for way in self.ways]
         self.unit_bytes, self.tick_s, self.gate, self.ahead = unit_bytes, tick_s, gate, ahead
-        self.queue: deque[tuple[float, bool, int, At]] = deque()
+        self.queue: deque[tuple[float, int, int, At]] = deque()
         self.passed = self.counted = 0
 
-    def admit(self, now: float, write: bool, size: int) -> float:
+    def admit(self, now: float, way: int, size: int) -> float:
         """Let an I/O in that arrives now; when it passes. Each bucket hands out as soon as it can."""
         ios = 1 if size <= self.unit_bytes else math.ceil(size / self.unit_bytes)
-        self.passed += 1
+        self.passed += way != WRITES_BACK
         self.counted += ios
         passes, held = now, None
-        for meter in self.writes if write else self.reads:
+        for meter in self.ways[way]:
             ready = meter.bucket.take(now, ios * meter.per_io + size * meter.per_byte)
             if ready > passes:
                 passes, held = ready, meter
@@ -140,14 +143,20 @@ class Lane:
         held.waits += 1
         return self.on_tick(passes)
 
-    def ready(self, write: bool) -> tuple[float, Meter | None]:
-        """When the next I/O of this direction may pass, and what holds it until then."""
+    def ready(self, way: int) -> tuple[float, Meter | None]:
+        """When the next I/O of this kind may pass, and what holds it until then."""
         when, held = -math.inf, None
-        for meter in self.writes if write else self.reads:
+        for meter in self.ways[way]:
             ready = meter.bucket.ready()
             if ready > when:
                 when, held = ready, meter
         return when, held
+
+    def held_by(self, bucket: Bucket, way: int) -> None:
+        """Count an I/O that had to wait for a bucket."""
+        for meter in self.ways[way]:
+            if meter.bucket is bucket:
+                meter.waits += 1
 
     def on_tick(self, time: float) -> float:
         """The first tick at or after this time."""
@@ -166,16 +175,16 @@ class Gate:
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
         self._turns: deque[Lane] = deque()
-        self._held: Meter | None = None
+        self._held: Bucket | None = None
         self._wake = math.inf  # when the next I/O may pass
         self._serving = False
 
-    def enter(self, lane: Lane, write: bool, size: int, then: At) -> None:
+    def enter(self, lane: Lane, way: int, size: int, then: At) -> None:
         """Let an I/O in that arrives now; `then` is told when it passes, at that time."""
-        lane.queue.append((self._agenda.now, write, size, then))
+        lane.queue.append((self._agenda.now, way, size, then))
         if len(lane.queue) == 1:
             self._turns.append(lane)
-            if not self._serving and lane.ready(write)[0] < self._wake:
+            if not self._serving and lane.ready(way)[0] < self._wake:
                 self._serve()
 
     def _woken(self, time: float) -> None:
@@ -188,16 +197,17 @@ class Gate:
         while self._turns:
             lane, ready, held = self._first(now)
             if ready > now:
-                self._held, self._wake = held, lane.on_tick(ready)
+                self._held = None if held is None else held.bucket
+                self._wake = lane.on_tick(ready)
                 self._agenda.at(self._wake, partial(self._woken, self._wake))
                 break
             self._turns.remove(lane)
-            arrived, write, size, then = lane.queue.popleft()
+            arrived, way, size, then = lane.queue.popleft()
             if lane.queue:
                 self._turns.append(lane)
             if arrived < now and self._held is not None:
-                self._held.waits += 1
-            then(lane.admit(now, write, size))
+                lane.held_by(self._held, way)
+            then(lane.admit(now, way, size))
         self._serving = False
 
     def _first(self, now: float) -> tuple[Lane, float, Meter | None]:
@@ -208,33 +218,33 @@ class Gate:
         found: list[tuple[Lane, float, Meter | None]] = []
         seen = set()
         for lane in self._turns:
-            write = lane.queue[0][1]
-            if lane.needs[write] not in seen:
-                seen.add(lane.needs[write])
-                ready, held = lane.ready(write)
+            way = lane.queue[0][1]
+            if lane.needs[way] not in seen:
+                seen.add(lane.needs[way])
+                ready, held = lane.ready(way)
                 if ready <= now:
                     return lane, ready, held
                 found.append((lane, ready, held))
         return min(found, key=lambda of: of[1])
 
 
-def travel(agenda: Agenda, lanes: Sequence[Lane], time: float, write: bool, size: int, then: At) -> None:
+def travel(agenda: Agenda, lanes: Sequence[Lane], time: float, way: int, size: int, then: At) -> None:
     """Take an I/O that arrives at `time` through all lanes; `then` is told when it has passed the last.
 
     What is shared is entered when the I/O is there, not reserved for later: others come first meanwhile.
     """
     for i, lane in enumerate(lanes):
         if time > agenda.now and not lane.ahead:
-            agenda.at(time, partial(travel, agenda, lanes[i:], time, write, size, then))
+            agenda.at(time, partial(travel, agenda, lanes[i:], time, way, size, then))
             return
         if lane.gate is None:
-            time = lane.admit(time, write, size)
+            time = lane.admit(time, way, size)
         else:
-            rest = partial(_onward, agenda, lanes[i + 1 :], write, size, then)
-            lane.gate.enter(lane, write, size, rest)
+            rest = partial(_onward, agenda, lanes[i + 1 :], way, size, then)
+            lane.gate.enter(lane, way, size, rest)
             return
     then(time)
 
 
-def _onward(agenda: Agenda, lanes: Sequence[Lane], write: bool, size: int, then: At, time: float) -> None:
-    travel(agenda, lanes, time, write, size, then)
+def _onward(agenda: Agenda, lanes: Sequence[Lane], way: int, size: int, then: At, time: float) -> None:
+    travel(agenda, lanes, time, way, size, then)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from azbenchlib.lab.buckets import Agenda, At, Lane, travel
+from azbenchlib.lab.buckets import WRITES, WRITES_BACK, Agenda, At, Lane, travel
 from azbenchlib.lab.cache import HostCache, WriteBack, lines_of, whole_lines_of
 from azbenchlib.lab.protocol import FLUSH, READ, TRIM, WRITE, ZERO
 
@@ -224,7 +224,8 @@ class ReadWriteDrive(ReadOnlyDrive):
         self._writing_back = oldest is not None
         if oldest is not None:
             lines, size, stamp = oldest
-            travel(self._agenda, self._way.far, now, True, size, partial(self._leaves, lines, stamp))
+            way = WRITES if self._stalled or self._flushes else WRITES_BACK
+            travel(self._agenda, self._way.far, now, way, size, partial(self._leaves, lines, stamp))
 
     def _leaves(self, lines: range, stamp: int, passed: float) -> None:
         self._agenda.at(passed, partial(self._write_back, passed))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from azbenchlib.errors import InputError
 from azbenchlib.lab import latency
-from azbenchlib.lab.buckets import Agenda
+from azbenchlib.lab.buckets import READS, WRITES, Agenda
 from azbenchlib.lab.cache import LINE_BYTES, HostCache
 from azbenchlib.lab.drive import NAMES, Drive, ReadOnlyDrive, ReadWriteDrive, Way
 from azbenchlib.lab.paths import lay
@@ -167,8 +167,9 @@ class Machine:
         dict
             For a volume ``queue_depth`` (I/Os outstanding now) and ``cache_hit_ratio`` (of reads since the
             previous call); for a limit (``data disk_iops``, ``vm vm_uncached_burst_mbps``)
-            ``throttled_share`` (of requests since the previous call, those that had to wait for it) and,
-            where it bursts, ``credits`` (I/Os or bytes left). What had no request since then has no share.
+            ``throttled_share`` (of requests since the previous call, those that had to wait for it; what a
+            cache writes back while it has room is nobody's request) and, where it bursts, ``credits`` (I/Os
+            or bytes left). What had no request since then has no share.
         """
         found: dict[str, dict[str, float]] = defaultdict(dict)
         for name, drive in self.volumes.items():
@@ -222,7 +223,7 @@ class Machine:
                 counts[name, "cache_hit_ratio"] = (drive.hits, drive.hits + drive.misses)
             for lane in drive.lanes:
                 waits: dict[str, int] = defaultdict(int)
-                for meter in (*lane.reads, *lane.writes):
+                for meter in (*lane.ways[READS], *lane.ways[WRITES]):
                     waits[meter.label] += meter.waits
                 for label, n in waits.items():
                     key = (f"{lane.owner} {label}", "throttled_share")

@@ -1,11 +1,14 @@
 """How much slower than the real disk an emulated one must run on this machine: slow motion.
 
 Slow motion divides every rate by k and multiplies every latency by k; k is chosen so that this machine
-keeps up with the rates, and so that its own hiccups are small beside the latencies.
+keeps up with the rates, and so that its own hiccups are small beside the latencies. The slower, the fewer
+I/Os fit into a measurement; where these would be too few, exact latencies are given up first.
 """
 
 import math
 import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from azbenchlib.errors import InputError
 from azbenchlib.lab.calibrate import Calibration
@@ -21,9 +24,27 @@ _HICCUP = 0.03  # of the median latency that a late completion may be
 _BLOCK_SIZES = (4 * KIB, MIB)  # at the first IOPS are largest, at the last bytes per second
 _NO_LATENCY_S = 1e-6  # what is less was asked for, or is rounding
 _PROBES = 101  # requests that find a median
+# A rate is to be within a percent or two of the disk's: so many I/Os at least, and so much of the measured
+# time at most before the first of them completes.
+_LEAST_IOS = 100
+_BEFORE_FIRST = 0.01
 
 
-def time_scale(setup: Setup, options: Options, found: Calibration) -> int:
+@dataclass(frozen=True)
+class Asked:
+    """A workload: so many I/Os of one size outstanding at a volume, for so many real seconds.
+
+    `read_share` is 0, 1, or something between for a mix of any share.
+    """
+
+    volume: str
+    bs_bytes: int
+    queue_depth: int
+    read_share: float
+    lasts_s: float
+
+
+def time_scale(setup: Setup, options: Options, found: Calibration, asked: Sequence[Asked] = ()) -> int:
     """The slow motion k that this machine keeps up with: a power of two, at most 64.
 
     Parameters
@@ -31,15 +52,54 @@ def time_scale(setup: Setup, options: Options, found: Calibration) -> int:
     setup : Setup
     options : Options
     found : Calibration
+    asked : sequence of Asked
+        What is going to be measured, where that is known: k is then no larger than it allows, as far as
+        this machine keeps up with the rates.
 
     Returns
     -------
     int
         A power of two: see :mod:`azbenchlib.analyse.slow_motion`.
     """
-    return min(
-        LARGEST_SCALE, 2 ** max(0, math.ceil(math.log2(max(needed_scales(setup, options, found).values()))))
-    )
+    needs = needed_scales(setup, options, found)
+    allowed = _power(allowed_scale(setup, options, asked), math.floor)
+    exact = min(_power(needs.pop("latency"), math.ceil), allowed)
+    return min(LARGEST_SCALE, max(exact, _power(max(needs.values()), math.ceil)))
+
+
+def allowed_scale(setup: Setup, options: Options, asked: Sequence[Asked]) -> float:
+    """The largest k with which each workload has I/Os enough, and is not longer at its end than it lasted.
+
+    Notes
+    -----
+    By Little's law: an I/O takes as long as the queue before it, at the volume's slowest path, but at least
+    its latency. What is outstanding at the end still completes.
+    """
+    medians_s, allowed = _medians_s(setup, options) if asked else {}, math.inf
+    for work in asked:
+        *reads_s, writes_s = medians_s[work.volume]
+        latency_s = max([writes_s] * (work.read_share < 1) + reads_s * (work.read_share > 0))
+        response_s = max(latency_s, work.queue_depth / _least_iops(setup, work))
+        if response_s > 0:
+            ios = work.lasts_s * work.queue_depth / response_s
+            allowed = min(allowed, work.lasts_s / response_s, ios / _LEAST_IOS)
+        if latency_s > 0:
+            allowed = min(allowed, _BEFORE_FIRST * work.lasts_s / latency_s)
+    return allowed
+
+
+def _power(scale: float, rounded: Callable[[float], int]) -> int:
+    """The power of two, from 1 to the largest scale, next to this one."""
+    return 2 ** rounded(math.log2(min(max(scale, 1.0), LARGEST_SCALE)))
+
+
+def _least_iops(setup: Setup, work: Asked) -> float:
+    """What the slowest path of the volume delivers at this block size, bursting where it can."""
+    rates: dict[str, float] = {}
+    for row in ceilings(setup, [work.bs_bytes], work.read_share):
+        if row.scope == work.volume and row.iops is not None:
+            rates[row.path] = max(row.iops, rates.get(row.path, 0.0))
+    return min(rates.values(), default=math.inf)
 
 
 def check(scale: int | None) -> None:
@@ -67,8 +127,15 @@ def needed_scales(setup: Setup, options: Options, found: Calibration) -> dict[st
 
 
 def _shortest_median_s(setup: Setup, options: Options) -> float:
-    """The median latency of the fastest volume, unloaded: of reads, of reads again, of writes."""
-    machine, now, medians = Machine(setup, options), 0.0, []
+    """The shortest of them."""
+    every = (median for medians in _medians_s(setup, options).values() for median in medians)
+    return min((median for median in every if median > _NO_LATENCY_S), default=math.inf)
+
+
+def _medians_s(setup: Setup, options: Options) -> dict[str, list[float]]:
+    """The median latencies of each volume, unloaded: of reads, of reads again, of writes."""
+    machine, now = Machine(setup, options), 0.0
+    medians: dict[str, list[float]] = {name: [] for name in machine.volumes}
     for name in machine.volumes:
         for op in (READ, READ, WRITE):
             due: list[float] = []
@@ -77,5 +144,5 @@ def _shortest_median_s(setup: Setup, options: Options) -> float:
                 now += 1.0
                 machine.submit(name, op, i * 4 * KIB, 4 * KIB, now, due.append)
             machine.advance(now)
-            medians.append(statistics.median(at - begun - i for i, at in enumerate(due, 1)))
-    return min((median for median in medians if median > _NO_LATENCY_S), default=math.inf)
+            medians[name].append(statistics.median(at - begun - i for i, at in enumerate(due, 1)))
+    return medians
