@@ -79,7 +79,7 @@ def test_a_healthy_run_raises_no_doubt():
 
 def test_every_code_is_told_once_and_explained():
     meanings = checks.meanings()
-    assert len(meanings) == len(checks.CHECKS) == 10
+    assert len(meanings) == len(checks.CHECKS) == 11
     assert all(text.endswith(".") and len(text) > 60 for text in meanings.values())
 
 
@@ -148,6 +148,29 @@ def test_figures_that_a_publication_has_rounded_are_not_held_against_the_grid():
     assert codes(checks.check(tables_of(rows))) == []
     rows["published"][0]["precision"] = "exact"
     assert codes(checks.check(tables_of(rows))) == ["percentile_off_grid"]
+
+
+@pytest.mark.parametrize(
+    ("lat_us", "shown"),
+    [
+        (17_112_760.32, "17.1 s"),
+        (17_112_761.0, "17.1 s"),  # as fio's text prints it
+        (17_113_000.0, "17.1 s"),
+        (16_711_680.0, "16.7 s"),  # of fio 2
+        (16_978_542.592, None),  # the bin before
+    ],
+)
+def test_what_took_longer_than_the_histogram_of_fio_reaches(lat_us: float, shown: str | None) -> None:
+    rows = healthy()
+    rows["percentiles"][3] |= {"lat_us": lat_us}
+    rows["latency"][0] |= {"lat_max_us": 108e6}
+    mine = checks.check(tables_of(rows))
+    mine = mine[mine["code"] == "beyond_the_histogram"]
+    assert mine.empty == (shown is None)
+    if shown:
+        message = one(mine, "beyond_the_histogram")
+        assert f"from p99 on (read), {shown} means that or longer" in message
+        assert "the longest took 108 s" in message
 
 
 @pytest.mark.parametrize(("times", "ok"), [(1.0099, True), (1.0102, False), (0.9902, True), (1.024, False)])

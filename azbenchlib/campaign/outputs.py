@@ -1,5 +1,6 @@
 """The outputs of one workload: whole or not, and where they are kept."""
 
+from functools import lru_cache
 from pathlib import Path
 
 from azbenchlib import formats
@@ -13,14 +14,26 @@ FAILED = "failed"  # in the dataset folder, beside raw/: what a workload left th
 
 def came_to(output: Path) -> str | None:
     """What a whole output comes to, in words; None where it is not there, not whole, or no I/O was done."""
-    if output.suffix == ".txt":
-        return _of_iozone(output)
-    found = iops(output)
-    return None if found is None else f"{format_count(round(found))} IOPS"
+    if output.suffix != ".txt":
+        found = iops(output)
+        return None if found is None else f"{format_count(round(found))} IOPS"
+    return _of_iozone(output, *_state(output)) if output.is_file() else None
 
 
-def _of_iozone(output: Path) -> str | None:
-    if not output.is_file() or IOZONE_ENDED not in output.read_text(errors="replace"):
+def iops(output: Path) -> float | None:
+    """IOPS of all jobs in a fio output; None where it is not there, not whole, or no I/O was done."""
+    return _of_fio(output, *_state(output)) if output.is_file() else None
+
+
+def _state(output: Path) -> tuple[int, int]:
+    """What changes with the file: progress asks for all outputs again and again, and each is read once."""
+    found = output.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=1024)
+def _of_iozone(output: Path, *state: int) -> str | None:
+    if IOZONE_ENDED not in output.read_text(errors="replace"):
         return None
     tables = formats.read(Source.of(output))
     rates = tables["results"]["bw_bytes_per_s"].dropna()
@@ -30,10 +43,8 @@ def _of_iozone(output: Path) -> str | None:
     return f"{len(rates)} figures, {low} to {high} MB/s"
 
 
-def iops(output: Path) -> float | None:
-    """IOPS of all jobs in a fio output; None where it is not there, not whole, or no I/O was done."""
-    if not output.is_file():
-        return None
+@lru_cache(maxsize=1024)
+def _of_fio(output: Path, *state: int) -> float | None:
     tables = formats.read(Source.of(output))
     runs, results = tables["runs"], tables["results"]
     results = results[results["ddir"] != "mixed"]

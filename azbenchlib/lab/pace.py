@@ -15,6 +15,8 @@ from azbenchlib.lab.calibrate import Calibration
 from azbenchlib.lab.machine import Machine, Options
 from azbenchlib.lab.protocol import READ, WRITE
 from azbenchlib.model.ceilings import ceilings
+from azbenchlib.model.flows import Load
+from azbenchlib.model.limits import deliver
 from azbenchlib.model.setup import Setup
 from azbenchlib.units import KIB, MIB
 
@@ -72,14 +74,14 @@ def allowed_scale(setup: Setup, options: Options, asked: Sequence[Asked]) -> flo
 
     Notes
     -----
-    By Little's law: an I/O takes as long as the queue before it, at the volume's slowest path, but at least
-    its latency. What is outstanding at the end still completes.
+    By Little's law: an I/O takes as long as the queue before it, but at least its latency. What is
+    outstanding at the end still completes.
     """
     medians_s, allowed = _medians_s(setup, options) if asked else {}, math.inf
     for work in asked:
         *reads_s, writes_s = medians_s[work.volume]
         latency_s = max([writes_s] * (work.read_share < 1) + reads_s * (work.read_share > 0))
-        response_s = max(latency_s, work.queue_depth / _least_iops(setup, work))
+        response_s = max(latency_s, work.queue_depth / _iops(setup, work))
         if response_s > 0:
             ios = work.lasts_s * work.queue_depth / response_s
             allowed = min(allowed, work.lasts_s / response_s, ios / _LEAST_IOS)
@@ -93,13 +95,11 @@ def _power(scale: float, rounded: Callable[[float], int]) -> int:
     return 2 ** rounded(math.log2(min(max(scale, 1.0), LARGEST_SCALE)))
 
 
-def _least_iops(setup: Setup, work: Asked) -> float:
-    """What the slowest path of the volume delivers at this block size, bursting where it can."""
-    rates: dict[str, float] = {}
-    for row in ceilings(setup, [work.bs_bytes], work.read_share):
-        if row.scope == work.volume and row.iops is not None:
-            rates[row.path] = max(row.iops, rates.get(row.path, 0.0))
-    return min(rates.values(), default=math.inf)
+def _iops(setup: Setup, work: Asked) -> float:
+    """What the volume delivers of it, bursting where it can; a host cache has nothing yet, and room."""
+    load = Load(work.volume, work.read_share, work.bs_bytes, cache_hit=0.0)
+    found = deliver(setup, [load], bursting=True).iops
+    return math.inf if found is None else found
 
 
 def check(scale: int | None) -> None:

@@ -31,6 +31,11 @@ NS_PER_MS = NS_PER_US * US_PER_MS
 # Source: fio stat.c, show_clat_percentiles and show_ddir_status_terse, fio-3.41.
 PRINTED = ((1, True), (1, False), (NS_PER_US, True))
 
+# Where fio's histogram ends, in µs: the value of its last bin, before fio 3.0 (19 groups of 64 bins, of µs)
+# and since (29, of ns). Source: fio stat.h, FIO_IO_U_PLAT_GROUP_NR, and stat.c, plat_val_to_idx, fio-3.41.
+LAST_BINS_US = (16_711_680.0, 17_112_760.32)
+SURE_UP_TO = 99  # percentile; what lies beyond it is rarely quoted
+
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
@@ -60,6 +65,26 @@ def percentile_off_grid(view: View) -> Iterator[Doubt]:
 
 
 _BLOCK = ["run_id", "ddir", "lat_kind"]
+
+
+def beyond_the_histogram(view: View) -> Iterator[Doubt]:
+    """A percentile lies in the last bin of fio's histogram, which holds all that took 17 s or longer.
+
+    fio reports it as 17 s (16.7 s before fio 3.0), whatever it was. The longest latency is true.
+    """
+    rows = _fio_percentiles(view)
+    rows = rows[rows["lat_kind"] != "slat"]
+    values = rows["lat_us"].to_numpy(dtype=float, na_value=np.nan)
+    last = np.isclose(values[:, None], LAST_BINS_US, rtol=5e-5, atol=0).any(axis=1)  # text rounds to ms
+    firsts = rows[last].sort_values("percentile", kind="stable").drop_duplicates("run_id")
+    longest_us = view.table("latency").groupby("run_id")["lat_max_us"].max()
+    for row in firsts.itertuples():
+        longest = longest_us.get(row.run_id)
+        took = "" if pd.isna(longest) else f"; the longest took {format_us(longest)}"
+        what = f"from p{row.percentile:.10g} on ({row.ddir}), {format_us(row.lat_us)} means that or longer: "
+        severity = "warning" if row.percentile <= SURE_UP_TO else "info"
+        advice = "Quote it as a lower bound; a smaller queue depth brings latencies back into the histogram"
+        yield Doubt(row.run_id, severity, f"{what}fio's histogram ends there{took}", advice)
 
 
 def _fio_percentiles(view: View) -> pd.DataFrame:
@@ -184,4 +209,10 @@ def zero_for_missing(view: View) -> Iterator[Doubt]:
         yield Doubt(run_id, "warning", what, "Take the zero as missing; leave the cell empty in a table")
 
 
-CHECKS: tuple[Check, ...] = (percentile_off_grid, rate_mismatch, load_mismatch, zero_for_missing)
+CHECKS: tuple[Check, ...] = (
+    percentile_off_grid,
+    beyond_the_histogram,
+    rate_mismatch,
+    load_mismatch,
+    zero_for_missing,
+)
