@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azbenchlib import histogram, schema
-from azbenchlib.analyse import checks
+from azbenchlib.analyse import checks, runs
 from azbenchlib.dataset import Dataset
 from azbenchlib.units import GIB, KIB, NS_PER_US
 
@@ -303,6 +303,16 @@ def test_buffered_io_may_be_the_page_cache(size, ram, severity, told):
 @pytest.mark.parametrize("values", [{"direct": True}, {"direct": None}, {"direct": False, "ioengine": "rbd"}])
 def test_direct_io_and_engines_without_files_never_meet_the_page_cache(values):
     assert codes(found(working_set_bytes=1024, **values)) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "bypassed"), [("nbd", True), ("rbd", True), ("libaio", False), (None, False)]
+)
+def test_verdicts_know_engines_without_files_too(engine: str | None, bypassed: bool) -> None:
+    rows = healthy()
+    rows["runs"][0] |= {"direct": False, "ioengine": engine}
+    (run,) = runs.runs(tables_of(rows))
+    assert run.flows[0].observation.direct is bypassed
 
 
 @pytest.mark.parametrize(("took", "ok"), [(30.0, True), (29.9, False), (0.013, False)])

@@ -12,12 +12,6 @@ from azbenchlib.units import format_count, format_size
 SHORT_S = 30
 TIMES_RAM = 2  # a file so much larger than the memory cannot be held by the page cache
 EARLY = 0.99  # of the run time asked for: a job that ends before ended by itself
-# Engines of fio that read and write files by the operating system, and so may meet its page cache.
-# Source: fio HOWTO, "I/O engine", fio-3.41.
-FILE_ENGINES = (
-    *("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring"),
-    *("mmap", "splice", "windowsaio", "solarisaio", "e4defrag", "falloc", "ftruncate"),
-)
 STATUS_LINE = r"\beta\b|eta_|status line|progress line|instantaneous"
 
 
@@ -27,10 +21,7 @@ def page_cache_suspected(view: View) -> Iterator[Doubt]:
     Worth knowing where the file is at least twice as large as the memory, doubtful where it is smaller
     or one of the two is not known. Never told of direct I/O.
     """
-    runs = view.runs
-    buffered = runs[
-        sure(runs["direct"].eq(False)) & runs["ioengine"].fillna(FILE_ENGINES[0]).isin(FILE_ENGINES)
-    ]
+    buffered = view.runs[sure(view.runs["direct"].eq(False))]
     for run in buffered[["tool", "working_set_bytes", "ram_bytes"]].itertuples():
         size, ram, severity = run.working_set_bytes, run.ram_bytes, "warning"
         if pd.isna(size) or pd.isna(ram):

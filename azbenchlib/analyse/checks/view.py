@@ -9,6 +9,13 @@ import pandas as pd
 from azbenchlib.analyse.levels import no_sum
 from azbenchlib.units import US_PER_S, format_us
 
+# Engines of fio that read and write files by the operating system, and so may meet its page cache.
+# Source: fio HOWTO, "I/O engine", fio-3.41.
+FILE_ENGINES = (
+    *("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring"),
+    *("mmap", "splice", "windowsaio", "solarisaio", "e4defrag", "falloc", "ftruncate"),
+)
+
 
 class Doubt(NamedTuple):
     """One finding under way."""
@@ -26,12 +33,15 @@ class View:
     ----------
     runs : DataFrame
         The table runs, by run_id, with ``ram_bytes``, ``environment`` and ``credit_s`` of their setup.
+        ``direct`` is also true where fio's engine opens no file, and so never meets the page cache.
     """
 
     def __init__(self, tables: Mapping[str, pd.DataFrame]) -> None:
         self._tables = tables
         self._own: dict[str, pd.DataFrame] = {}
         runs = tables["runs"]
+        no_file = runs["ioengine"].notna() & ~runs["ioengine"].isin(FILE_ENGINES)
+        runs = runs.assign(direct=runs["direct"].mask(no_file, True))
         single = no_sum(runs) & ~runs["run_id"].isin(self.runs_with("interim_document"))
         known = tables["setups"].dropna(subset=["setup_id"]).drop_duplicates("setup_id")
         self.runs = (
