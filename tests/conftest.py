@@ -1,5 +1,6 @@
 """What several test modules share: reports made as a user makes them, and an installed browser."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from playwright.sync_api import Browser, sync_playwright
 from azbenchlib.doctor import find_browser
 
 ROOT = Path(__file__).parents[1]
+# Where `make test` unpacks iozone, if it is not installed.
+os.environ["PATH"] += os.pathsep + str(ROOT / ".tools" / "iozone" / "usr" / "bin")
 # What measures, emulates, or changes the set-up: beside other tests it would be slow, or see them.
 ALONE = ("campaign", "cli", "jupyterlab", "lab", "reading_memory", "setup")
 

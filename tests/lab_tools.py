@@ -1,6 +1,7 @@
 """What the tests of the lab share: a setup of plain numbers, real fio against it, what it counted."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -46,6 +47,15 @@ def need_fio() -> str:
     if "nbd" not in engines:
         pytest.skip("this fio has no nbd engine")
     return path
+
+
+def qemu_storage_daemon() -> str | None:
+    """The path of the program, installed if that can be done without asking."""
+    name = "qemu-storage-daemon"
+    if shutil.which(name) is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        command = ["apt-get", "install", "-y", "--no-install-recommends", "qemu-system-common"]
+        subprocess.run(command, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, capture_output=True)
+    return shutil.which(name)
 
 
 def fio_command(uri: str, *options: str) -> list[str]:

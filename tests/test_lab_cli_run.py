@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lab_tools import SIZE, ended, gone, need_fio, own_cache  # noqa: F401
+from lab_tools import SIZE, ended, gone, need_fio, own_cache, qemu_storage_daemon  # noqa: F401
 from typer.testing import CliRunner
 
 from azbenchlib.cli.lab import app
@@ -108,6 +108,7 @@ def test_what_cannot_be_run_is_said(
 
 
 def need_mount() -> None:
+    qemu_storage_daemon()
     try:
         mount.daemon()
     except MissingToolError as error:

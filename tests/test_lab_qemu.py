@@ -7,8 +7,6 @@ base and capacity (burst − base) × T, under one of rate burst.
 """
 
 import json
-import os
-import shutil
 import socket
 import subprocess
 import time
@@ -18,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from lab_tools import fio_command, own_cache  # noqa: F401
+from lab_tools import fio_command, own_cache, qemu_storage_daemon  # noqa: F401
 
 from azbenchlib.lab import live
 from azbenchlib.lab.client import Client
@@ -37,14 +35,9 @@ TRIES = 3
 
 @pytest.fixture(scope="module")
 def daemon() -> str:
-    """The program, installed if that can be done without asking."""
-    name = "qemu-storage-daemon"
-    if shutil.which(name) is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        command = ["apt-get", "install", "-y", "--no-install-recommends", "qemu-system-common"]
-        subprocess.run(command, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, capture_output=True)
-    path = shutil.which(name)
+    path = qemu_storage_daemon()
     if path is None:
-        pytest.skip(f"{name} is not installed, and only root on Debian or Ubuntu may install it by itself")
+        pytest.skip("qemu-storage-daemon is not installed, and only root on Debian or Ubuntu may install it")
     return path
 
 

@@ -85,7 +85,9 @@ def test_setup_is_the_first_thing_that_report_and_test_do(target: str) -> None:
     assert steps[0].startswith("sh scripts/bootstrap"), steps
 
 
-@pytest.mark.parametrize(("shell", "script"), [("sh", "scripts/bootstrap"), ("bash", ".ci/run")])
+@pytest.mark.parametrize(
+    ("shell", "script"), [("sh", "scripts/bootstrap"), ("sh", "scripts/unpack-iozone"), ("bash", ".ci/run")]
+)
 def test_scripts_parse_and_may_be_started(shell: str, script: str) -> None:
     checked = run(shell, "-n", script)
     assert (checked.returncode, checked.stderr) == (0, "")

@@ -120,6 +120,8 @@ class World:
 
     def boot(self, config: dict[str, Any]) -> None:
         socket.sethostname(config["name"])
+        iozone = shutil.which("iozone")  # may be unpacked where the VM does not look
+        iozone_bytes = Path(iozone).read_bytes() if iozone else b""
         os_disk = self.loops.new(config["os"])
         self._mount_root(os_disk, config["hidden"])
         self._enter_root()
@@ -130,6 +132,9 @@ class World:
             self._link(f"local/by-index/{number}", self.loops.new(image).device)
         Path("/usr/bin/cloud-init").write_text(CLOUD_INIT)
         Path("/usr/bin/cloud-init").chmod(0o755)
+        if iozone_bytes:
+            Path("/usr/local/bin/iozone").write_bytes(iozone_bytes)
+            Path("/usr/local/bin/iozone").chmod(0o755)
         Path("/run/cloud-init").mkdir()
         Path("/run/cloud-init/status").write_text(config["cloud_init"])
 
