@@ -228,6 +228,8 @@ def test_a_measurement_is_not_made_so_slow_that_it_has_a_handful_of_ios() -> Non
     assert allowed(4, 1) == pytest.approx(6 * 4000 / 100)
     assert allowed(4, 16, "standard-hdd") == pytest.approx(0.01 * 6 / 9e-3, rel=0.05)  # when the first ends
     assert pace.allowed_scale(temp, Options(), []) == math.inf
+    with pytest.raises(InputError, match="no volume 'data' in this setup; there are: temp"):
+        pace.allowed_scale(temp, Options(), [pace.Asked("data", MIB, 1, 1.0, 6.0)])
 
 
 def test_this_machine_keeps_up_with_the_rates_before_anything_else() -> None:

@@ -72,6 +72,22 @@ def time_scale(setup: Setup, options: Options, found: Calibration, asked: Sequen
 def allowed_scale(setup: Setup, options: Options, asked: Sequence[Asked]) -> float:
     """The largest k with which each workload has I/Os enough, and is not longer at its end than it lasted.
 
+    Parameters
+    ----------
+    setup : Setup
+    options : Options
+    asked : sequence of Asked
+
+    Returns
+    -------
+    float
+        Any positive number; infinite where nothing bounds it.
+
+    Raises
+    ------
+    InputError
+        When a workload asks for a volume that there is not.
+
     Notes
     -----
     By Little's law: an I/O takes as long as the queue before it, but at least its latency. What is
@@ -79,6 +95,8 @@ def allowed_scale(setup: Setup, options: Options, asked: Sequence[Asked]) -> flo
     """
     medians_s, allowed = _medians_s(setup, options) if asked else {}, math.inf
     for work in asked:
+        if work.volume not in medians_s:
+            raise InputError(f"no volume '{work.volume}' in this setup; there are: {', '.join(medians_s)}")
         *reads_s, writes_s = medians_s[work.volume]
         latency_s = max([writes_s] * (work.read_share < 1) + reads_s * (work.read_share > 0))
         response_s = max(latency_s, work.queue_depth / _iops(setup, work))
