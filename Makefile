@@ -18,7 +18,7 @@ report: setup ## measure emulated Azure disks and write an HTML and a PDF report
 test: BOOTSTRAP = --browser
 test: setup azure ## run all tests, with ruff, mypy and the import contracts among them
 	@sh scripts/unpack-iozone
-	@.venv/bin/python -m pytest -n auto --dist loadfile -m "not alone"
+	@.venv/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not alone"
 	@.venv/bin/python -m pytest -m alone
 
 azure: setup ## install the Azure CLI as a tool of its own, .tools/bin/az

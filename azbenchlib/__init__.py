@@ -5,13 +5,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from azbenchlib.dataset import Dataset
-    from azbenchlib.report import Report
+    from azbenchlib.dataset.dataset import Dataset
+    from azbenchlib.views.report import Report
 
 __version__ = version("azbench")
 __all__ = ["Dataset", "Report", "__version__"]
 
-_HOMES = {"Dataset": "azbenchlib.dataset", "Report": "azbenchlib.report"}
+_HOMES = {"Dataset": "azbenchlib.dataset.dataset", "Report": "azbenchlib.views.report"}
 
 
 def __getattr__(name: str) -> Any:

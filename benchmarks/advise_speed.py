@@ -1,9 +1,9 @@
-"""How long advice takes in one region, over every VM size and every design of disks, once it is loaded.
+"""How long advice takes in one region, over every VM size and every set of disks, once it is loaded.
 
     taskset -c 0 .venv/bin/python benchmarks/advise_speed.py [QUESTIONS]
 
 Targets, on one core: a question below one second, 1,000 of them below a minute. A question is answered in
-full: the designs with their bills, limits, near misses and fio jobs. How the winner changes with prices and
+full: the configurations with bills, limits and fio jobs. How the winner changes with prices and
 demand is timed apart.
 """
 
@@ -15,15 +15,15 @@ from contextlib import suppress
 from random import Random
 from statistics import median
 
-from azbenchlib.analyse.market import market
-from azbenchlib.errors import InputError
-from azbenchlib.model.advise import advise
-from azbenchlib.model.demand import Demand, Peak
-from azbenchlib.model.options import MOST_DISKS
-from azbenchlib.units import GIB, KIB, MB, TIB
+from azbenchlib.advisor.advise import advise
+from azbenchlib.advisor.demand import Demand, Peak
+from azbenchlib.advisor.disk_options import MOST_DISKS
+from azbenchlib.advisor.load_market import market
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import GIB, KIB, MB, TIB
 
 ONE_S, THOUSAND_S = 1.0, 60.0
-FIRST = Demand(2 * TIB, 24_000, 600 * MB, 8 * KIB)
+FIRST = Demand(size_bytes=2 * TIB, iops=24_000, bytes_per_s=600 * MB, bs_bytes=8 * KIB)
 CACHINGS = 3
 
 
@@ -51,8 +51,8 @@ def main() -> None:
     there = market("westeurope")
     sizes = sum(not bill.missing for bill in there.vm_bills)
     print(f"loaded in {time.perf_counter() - start:.2f} s: {sizes} priced VM sizes, {len(there.tiers)} tiers")
-    designs = sizes * (len(there.tiers) + len(there.rules)) * MOST_DISKS * CACHINGS
-    print(f"{designs:,} designs, without redundancy, bursting and what is provisioned")
+    configurations = sizes * (len(there.tiers) + len(there.rules)) * MOST_DISKS * CACHINGS
+    print(f"{configurations:,} configurations, without redundancy, bursting and what is provisioned")
 
     start = time.perf_counter()
     answer = advise(FIRST, there)

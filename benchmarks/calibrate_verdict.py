@@ -22,11 +22,11 @@ from simulator import Hidden, Report, draw, report, run, truth
 from simulator.hidden import UNLIMITED
 from simulator.measured import PERCENTILES
 
-from azbenchlib import manifest
-from azbenchlib.analyse import verdict
-from azbenchlib.analyse.observation import Observation
+from azbenchlib import verdict
+from azbenchlib.analysis.observation import Observation
+from azbenchlib.core.files import write_atomically
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
-from azbenchlib.plots.labels import y_title
+from azbenchlib.plots.label_layout import y_title
 from azbenchlib.plots.roofline import standalone
 from azbenchlib.plots.style import NEUTRAL, WIDE, Drawn, Series, canvas, theme
 
@@ -68,7 +68,7 @@ def _cap(hidden: Hidden, i: int, stage: int) -> Cap:
 
     base = [known(value) for value in hidden.nominal[i, 2 * stage : 2 * stage + 2]]
     burst = [known(value) for value in hidden.nominal_burst[i, 2 * stage : 2 * stage + 2]]
-    return Cap(*base, *(more if more != less else None for less, more in zip(base, burst, strict=True)))
+    return Cap.of(*base, *(more if more != less else None for less, more in zip(base, burst, strict=True)))
 
 
 def observation_of(hidden: Hidden, measured: Report, i: int) -> Observation:
@@ -263,9 +263,9 @@ def main() -> None:
     print(page, confusions(found).to_string(), sep="\n")
     print(f"{time.perf_counter() - start:.0f} s")
     if args.docs:
-        manifest.write_atomically(args.docs / "verdict-calibration.md", page.encode())
+        write_atomically(args.docs / "verdict-calibration.md", page.encode())
         picture = standalone(curve(reliability(found)))
-        manifest.write_atomically(args.docs / "verdict-calibration.svg", picture.encode())
+        write_atomically(args.docs / "verdict-calibration.svg", picture.encode())
 
 
 if __name__ == "__main__":

@@ -1,156 +1,343 @@
-"""Damage every fixture, and every file of the corpus if there is one, and read it: nothing may fall over.
+"""Damage files and read them: no reader and no parser may fall over, hang, or take memory without end.
 
-    .venv/bin/python benchmarks/fuzz_readers.py [--seconds 600] [--seed 1] [--keep FOLDER]
+    .venv/bin/python benchmarks/fuzz_readers.py [--inputs 100000] [--minutes 60] [--seed N] [--keep FOLDER]
 
-Each round takes a file, damages it in one of the ways below and reads it by its name. What raises anything,
-breaks a table's check or takes longer than a minute is kept in the folder, with the traceback beside it.
-Exit code 1 where something was found.
+Every input is a file of the fixtures, of the shipped datasets and campaigns and, where AZBENCH_CORPUS names a
+folder, of the corpus, damaged in one to five of the ways of fuzz_mutations.py. It is read as a raw output;
+job files, manifests and measurement files also as what they are. It fails when it raises anything but the
+project's own errors, takes more than 5 s of CPU a MB (and a second), or more than 2 GB of memory, or gives a
+table that breaks the schema; then it is kept in the folder, with the error beside it. A worker process reads,
+so that a hang or a crash ends that process alone. Input number n of a seed is always the same: ``--only n``
+reads it again. Exit code 1 where something failed.
 """
 
 import argparse
 import collections
+import multiprocessing
 import os
 import random
+import re
+import resource
+import shutil
 import sys
+import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
-from azbenchlib import formats, schema
-from azbenchlib.formats.base import Source
+import numpy as np
+from fuzz_mutations import mutate
+
+from azbenchlib import formats
+from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.workloads.jobfile import JobFile
+from azbenchlib.core import schema
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.dataset import manifest
+from azbenchlib.formats.base import Beside, Source
 
 ROOT = Path(__file__).parents[1]
-LARGEST = 2 << 20  # of the files that are damaged, so that a round is short
-SLOW_S = 60
-NUMBERS = [b"-1", b"0", b"NaN", b"1e999", b"9" * 30, b"0x1f", b"", b'"', b"\xd9\xa3", b"1.5", b"\0", b"\r"]
+S_PER_MB, LEAST_S = 5.0, 1.0
+MEMORY_BYTES = 2 << 30
+LARGEST = 256 << 10  # of the files that are damaged, so that many can be
+SHARE_OF_SMALL = 0.9  # of the inputs that come from files of at most
+SMALL = 16 << 10
+WHOLE_EVERY = 40  # of these inputs all tables are made
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+Outcome = dict[str, Any]
 
 
-def cut(data: bytes, chance: random.Random) -> bytes:
-    return data[: chance.randrange(len(data) + 1)]
+class Seeds:
+    """The files that are damaged, by what reads them, so that rare kinds get their share."""
+
+    def __init__(self) -> None:
+        places = [ROOT / "tests" / "data", ROOT / "datasets", ROOT / "campaigns"]
+        if corpus := os.environ.get("AZBENCH_CORPUS"):
+            places.append(Path(corpus))
+        found = (path for place in places for path in sorted(place.rglob("*")) if path.is_file())
+        self.groups: dict[str, list[tuple[str, bytes]]] = collections.defaultdict(list)
+        for path in found:
+            data = path.read_bytes()
+            if 0 < len(data) <= LARGEST:
+                self.groups[self._kind(path, data)].append((path.name, data))
+        self.groups["lab log"].append(("run_lab.log", _lab_log()))
+        self.names = sorted(self.groups)
+
+    @staticmethod
+    def _kind(path: Path, data: bytes) -> str:
+        if path.name == manifest.MANIFEST_FILE:
+            return "manifest"
+        if path.suffix == ".yaml":
+            return "measurement file"
+        fmt = formats.recognise(Source(path.name, data))
+        return fmt.name if fmt else "none"
+
+    def choose(self, chance: random.Random) -> tuple[str, str, bytes]:
+        """Kind, name and content of one."""
+        kind = chance.choice(self.names)
+        files = self.groups[kind]
+        small = [file for file in files if len(file[1]) <= SMALL]
+        return kind, *chance.choice(small if small and chance.random() < SHARE_OF_SMALL else files)
+
+    def input(self, seed: int, number: int) -> tuple[str, str, bytes, list[str]]:
+        """Kind, name, content and mutations of the input of that number."""
+        chance = random.Random(f"{seed}:{number}")  # noqa: S311
+        kind, name, data = self.choose(chance)
+        data, ways = mutate(data, lambda: self.choose(chance)[2], chance)
+        return kind, name, data, ways
 
 
-def cut_start(data: bytes, chance: random.Random) -> bytes:
-    return data[chance.randrange(len(data) + 1) :]
+def _lab_log() -> bytes:
+    state = '{"os": {"queue_depth": 12, "cache_hit_ratio": 0.75}, "os disk_burst_iops": {"credits": 5070.5}}'
+    lines = [f'{{"unix_s": {1002.5 + n}, "objects": {state}}}' for n in range(9)]
+    return "\n".join(['{"azbench_lab": 1, "started_unix_s": 1000.0}', *lines, ""]).encode()
 
 
-def flip(data: bytes, chance: random.Random) -> bytes:
-    damaged = bytearray(data)
-    for _ in range(chance.choice([1, 3, 30])):
-        damaged[chance.randrange(len(damaged))] = chance.randrange(256)
-    return bytes(damaged)
+def read_output(name: str, data: bytes, whole: bool) -> bool:
+    """Read it as a raw output; whether a reader claimed it.
+
+    Making ten frames takes twenty times as long as reading a small file, so most of the time the rows are
+    checked as they are, and only where `whole` is true, or a row breaks a check, the tables are made.
+    """
+    source = Source(name, data)
+    fmt = formats.recognise(source)
+    if fmt is None:
+        return False
+    beside = Beside("0123456789abcdef", "fio-3.33", "ns") if fmt.needs_beside else None
+    if not whole:
+        records = fmt.read(source, beside)
+        whole = not all(fits(table, row) for table, rows in records._rows.items() for row in rows)
+    if whole:
+        for table, rows in formats.read(source, beside).items():
+            schema.check(table, rows)
+    return True
 
 
-def drop(data: bytes, chance: random.Random) -> bytes:
-    start = chance.randrange(len(data))
-    return data[:start] + data[start + chance.choice([1, 10, 1000]) :]
+def fits(table: str, row: Mapping[str, Any]) -> bool:
+    """Whether a row is what its table may hold."""
+    columns = schema.TABLES[table].columns
+    return all(
+        value is None or (name in columns and fit(columns[name], value)) for name, value in row.items()
+    )
 
 
-def double(data: bytes, chance: random.Random) -> bytes:
-    start = chance.randrange(len(data))
-    return data[: start + chance.choice([1, 100, 5000])] + data[start:]
+def fit(column: schema.Column, value: Any) -> bool:
+    """Whether a value is what its column may hold."""
+    if column.dtype == schema.TEXT:
+        known = not column.choices or value in column.choices
+        return isinstance(value, str) and known and not SURROGATE.search(value)
+    if column.dtype == schema.BOOL or isinstance(value, bool):
+        return column.dtype == schema.BOOL and isinstance(value, bool | np.bool_)
+    low = -schema.LARGEST_VALUE if column.low is None else column.low
+    high = schema.LARGEST_VALUE if column.high is None else column.high
+    number = isinstance(value, int | float | np.integer | np.floating) and low <= value <= high
+    return number and (column.dtype == schema.FLOAT or (value == int(value) and abs(value) < 2**63))
 
 
-def other_number(data: bytes, chance: random.Random) -> bytes:
-    places = [place for place, byte in enumerate(data[: 1 << 16]) if 48 <= byte <= 57]
-    if not places:
-        return data
-    place = chance.choice(places)
-    end = place
-    while end < len(data) and 48 <= data[end] <= 57:
-        end += 1
-    return data[:place] + chance.choice(NUMBERS) + data[end:]
+def parse_manifest(folder: Path, data: bytes, _: bool) -> None:
+    (folder / manifest.MANIFEST_FILE).write_bytes(data)
+    manifest.load(folder).tables()
 
 
-def lines_mixed(data: bytes, chance: random.Random) -> bytes:
-    lines = data.splitlines(keepends=True)
-    chance.shuffle(lines)
-    return b"".join(lines)
+def parse_measurement(folder: Path, data: bytes, _: bool) -> None:
+    path = folder / "m.yaml"
+    path.write_bytes(data)
+    measurement_file.load(path)
 
 
-def utf16(data: bytes, _: random.Random) -> bytes:
-    return data.decode(errors="replace").encode("utf-16")
+def parse_job(folder: Path, data: bytes, whole: bool) -> None:
+    (folder / "j.fio").write_bytes(data)
+    job = JobFile.load("j", {"job": "j.fio"}, folder)
+    job.places()
+    if whole:
+        _ = job.facts(), job.own_bytes, job.max_duration_s
 
 
-def crlf(data: bytes, _: random.Random) -> bytes:
-    return data.replace(b"\n", b"\r\n")
+PARSERS: dict[str, Callable[[Path, bytes, bool], None]] = {
+    "manifest": parse_manifest,
+    "measurement file": parse_measurement,
+    "fio job file": parse_job,
+}
 
 
-def cr(data: bytes, _: random.Random) -> bytes:
-    return data.replace(b"\n", b"\r")
+def attempt(kind: str, name: str, data: bytes, folder: Path, whole: bool) -> Outcome:
+    """What came of an input: whether a reader claimed it, CPU seconds, and what failed."""
+    before, claimed, refused, failure = time.process_time(), False, 0, ""
+    steps: list[Callable[[], object]] = [lambda: read_output(name, data, whole)]
+    if kind in PARSERS:
+        steps.append(lambda: PARSERS[kind](folder, data, whole))
+    for step in steps:
+        try:
+            claimed |= step() is True
+        except AzbenchError:
+            refused += 1
+        except BaseException:  # whatever it is, it is what is looked for
+            failure += traceback.format_exc()
+    return {
+        "claimed": claimed,
+        "refused": refused,
+        "failure": failure,
+        "cpu_s": time.process_time() - before,
+        "bytes": len(data),
+    }
 
 
-WAYS: tuple[Callable[[bytes, random.Random], bytes], ...] = (
-    cut,
-    cut_start,
-    flip,
-    drop,
-    double,
-    other_number,
-    lines_mixed,
-    utf16,
-    crlf,
-    cr,
-)
+def allowed_s(n_bytes: int) -> float:
+    """CPU seconds that an input may take."""
+    return LEAST_S + S_PER_MB * n_bytes / 1e6
 
 
-def files() -> list[Path]:
-    """What is damaged: by format, so that rare ones get their share."""
-    places = [ROOT / "tests" / "data", ROOT / "datasets"]
-    if corpus := os.environ.get("AZBENCH_CORPUS"):
-        places.append(Path(corpus))
-    found = (path for place in places for path in sorted(place.glob("**/*")) if path.is_file())
-    return [path for path in found if 0 < path.stat().st_size < LARGEST]
+def work(pipe: Connection, seeds: Seeds, seed: int) -> None:
+    """Read inputs by their numbers, and tell of each before and after; in a process of its own."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # libraries complain there
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    for name, files in seeds.groups.items():  # what is imported when it is first needed
+        attempt(name, *files[0], folder, whole=True)
+    pipe.send(None)
+    try:
+        while (number := pipe.recv()) is not None:
+            kind, name, data, ways = seeds.input(seed, number)
+            limit = int(time.process_time() + 3 * allowed_s(len(data))) + 2
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+            outcome = attempt(kind, name, data, folder, whole=number % WHOLE_EVERY == 0)
+            pipe.send(outcome | {"kind": kind, "ways": ways})
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def by_format(paths: list[Path]) -> dict[str, list[Path]]:
-    groups = collections.defaultdict(list)
-    for path in paths:
-        fmt = formats.recognise(Source.of(path))
-        groups[fmt.name if fmt else "none"].append(path)
-    return dict(groups)
+class Worker:
+    """A process that reads inputs, and is started again where one of them ends it."""
+
+    def __init__(self, seeds: Seeds, seed: int) -> None:
+        self.seeds, self.seed = seeds, seed
+        self._start()
+
+    def _start(self) -> None:
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=work, args=(theirs, self.seeds, self.seed), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.pipe.recv()
+
+    def read(self, number: int) -> Outcome:
+        """What came of an input."""
+        self.pipe.send(number)
+        try:
+            return self.pipe.recv()
+        except EOFError:
+            self.process.join()
+            kind, _, data, ways = self.seeds.input(self.seed, number)
+            how = f"the process ended with exit code {self.process.exitcode} (-24: too much CPU time)"
+            self._start()
+            return {
+                **{
+                    "kind": kind,
+                    "ways": ways,
+                    "failure": how,
+                    "bytes": len(data),
+                    "claimed": False,
+                    "refused": 0,
+                },
+                **{"cpu_s": 3 * allowed_s(len(data))},
+            }
+
+    def end(self) -> None:
+        """End the process."""
+        self.pipe.send(None)
+        self.process.join()
 
 
-def rounds(groups: dict[str, list[Path]], chance: random.Random) -> Iterator[tuple[Path, str, bytes]]:
-    while True:
-        for name in groups:
-            path = chance.choice(groups[name])
-            data, ways = path.read_bytes(), chance.choices(WAYS, k=chance.choice([1, 1, 2]))
-            for way in ways:
-                data = way(data, chance) if data else data
-            yield path, "+".join(way.__name__ for way in ways), data
+def verdict(outcome: Outcome) -> str:
+    """Why an input failed; empty: it did not."""
+    slow = outcome["cpu_s"] > allowed_s(outcome["bytes"])
+    took = f"took {outcome['cpu_s']:.1f} s of CPU for {outcome['bytes']:,} bytes\n" if slow else ""
+    return str(outcome["failure"]) + took
+
+
+def numbers(args: argparse.Namespace) -> Iterator[int]:
+    if args.only is not None:
+        yield args.only
+        return
+    end = time.monotonic() + 60 * args.minutes
+    for number in range(args.start, args.start + args.inputs):
+        if time.monotonic() > end:
+            return
+        yield number
+
+
+def keep(folder: Path, seeds: Seeds, seed: int, number: int, why: str) -> None:
+    """Keep an input that failed."""
+    _, name, data, ways = seeds.input(seed, number)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{seed}-{number}-{name}"
+    path.write_bytes(data)
+    path.with_name(f"{path.name}.txt").write_text(f"{' '.join(ways)}\n{why}")
+    print(f"{number}: {name} {'+'.join(ways)}: {why.strip().splitlines()[-1][:150]}", flush=True)
+
+
+class Summary:
+    """What is printed at the end."""
+
+    def __init__(self) -> None:
+        self.by_kind: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+        self.total: collections.Counter[str] = collections.Counter()
+        self.slowest = (0.0, 0)
+
+    def count(self, number: int, outcome: Outcome, failed: bool) -> None:
+        """Count an input."""
+        for counter in (self.by_kind[outcome["kind"]], self.total):
+            counter["inputs"] += 1
+            counter["mutations"] += len(outcome["ways"])
+            counter["bytes"] += outcome["bytes"]
+            counter["claimed"] += outcome["claimed"]
+            counter["refused"] += outcome["refused"]
+            counter["failures"] += failed
+        per_mb = max(0.0, outcome["cpu_s"] - LEAST_S) / max(outcome["bytes"] / 1e6, 1e-6)
+        self.slowest = max(self.slowest, (per_mb, number))
+
+    def show(self) -> None:
+        """Print it."""
+        for kind, counts in sorted(self.by_kind.items()):
+            share = counts["claimed"] / counts["inputs"]
+            print(
+                f"{kind:24}{counts['inputs']:>9,} inputs, {share:4.0%} claimed, {counts['failures']} failures"
+            )
+        total, (worst, number) = self.total, self.slowest
+        claimed = total["claimed"] / max(1, total["inputs"])
+        print(
+            f"{total['inputs']:,} inputs, {total['mutations']:,} mutations, {total['bytes'] / 1e6:,.0f} MB, "
+            f"{claimed:.1%} claimed by a reader, {total['refused']:,} refused in a sentence, "
+            f"worst {worst:.1f} s a MB above {LEAST_S:.0f} s (input {number}), {total['failures']} failures"
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--inputs", type=int, default=100_000)
+    parser.add_argument("--minutes", type=float, default=24 * 60)
+    parser.add_argument("--seed", type=int, help="chosen and printed when it is left out")
+    parser.add_argument("--start", type=int, default=0, help="number of the first input")
+    parser.add_argument("--only", type=int, help="number of the one input to read")
     parser.add_argument("--keep", type=Path, default=Path("fuzz-finds"))
     args = parser.parse_args()
-    groups = by_format(files())
-    print({name: len(paths) for name, paths in groups.items()})
-    end, n_rounds, finds = time.monotonic() + args.seconds, 0, 0
-    for path, how, data in rounds(groups, random.Random(args.seed)):  # noqa: S311
-        n_rounds += 1
-        began = time.monotonic()
-        trouble = ""
-        try:
-            for name, table in formats.read(Source(path.name, data)).items():
-                schema.check(name, table)
-        except Exception:
-            trouble = traceback.format_exc()
-        if time.monotonic() - began > SLOW_S:
-            trouble += f"took {time.monotonic() - began:.0f} s\n"
-        if trouble:
-            finds += 1
-            args.keep.mkdir(parents=True, exist_ok=True)
-            (args.keep / f"{finds}-{path.name}").write_bytes(data)
-            (args.keep / f"{finds}-{path.name}.txt").write_text(f"{path} {how}\n{trouble}")
-            print(f"{finds}: {path.name} {how}: {trouble.strip().splitlines()[-1]}")
-        if time.monotonic() > end:
-            break
-    print(f"{n_rounds:,} rounds, {finds} finds")
-    sys.exit(1 if finds else 0)
+    seed = args.seed if args.seed is not None else random.SystemRandom().randrange(1 << 32)
+    seeds, summary = Seeds(), Summary()
+    print(f"seed {seed}; files: { {name: len(seeds.groups[name]) for name in seeds.names} }", flush=True)
+    worker = Worker(seeds, seed)
+    for number in numbers(args):
+        outcome = worker.read(number)
+        if why := verdict(outcome):
+            keep(args.keep, seeds, seed, number, why)
+        summary.count(number, outcome, bool(why))
+    worker.end()
+    summary.show()
+    sys.exit(1 if summary.total["failures"] else 0)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 - ``load``: IOPS that real fio reaches without limits, against the 77,000 of a Standard_E8ds_v4's temp disk.
 - ``idle_connection_kib``: memory of one of 1,000 idle connections.
-- ``rate``: measured IOPS over the limit, at the pace that was chosen for it.
+- ``rate``: measured IOPS over the limit, at the time scale that was chosen for it.
 - ``latency``: measured p50, p95 and p99 over the table that is emulated, the median of three short runs, for
   each of the six profiles that the dataset azure-local-disks-2020 publishes.
 """
@@ -18,13 +18,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from lab_tools import SIZE, connect, fio, free, status
 
-from azbenchlib.lab import calibrate, live
-from azbenchlib.lab.latency import DECK, sampler
-from azbenchlib.lab.machine import Options
-from azbenchlib.lab.session import Lab
+from azbenchlib.lab import calibrate
+from azbenchlib.lab.engine.latency import DECK, sampler
+from azbenchlib.lab.engine.virtual_machine import Options
+from azbenchlib.lab.lab import Lab
+from azbenchlib.lab.server import live_log
 from azbenchlib.model.setup import Cap, Disk, Setup
 
 TEMP_IOPS = 77_000  # Source: resource-SKU API, Standard_E8ds_v4, CombinedTempDiskAndCachedIOPS, 2020-07
@@ -57,10 +58,10 @@ def idle_connection_kib() -> float:
 
 def rate(iops: float) -> dict[str, float]:
     """Between two lines of the live log; the first second is left out, in which a bucket is still full."""
-    setup = Setup(disks=(Disk("data", size_bytes=SIZE, cap=Cap(iops=iops)),))
+    setup = Setup(disks=(Disk(name="data", size_bytes=SIZE, cap=Cap(iops=iops)),))
     with Lab(setup, Options(latency={"data": "none"})) as lab:
         fio(lab.uri("data"), "--rw=randread", "--bs=4k", "--iodepth=32", "--time_based", "--runtime=4")
-        k, late_s, lines = lab.time_scale, live.lateness_s(lab.log)[1], live.read(lab.log).lines
+        k, late_s, lines = lab.time_scale, live_log.lateness_s(lab.log)[1], live_log.read(lab.log).lines
     busy = [line for line in lines if line["late_us"] is not None][5:-1]
     ios = busy[-1]["done"]["data"][0] - busy[0]["done"]["data"][0]
     measured = ios / (busy[-1]["t_s"] - busy[0]["t_s"])
@@ -73,7 +74,7 @@ def latency(table: str) -> dict[str, Any]:
     It has many jobs with one I/O each: a job with several waits at its end for all of them, and takes that as
     the latency of each.
     """
-    setup = Setup(disks=(Disk("data", size_bytes=SIZE),))
+    setup = Setup(disks=(Disk(name="data", size_bytes=SIZE),))
     draw = sampler(table, True, 1)
     deck = sorted(draw() for _ in range(DECK))
     expected = [deck[round(float(name) / 100 * (DECK - 1))] for name in QUANTILES]

@@ -14,15 +14,24 @@ from collections import deque
 from dataclasses import replace
 from statistics import median
 
-from azbenchlib.lab.cache import LINE_BYTES, HostCache, WriteBack
-from azbenchlib.lab.machine import READ, WRITE, Machine, Options
+from azbenchlib.core.units import GIB, KIB, MB, MIB
+from azbenchlib.lab.engine.cache import LINE_BYTES, EmulatedCache, WriteBack
+from azbenchlib.lab.engine.virtual_machine import READ, WRITE, Machine, Options
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
-from azbenchlib.units import GIB, KIB, MB, MIB
 
 TARGET = 70_000
 IOS = 100_000
-VM8 = VM("any", uncached=Cap(12800, 192 * MB, 16000, 400 * MB), cached=Cap(77000, 485 * MB))
-P30 = Disk("data", sku="Premium_LRS", size_bytes=GIB, cap=Cap(5000, 200 * MB, 30000, 1000 * MB))
+VM8 = VM(
+    size="any",
+    uncached=Cap(iops=12800, bytes_per_s=192 * MB, burst_iops=16000, burst_bytes_per_s=400 * MB),
+    cached=Cap(iops=77000, bytes_per_s=485 * MB),
+)
+P30 = Disk(
+    name="data",
+    sku="Premium_LRS",
+    size_bytes=GIB,
+    cap=Cap(iops=5000, bytes_per_s=200 * MB, burst_iops=30000, burst_bytes_per_s=1000 * MB),
+)
 
 
 def speed(disk: Disk, op: int, working_set: int, queue_depth: int = 64) -> float:
@@ -44,7 +53,7 @@ def speed(disk: Disk, op: int, working_set: int, queue_depth: int = 64) -> float
 
 def bytes_a_line(n: int = 200_000) -> tuple[float, float]:
     """Memory of a line that is as on disk, and of one that is not written yet."""
-    cache, back = HostCache(n), WriteBack(HostCache(n), n)
+    cache, back = EmulatedCache(n), WriteBack(EmulatedCache(n), n)
     first = 10**9
     tracemalloc.start()
     cache.put(range(first, first + n))

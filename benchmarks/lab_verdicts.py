@@ -1,7 +1,7 @@
 """Random setups in the lab, driven by real fio: does the verdict name the limit that the lab imposed?
 
 This shows that lab and verdict agree on the model, through all that lies between them: fio, its output, the
-readers, the undoing of slow motion. It does not show that the model is Azure: both follow its documents.
+readers, the undoing of time dilation. It does not show that the model is Azure: both follow its documents.
 
     .venv/bin/python benchmarks/lab_verdicts.py [--setups 200] [--seed N] [--seconds 3]
 """
@@ -18,16 +18,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from azbenchlib.analyse.resolve import resolve
-from azbenchlib.analyse.run_verdicts import judge_runs
-from azbenchlib.campaign.lab import run_lab
-from azbenchlib.campaign.lab_setup import Emulated, in_words
 from azbenchlib.campaign.progress import Progress, quiet, show_progress
-from azbenchlib.campaign.workloads import Workload
-from azbenchlib.dataset import Dataset
-from azbenchlib.errors import InputError
+from azbenchlib.campaign.run_loop import measure
+from azbenchlib.campaign.targets.lab.setup import EmulatedSetup, in_words
+from azbenchlib.campaign.targets.lab.target import LabTarget
+from azbenchlib.campaign.workloads.grid import Workload
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import KIB, fio_size_text
+from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model import VM, Setup, notation
-from azbenchlib.units import KIB, fio_size_text
+from azbenchlib.model.fill_from_catalogue import resolve
+from azbenchlib.verdict.run_verdicts import judge_runs
 
 VMS = (
     "D2s_v3",
@@ -64,7 +65,7 @@ class Outcome:
         return bool(set(self.imposed) & {*self.named, *tied})
 
 
-def draw(rng: np.random.Generator, n: int) -> Iterator[Emulated]:
+def draw(rng: np.random.Generator, n: int) -> Iterator[EmulatedSetup]:
     """So many setups that Azure would take, each with a workload."""
     made = 0
     while made < n:
@@ -105,23 +106,24 @@ def _workload(rng: np.random.Generator) -> Workload:
 
 
 def outcomes(
-    setups: list[Emulated], folder: Path, seconds: float, progress: Progress = quiet
+    setups: list[EmulatedSetup], folder: Path, seconds: float, progress: Progress = quiet
 ) -> list[Outcome]:
     """Measure all of them, and compare."""
-    run_lab(setups, folder, title="Random setups", longest_s=seconds, progress=progress)
+    target = LabTarget(emulated=setups, title="Random setups", longest_s=seconds)
+    measure(target, folder, progress=progress)
     found = Dataset.load(folder)
     notes = found.manifest.notes if found.manifest else []
     busy = {note.partition(",")[0] for note in notes if "this machine was busy" in note}
     return [
         Outcome(
-            str(run.setup_id),
-            _imposed(found, run.run_ids),
-            judged.binding,
-            tuple(row.label for row in judged.limits if row.utilisation >= NEAR),
-            float(judged.probability),
-            run.setup_id in busy,
+            str(judged.run.setup_id),
+            _imposed(found, judged.run.run_ids),
+            judged.judgement.binding,
+            tuple(row.label for row in judged.judgement.limits if row.utilisation >= NEAR),
+            float(judged.judgement.probability),
+            judged.run.setup_id in busy,
         )
-        for run, judged in judge_runs(found.tables)
+        for judged in judge_runs(found.tables)
     ]
 
 
@@ -149,7 +151,7 @@ def main() -> None:
     for one in found:
         if not one.right:
             emulated = told[one.setup]
-            disk = emulated.setup.disks[0]["disk"]
+            disk = emulated.setup.disks[0].disk
             what = f"{emulated.setup.vm_size} {disk} {emulated.tasks[0].workload.title}"
             named = f"imposed {one.imposed}, named {one.named} with {one.probability:.2f}"
             print(f"{what}{' (too busy)' if one.busy else ''}: {named}")

@@ -19,7 +19,7 @@ JSON = Path(__file__).parents[1] / "tests" / "data" / "fio" / "group_jsonplus.js
 READ = """
 import resource, sys, time
 import pandas, pyarrow.csv
-from azbenchlib.dataset import Dataset
+from azbenchlib.dataset.dataset import Dataset
 before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
 found = Dataset.read(sys.argv[1])
 took = time.perf_counter() - began

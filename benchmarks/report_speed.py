@@ -18,8 +18,8 @@ import nbformat
 import papermill
 from nbconvert import HTMLExporter
 
-from azbenchlib import dataset
-from azbenchlib.report import content, execute, page, pdf
+from azbenchlib.dataset import dataset
+from azbenchlib.report import execute, page, pdf
 
 TARGET = 3.0
 
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--dataset", default="azure-local-disks-2020")
     args = parser.parse_args()
-    folder = str(dataset.resolve(args.dataset, content.homes()).resolve())
+    folder = str(dataset.find_dataset(args.dataset).resolve())
     pages: list[str] = []
 
     def report() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as scratch:
         empty, out = Path(scratch) / "imports.ipynb", Path(scratch) / "out.ipynb"
-        cells = [nbformat.v4.new_code_cell("from azbenchlib.report import Report")]
+        cells = [nbformat.v4.new_code_cell("from azbenchlib import Report")]
         nbformat.write(nbformat.v4.new_notebook(cells=cells), empty)
 
         def imports_only() -> None:

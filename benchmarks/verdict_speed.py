@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from statistics import median
 
-from azbenchlib.analyse.run_verdicts import judge_runs
-from azbenchlib.dataset import Dataset
+from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model.notation import parse_disks
 from azbenchlib.model.setup import VM, Setup
+from azbenchlib.verdict.run_verdicts import judge_runs
 
 TARGET_S = 1.0
 DEFAULT = Path(__file__).parents[1] / "tests" / "data" / "fio" / "randrw.json"

@@ -7,8 +7,8 @@ new figure counts from B, and its note says so.
 from collections.abc import Iterator
 from dataclasses import fields
 
-from azbenchlib.catalog.rows import ProvisionedRules
-from azbenchlib.units import GIB, KIB, MB
+from azbenchlib.azure.catalog.rows import ProvisionedRules
+from azbenchlib.core.units import GIB, KIB, MB
 
 Row = dict[str, str]
 DISK_API = "disk-sku-api-2025-03-07"

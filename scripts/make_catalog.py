@@ -1,4 +1,4 @@
-"""Write azbenchlib/catalog/data and SOURCES.md from collected facts; the same input gives the same bytes.
+"""Write azbenchlib/azure/catalog/data and SOURCES.md from collected facts; same input, same bytes.
 
 .venv/bin/python scripts/make_catalog.py FACTS
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 
 import catalog_eras as eras
 
-from azbenchlib.catalog import skus
-from azbenchlib.catalog.rows import LIMITS, OVER_NVME, ProvisionedRules, Source, TierRow
-from azbenchlib.units import GIB, MB
+from azbenchlib.azure.catalog import skus
+from azbenchlib.azure.catalog.rows import LIMITS, OVER_NVME, CatalogSource, ProvisionedRules, TierRow
+from azbenchlib.core.units import GIB, MB
 
-HOME = Path(__file__).resolve().parents[1] / "azbenchlib" / "catalog"
+HOME = Path(__file__).resolve().parents[1] / "azbenchlib" / "azure" / "catalog"
 HEAD = ("size", "source_id", "valid_from", "valid_to", "note")
 API = "sku-api-2026-08-17"
 CC_BY = "CC BY 4.0"  # of MicrosoftDocs' texts (LICENSE of both repositories); translated copies included
@@ -289,7 +289,7 @@ def sources(facts: Path, collected: Sequence[Row]) -> list[Row]:
 
 
 def source(*values: str) -> Row:
-    return dict(zip((field.name for field in fields(Source)), values, strict=True))
+    return dict(zip((field.name for field in fields(CatalogSource)), values, strict=True))
 
 
 def page_of_sources(listed: Iterable[Row]) -> str:
@@ -326,7 +326,7 @@ def make(facts: Path) -> dict[Path, str]:
         data / "vm_pages.csv": text(on_pages, used(on_pages, columns)),
         data / "disk_tiers.csv": text(eras.tiers(read(facts / "managed_disk_tiers.csv")), names(TierRow)),
         data / "provisioned_rules.csv": text(eras.provisioned(), names(ProvisionedRules)),
-        data / "sources.csv": text(listed, names(Source)),
+        data / "sources.csv": text(listed, names(CatalogSource)),
         HOME / "SOURCES.md": page_of_sources(listed),
     }
 

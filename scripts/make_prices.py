@@ -1,4 +1,4 @@
-"""Write the price snapshot of azbenchlib/catalog/data from collected facts; same input, same bytes.
+"""Write the price snapshot of azbenchlib/azure/catalog/data from collected facts; same input, same bytes.
 
 .venv/bin/python scripts/make_prices.py FACTS
 """
@@ -15,11 +15,11 @@ from dataclasses import astuple, fields
 from decimal import Decimal
 from pathlib import Path
 
-from azbenchlib.catalog.price_rows import PAYG, RESERVED_YEARS, SPOT
-from azbenchlib.catalog.prices import COLUMNS
-from azbenchlib.catalog.rows import Source
+from azbenchlib.azure.catalog.rows import CatalogSource
+from azbenchlib.azure.prices.book import PRICE_COLUMNS
+from azbenchlib.azure.prices.rows import PAYG, RESERVED_YEARS, SPOT
 
-DATA = Path(__file__).resolve().parents[1] / "azbenchlib" / "catalog" / "data"
+DATA = Path(__file__).resolve().parents[1] / "azbenchlib" / "azure" / "catalog" / "data"
 Row = dict[str, str]
 PRICE_TYPES = (PAYG, SPOT, *RESERVED_YEARS)
 WHAT = {  # source: what it is, as of which day it was read
@@ -32,14 +32,14 @@ WHAT = {  # source: what it is, as of which day it was read
 # 209 are that source's Windows price to the last digit, all of them of these series (218 differ at all).
 MIXED_UP = re.compile(r"Standard_(B\d+\w*_v2|[DE]\d+(-\d+)?ad?s_v5)")
 PREVIEW_ID = "ultra-preview-2019"
-PREVIEW = Source(
-    PREVIEW_ID,
-    "Ultra Disk preview prices as a publication of September 2019 prints them, East US 2",
-    "",
-    "datasets/ultra-disk-2019",
-    "",
-    "2019-09-01",
-    "figures only",
+PREVIEW = CatalogSource(
+    source_id=PREVIEW_ID,
+    what="Ultra Disk preview prices as a publication of September 2019 prints them, East US 2",
+    repository="",
+    path="datasets/ultra-disk-2019",
+    commit="",
+    date="2019-09-01",
+    licence="figures only",
 )
 PREVIEW_UNTIL = "2019-10-01"  # how long they held is not known; the month of the publication
 PREVIEW_PRICES = {  # meter, unit: USD
@@ -136,13 +136,21 @@ def packed(rows: Iterable[Row], columns: tuple[str, ...]) -> bytes:
 def sources(facts: Path) -> bytes:
     found = {row["source_id"]: row for row in read(facts / "sources.csv")}
     rows = [
-        Source(name, what, row["repo"], row["path"], row["commit"], row["as_of"], row["licence"])
+        CatalogSource(
+            source_id=name,
+            what=what,
+            repository=row["repo"],
+            path=row["path"],
+            commit=row["commit"],
+            date=row["as_of"],
+            licence=row["licence"],
+        )
         for name, what in WHAT.items()
         for row in (found[name],)
     ]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(field.name for field in fields(Source))
+    writer.writerow(field.name for field in fields(CatalogSource))
     writer.writerows(astuple(row) for row in [*rows, PREVIEW])
     return out.getvalue().encode()
 
@@ -151,8 +159,8 @@ def make(facts: Path) -> dict[Path, bytes]:
     """Each file and what is in it."""
     disks = [*read(facts / "prices_disk.csv"), *preview()]
     return {
-        DATA / "prices_disk.csv.gz": packed(disks, (*COLUMNS, "valid_to")),
-        DATA / "prices_vm.csv.gz": packed(vms(facts), COLUMNS),
+        DATA / "prices_disk.csv.gz": packed(disks, (*PRICE_COLUMNS, "valid_to")),
+        DATA / "prices_vm.csv.gz": packed(vms(facts), PRICE_COLUMNS),
         DATA / "prices_sources.csv": sources(facts),
     }
 

@@ -9,20 +9,34 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from azbenchlib.doctor import find_browser
+from azbenchlib.campaign.doctor import find_browser
 
 ROOT = Path(__file__).parents[1]
 # Where `make test` unpacks iozone, if it is not installed.
 os.environ["PATH"] += os.pathsep + str(ROOT / ".tools" / "iozone" / "usr" / "bin")
 # What measures, emulates, or changes the set-up: beside other tests it would be slow, or see them.
-ALONE = ("campaign", "cli", "jupyterlab", "lab", "reading_memory", "setup")
+ALONE = ("campaign", "cli", "jupyterlab", "reading_memory", "setup")
+# The longest first, so that no worker is left alone with one of them at the end.
+LONGEST = (
+    "azure_seeds",
+    "azure_faults",
+    "azure_teardown",
+    "browser",
+    "read_back",
+    "docs",
+    "cli_advise",
+    "report",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what must run alone."""
+    """Mark what must run alone, and put the files that take longest first."""
     for item in items:
-        if item.path.stem.removeprefix("test_").startswith(ALONE):
+        name = item.path.stem.removeprefix("test_")
+        if name in ALONE or name.startswith("lab_"):
             item.add_marker("alone")
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem.removeprefix("test_"), len(places)))
 
 
 @pytest.fixture(scope="session")
@@ -53,5 +67,5 @@ def browser() -> Iterator[Browser]:
 
 def _report(folder: Path, *datasets: str) -> Path:
     command = [str(Path(sys.executable).with_name("azbench")), "report", *datasets, "-o", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=900)
     return folder

@@ -4,11 +4,10 @@ import importlib.util
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import azbench
 
 ROOT = Path(__file__).parents[1]
 NEEDS_AZ = {"azure", "cleanup"}
@@ -58,18 +57,13 @@ def test_every_azbench_command_of_the_readme_runs(line: str, tmp_path: Path) -> 
         short = ("runtime_s=1", "ramp_s=0", "size=16m", "iodepths=[1]", "longest_s=1.0")
         arguments += [word for p in short for word in ("-p", p)]
     assert program == ".venv/bin/azbench"
-    command = [str(Path(sys.executable).parent / "azbench"), *arguments]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, check=False
-    )
+    done = azbench(*arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
 def _stops_for_want_of_az(arguments: list[str], folder: Path) -> None:
     """What these do with az is tested with az; here, that they are understood as they are written."""
-    command = [str(Path(sys.executable).parent / "azbench"), *arguments]
-    environment = {**os.environ, "AZBENCH_AZ": "no-such-program"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = azbench(*arguments, cwd=folder, env={**os.environ, "AZBENCH_AZ": "no-such-program"})
     assert done.returncode == 2
     assert "no-such-program" in done.stderr
 

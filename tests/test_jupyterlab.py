@@ -105,7 +105,7 @@ def page(browser: Browser, lab: Lab) -> Iterator[Page]:
 
 def open_notebook(page: Page, lab: Lab, name: str) -> None:
     page.goto(f"{lab.address}lab/tree/notebooks/{name}?token={lab.token}&reset")
-    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=30_000)
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=120_000)
 
 
 def run_all(page: Page, limit_s: float = 40) -> None:

@@ -1,32 +1,36 @@
 """Measure: which workloads, on which target, safely, one after the other, kept as a dataset folder."""
 
-from azbenchlib.campaign.arguments import fio_arguments
-from azbenchlib.campaign.cloud import run_azure
-from azbenchlib.campaign.detect import describe
+from azbenchlib.campaign.detect.detect import describe
 from azbenchlib.campaign.experiment import TARGETS, load, run, todo
-from azbenchlib.campaign.iozone import Iozone
-from azbenchlib.campaign.jobfile import JobFile
 from azbenchlib.campaign.progress import show_progress
-from azbenchlib.campaign.runner import run_local
+from azbenchlib.campaign.run_loop import measure
 from azbenchlib.campaign.safety import check_target
 from azbenchlib.campaign.spec import Experiment
-from azbenchlib.campaign.workloads import PATTERNS, Workload, matrix, table
+from azbenchlib.campaign.targets.azure.target import AzureTarget
+from azbenchlib.campaign.targets.lab.target import LabTarget
+from azbenchlib.campaign.targets.local.target import LocalTarget
+from azbenchlib.campaign.workloads.arguments import fio_arguments
+from azbenchlib.campaign.workloads.grid import PATTERNS, Workload, matrix, table
+from azbenchlib.campaign.workloads.iozone import Iozone
+from azbenchlib.campaign.workloads.jobfile import JobFile
 
 __all__ = [
     "PATTERNS",
     "TARGETS",
+    "AzureTarget",
     "Experiment",
     "Iozone",
     "JobFile",
+    "LabTarget",
+    "LocalTarget",
     "Workload",
     "check_target",
     "describe",
     "fio_arguments",
     "load",
     "matrix",
+    "measure",
     "run",
-    "run_azure",
-    "run_local",
     "show_progress",
     "table",
     "todo",

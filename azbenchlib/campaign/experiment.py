@@ -1,5 +1,6 @@
 """One way to measure, whatever the target: a measurement file or a grid of workloads in, a dataset out."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,20 +8,25 @@ from typing import Any
 
 import pandas as pd
 
-from azbenchlib.campaign import measurement_file, runner
-from azbenchlib.campaign.cloud import run_azure
-from azbenchlib.campaign.kinds import AnyWorkload
-from azbenchlib.campaign.lab import LONGEST_S, run_lab
-from azbenchlib.campaign.lab_setup import emulated
+from azbenchlib.campaign import measurement_file
 from azbenchlib.campaign.progress import Progress, quiet
+from azbenchlib.campaign.run_loop import measure
 from azbenchlib.campaign.spec import Experiment
-from azbenchlib.campaign.workloads import matrix, table
-from azbenchlib.errors import InputError
-from azbenchlib.places import shipped
-from azbenchlib.units import MIB
+from azbenchlib.campaign.targets.azure.target import AzureTarget
+from azbenchlib.campaign.targets.base import Request, Target
+from azbenchlib.campaign.targets.lab.target import LONGEST_S, LabTarget
+from azbenchlib.campaign.targets.local.target import LocalTarget
+from azbenchlib.campaign.workloads.grid import matrix, table
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.locations import shipped
+from azbenchlib.core.units import MIB
 
 DEFAULT = "emulated-disks.yaml"  # of campaigns/: what is emulated where no file is named
-TARGETS = ("lab", "local", "azure")
+TARGETS: dict[str, type[Target[Any, Any]]] = {"lab": LabTarget, "local": LocalTarget, "azure": AzureTarget}
+# Set to 1: job files are one's own and may use every option of fio. No parameter of a notebook says so, for
+# those come with files and datasets of others.
+TRUST_JOB_FILES = "AZBENCH_TRUST_JOB_FILES"
 QUICK_S, QUICK_BYTES = 3, 256 * MIB  # of a rehearsal: long enough to see that all works
 
 
@@ -59,21 +65,28 @@ def todo(file: Path | str, *, target: str = "local", quick: bool = False, **grid
         Whether to rehearse the file.
     **grid
         For :func:`~azbenchlib.campaign.matrix`.
+
+    Notes
+    -----
+    Where the environment variable ``AZBENCH_TRUST_JOB_FILES`` is 1, job files may use every option of fio.
     """
     if not str(file) and target == "lab":
         file = next(home / DEFAULT for home in shipped("campaigns") if (home / DEFAULT).is_file())
-    return load(file, quick) if str(file) else Todo(matrix(**grid))
+    trusted = os.environ.get(TRUST_JOB_FILES) == "1"
+    return load(file, quick, trusted) if str(file) else Todo(matrix(**grid))
 
 
-def load(file: Path | str, quick: bool = False) -> Todo:
+def load(file: Path | str, quick: bool = False, trust_job_files: bool = False) -> Todo:
     """A measurement file; `quick`: a rehearsal of a few seconds a workload on little data.
+
+    `trust_job_files`: as for :func:`azbenchlib.campaign.measurement_file.load`.
 
     Raises
     ------
     InputError
         Naming the file, the key and what is wrong with its value.
     """
-    found = measurement_file.load(file)
+    found = measurement_file.load(file, trust_job_files)
     short = found.shortened(QUICK_S, QUICK_BYTES) if quick else found
     return Todo(short.workloads(), short)
 
@@ -101,13 +114,13 @@ def run(
     target : {"lab", "local", "azure"}
         Emulated disks; this machine, where setups are left aside and each workload runs once; or Azure.
     directory, allow_unsafe
-        As for :func:`~azbenchlib.campaign.run_local`.
+        As for :class:`~azbenchlib.campaign.LocalTarget`.
     longest_s : float
-        As for :func:`~azbenchlib.campaign.run_lab`.
+        As for :class:`~azbenchlib.campaign.LabTarget`.
     title : str
         Of the dataset; empty: the measurement file's.
     progress, fresh
-        As for :func:`~azbenchlib.campaign.run_lab`.
+        As for :func:`~azbenchlib.campaign.measure`.
 
     Returns
     -------
@@ -119,35 +132,16 @@ def run(
     InputError
         When the target is unknown, or another than this machine is asked for without a measurement file.
     AzbenchError
-        As the three functions do.
+        As :func:`~azbenchlib.campaign.measure` does.
     """
-    named = title or (todo.experiment.title if todo.experiment else "Measured on this machine")
-    if target == "local":
-        return runner.run_local(
-            directory,
-            dataset,
-            todo.workloads,
-            title=named,
-            progress=progress,
-            allow_unsafe=allow_unsafe,
-            fresh=fresh,
-        )
     if target not in TARGETS:
         raise InputError(f"target '{target}' is unknown; the choices are: {', '.join(TARGETS)}")
-    if todo.experiment is None:
-        raise InputError(
-            f"the target {target} needs a measurement file, which says what VM and disks there are; "
-            "campaigns/ has some to begin with"
-        )
-    experiment = todo.experiment.model_copy(update={"title": named})
-    if target == "lab":
-        return run_lab(
-            emulated(experiment),
-            dataset,
-            title=named,
-            about=experiment.about,
-            longest_s=longest_s,
-            progress=progress,
-            fresh=fresh,
-        )
-    return run_azure(experiment, dataset, progress=progress, fresh=fresh)
+    request = Request(
+        workloads=todo.workloads,
+        experiment=todo.experiment,
+        title=title or (todo.experiment.title if todo.experiment else "Measured on this machine"),
+        directory=directory,
+        allow_unsafe=allow_unsafe,
+        longest_s=longest_s,
+    )
+    return measure(TARGETS[target].of(request), dataset, progress=progress, fresh=fresh)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from azbenchlib import formats
 from azbenchlib.campaign import plan
+from azbenchlib.core.files import flush, make_folder, move
+from azbenchlib.core.units import format_count, format_mbps
 from azbenchlib.formats.base import Source
-from azbenchlib.units import format_count, format_mbps
 
 IOZONE_ENDED = "iozone test complete."  # what iozone prints when all tests are done
 FAILED = "failed"  # in the dataset folder, beside raw/: what a workload left that failed
@@ -54,15 +55,28 @@ def _of_fio(output: Path, *state: int) -> float | None:
 
 
 def keep(part: Path, folder: Path, output: str) -> None:
-    """Move what a workload wrote into place, that which tells it whole last: where that is, all of it is."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in sorted(part.iterdir(), key=lambda file: file.name == output):
-        file.replace(folder / file.name)
+    """Move what a workload wrote into place, that which tells it whole last: where that is, all of it is.
+
+    When it returns, all of it is on the disk: a power cut takes nothing of it.
+    """
+    make_folder(folder)
+    *others, last = sorted(part.iterdir(), key=lambda file: file.name == output)
+    for file in others:
+        move(file, folder / file.name)
+    flush(folder)
+    move(last, folder / last.name)
+    flush(folder)
     part.rmdir()
 
 
 def keep_failed(part: Path, dataset: Path, name: str) -> Path:
     """Put aside what a workload left that failed; the folder it is in now."""
     kept = dataset / FAILED / f"{name}-{plan.now().replace(':', '')}"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    return part.rename(kept)
+    make_folder(kept.parent)
+    for file in part.iterdir():
+        if file.is_file():
+            flush(file)
+    part.rename(kept)
+    flush(kept)
+    flush(kept.parent)
+    return kept

@@ -1,30 +1,33 @@
 """The plan of a dataset folder: written before the first workload, so that a run can be taken up again."""
 
+import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from azbenchlib import manifest
-from azbenchlib.campaign import machine
-from azbenchlib.campaign.fio import Fio
-from azbenchlib.campaign.kinds import AnyWorkload
-from azbenchlib.campaign.targets import local
-from azbenchlib.dataset import Dataset
-from azbenchlib.errors import InputError
-from azbenchlib.manifest import Manifest
+from azbenchlib.core import privacy
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.files import flush, leads_out, read_bounded, write_atomically
+from azbenchlib.core.units import MIB
+from azbenchlib.dataset import manifest
+from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.dataset.manifest import Manifest
 
-FILE = "plan.json"
+PLAN_FILE = "plan.json"
+_LARGEST = 16 * MIB
 
 
 class StoredPlan(BaseModel, ABC):
     """What is measured into a folder; by it an interrupted run is taken up."""
 
     model_config = ConfigDict(extra="forbid")
+
+    notes: list[str] = Field(default_factory=list)  # what a reader must know before trusting a figure
 
     @property
     @abstractmethod
@@ -35,61 +38,12 @@ class StoredPlan(BaseModel, ABC):
     def same_as(self, other: Self) -> bool:
         """Whether results of both may stand in one dataset."""
 
-
-class Plan(StoredPlan):
-    """What is measured on this machine, with what, and what has to be said about it."""
-
-    target: Path
-    fio: str
-    workloads: list[AnyWorkload]
-    started: str
-    notes: list[str]
-    iozone: str = ""
-
-    @property
-    def size_bytes(self) -> int:
-        """How much data the workloads share: what the largest touches; some make their own."""
-        return max((work.shared_bytes for work in self.workloads), default=0)
-
-    @property
-    def jobs_bytes(self) -> int:
-        """How much data a workload makes of its own at most."""
-        return max((work.own_bytes for work in self.workloads), default=0)
-
-    def same_as(self, other: Self) -> bool:
-        """Whether both measure the same workloads on the same target with the same tools."""
-        mine, its = ((plan.target, plan.fio, plan.iozone, plan.workloads) for plan in (self, other))
-        return mine == its
-
-    @property
-    def brief(self) -> str:
-        """In a few words."""
-        count = len(self.workloads)
-        return f"{count} workload{'s' if count != 1 else ''} on {self.target} with {self.fio}"
+    def taken_up(self, asked: Self) -> Self:
+        """The plan of an earlier run, with what `asked` knows and a stored plan does not tell."""
+        return self
 
 
 AnyPlan = TypeVar("AnyPlan", bound=StoredPlan)
-
-
-def make(target: Path, workloads: Sequence[AnyWorkload], fio: Fio, iozone: str = "") -> Plan:
-    """The workloads as they can run here, with a note for each thing that had to be changed."""
-    direct, device = local.direct_works(target), target.is_block_device()
-    notes = []
-    resolved: list[AnyWorkload] = []
-    for asked in workloads:
-        work, changed = asked.here(fio.engine, direct)
-        resolved.append(work.fits(str(target) if device else ".", device))
-        notes += changed
-    if not device and machine.mount_of(target).fstype in machine.MEMORY_FILE_SYSTEMS:
-        notes.append("The directory lies in memory: the figures are not those of a disk.")
-    return Plan(
-        target=target,
-        fio=fio.version,
-        workloads=resolved,
-        started=now(),
-        notes=list(dict.fromkeys(notes)),
-        iozone=iozone,
-    )
 
 
 def load(folder: Path, kind: type[AnyPlan]) -> AnyPlan | None:
@@ -100,11 +54,13 @@ def load(folder: Path, kind: type[AnyPlan]) -> AnyPlan | None:
     InputError
         When the file is there and is no plan of this kind.
     """
-    path = folder / FILE
+    path = folder / PLAN_FILE
     try:
-        return kind.model_validate_json(path.read_bytes())
+        return kind.model_validate_json(read_bounded(path, folder, _LARGEST))
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except ValidationError as error:
         raise InputError(
             f"{path}: is not a plan of this kind of measurement; name another folder for the dataset"
@@ -112,8 +68,9 @@ def load(folder: Path, kind: type[AnyPlan]) -> AnyPlan | None:
 
 
 def save(folder: Path, plan: StoredPlan) -> None:
-    """Write the plan; whole or not at all."""
-    manifest.write_atomically(folder / FILE, plan.model_dump_json(indent=1).encode() + b"\n")
+    """Write the plan, whole or not at all; its notes do not tell who measured where."""
+    told = plan.model_copy(update={"notes": privacy.everywhere(privacy.masked, plan.notes)})
+    write_atomically(folder / PLAN_FILE, told.model_dump_json(indent=1).encode() + b"\n")
 
 
 def workspace(dataset: Path, plan: AnyPlan, fresh: bool) -> tuple[Path, AnyPlan, bool]:
@@ -127,7 +84,8 @@ def workspace(dataset: Path, plan: AnyPlan, fresh: bool) -> tuple[Path, AnyPlan,
     found = load(dataset, type(plan))
     if not fresh:
         if found and plan.same_as(found):
-            return dataset, found, True
+            _check_own(dataset)
+            return dataset, found.taken_up(plan), True
         if _occupied(dataset):
             what = f"measurements of another plan ({found.brief})" if found else "other files"
             way = "or pass fresh=True to replace it" if found else "or an empty one"
@@ -135,12 +93,26 @@ def workspace(dataset: Path, plan: AnyPlan, fresh: bool) -> tuple[Path, AnyPlan,
         return dataset, plan, False
     if _occupied(dataset) and not found:
         raise InputError(f"{dataset}: is not a folder of measurements, so it is not replaced; name another")
-    beside = dataset.with_name(f".{dataset.name}.fresh")
-    begun = load(beside, type(plan))
+    new = beside(dataset)
+    begun = load(new, type(plan))
     if begun and plan.same_as(begun):
-        return beside, begun, True
-    shutil.rmtree(beside, ignore_errors=True)
-    return beside, plan, False
+        _check_own(new)
+        return new, begun.taken_up(plan), True
+    shutil.rmtree(new, ignore_errors=True)
+    return new, plan, False
+
+
+def _check_own(folder: Path) -> None:
+    """Refuse to go on in a folder of which a part lies elsewhere: what is measured would be written there."""
+    for place, folders, _ in os.walk(folder):
+        for path in (Path(place) / name for name in folders):
+            if path.is_symlink() and leads_out(path, folder):
+                raise InputError(f"{path}: is a link that leads out of the dataset; remove it to go on")
+
+
+def beside(dataset: Path) -> Path:
+    """Where a dataset is measured anew, until it takes the place of the old one."""
+    return dataset.with_name(f".{dataset.name}.fresh")
 
 
 def complete(
@@ -164,10 +136,10 @@ def complete(
     Path
         `dataset`.
     """
-    if (folder / manifest.FILE).is_file():
+    if (folder / manifest.MANIFEST_FILE).is_file():
         say("already measured; fresh=True measures anew")
     else:
-        manifest.save(folder, measure())
+        manifest.save(folder, measure().masked())
         Dataset.load(folder).save(folder)
     if folder != dataset:
         swap(folder, dataset)
@@ -181,6 +153,7 @@ def swap(beside: Path, dataset: Path) -> None:
     if dataset.exists():
         dataset.rename(old)
     beside.rename(dataset)
+    flush(dataset.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 

@@ -1,7 +1,11 @@
 """How a measurement tells how far it is."""
 
 import time
+from contextlib import suppress
 from typing import Protocol
+
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.printable import one_line
 
 
 class Progress(Protocol):
@@ -25,6 +29,7 @@ def show_progress(every: bool = False) -> Progress:
 
     def show(done: int, total: int, text: str) -> None:
         nonlocal shown
+        text = one_line(text)  # through a notebook's output, it comes to a terminal
         if every:
             minutes, seconds = divmod(int(time.monotonic() - begun), 60)
             print(f"{minutes:3d}:{seconds:02d}  {done}/{total}  {text}", flush=True)
@@ -33,3 +38,13 @@ def show_progress(every: bool = False) -> Progress:
         shown = done
 
     return show
+
+
+def unheard(progress: Progress) -> Progress:
+    """The same where nobody may be there any more to be told, as after a terminal was closed."""
+
+    def tell(done: int, total: int, text: str) -> None:
+        with suppress(OSError, AzbenchError):
+            progress(done, total, text)
+
+    return tell

@@ -6,13 +6,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from azbenchlib.campaign.machine import device_bytes
-from azbenchlib.errors import UnsafeTargetError
-from azbenchlib.units import GIB, MIB, format_size
+from azbenchlib.campaign.host import device_bytes
+from azbenchlib.core.errors import UnsafeTargetError
+from azbenchlib.core.units import GIB, MIB, format_size
 
 RESERVE_SHARE = 0.1  # of a file system; a full one harms everything else that lives on it
 RESERVE_BYTES = GIB  # ... but no more than this
-LOOKED_AT = MIB  # start of a device that must be zeros for it to count as empty
+_LOOKED_AT = MIB  # start of a device that must be zeros for it to count as empty
 
 
 def check_target(target: Path, needed_bytes: int, allow: str = "") -> None:
@@ -114,7 +114,7 @@ def _content(device: Path) -> str:
         found = json.loads(answer.stdout or '{"signatures": []}')
         signatures = None if answer.returncode else found["signatures"]
         with device.open("rb") as file:
-            blank = not any(file.read(LOOKED_AT))
+            blank = not any(file.read(_LOOKED_AT))
     except (ValueError, KeyError, OSError):
         signatures = None
     if signatures is None:

@@ -1,27 +1,34 @@
 """What an experiment is: setups, each a VM with disks, and the workloads on them; and what fits together."""
 
 import re
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from azbenchlib.campaign.kinds import AnyWorkload
-from azbenchlib.schema import HOST_CACHING, ROLES
-from azbenchlib.units import GIB, parse_size
+from azbenchlib.azure import disk_kinds
+from azbenchlib.campaign.workloads.jobfile import JobFile
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.schema import HOST_CACHING, ROLES
+from azbenchlib.core.units import GIB, parse_size
 
 IMAGE = "Canonical:ubuntu-24_04-lts:server:latest"
-SKUS = (
-    "Premium_LRS",
-    "Premium_ZRS",
-    "StandardSSD_LRS",
-    "StandardSSD_ZRS",
-    "Standard_LRS",
-    "UltraSSD_LRS",
-    "PremiumV2_LRS",
-)
-PROVISIONED = ("UltraSSD_LRS", "PremiumV2_LRS")  # one buys IOPS and MB/s; no host caching; zonal
-PLACEMENTS = ("CacheDisk", "ResourceDisk", "NvmeDisk")
+SKUS = tuple(sku for kind in disk_kinds.managed() for sku in kind.skus())
+# IOPS and MB/s are provisioned; no host caching; zonal.
+PROVISIONED = tuple(sku for kind in disk_kinds.managed() if kind.provisioned for sku in kind.skus())
+EPHEMERAL_PLACEMENTS = ("CacheDisk", "ResourceDisk", "NvmeDisk")
 
+# What az is given. A VM's image: a URN, or the resource id of an image or of a version in a gallery.
+# Source: `az vm create --help`, --image, azure-cli 2.91.
+_URN = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9][A-Za-z0-9_.-]{0,99}){3}"
+_IMAGE_ID = (
+    r"/subscriptions/[0-9A-Za-z-]{1,64}/resourceGroups/[A-Za-z0-9_.()-]{1,90}"
+    r"/providers/Microsoft\.Compute(?:/[A-Za-z0-9][A-Za-z0-9_.-]{0,99}){2,6}"
+)
+_TIER = r"^P[1-9][0-9]{0,2}$"  # Premium SSD alone has tiers to choose
+_ZONE = r"^[1-9][0-9]{0,2}$"
+_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9_.-]*){1,6}")
 
@@ -35,6 +42,20 @@ def _named(text: str) -> str:
 def _mount(text: str) -> str:
     if not _MOUNT.fullmatch(text):
         raise ValueError("must be an absolute path of letters, digits, -, _ and .")
+    return text
+
+
+def _image(text: str) -> str:
+    if not re.fullmatch(f"{_URN}|{_IMAGE_ID}", text):
+        raise ValueError("must be a URN, such as Canonical:ubuntu-24_04-lts:server:latest, or a resource id")
+    return text
+
+
+def _day(text: str) -> str:
+    try:
+        date.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError("is no day of the calendar") from error
     return text
 
 
@@ -54,26 +75,29 @@ def _one_of(choices: tuple[str, ...]) -> AfterValidator:
 Role = Annotated[str, _one_of(ROLES)]
 Sku = Annotated[str, _one_of(SKUS)]
 Caching = Annotated[str, _one_of(HOST_CACHING)]
-Placement = Annotated[str, _one_of(PLACEMENTS)]
+Placement = Annotated[str, _one_of(EPHEMERAL_PLACEMENTS)]
+Zone = Annotated[str, Field(pattern=_ZONE)]
 Name = Annotated[str, AfterValidator(_named)]
-Size = Annotated[int, BeforeValidator(_size), Field(gt=0)]
+Size = Annotated[int, BeforeValidator(_size), Field(gt=0, le=2**63 - 1)]
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Disk(_Strict):
+class DiskSpec(_Strict):
     """A disk of a setup: one that is created and attached, or one that comes with the VM."""
 
     role: Role = Field("data", description="what it is for; all but data come with the VM")
     sku: Sku | None = Field(None, description="kind of a managed disk")
     size: Size | None = Field(None, description="such as 1024GiB; whole GiB")
-    tier: str | None = Field(None, description="performance tier of a Premium disk; its size's otherwise")
-    iops: int | None = Field(None, gt=0, description="IOPS bought (Ultra, Premium v2)")
-    mbps: int | None = Field(None, gt=0, description="MB/s bought (Ultra, Premium v2)")
+    tier: str | None = Field(
+        None, pattern=_TIER, description="performance tier of a Premium disk; its size's otherwise"
+    )
+    iops: int | None = Field(None, gt=0, description="Provisioned IOPS (Ultra Disk, Premium SSD v2)")
+    mbps: int | None = Field(None, gt=0, description="Provisioned MB/s (Ultra Disk, Premium SSD v2)")
     caching: Caching | None = Field(None, description="host caching; off where it is not said")
-    zone: str | None = Field(None, description="of the disk, where it is not the VM's")
+    zone: Zone | None = Field(None, description="of the disk, where it is not the VM's")
     count: int = Field(1, ge=1, le=64, description="how many of this kind, striped")
     stripe: Size = Field(64 * 1024, description="chunk of the stripe over several disks")
     placement: Placement | None = Field(None, description="where an ephemeral OS disk lies")
@@ -86,7 +110,7 @@ class Disk(_Strict):
     )
 
     @model_validator(mode="after")
-    def _fits_together(self) -> "Disk":
+    def _fits_together(self) -> "DiskSpec":
         if self.role == "data" and not (self.sku and self.size):
             raise ValueError("a data disk needs sku and size")
         if self.role in ("temp", "nvme") and (self.sku or self.size or self.caching):
@@ -94,7 +118,7 @@ class Disk(_Strict):
                 f"a {self.role} disk comes with the VM: it has no sku, size or caching to choose"
             )
         if (self.iops or self.mbps) and self.sku not in PROVISIONED:
-            raise ValueError(f"iops and mbps can be bought for {' and '.join(PROVISIONED)} only")
+            raise ValueError(f"iops and mbps can be provisioned for {' and '.join(PROVISIONED)} only")
         if self.sku in PROVISIONED and self.caching not in (None, "None"):
             raise ValueError(f"{self.sku} has no host caching; leave caching out")
         if self.placement and self.role != "ephemeral_os":
@@ -118,28 +142,30 @@ class Task(_Strict):
     disks: tuple[str, ...] = ()
 
 
-class Setup(_Strict):
+class SetupSpec(_Strict):
     """A VM with its disks, and what is measured on them."""
 
     name: Name = Field(description="short; letters, digits and -")
     label: str | None = Field(None, description="how reports call it; else by what tells it from the others")
-    vm: str = Field(pattern=r"^[A-Za-z0-9_-]+$", description="size of the VM, such as Standard_D4as_v5")
-    zone: str | None = Field(None, description="availability zone, of the VM and its zonal disks")
-    image: str = Field(IMAGE, description="URN of a Linux image with apt")
+    vm: str = Field(
+        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$", description="size of the VM, such as Standard_D4as_v5"
+    )
+    zone: Zone | None = Field(None, description="availability zone, of the VM and its zonal disks")
+    image: Annotated[str, AfterValidator(_image)] = Field(IMAGE, description="URN of a Linux image with apt")
     security_type: Literal["TrustedLaunch", "Standard"] = Field(
         "TrustedLaunch", description="Standard for sizes and images that lack trusted launch"
     )
     rest: float = Field(0, ge=0, le=86400, description="seconds to wait before the first workload")
-    as_of: str | None = Field(
+    as_of: Annotated[str, AfterValidator(_day)] | None = Field(
         None,
-        pattern=r"^\d{4}-\d{2}-\d{2}$",
+        pattern=_DAY,
         description="day whose limits are emulated, such as 2020-07-01; today's otherwise; Azure has its own",
     )
-    disks: dict[Name, Disk] = Field(description="disks by name; those that a setup names are all it has")
+    disks: dict[Name, DiskSpec] = Field(description="disks by name; those that a setup names are all it has")
     tasks: tuple[Task, ...] = Field(description="workloads by name")
 
     @model_validator(mode="after")
-    def _whole(self) -> "Setup":
+    def _whole(self) -> "SetupSpec":
         for role in ("temp", "nvme"):
             if sum(disk.role == role for disk in self.disks.values()) > 1:
                 raise ValueError(f"there is one disk of the role {role} at most; count says how many")
@@ -154,7 +180,7 @@ class Setup(_Strict):
         return self
 
     @property
-    def os_disks(self) -> list[Disk]:
+    def os_disks(self) -> list[DiskSpec]:
         """The OS disk, where the file tells of it."""
         return [disk for disk in self.disks.values() if disk.role in ("os", "ephemeral_os")]
 
@@ -182,18 +208,19 @@ class Experiment(_Strict):
 
     title: str = Field(min_length=1, description="of the dataset and its report")
     about: str = Field("", description="what it is for, in a sentence or two")
-    region: str = Field(pattern=r"^[a-z0-9]+$", description="Azure region, such as westeurope")
-    features: tuple[Annotated[str, Field(pattern=r"^[\w.]+/\w+$")], ...] = Field(
+    region: str = Field(pattern=r"^[a-z0-9]{1,40}$", description="Azure region, such as westeurope")
+    features: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+/[A-Za-z0-9_]+$")], ...] = Field(
         (), description="preview features that the subscription must have, such as Microsoft.Compute/Name"
     )
-    setups: tuple[Setup, ...] = Field(description="one after the other; none: one of what stands above")
+    setups: tuple[SetupSpec, ...] = Field(description="one after the other; none: one of what stands above")
 
     @model_validator(mode="after")
     def _consistent(self) -> "Experiment":
+        _check_places(self.setups)
         names = [setup.name for setup in self.setups]
         if twice := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"setup '{twice[0]}' is there twice")
-        seen: dict[str, Disk] = {}
+        seen: dict[str, DiskSpec] = {}
         for setup in self.setups:
             for name, disk in setup.disks.items():
                 if disk.role == "data" and _lasting(seen.setdefault(name, disk)) != _lasting(disk):
@@ -217,14 +244,14 @@ class Experiment(_Strict):
         found: dict[str, AnyWorkload] = {}
         for setup in self.setups:
             for task in setup.tasks:
-                work = task.workload.moved(setup.mount(setup.driven(task)[0]), ".")
+                work = task.workload.rebased(setup.mount(setup.driven(task)[0]), ".")
                 found.setdefault(work.name, work)
         return list(found.values())
 
     def shortened(self, runtime_s: float, size_bytes: int) -> "Experiment":
         """A rehearsal: every workload for at most so long, on at most so much data, and no rests."""
 
-        def short(setup: Setup) -> Setup:
+        def short(setup: SetupSpec) -> SetupSpec:
             tasks = tuple(
                 task.model_copy(update={"workload": task.workload.shortened(runtime_s, size_bytes)})
                 for task in setup.tasks
@@ -234,5 +261,17 @@ class Experiment(_Strict):
         return self.model_copy(update={"setups": tuple(map(short, self.setups))})
 
 
-def _lasting(disk: Disk) -> dict[str, Any]:
+def _check_places(setups: tuple[SetupSpec, ...]) -> None:
+    """Refuse a job file whose data would lie elsewhere than on the disks that it drives, on every target."""
+    for number, setup in enumerate(setups):
+        for task in setup.tasks:
+            for name in setup.driven(task) if isinstance(task.workload, JobFile) else ():
+                try:
+                    task.workload.fits(setup.mount(name), device=False)
+                except InputError as error:
+                    keys = ("setups", number, "workloads", task.workload.name, "job")
+                    raise InputError(str(error), keys=keys) from error
+
+
+def _lasting(disk: DiskSpec) -> dict[str, Any]:
     return disk.model_dump(exclude={"iops", "mbps", "tier", "caching", "attach"})

@@ -6,17 +6,19 @@ Exit codes: 0 done, 2 something that the caller can mend (one sentence on stderr
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
 from azbenchlib import __version__
 from azbenchlib.cli import advise, catalog, cost, lab, limits, measuring, reading, reporting, verdict
-from azbenchlib.cli.console import notes
+from azbenchlib.cli.console import notes, say
 from azbenchlib.cli.setup import setup
-from azbenchlib.errors import AzbenchError
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.printable import one_line
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,7 +46,7 @@ app.add_typer(lab.app, name="lab")
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"azbench {__version__}")
+        say(f"azbench {__version__}")
         raise typer.Exit
 
 
@@ -58,12 +60,63 @@ def _root(
 
 
 def main() -> None:
-    """Run a verb; an error of the library becomes one sentence and exit code 2."""
+    """Run a verb; an error of the library, or of the system, becomes one sentence and exit code 2."""
+    _open_closed_streams()
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # else an output that takes nothing fails after the last chance to tell
     except AzbenchError as error:
-        notes.print(f"azbench: {error}", markup=False)
-        sys.exit(2)
+        _refuse(one_line(str(error)))
     except BrokenPipeError:  # the reader of a pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         sys.exit(0)
+    except OSError as error:
+        _refuse(_system_error(error))
+
+
+_TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
+
+def _refuse(sentence: str) -> NoReturn:
+    try:
+        notes.print(f"azbench: {sentence}")
+    except OSError:  # nobody can be told
+        _give_up(sys.stderr)
+    sys.exit(2)
+
+
+def _system_error(error: OSError) -> str:
+    """What the operating system refused, with the file where it names one."""
+    why = error.strerror or str(error)
+    if error.filename:
+        return f"{error.filename}: {why}"
+    if error.errno in _TAKES_NOTHING:  # files that azbench writes are named
+        _give_up(sys.stdout)
+        return f"standard output cannot be written: {why}"
+    return f"reading or writing failed: {why}"
+
+
+def _give_up(stream: TextIO) -> None:
+    """Throw away what a stream did not take, so that the interpreter does not try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _open_closed_streams() -> None:
+    """Give a number to a stream that the caller closed, or the next file that is opened would get it.
+
+    What is written to standard output then fails and is told; what is written to stderr is nobody's.
+    """
+    if sys.stdout is None:
+        sys.stdout = _stand_in(1, os.O_RDONLY)
+    if sys.stderr is None:
+        sys.stderr = _stand_in(2, os.O_WRONLY)
+
+
+def _stand_in(number: int, how: int) -> TextIO:
+    opened = os.open(os.devnull, how)
+    if opened != number:
+        os.dup2(opened, number)
+        os.close(opened)
+    return open(number, "w", encoding="utf-8", closefd=False)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import json
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -13,16 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from azbenchlib.cli import workload
-from azbenchlib.cli.console import notes
-from azbenchlib.cli.cost import MONTH_HOURS, Pay, PayOption, PriceDayOption, PricesOption
-from azbenchlib.errors import InputError
-from azbenchlib.units import MB
+from azbenchlib.advisor import demand_file
+from azbenchlib.azure.prices.rows import MONTH_HOURS
+from azbenchlib.cli import findings
+from azbenchlib.cli.console import notes, print_json, print_rows, write_job
+from azbenchlib.cli.cost import Pay, PayOption, PriceDayOption, PricesOption
+from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
-    from azbenchlib.model.advise import Advice
-    from azbenchlib.model.demand import Demand
-    from azbenchlib.model.market import Market
+    from azbenchlib.advisor.achieved import AchievedRates
+    from azbenchlib.advisor.advise import Advice
+    from azbenchlib.advisor.demand import Demand
+    from azbenchlib.advisor.market import Market
 
 REGION = "westeurope"  # prices of everything are shipped for it
 FLAT = (
@@ -40,7 +39,7 @@ class AdviceFormat(StrEnum):
 
 
 def _help(column: str) -> str:
-    _, _, text = workload.COLUMNS[column]
+    _, _, text = demand_file.DEMAND_COLUMNS[column]
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -49,18 +48,26 @@ def advise(
     mbps: Annotated[str | None, typer.Option(help=_help("mbps"))] = None,
     size: Annotated[str | None, typer.Option(help=_help("size"))] = None,
     bs: Annotated[str | None, typer.Option("--bs", help=_help("bs") + " Default: 4KiB.")] = None,
-    read_share: Annotated[str | None, typer.Option(help=_help("read_share") + " Default: 70%.")] = None,
+    read_share: Annotated[
+        str | None,
+        typer.Option(help=_help("read_share") + " Default: 70% (`azbench limits` assumes 100%)."),
+    ] = None,
     latency: Annotated[str | None, typer.Option(help=_help("latency") + " Default: any.")] = None,
     zrs: Annotated[bool, typer.Option("--zrs", help="Zone-redundant disks only.")] = False,
     not_persistent: Annotated[
-        bool, typer.Option("--not-persistent", help="Local disks may do, which lose their data.")
+        bool,
+        typer.Option(
+            "--not-persistent", help="Allow local disks, whose data is lost when the VM is deallocated."
+        ),
     ] = False,
     hit: Annotated[str | None, typer.Option(help=_help("hit") + " Default: 0.")] = None,
     headroom: Annotated[str | None, typer.Option(help=_help("headroom") + " Default: 1.2.")] = None,
-    vcpus: Annotated[str | None, typer.Option(help="vCPUs, at least.")] = None,
-    ram: Annotated[str | None, typer.Option(help="Memory, at least, such as 64GiB.")] = None,
+    vcpus: Annotated[str | None, typer.Option(help="Least number of vCPUs.")] = None,
+    ram: Annotated[str | None, typer.Option(help="Least memory, such as 64GiB.")] = None,
     vm: Annotated[str | None, typer.Option("--vm", help=_help("vm"))] = None,
-    arch: Annotated[str | None, typer.Option(help="CPU: any, x64 or arm64. Default: any.")] = None,
+    arch: Annotated[
+        str | None, typer.Option(help="CPU architecture: any, x64 or arm64. Default: any.")
+    ] = None,
     burst: Annotated[
         str | None,
         typer.Option(
@@ -70,91 +77,100 @@ def advise(
     region: Annotated[
         str | None, typer.Option(help=f"Azure region. Default: that of --from, else {REGION}.")
     ] = None,
-    zone: Annotated[str | None, typer.Option(help="Zone; stated, not checked: no catalogue has it.")] = None,
-    hours: Annotated[float, typer.Option(help="Hours a month.")] = MONTH_HOURS,
+    zone: Annotated[
+        str | None, typer.Option(help="Availability zone; not checked, as no catalogue has it.")
+    ] = None,
+    hours: Annotated[float, typer.Option(help="Hours a month.")] = float(MONTH_HOURS),
     pay: PayOption = Pay.payg,
     prices: PricesOption = None,
     as_of: PriceDayOption = None,
     from_: Annotated[
-        str | None, typer.Option("--from", help="A dataset: as much as its largest lasting run was given.")
+        str | None,
+        typer.Option("--from", help="A dataset; the demand is what its largest sustained run achieved."),
     ] = None,
-    run: Annotated[str | None, typer.Option(help="Name of the run of --from.")] = None,
+    run: Annotated[str | None, typer.Option(help="Name or id of the run of --from.")] = None,
     workloads: Annotated[
         Path | None,
-        typer.Option(help=f"CSV, a demand a row; columns: name, {', '.join(workload.COLUMNS)}."),
+        typer.Option(
+            help=f"CSV with one demand per row; columns: name, {', '.join(demand_file.DEMAND_COLUMNS)}."
+        ),
+    ] = None,
+    job: Annotated[
+        Path | None,
+        typer.Option(help="Write the fio job that verifies the cheapest configuration to this file."),
     ] = None,
     format_: Annotated[AdviceFormat, typer.Option("--format", help="What to print.")] = AdviceFormat.text,
 ) -> None:
-    """Say which VM with which disks is the cheapest that does, what holds it, and why nothing cheaper is."""
+    """Find the cheapest VM and disks that meet the demand, name the binding limit, and explain why cheaper
+    configurations fail.
+    """
     stated = {
         "iops": iops, "mbps": mbps, "size": size, "bs": bs, "read_share": read_share, "latency": latency,
         "zrs": "yes" if zrs else None, "not_persistent": "yes" if not_persistent else None, "hit": hit,
         "headroom": headroom, "vcpus": vcpus, "ram": ram, "vm": vm, "arch": arch, "burst": burst,
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}
+    measured: dict[str, Any] = {}
     if workloads is not None:
         if from_ is not None:
             raise InputError("give either --from or --workloads, not both")
-        wanted = workload.read(workloads, given)
+        if job is not None:
+            raise InputError("--job writes the job of one demand; with --workloads, take --format json")
+        wanted = demand_file.read(workloads, given)
         market = _market(region, pay, hours, prices, as_of)
         _answer_all(wanted, market, format_)
         return
     if from_ is not None:
-        measured, measured_in = _delivered(from_, run)
-        given, region = {**measured, **given}, region or measured_in
-    demand = workload.demand(given)
+        achieved = _achieved(from_, run)
+        measured, region = achieved.as_demand(), region or achieved.region
+    demand = demand_file.demand(given, measured=measured)
+    if "read_share" not in {**measured, **given}:
+        notes.print(f"Note: {demand.read_share:.0%} reads, as no --read-share is given", markup=False)
     if zone is not None:
-        notes.print(f"Note: whether a size is offered in zone {zone} is not known here", markup=False)
-    _answer(demand, _market(region, pay, hours, prices, as_of), format_)
+        notes.print(f"Note: whether a size is offered in zone {zone} is not known here")
+    answer = _advice(demand, _market(region, pay, hours, prices, as_of))
+    _print(answer, format_)
+    if job is not None:
+        write_job(job, answer.best.fio_job)
 
 
 def _market(region: str | None, pay: Pay, hours: float, own: Path | None, as_of: str | None) -> Market:
-    from azbenchlib.analyse.market import market
-    from azbenchlib.catalog.price_rows import PAYMENTS
+    from azbenchlib.advisor.load_market import market
+    from azbenchlib.azure.prices.rows import PAYMENTS
 
     if region is None:
-        notes.print(f"Note: prices of {REGION}, as no --region is given", markup=False)
+        notes.print(f"Note: prices of {REGION}, as no --region is given")
     return market(region or REGION, PAYMENTS[pay], Decimal(str(hours)), own, as_of)
 
 
-def _delivered(name: str, run: str | None) -> tuple[dict[str, str], str | None]:
-    """What a run was given, as options; and where it was."""
-    from azbenchlib import dataset
-    from azbenchlib.analyse.delivered import delivered
-    from azbenchlib.report import content
+def _achieved(name: str, run: str | None) -> AchievedRates:
+    """What a run of a dataset achieved; said, with its caveats."""
+    from azbenchlib.advisor.achieved import achieved
+    from azbenchlib.dataset import dataset
 
     path = Path(name)
-    found = delivered(
-        dataset.Dataset.read(path if path.exists() else dataset.resolve(name, content.homes())).tables, run
-    )
-    alone = found.iops is None and found.bytes_per_s is not None
-    texts = {
-        "iops": found.iops,
-        "mbps": found.bytes_per_s / MB if alone and found.bytes_per_s else None,
-        "size": None if found.size_bytes is None else round(found.size_bytes),
-        "bs": None if found.bs_bytes is None else round(found.bs_bytes),
-        "read_share": found.read_share,
-    }
-    for text in (f"as much as the run '{found.run}' of {name} was given", *found.doubts):
-        notes.print(f"Note: {text}", markup=False)
-    return {column: str(value) for column, value in texts.items() if value is not None}, found.region
+    tables = dataset.Dataset.read(path if path.exists() else dataset.find_dataset(name)).tables
+    findings.tell_of_files(tables)
+    found = achieved(tables, run)
+    for text in (f"the demand is what the run '{found.run}' of {name} achieved", *found.caveats):
+        notes.print(f"Note: {text}")
+    return found
 
 
-def _answer(demand: Demand, market: Market, format_: AdviceFormat) -> None:
-    from azbenchlib.cli import advice_text
+def _print(answer: Advice, format_: AdviceFormat) -> None:
+    from azbenchlib.cli import advice_view
 
-    answer = _advice(demand, market)
     if format_ is AdviceFormat.json:
-        _json([_plain(row) for row in answer.records()])
+        print_json([_plain(row) for row in answer.records()])
     elif format_ is AdviceFormat.csv:
-        _csv(FLAT, (_flat(row) for row in answer.records()))
+        print_rows(FLAT, (_flat(row) for row in answer.records()))
     else:
-        advice_text.show(answer)
+        advice_view.show(answer)
 
 
 def _answer_all(wanted: list[tuple[str, Demand]], market: Market, format_: AdviceFormat) -> None:
-    """The cheapest design of each; what cannot be met says so in its row."""
-    from azbenchlib.cli import advice_text
+    """The cheapest configuration of each; what cannot be met says so in its row."""
+    from azbenchlib.cli import advice_view
 
     rows: list[dict[str, Any]] = []
     for name, demand in wanted:
@@ -164,24 +180,19 @@ def _answer_all(wanted: list[tuple[str, Demand]], market: Market, format_: Advic
         except InputError as error:
             rows.append({"name": name, "error": str(error)})
     if format_ is AdviceFormat.json:
-        _json([_plain(row) for row in rows])
+        print_json([_plain(row) for row in rows])
     elif format_ is AdviceFormat.csv:
-        _csv(("name", *FLAT, "error"), (_flat(row) for row in rows))
+        print_rows(("name", *FLAT, "error"), (_flat(row) for row in rows))
     else:
-        advice_text.show_all(rows, market)
+        advice_view.show_all(rows, market)
 
 
 def _advice(demand: Demand, market: Market) -> Advice:
-    from azbenchlib.analyse.market import check_offered
-    from azbenchlib.model.advise import advise as ask
+    from azbenchlib.advisor.advise import advise as ask
+    from azbenchlib.advisor.load_market import check_offered
 
     check_offered(demand.vm, market)
     return ask(demand, market)
-
-
-def _json(document: object) -> None:
-    json.dump(document, sys.stdout, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
 
 
 def _plain(value: Any) -> Any:
@@ -191,12 +202,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     return float(value) if isinstance(value, Decimal) else value
-
-
-def _csv(columns: tuple[str, ...], rows: Iterator[dict[str, Any]]) -> None:
-    writer = csv.DictWriter(sys.stdout, columns, restval="", extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

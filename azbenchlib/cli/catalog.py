@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import re
-import sys
 from collections import defaultdict
 from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.console import notes
+from azbenchlib.azure import disk_kinds
+from azbenchlib.cli.console import Console, notes, print_json
 
 if TYPE_CHECKING:
-    from azbenchlib.catalog import Limit, ProvisionedRules, TierRow, VmRow
+    from azbenchlib.azure.catalog import Limit, ProvisionedRules, TierRow, VmRow
 
-catalog = typer.Typer(no_args_is_help=True, help="Azure's limits: what is documented, since when, by whom.")
+catalog = typer.Typer(no_args_is_help=True, help="Azure's documented limits, with their dates and sources.")
 
-_TIER = re.compile(r"[pes]\d+", re.IGNORECASE)
-_SKU = re.compile(r"(ultra|premiumv2)\w*", re.IGNORECASE)
 # A page's "MB" may be one of these in the API, of the same figure. Source: the API's values beside the
 # pages', 2026-08-17.
 _MB_READINGS = {1.024: "MB of 1,024,000 B", 1.048576: "MiB"}
@@ -43,10 +38,11 @@ def show(
     format_: Annotated[ShowFormat, typer.Option("--format", help="What to print.")] = ShowFormat.table,
 ) -> None:
     """Show the limits of a VM size (E8ds_v4), a disk tier (P30) or a provisioned disk (UltraSSD)."""
-    from azbenchlib.catalog import disk_tier, provisioned_rules, vm
+    from azbenchlib.azure.catalog import disk_tier, provisioned_rules, vm
 
-    if _TIER.fullmatch(name) or _SKU.fullmatch(name):
-        row = disk_tier(name, as_of) if _TIER.fullmatch(name) else provisioned_rules(name, as_of)
+    tier = disk_kinds.of_tier(name) is not None
+    if tier or _provisioned(name):
+        row = disk_tier(name, as_of) if tier else provisioned_rules(name, as_of)
         if format_ is ShowFormat.json:
             _print_json(asdict(row) | {"source": _source(row.source_id)})
         else:
@@ -70,26 +66,25 @@ def refresh(
 ) -> None:
     """Ask Azure for the VM sizes of a region, or for its prices; lookups use the answer from then on."""
     if prices:
-        from azbenchlib.catalog.price_refresh import refresh as read_prices
+        from azbenchlib.azure.prices.refresh import refresh as read_prices
 
-        notes.print(f"Prices: {read_prices(location)}", markup=False)
+        notes.print(f"Prices: {read_prices(location)}")
         return
-    from azbenchlib.az import Az
-    from azbenchlib.catalog.refresh import refresh as read_region
+    from azbenchlib.azure.az import Az
+    from azbenchlib.azure.catalog.refresh import refresh as read_region
 
     written = read_region(location, Az.find())
-    notes.print(f"Catalogue: {written}", markup=False)
+    notes.print(f"Catalogue: {written}")
 
 
 def _source(source_id: str) -> dict[str, str]:
-    from azbenchlib.catalog import source
+    from azbenchlib.azure.catalog import source
 
     return asdict(source(source_id))
 
 
 def _print_json(document: dict[str, Any]) -> None:
-    json.dump(document, sys.stdout, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    print_json(document)
 
 
 def _vm_document(row: VmRow) -> dict[str, Any]:
@@ -107,7 +102,7 @@ def _vm_document(row: VmRow) -> dict[str, Any]:
 
 
 def _print_vm(row: VmRow) -> None:
-    from azbenchlib.catalog import LIMITS
+    from azbenchlib.azure.catalog import LIMITS
 
     table = _table("limit")
     remarks: dict[str, list[str]] = defaultdict(list)
@@ -132,7 +127,7 @@ def _print_vm(row: VmRow) -> None:
 
 def _properties(row: VmRow) -> list[str]:
     """What is known of the size beside its limits."""
-    from azbenchlib.units import format_size
+    from azbenchlib.core.units import format_size
 
     caching = {True: "caches data disks", False: "no cache for data disks", None: "caching not stated"}
     vcpus = f"{row.vcpus_available or row.vcpus} vCPUs" if row.vcpus else ""
@@ -150,9 +145,15 @@ def _properties(row: VmRow) -> list[str]:
     return [text for text in known if text]
 
 
+def _provisioned(name: str) -> bool:
+    """Whether a name is meant for a kind of provisioned disks: its word or its SKU, with or without more."""
+    starts = (start for kind in disk_kinds.managed() if kind.provisioned for start in (kind.word, kind.sku))
+    return name.lower().startswith(tuple(start.lower() for start in starts if start))
+
+
 def _print_disk(row: TierRow | ProvisionedRules) -> None:
     """One line a figure; what has no figure is not stated."""
-    from azbenchlib.catalog import TierRow
+    from azbenchlib.azure.catalog import TierRow
 
     table = _table("limit")
     for name in (field.name for field in fields(row)):
@@ -161,7 +162,7 @@ def _print_disk(row: TierRow | ProvisionedRules) -> None:
             human, exact = _figure(value, name)
             table.add_row(Text(name), human, exact, _span(row.valid_from, row.valid_to), _said(row.source_id))
     console = Console(highlight=False)
-    console.print(f"{row.name}, {row.sku}" if isinstance(row, TierRow) else row.sku, markup=False)
+    console.print(f"{row.name}, {row.sku}" if isinstance(row, TierRow) else row.sku)
     console.print(table)
     if row.note:
         console.print(row.note, markup=False, style="dim", soft_wrap=True)
@@ -187,8 +188,8 @@ def _cells(limit: Limit, best: Limit | None = None) -> tuple[Text, ...]:
 
 def _figure(value: float, name: str) -> tuple[str, str]:
     """The value as people say it, and in base units where that is something else."""
-    from azbenchlib.catalog.rows import OVER_NVME
-    from azbenchlib.units import format_count, format_mbps, format_size
+    from azbenchlib.azure.catalog.rows import OVER_NVME
+    from azbenchlib.core.units import format_count, format_mbps, format_size
 
     kind = name.removesuffix(OVER_NVME)
     if "bytes_per_s" in kind:

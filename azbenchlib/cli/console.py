@@ -1,5 +1,113 @@
-"""Where the command line speaks of what it does: stderr, so that stdout is the result alone."""
+"""All that the command line prints goes through here, and no name in foreign data commands the terminal.
 
-from rich.console import Console
+Notes on what is done go to stderr, so that stdout is the result alone. What is to be copied from it, such as
+a job file, is printed as it is: no terminal wraps, pads or indents it.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import rich.console
+from rich.segment import Segment
+
+from azbenchlib.core.files import write_atomically
+from azbenchlib.core.printable import cell, cells, json_text, printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Console(rich.console.Console):
+    """A console that prints texts as they are: square brackets are no markup, and control characters show."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(markup=False, emoji=False, **settings)
+
+    def render(
+        self, renderable: rich.console.RenderableType, options: rich.console.ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """As rich does; what styles and moves is rich's own, all text is made printable."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
 
 notes = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(text: str) -> None:
+    """Print a line, or lines, of a result, as they are at any width, with a line feed at the end."""
+    sys.stdout.write(f"{printable(text.rstrip())}\n")
+
+
+def print_json(document: object) -> None:
+    """Print a result as one line of JSON."""
+    sys.stdout.write(f"{json_text(document)}\n")
+
+
+def print_table(table: pd.DataFrame) -> None:
+    """Print a table as CSV, with no cell that a spreadsheet takes for a formula."""
+    cells(table).to_csv(sys.stdout, index=False)
+
+
+def print_rows(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print rows as CSV, as :func:`print_table` does; cells of other columns are left out."""
+    writer = csv.DictWriter(sys.stdout, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(
+        {name: cell(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in rows
+    )
+
+
+def write_job(path: Path, job: str) -> None:
+    """Write a fio job file, whole or not at all, and say so.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written.
+    """
+    notes.print(f"Job: {write_atomically(path, job.encode())}")
+
+
+class _Outliving:
+    """A stream that goes on, silently, when its terminal was closed or its reader has ended."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:  # EPIPE of a pipe, EIO of a terminal
+            self._go_silent()
+        return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError:
+            self._go_silent()
+
+    def _go_silent(self) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._stream.fileno())
+        os.close(nowhere)
+
+
+def outlive_readers() -> None:
+    """Let this process go on when nobody reads its output any more: it may have things to delete."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and not isinstance(stream, _Outliving):
+            setattr(sys, name, _Outliving(stream))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -12,23 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.console import notes
-from azbenchlib.cli.described import VmOption, described_setup
-from azbenchlib.errors import InputError
-from azbenchlib.units import MB, parse_size
+from azbenchlib.azure.prices.rows import MONTH_HOURS
+from azbenchlib.cli.console import Console, notes, print_json
+from azbenchlib.cli.setup_options import VmOption, described_setup
+from azbenchlib.core import stated_values
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import MB, SIZE_RULE, stated_rate
 
 if TYPE_CHECKING:
-    from azbenchlib.catalog.price_rows import Meter, Price
-    from azbenchlib.catalog.prices import PriceBook
+    from azbenchlib.azure.prices.book import PriceBook
+    from azbenchlib.azure.prices.rows import Meter, Price
+    from azbenchlib.cost.bill import Bill
+    from azbenchlib.cost.operations import Burst
     from azbenchlib.model import Setup
-    from azbenchlib.model.bill import Bill
-    from azbenchlib.model.operations import Burst
-
-MONTH_HOURS = 730.0
 
 
 class CostFormat(StrEnum):
@@ -66,14 +63,14 @@ def cost(
         list[str] | None,
         typer.Option("--disk", help="As `azbench limits` takes it; P30:burst bursts on demand; repeatable."),
     ] = None,
-    hours: Annotated[float, typer.Option(help="The period; a month has 730 hours.")] = MONTH_HOURS,
+    hours: Annotated[float, typer.Option(help="The period; a month has 730 hours.")] = float(MONTH_HOURS),
     prices: PricesOption = None,
     as_of: PriceDayOption = None,
     pay: PayOption = Pay.payg,
     ios_per_s: Annotated[
-        float | None, typer.Option("--iops", help="I/Os per second of each Standard disk: its transactions.")
+        str | None, typer.Option("--iops", help="I/Os per second of each Standard disk: its transactions.")
     ] = None,
-    bs: Annotated[str, typer.Option("--bs", help="Size of these I/Os.")] = "4k",
+    bs: Annotated[str, typer.Option("--bs", help="Size of these I/Os, such as 4k, which is 4KiB.")] = "4k",
     transaction_cap: Annotated[
         int | None,
         typer.Option(min=1, help="Transactions of a Standard SSD that are billed in an hour at most."),
@@ -82,21 +79,23 @@ def cost(
         list[str] | None,
         typer.Option(
             "--burst",
-            help="SECONDS:IOPS or SECONDS:IOPS:MBPS asked of each bursting disk in the period; repeatable.",
+            help="A burst of each bursting disk in the period: SECONDS:IOPS[:MBPS]; repeatable.",
         ),
     ] = None,
-    snapshots: Annotated[str | None, typer.Option(help="Used size of all snapshots, such as 120GiB.")] = None,
+    snapshots: Annotated[
+        str | None, typer.Option(help=f"Used size of all snapshots, such as 120GiB. {SIZE_RULE}.")
+    ] = None,
     snapshot_sku: Annotated[str, typer.Option(help="Where snapshots are kept.")] = "Standard_LRS",
     ultra_enabled: Annotated[
-        bool, typer.Option("--ultra-enabled", help="The VM is made ready for Ultra Disks.")
+        bool, typer.Option("--ultra-enabled", help="The VM is enabled for Ultra Disks.")
     ] = False,
     format_: Annotated[CostFormat, typer.Option("--format", help="What to print.")] = CostFormat.table,
 ) -> None:
-    """Say what a VM with its disks costs: every meter with its quantity, price, source and day."""
-    from azbenchlib.catalog.price_rows import PAYMENTS
-    from azbenchlib.catalog.prices import book
-    from azbenchlib.model.bill import bill
-    from azbenchlib.model.cost import Use, charges, doubts
+    """Show what a VM with its disks costs: every meter with its quantity, price, source and date."""
+    from azbenchlib.azure.prices.book import book
+    from azbenchlib.azure.prices.rows import PAYMENTS
+    from azbenchlib.cost.bill import bill
+    from azbenchlib.cost.usage import Use, charges, doubts
 
     full = _resolved(setup, vm, disk or [], as_of)
     there = book(region, prices, as_of)
@@ -104,28 +103,27 @@ def cost(
         pay=PAYMENTS[pay],
         vcpus=_vcpus(full),
         ultra_enabled=ultra_enabled,
-        ios_per_s=None if ios_per_s is None else _positive("--iops", ios_per_s),
-        bs_bytes=int(_positive("--bs", parse_size(bs))),
+        ios_per_s=None if ios_per_s is None else stated_values.number("--iops", ios_per_s),
+        bs_bytes=stated_values.block("--bs", bs),
         transaction_cap=transaction_cap,
         bursts=tuple(_burst(text) for text in burst or []),
-        snapshot_bytes=parse_size(snapshots) if snapshots else 0,
+        snapshot_bytes=stated_values.size("--snapshots", snapshots) if snapshots else 0,
         snapshot_sku=snapshot_sku,
     )
     period = Decimal(str(_positive("--hours", hours)))
     found = bill(charges(full, there.region, period, used), there.prices, period)
     _refuse(found, there, prices)
     if format_ is CostFormat.json:
-        json.dump(_document(found), sys.stdout, ensure_ascii=False, allow_nan=False)
-        sys.stdout.write("\n")
+        print_json(_document(found))
     else:
         _print(found, full, there)
     for doubt in doubts(full, used):
-        notes.print(f"Note: {doubt}", markup=False)
+        notes.print(f"Note: {doubt}")
 
 
 def _resolved(setup: str | None, vm: str | None, disks: list[str], as_of: str | None) -> Setup:
     """The setup with the catalogue's numbers; a VM alone is one too."""
-    from azbenchlib.analyse.priced import resolved
+    from azbenchlib.cost.priced_setups import resolved
     from azbenchlib.model import VM, Setup
 
     alone = setup is None and vm and not disks and not vm.lower().endswith(".json")
@@ -134,7 +132,7 @@ def _resolved(setup: str | None, vm: str | None, disks: list[str], as_of: str | 
 
 
 def _vcpus(setup: Setup) -> int | None:
-    from azbenchlib import catalog
+    from azbenchlib.azure import catalog
 
     return catalog.vm(setup.vm.size, setup.as_of).vcpus if setup.vm.size else None
 
@@ -146,12 +144,12 @@ def _positive(option: str, value: float) -> float:
 
 
 def _burst(text: str) -> Burst:
-    from azbenchlib.model.operations import Burst
+    from azbenchlib.cost.operations import Burst
 
     try:
-        seconds, iops, *rest = (float(part) for part in text.split(":"))
+        seconds, iops, *rest = map(stated_rate, text.split(":"))
         (mbps,) = rest or [0.0]
-    except ValueError:
+    except (ValueError, InputError):
         raise InputError(f"--burst '{text}': write SECONDS:IOPS[:MBPS], such as 60:7000") from None
     return Burst(_positive("--burst", seconds), iops, mbps * MB)
 
@@ -166,8 +164,8 @@ def _refuse(found: Bill, there: PriceBook, own: Path | None) -> None:
 
 
 def _missing(meter: Meter, there: PriceBook, own: Path | None) -> str:
-    from azbenchlib.catalog.price_rows import VM_PRODUCT
-    from azbenchlib.catalog.prices import elsewhere, sizes_like
+    from azbenchlib.azure.prices.book import elsewhere, sizes_like
+    from azbenchlib.azure.prices.rows import VM_PRODUCT
 
     if own is not None and meter.product != VM_PRODUCT:
         alike = sorted(p.name for known, p in there.prices.items() if known.product == meter.product)
@@ -204,7 +202,7 @@ def _print(found: Bill, setup: Setup, there: PriceBook) -> None:
         figures = (line.quantity, price.unit_price, line.amount)
         table.add_row(Text(f"  {_meter_text(price)}"), Text(price.unit), *map(Text, map(_text, figures)))
     console = Console(highlight=False)
-    console.print(f"{setup.vm.size or 'Disks alone'} in {there.region}, {found.currency}", markup=False)
+    console.print(f"{setup.vm.size or 'Disks alone'} in {there.region}, {found.currency}")
     console.print(table)
     total = found.total or Decimal(0)
     an_hour = total / found.hours
@@ -212,12 +210,11 @@ def _print(found: Bill, setup: Setup, there: PriceBook) -> None:
         f"Total for {_text(found.hours)} h: {_text(total)} {found.currency} "
         f"({_text(an_hour.quantize(Decimal('1e-6')))} an hour); "
         "without operating system licence, network and backup",
-        markup=False,
         soft_wrap=True,
     )
     for source in dict.fromkeys(f"{line.price.source_id} of {line.price.as_of}" for line in found.lines):
         meters = (_meter_text(line.price) for line in found.lines if source.startswith(line.price.source_id))
-        notes.print(f"{source}: {', '.join(dict.fromkeys(meters))}", markup=False)
+        notes.print(f"{source}: {', '.join(dict.fromkeys(meters))}")
 
 
 def _meter_text(price: Price) -> str:

@@ -10,24 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console, Group
+from rich.console import Group
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.cli import lab_run
-from azbenchlib.cli.console import notes
-from azbenchlib.cli.described import DayOption, DiskOption, SetupArgument, VmOption, described_setup
-from azbenchlib.errors import AzbenchError, InputError
-from azbenchlib.units import KIB, MIB, US_PER_S, format_count, format_mbps, format_size, format_us, parse_size
+from azbenchlib.cli.console import Console, notes
+from azbenchlib.cli.setup_options import DayOption, DiskOption, SetupArgument, VmOption, described_setup
+from azbenchlib.core import stated_values
+from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.units import KIB, MIB, US_PER_S, format_count, format_mbps, format_size, format_us
 
 if TYPE_CHECKING:
-    from azbenchlib.lab.session import Lab
+    from azbenchlib.lab.lab import Lab
     from azbenchlib.model import Ceiling
 
 app = typer.Typer(no_args_is_help=True, help="Emulated Azure disks on this machine, for fio to drive.")
 
-TICK_S = 0.05  # how often I/Os that must wait pass with --tick; our assumption
+_TICK_S = 0.05  # how often I/Os that must wait pass with --tick; our assumption
 _POLL_S = 0.25
 _BLOCK_SIZES = (4 * KIB, MIB)  # at the first IOPS are largest, at the last MB/s
 
@@ -40,33 +41,33 @@ def start(
     as_of: DayOption = None,
     credit_seconds: Annotated[
         float,
-        typer.Option(min=0, help="How long full credits last at the largest burst; Azure's last 1,800."),
+        typer.Option(min=0, help="Seconds that full credits last at the largest burst; in Azure, 1,800."),
     ] = 1800,
-    time_scale: lab_run.PaceOption = None,
-    tick: Annotated[
-        bool, typer.Option("--tick", help="Let I/Os that must wait pass only every 50 ms.")
-    ] = False,
-    cache: Annotated[str | None, typer.Option(help="Size of the host cache; default: the VM's own.")] = None,
+    time_scale: lab_run.TimeScaleOption = None,
+    tick: Annotated[bool, typer.Option("--tick", help="Release waiting I/Os only every 50 ms.")] = False,
+    cache: Annotated[
+        str | None, typer.Option(help="Size of the host cache, such as 1GiB; default: the VM's own.")
+    ] = None,
     port: Annotated[
         int | None,
         typer.Option(min=1, max=65535, help="Also listen on this port, where every local user can connect."),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="Where data, socket and live log lie; default: a temporary folder.")
+        Path | None, typer.Option(help="Folder of data, socket and live log; default: a temporary one.")
     ] = None,
 ) -> None:
     """Emulate a VM with its disks until Ctrl-C, and print what fio needs to drive them."""
-    from azbenchlib.analyse.resolve import resolve
-    from azbenchlib.lab import pace
-    from azbenchlib.lab.machine import Options
-    from azbenchlib.lab.session import Lab
+    from azbenchlib.lab import dilation
+    from azbenchlib.lab.engine.virtual_machine import Options
+    from azbenchlib.lab.lab import Lab
+    from azbenchlib.model.fill_from_catalogue import resolve
 
-    pace.check(time_scale)
+    dilation.check(time_scale)
     full = resolve(described_setup(setup, vm, disk or [], as_of), as_of or date.today().isoformat())
     options = Options(
         credit_s=credit_seconds,
-        tick_s=TICK_S if tick else 0.0,
-        cache_bytes=parse_size(cache) if cache else None,
+        tick_s=_TICK_S if tick else 0.0,
+        cache_bytes=stated_values.size("--cache", cache) if cache else None,
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end is an interrupt
     try:
@@ -83,11 +84,11 @@ def watch(
         Path | None, typer.Argument(help="Socket, folder or live log of a lab; default: the one that runs.")
     ] = None,
 ) -> None:
-    """Show what a running lab does: rates, queues, cache hits, credits, and which limit holds back."""
+    """Show what a running lab does: rates, queues, cache hits, credits, and which limits bind."""
     from azbenchlib.cli.lab_view import follow
 
     log = _log_of(path)
-    notes.print(f"{log}, until Ctrl-C", markup=False)
+    notes.print(f"{log}, until Ctrl-C")
     try:
         follow(log)
     except KeyboardInterrupt:
@@ -100,36 +101,38 @@ app.command()(lab_run.mount)
 
 
 def _log_of(path: Path | None) -> Path:
-    from azbenchlib.lab import live
+    from azbenchlib.lab.server import live_log
 
     if path is None:
-        found = live.running()
+        found = live_log.running()
         if not found:
             raise InputError("no lab is running in a temporary folder; start one with `azbench lab start`")
         if len(found) > 1:
-            notes.print(f"{len(found)} labs are running; this is the newest", markup=False)
+            notes.print(f"{len(found)} labs are running; this is the newest")
         return found[0]
     if path.is_dir():
-        return path / live.LOG
-    return path.with_name(live.LOG) if path.is_socket() else path
+        return path / live_log.LIVE_LOG
+    return path.with_name(live_log.LIVE_LOG) if path.is_socket() else path
 
 
 def _wait(lab: Lab) -> None:
     """Pass on what the server has to say, until it ends or we are interrupted."""
     while lab.alive():
-        for sentence in lab.complaints():
-            notes.print(sentence, markup=False)
+        for sentence in lab.warnings():
+            notes.print(sentence)
         time.sleep(_POLL_S)
     raise AzbenchError(lab.fault())
 
 
 def _print(lab: Lab) -> None:
-    from azbenchlib import doctor
+    from azbenchlib.campaign import doctor
 
     console = Console(highlight=False)
     setup = lab.setup
     title = f"{setup.vm.size or 'No VM limits'}, emulated with the limits of {setup.as_of}"
-    console.print(Panel(Group(_table(lab), Text(f"\n{_motion(lab)}")), title=Text(title), title_align="left"))
+    console.print(
+        Panel(Group(_table(lab), Text(f"\n{_dilation(lab)}")), title=Text(title), title_align="left")
+    )
     if lab.port is not None:
         notes.print(f"Port {lab.port} of 127.0.0.1 is open: every user of this machine can connect.")
     for volume in lab.sizes:
@@ -140,7 +143,7 @@ def _print(lab: Lab) -> None:
         notes.print(
             f"\nThis machine's fio has no nbd engine, which these commands need; {check.remedy}", markup=False
         )
-    notes.print("\nThe lab runs until Ctrl-C; its data is gone then.")
+    notes.print("\nThe lab runs until Ctrl-C; its data is deleted then.")
 
 
 def _table(lab: Lab) -> Table:
@@ -172,14 +175,14 @@ def _most(rows: list[Ceiling], quantity: str) -> str:
     return f"{form(base)}, burst {form(burst)}" if burst and burst > base else form(base)
 
 
-def _motion(lab: Lab) -> str:
-    """What slow motion means here, in a sentence."""
+def _dilation(lab: Lab) -> str:
+    """What time dilation means here, in a sentence."""
     floor = f"the way to the disk and back takes {format_us(lab.floor_s * US_PER_S)} here"
     if lab.time_scale == 1:
         return f"Real time: this machine keeps up with these disks; {floor}."
     k = format_count(lab.time_scale)
     return (
-        f"Slow motion {k}x: everything takes {k} times as long as on the real disks, so that this machine "
+        f"Time dilation {k}x: everything takes {k} times as long as on the real disks, so that this machine "
         f"keeps up; {floor}. Divide latencies by {k} and multiply IOPS and MB/s by {k}."
     )
 

@@ -12,13 +12,14 @@ from typing import Annotated
 import typer
 
 from azbenchlib.cli.console import notes
-from azbenchlib.cli.described import DayOption, DiskOption, VmOption, described_setup
-from azbenchlib.errors import InputError
+from azbenchlib.cli.measuring import TRUST
+from azbenchlib.cli.setup_options import DayOption, DiskOption, VmOption, described_setup
+from azbenchlib.core.errors import InputError
 
-PaceOption = Annotated[
+TimeScaleOption = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Slow motion: 1, 2, 4 … times slower; default: what this machine keeps up with."
+        min=1, help="Dilation factor: 1, 2, 4 … times slower; default: what this machine keeps up with."
     ),
 ]
 _POLL_S = 0.25
@@ -44,37 +45,35 @@ def run(
     ] = 10.0,
     credit_seconds: Annotated[
         float | None,
-        typer.Option(min=0, help="How long full credits last at the largest burst; Azure's last 1,800."),
+        typer.Option(min=0, help="Seconds that full credits last at the largest burst; in Azure, 1,800."),
     ] = None,
-    time_scale: PaceOption = None,
+    time_scale: TimeScaleOption = None,
+    trust_job_files: TRUST = False,
 ) -> None:
-    """Run a fio job file on emulated disks, one after the other, and print what came out."""
-    from azbenchlib.campaign import show_progress
-    from azbenchlib.campaign.jobfile import JobFile
-    from azbenchlib.campaign.lab import run_lab
-    from azbenchlib.campaign.lab_setup import in_words
+    """Run a fio job file on emulated disks, one after the other, and print the results."""
+    from azbenchlib.campaign import LabTarget, measure, show_progress
+    from azbenchlib.campaign.targets.lab.setup import in_words
+    from azbenchlib.campaign.workloads.jobfile import JobFile
     from azbenchlib.cli.reading import print_overview
-    from azbenchlib.dataset import Dataset
+    from azbenchlib.dataset.dataset import Dataset
 
     if len(what) > 2:
         raise InputError(f"one setup and one job file are needed, not {len(what)} words")
     *setup, job = what
     described = described_setup(setup[0] if setup else None, vm, disk or [], as_of)
     path = Path(job)
-    workload = JobFile.load(path.stem, {"job": path.name}, path.parent)
+    workload = JobFile.load(path.stem, {"job": path.name}, path.parent, trust_job_files)
     folder = output or Path("datasets") / f"lab-{path.stem}"
-    run_lab(
-        [in_words(described, [workload])],
-        folder,
+    target = LabTarget(
+        emulated=[in_words(described, [workload])],
         title=f"{path.name} on emulated disks",
         longest_s=seconds,
         credit_s=credit_seconds,
         time_scale=time_scale,
-        progress=show_progress(every=True),
-        fresh=True,
     )
+    measure(target, folder, progress=show_progress(every=True), fresh=True)
     print_overview(Dataset.load(folder))
-    notes.print(f"Dataset: {folder}", markup=False)
+    notes.print(f"Dataset: {folder}")
 
 
 def mount(
@@ -82,14 +81,14 @@ def mount(
     volume: Annotated[
         str | None, typer.Option(help="Which of the lab's volumes, where it has several.")
     ] = None,
-    lab: Annotated[Path | None, typer.Option(help="Folder of the lab; default the one that runs.")] = None,
+    lab: Annotated[Path | None, typer.Option(help="Folder of the lab; default: the running one.")] = None,
 ) -> None:
-    """Have a disk of a running lab (`azbench lab start`) as a file, for iozone; Ctrl-C ends it."""
-    from azbenchlib.lab.live import LOG, alive, read, running
+    """Show a disk of a running lab (`azbench lab start`) as a file, for iozone; Ctrl-C ends it."""
     from azbenchlib.lab.mount import mounted
-    from azbenchlib.lab.serve import SOCKET
+    from azbenchlib.lab.server.live_log import LIVE_LOG, alive, read, running
+    from azbenchlib.lab.server.serve import SOCKET
 
-    logs = [log for log in ([lab / LOG] if lab else running()) if alive(log)]
+    logs = [log for log in ([lab / LIVE_LOG] if lab else running()) if alive(log)]
     if not logs:
         where = f"in {lab}" if lab else "in a temporary folder"
         raise InputError(f"no lab is running {where}; start one in another terminal with `azbench lab start`")
@@ -98,7 +97,7 @@ def mount(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end is an interrupt
     with suppress(KeyboardInterrupt), mounted(log.parent / SOCKET, wanted, file) as process:
         name = shlex.quote(str(file))
-        notes.print(f"{wanted} is {file}. Bypass the page cache (-I), or it answers instead:", markup=False)
+        notes.print(f"{wanted} is {file}. Bypass the page cache (-I), or it answers instead:")
         # -+N: it cannot truncate a disk, and gives up when it finds that out
         notes.print(f"  iozone -I -+N -i 0 -i 2 -s 64m -r 4k -f {name}", markup=False, soft_wrap=True)
         while alive(log) and process.poll() is None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 from datetime import date
 from enum import StrEnum
 from itertools import groupby
@@ -12,21 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.console import notes
-from azbenchlib.cli.described import DayOption, DiskOption, SetupArgument, VmOption, described_setup
-from azbenchlib.errors import InputError
-from azbenchlib.units import MB, format_count, format_mbps, format_size, parse_size
+from azbenchlib.cli.console import Console, notes, print_json
+from azbenchlib.cli.setup_options import DayOption, DiskOption, SetupArgument, VmOption, described_setup
+from azbenchlib.core import stated_values
+from azbenchlib.core.units import MB, format_count, format_mbps, format_size
 
 if TYPE_CHECKING:
     from azbenchlib.model import Ceiling, Setup
 
+_READS = 1.0  # the share of reads where none is given: reads have the highest ceilings
 BLOCK_SIZES = "4k,8k,16k,64k,256k,1M"
-BAR = 24  # characters of the longest bar
-DRAWN = 6  # lines that one figure tells apart
+_BAR = 24  # characters of the longest bar
+_DRAWN = 6  # lines that one figure tells apart
 
 
 class LimitsFormat(StrEnum):
@@ -40,28 +38,36 @@ def limits(
     setup: SetupArgument = None,
     vm: VmOption = None,
     disk: DiskOption = None,
-    bs: Annotated[str, typer.Option("--bs", help="Block sizes, comma-separated.")] = BLOCK_SIZES,
-    read_share: Annotated[float, typer.Option(help="Share of reads, 0 to 1; writes are the rest.")] = 1.0,
+    bs: Annotated[
+        str, typer.Option("--bs", help="Block sizes such as 4k, which is 4KiB, comma-separated.")
+    ] = BLOCK_SIZES,
+    read_share: Annotated[
+        str | None,
+        typer.Option(
+            help="Share of reads, 0.7 or 70%; writes are the rest. Default: 100%, reads only "
+            "(`azbench advise` assumes 70%)."
+        ),
+    ] = None,
     as_of: DayOption = None,
     format_: Annotated[LimitsFormat, typer.Option("--format", help="What to print.")] = LimitsFormat.table,
     plot: Annotated[Path | None, typer.Option(help="Write the roofline as SVG to this file.")] = None,
 ) -> None:
-    """Say the most that a VM with its disks can deliver, and which limit binds at each block size."""
-    from azbenchlib.analyse.resolve import resolve
+    """Show the most that a VM with its disks can deliver, and which limit binds at each block size."""
     from azbenchlib.model import ceilings
+    from azbenchlib.model.fill_from_catalogue import resolve
 
-    sizes = sorted({parse_size(part) for part in bs.split(",")})
-    if not sizes[0]:
-        raise InputError(f"--bs '{bs}': a block size must be above 0")
+    sizes = sorted({stated_values.block("--bs", part) for part in bs.split(",")})
     full = resolve(described_setup(setup, vm, disk or [], as_of), as_of or date.today().isoformat())
-    found = ceilings(full, sizes, read_share)
+    share = _READS if read_share is None else stated_values.share("--read-share", read_share)
+    if read_share is None:
+        notes.print(f"Note: {_READS:.0%} reads, as no --read-share is given")
+    found = ceilings(full, sizes, share)
     if format_ is LimitsFormat.json:
-        json.dump(_document(full, found), sys.stdout, ensure_ascii=False, allow_nan=False)
-        sys.stdout.write("\n")
+        print_json(_document(full, found))
     else:
-        _print_tables(full, found)
+        _print_tables(full, found, share)
     if plot is not None:
-        _plot(full, found, read_share, plot)
+        _plot(full, found, share, plot)
 
 
 def _document(setup: Setup, found: list[Ceiling]) -> dict[str, Any]:
@@ -87,18 +93,18 @@ def _disk_record(disk: Any) -> dict[str, Any]:
 
 
 def _statements(setup: Setup) -> list[Any]:
-    from azbenchlib.analyse.resolve import statements
+    from azbenchlib.model.fill_from_catalogue import statements
 
     return statements(setup.vm.size, setup.as_of) if setup.vm.size and setup.as_of else []
 
 
-def _print_tables(setup: Setup, found: list[Ceiling]) -> None:
+def _print_tables(setup: Setup, found: list[Ceiling], share: float) -> None:
     """A table a volume and path: base, and burst beside it where there is one."""
     console = Console(highlight=False)
     most = max((row.iops for row in found if row.iops), default=1.0)
-    console.print(f"{setup.vm.size or 'No VM limits'}, limits of {setup.as_of}", markup=False)
+    console.print(f"{setup.vm.size or 'No VM limits'}, limits of {setup.as_of}, {share:.0%} reads")
     for title, group in groupby(found, key=_title):
-        console.print(f"\n{title}", markup=False)
+        console.print(f"\n{title}")
         console.print(_table(list(group), most))
     _tell_sources(setup)
 
@@ -145,25 +151,25 @@ def _bar(iops: float | None, most: float) -> str:
     """A bar on a log scale from 10 IOPS up."""
     if iops is None or iops <= 10:
         return ""
-    return "█" * max(1, round(BAR * math.log10(iops / 10) / math.log10(max(most, 100) / 10)))
+    return "█" * max(1, round(_BAR * math.log10(iops / 10) / math.log10(max(most, 100) / 10)))
 
 
 def _tell_sources(setup: Setup) -> None:
     """Which catalogue rows the VM's limits are from, to stderr."""
-    from azbenchlib import catalog
+    from azbenchlib.azure import catalog
 
     by_source: dict[str, list[str]] = {}
     for limit in _statements(setup):
         by_source.setdefault(limit.source_id, []).append(limit.name)
     for source, names in by_source.items():
-        notes.print(f"{source} of {catalog.source(source).date}: {', '.join(names)}", markup=False)
+        notes.print(f"{source} of {catalog.source(source).date}: {', '.join(names)}")
 
 
 def _plot(setup: Setup, found: list[Ceiling], read_share: float, path: Path) -> None:
     """The first six lines, with the corners among their points."""
     import pandas as pd
 
-    from azbenchlib import manifest
+    from azbenchlib.core.files import write_atomically
     from azbenchlib.model import ceilings
     from azbenchlib.plots.roofline import roofline, standalone
     from azbenchlib.plots.style import WIDE, Series
@@ -178,14 +184,13 @@ def _plot(setup: Setup, found: list[Ceiling], read_share: float, path: Path) -> 
         ]
     )
     names = list(dict.fromkeys(rows["series"]))
-    if len(names) > DRAWN:
+    if len(names) > _DRAWN:
         notes.print(
-            f"the figure shows {DRAWN} of {len(names)} lines; left out: {', '.join(names[DRAWN:])}",
-            markup=False,
+            f"the figure shows {_DRAWN} of {len(names)} lines; left out: {', '.join(names[_DRAWN:])}",
         )
-    series = [Series(name, name, name, i) for i, name in enumerate(names[:DRAWN])]
-    manifest.write_atomically(path, standalone(roofline(rows, series, WIDE)).encode())
-    notes.print(f"Roofline: {path}", markup=False)
+    series = [Series(name, name, name, i) for i, name in enumerate(names[:_DRAWN])]
+    write_atomically(path, standalone(roofline(rows, series, WIDE)).encode())
+    notes.print(f"Roofline: {path}")
 
 
 def _line(row: Ceiling) -> str:

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 import signal
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azbenchlib.cli.console import notes
-from azbenchlib.errors import AzbenchError
+from azbenchlib.cli.console import notes, outlive_readers, say
+from azbenchlib.core.errors import AzbenchError
 
-FILE = Annotated[
+if TYPE_CHECKING:
+    from azbenchlib.azure.az import Az
+
+_FILE = Annotated[
     Path | None,
     typer.Argument(
-        help="Measurement file (YAML), such as campaigns/ultra-disk.yaml; none: a few disks, or on this "
-        "machine a small grid."
+        help="Measurement file (YAML), such as campaigns/ultra-disk.yaml. Default: a few emulated disks; "
+        "with --target local, a small grid of workloads."
+    ),
+]
+TRUST = Annotated[
+    bool,
+    typer.Option(
+        "--trust-job-files",
+        help="The job files are your own: they may use every option of fio, also those that start programs "
+        "and open other files.",
     ),
 ]
 
 
 def run(
-    file: FILE = None,
+    file: _FILE = None,
     target: Annotated[
         str,
         typer.Option(help="Where to measure: lab (emulated disks), local (this machine) or azure."),
@@ -33,6 +47,7 @@ def run(
     quick: Annotated[
         bool, typer.Option(help="A rehearsal: at most 3 s and 256 MiB a workload, no rests.")
     ] = False,
+    trust_job_files: TRUST = False,
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", help="name=value for 01_measure.ipynb; repeatable."),
@@ -43,6 +58,7 @@ def run(
     In Azure everything is created in one resource group, which is deleted at the end, also after an error
     or an interrupt.
     """
+    from azbenchlib.campaign import experiment
     from azbenchlib.report import execute
 
     unnamed = "emulated-disks" if target == "lab" else "this-machine"
@@ -51,53 +67,106 @@ def run(
     parameters = {"dataset": str(folder), "target": target, "quick": quick, **given}
     if file:
         parameters["file"] = str(file)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end is an interrupt
+    if file:
+        experiment.load(file, quick, trust_job_files)  # what is refused is told before a kernel is started
+    os.environ[experiment.TRUST_JOB_FILES] = str(int(trust_job_files))
+    outlive_readers()
+    for name in ("SIGTERM", "SIGHUP"):  # a polite end and a closed terminal are interrupts
+        number = getattr(signal, name, None)
+        if number and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
     try:
         notebook = execute.find_notebook("01_measure")
         execute.run_notebook(notebook, parameters, folder / "measure.ipynb", progress=True)
-    except KeyboardInterrupt:
-        notes.print("azbench: interrupted; what is finished is kept, the same command goes on from there")
+    except KeyboardInterrupt as error:
+        words = str(error) or "interrupted; what is finished is kept, the same command goes on from there"
+        notes.print(f"azbench: {'. '.join([words, *_untold(parameters['dataset'], words)])}")
         raise
-    notes.print(f"Dataset: {folder}", markup=False)
+    except AzbenchError as error:
+        if left := _untold(parameters["dataset"], str(error)):
+            raise AzbenchError(". ".join([str(error), *left])) from error
+        raise
+    notes.print(f"Dataset: {folder}")
+
+
+def _untold(dataset: str, words: str) -> list[str]:
+    """What is noted as left in Azure and not told in the last words, as after a kernel that was killed."""
+    from azbenchlib.campaign.targets.azure import teardown
+
+    return [said for group, said in teardown.noted(Path(dataset)).items() if group not in words]
 
 
 def plan(
     file: Annotated[Path, typer.Argument(help="Measurement file (YAML).")],
-    quick: Annotated[bool, typer.Option(help="Of the rehearsal.")] = False,
+    quick: Annotated[bool, typer.Option(help="Print the plan of the rehearsal.")] = False,
+    trust_job_files: TRUST = False,
 ) -> None:
     """Print what a measurement file would create and run in Azure, command by command; nothing is done."""
-    from azbenchlib.campaign import experiment, listing
+    from azbenchlib.campaign import experiment, plan_text
 
-    todo = experiment.load(file, quick)
-    for line in listing.lines(todo):
-        typer.echo(line)
+    todo = experiment.load(file, quick, trust_job_files)
+    for line in plan_text.lines(todo):
+        say(line)
 
 
 def cleanup(
-    yes: Annotated[bool, typer.Option("--yes", help="Delete what is listed.")] = False,
-    group: Annotated[str, typer.Option(help="Only this resource group.")] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Delete your expired groups, or the named group.")
+    ] = False,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="With --yes: also delete groups of other owners, and of runs that may still go on."
+        ),
+    ] = False,
+    group: Annotated[str, typer.Option(help="Only this resource group, whoever its owner is.")] = "",
+    subscription: Annotated[
+        str, typer.Option(help="Id or name of the subscription; default: the one that az is set to.")
+    ] = "",
 ) -> None:
-    """List what runs of azbench left in the Azure subscription, and delete it with --yes.
+    """List what runs of azbench left in an Azure subscription, and delete it with --yes.
 
-    A run that goes on at this moment is listed too: see when it expires.
+    Without --all or --group, only expired groups that you own are deleted. A group that azbench did not make
+    is never touched.
     """
-    from azbenchlib.az import Az
-    from azbenchlib.campaign import leftovers
+    from azbenchlib.azure.az import Az
+    from azbenchlib.campaign.targets.azure import orphans
 
-    az = Az.find()
-    found = [left for left in leftovers.find(az) if group in ("", left.group)]
+    outlive_readers()
+    az = Az.find().within(subscription)
+    az = az.within(orphans.subscription(az))
+    found = [left for left in orphans.find(az) if group in ("", left.group)]
     if not found:
-        notes.print("Nothing of azbench is in this subscription.")
+        what = f"No resource group {group}" if group else "Nothing"
+        notes.print(f"{what} of azbench is in this subscription ({az.subscription}).")
         return
+    owner, now = getpass.getuser(), datetime.now(UTC)
+    named = everything or bool(group)
+    taken = [left for left in found if named or not left.kept_because(owner, now)]
     for left in found:
+        kept = left.kept_because(owner, now)
         about = [left.region, f"owner {left.owner}", f"expires {left.expires}", left.state]
-        typer.echo(f"{left.group}  ({', '.join(about)})")
-    if not yes:
-        notes.print("Delete them with `azbench cleanup --yes`, or one with --group NAME --yes.")
-        return
-    faults = [
-        leftovers.delete(az, left.group, lambda text: notes.print(text, markup=False)) for left in found
-    ]
-    if wrong := [fault for fault in faults if fault]:
-        raise AzbenchError("; ".join(wrong))
-    notes.print(f"Deleted: {len(found)}.")
+        fate = f"to be deleted{kept and f', although {kept}'}" if left in taken else f"kept: {kept}"
+        say(f"{left.group}  ({', '.join(about)})  {fate}")
+    if yes:
+        _delete(az, [left.group for left in taken])
+    else:
+        ways = "`azbench cleanup --yes` deletes yours that have expired; --group NAME adds one, --all all."
+        notes.print(ways)
+
+
+def _delete(az: Az, groups: list[str]) -> None:
+    """Delete groups one after the other; an interrupt ends it with the names of those that are left."""
+    from azbenchlib.campaign.targets.azure import orphans
+
+    left = []
+    for number, group in enumerate(groups):
+        deleted = orphans.delete(az, group, lambda text: notes.print(text))
+        left += [deleted.left] if deleted.left else []
+        if deleted.interrupted:
+            left += [orphans.warning(az, name, "not begun") for name in groups[number + 1 :]]
+            notes.print(f"azbench: interrupted. {'; '.join(left)}")
+            raise KeyboardInterrupt
+    if left:
+        raise AzbenchError("; ".join(left))
+    notes.print(f"Deleted: {len(groups)}.")

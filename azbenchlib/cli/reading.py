@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.console import notes
-from azbenchlib.errors import InputError
+from azbenchlib.cli import findings
+from azbenchlib.cli.console import Console, notes, print_json, print_table
+from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
-    from azbenchlib.dataset import Dataset
+    from azbenchlib.dataset.dataset import Dataset
 
 
 class ReadFormat(StrEnum):
@@ -45,55 +43,39 @@ def read(
 ) -> None:
     """Read benchmark outputs into tables. JSON is one object: table name to a list of records.
 
-    Exit code 2 where nothing of a known format was found.
+    The exit code is 2 if no run could be read; each file is named with the reason.
     """
-    from azbenchlib import dataset, schema
-    from azbenchlib.dataset import Dataset
+    from azbenchlib.core import schema
+    from azbenchlib.dataset import dataset
+    from azbenchlib.dataset.dataset import Dataset
 
     if table not in schema.TABLES:
         raise InputError(f"--table: no table '{table}'; there are: {', '.join(schema.TABLES)}")
     if format_ is ReadFormat.parquet and output is None:
         raise InputError("--format parquet needs a folder: add --output DIR")
     found = Dataset.read(*paths, log_unit=log_unit)
-    _tell_findings(found)
+    findings.tell_all(found.tables)
+    nothing = not len(found.tables["runs"])
     if output is not None:
         kind = "parquet" if format_ is ReadFormat.parquet else "csv"
         written = dataset.write_tables(found.tables, output, kind)
-        notes.print(f"{len(written)} tables in {output}", markup=False)
+        notes.print(f"{len(written)} tables in {output}")
     elif format_ is ReadFormat.json:
-        json.dump(
-            {name: schema.records(rows) for name, rows in found.tables.items()},
-            sys.stdout,
-            ensure_ascii=False,
-            allow_nan=False,
-        )
-        sys.stdout.write("\n")
+        print_json({name: schema.records(rows) for name, rows in found.tables.items()})
     elif format_ is ReadFormat.csv:
-        found.tables[table].to_csv(sys.stdout, index=False)
-    else:
+        print_table(found.tables[table])
+    elif not nothing:
         print_overview(found)
-    nothing = found.tables["findings"]["code"].isin(["not_recognised", "not_read", "too_large"]).any()
-    if nothing and not len(found.tables["runs"]):
+    if nothing:
         raise typer.Exit(2)
-
-
-def _tell_findings(found: Dataset) -> None:
-    """Errors and warnings to stderr; of several of a kind in one file the first, and how many more."""
-    findings = found.tables["findings"]
-    serious = findings[findings["severity"] != "info"].drop_duplicates(["source_path", "code", "message"])
-    for _, alike in serious.groupby(["source_path", "code"], sort=False, dropna=False):
-        row = alike.iloc[0].fillna("")
-        more = f" The same of {len(alike) - 1} more." if len(alike) > 1 else ""
-        text = f"{row['severity']}: {row['message']}. {row['advice']}".rstrip(". ")
-        notes.print(f"{text}.{more}", markup=False)
 
 
 def print_overview(found: Dataset) -> None:
     """A line a job: what it ran and what it got."""
     import pandas as pd
 
-    from azbenchlib.analyse import overview
-    from azbenchlib.units import format_count, format_mbps, format_size, format_us
+    from azbenchlib.analysis import overview
+    from azbenchlib.core.units import format_count, format_mbps, format_size, format_us
 
     forms = {
         "bs_bytes": format_size,

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from azbenchlib.cli.console import notes
+from azbenchlib.cli import findings
+from azbenchlib.cli.console import notes, say
 
 
 def report(
@@ -24,23 +22,26 @@ def report(
     author: Annotated[str, typer.Option(help="Who made it.")] = "",
     client: Annotated[str, typer.Option(help="For whom.")] = "",
 ) -> None:
-    """Write report.html and report.pdf for a dataset, beside others if several are named."""
+    """Write report.html and report.pdf about a dataset, compared with others if several are named."""
+    from azbenchlib.dataset import dataset
     from azbenchlib.report import build
 
+    for name in datasets:
+        findings.tell_of_files(dataset.Dataset.load(dataset.find_dataset(name)).tables)
     written = build.build(datasets, output, title=title, author=author, client=client)
-    notes.print(f"HTML: {written.html}\nPDF:  {written.pdf}", markup=False)
+    notes.print(f"HTML: {written.html}\nPDF:  {written.pdf}")
 
 
 def doctor() -> None:
-    """Say what is missing on this machine, what that costs, and how to get it."""
-    from azbenchlib.doctor import diagnose
+    """List what is missing on this machine, what does not work without it, and how to get it."""
+    from azbenchlib.campaign.doctor import diagnose
 
     checks = diagnose()
-    table = Table(box=None, pad_edge=False, show_header=False)
+    width = max(len(check.name) for check in checks)
     for check in checks:
         state = "ok" if check.ok else "MISSING" if check.needed else "absent"
-        text = check.found if check.ok else f"without it: {check.costs}\nget it: {check.remedy}"
-        table.add_row(state, check.name, Text(text))
-    Console(highlight=False).print(table)
+        told = [check.found] if check.ok else [f"without it: {check.costs}", f"get it: {check.remedy}"]
+        for i, text in enumerate(told):
+            say(f"{'' if i else state:7} {'' if i else check.name:{width}}  {text}")
     if any(check.needed and not check.ok for check in checks):
         raise typer.Exit(2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,23 +11,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.described import DiskOption, VmOption, described_setup
-from azbenchlib.errors import InputError
-from azbenchlib.units import format_count, format_mbps
+from azbenchlib.cli import findings
+from azbenchlib.cli.console import Console, print_json, say, write_job
+from azbenchlib.cli.setup_options import DiskOption, VmOption, described_setup
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.findings import Code, Severity
+from azbenchlib.core.units import format_count, format_mbps
 
 if TYPE_CHECKING:
-    from azbenchlib.analyse.verdict import Judgement
     from azbenchlib.model import Setup
+    from azbenchlib.verdict import Judgement
 
-BARS = 3  # limits that are drawn
-FULL = 1.2  # a bar is as long as this utilisation
+_BARS = 3  # limits that are drawn
+_FULL = 1.2  # a bar is as long as this utilisation
+SHOWN_CODES = (Code.BASE_NOT_SEEN, Code.NO_DOCUMENTED_LIMIT)  # also where they are only worth knowing
 WIDEST = 30  # characters of the longest bar
-SERIOUS = ("error", "warning")
 
 
 class VerdictFormat(StrEnum):
@@ -52,6 +53,7 @@ class _Entry:
     name: str
     group: str
     judged: Judgement
+    phases: str = ""  # of its rate, where it had several
 
 
 def verdict(
@@ -64,29 +66,43 @@ def verdict(
         Interface, typer.Option(help="Of remote disks, where a size offers both.")
     ] = Interface.scsi,
     as_of: Annotated[str | None, typer.Option(help="Day whose limits apply, ISO.")] = None,
+    job: Annotated[
+        Path | None, typer.Option(help="Write the fio job of the next run, of a single run, to this file.")
+    ] = None,
     format_: Annotated[VerdictFormat, typer.Option("--format", help="What to print.")] = VerdictFormat.table,
 ) -> None:
-    """Say which documented limit binds each run, how sure that is, and which run would settle a doubt."""
-    from azbenchlib.analyse.verdict.record import record
+    """Name the documented limit that binds each run, its probability, and the run that would confirm it."""
+    from azbenchlib.verdict.to_json import record
 
     setup = described_setup(None, vm, disk or [], as_of) if vm or disk else None
     entries = _entries(paths, setup, interface, as_of)
     if format_ is VerdictFormat.json:
         found = [record(entry.name, entry.judged) for entry in entries]
-        json.dump(found, sys.stdout, ensure_ascii=False, allow_nan=False)
-        sys.stdout.write("\n")
+        print_json(found)
     else:
         _print(entries)
+    if job is not None:
+        write_job(job, _next_job(entries))
+
+
+def _next_job(entries: Sequence[_Entry]) -> str:
+    """The job of the only run."""
+    if len(entries) != 1:
+        raise InputError(f"--job is for one run, and there are {len(entries)}; take --format json")
+    if entries[0].judged.next_run is None:
+        raise InputError(f"--job: the verdict of {entries[0].name} is sure, and no next run would tell more")
+    return entries[0].judged.next_run.job
 
 
 def _entries(
     paths: Sequence[str], setup: Setup | None, interface: Interface, as_of: str | None
 ) -> list[_Entry]:
     """The judgements of all paths; bare outputs are read together, as evidence for each other."""
-    from azbenchlib import dataset
-    from azbenchlib.analyse.case_verdicts import judge_case
-    from azbenchlib.analyse.run_verdicts import judge_runs
-    from azbenchlib.report import content
+    from azbenchlib.analysis.phases import in_words
+    from azbenchlib.analysis.sustained import phases_of
+    from azbenchlib.dataset import dataset
+    from azbenchlib.verdict.cases.judge import judge_case
+    from azbenchlib.verdict.run_verdicts import judge_runs
 
     cases = {path: _cases(Path(path)) for path in paths}
     loose = [path for path in paths if cases[path] is None and Path(path).is_file()]
@@ -96,11 +112,16 @@ def _entries(
         for some in cases.values()
         for i, case in enumerate(some or (), 1)
     ]
-    for group in ([loose] if loose else []) + [[dataset.resolve(name, content.homes())] for name in named]:
-        judged = judge_runs(dataset.Dataset.read(*group).tables, setup, as_of, interface is Interface.nvme)
+    for group in ([loose] if loose else []) + [[dataset.find_dataset(name)] for name in named]:
+        tables = dataset.Dataset.read(*group).tables
+        findings.tell_of_files(tables)
+        judged = judge_runs(tables, setup, as_of, interface is Interface.nvme)
         if not judged:
             raise InputError(f"{group[0]}: no run with a rate or a latency; there is nothing to judge")
-        found += [_Entry(run.name, run.setup_id or "", got) for run, got in judged]
+        found += [
+            _Entry(one.run.name, one.run.setup_id or "", one.judgement, in_words(phases_of(one.run)))
+            for one in judged
+        ]
     return found
 
 
@@ -132,14 +153,15 @@ def _print(entries: Sequence[_Entry]) -> None:
 
 
 def _card(console: Console, same: Sequence[_Entry], whole: bool) -> None:
+    from azbenchlib.verdict import text
+
     entry = same[0]
     judged = entry.judged
     title = Text(entry.name, style="bold")
     if len(same) > 1:
         title.append(f" and {len(same) - 1} more", style="bold")
-    title.append(
-        "".join(f"  {part}" for part in (entry.group, _rates(judged) if len(same) == 1 else "") if part)
-    )
+    got = (entry.phases or text.rates(judged)) if len(same) == 1 else ""
+    title.append("".join(f"  {part}" for part in (entry.group, got) if part))
     console.print(title)
     _indented(console, Text(f"{_sure(judged.probability)}{judged.words}", style=_style(judged)))
     for flow in judged.flows if len(judged.flows) > 1 else ():
@@ -147,13 +169,14 @@ def _card(console: Console, same: Sequence[_Entry], whole: bool) -> None:
     if judged.limits and len(same) == 1:
         _indented(console, _bars(judged, console.width))
     for finding in judged.findings:
-        if finding.severity in SERIOUS or finding.code in ("base_not_seen", "no_documented_limit"):
+        if finding.severity != Severity.INFO or finding.code in SHOWN_CODES:
             _indented(console, Text(f"! {finding.message}", style="yellow"))
     if judged.next_run:
         if judged.next_run.advice not in judged.words:
             _indented(console, Text(f"Next: {judged.next_run.advice}"))
         if whole:
-            _indented(console, Text(judged.next_run.job, style="dim"))
+            console.print()
+            say(judged.next_run.job)
     console.print()
 
 
@@ -169,18 +192,9 @@ def _indented(console: Console, what: Text | Table) -> None:
 
 
 def _style(judged: Judgement) -> str:
-    from azbenchlib.analyse.verdict.words import BOUND, PROBABLY
+    from azbenchlib.verdict.text import BOUND, PROBABLY
 
     return "green" if judged.probability >= BOUND else "cyan" if judged.probability >= PROBABLY else "magenta"
-
-
-def _rates(judged: Judgement) -> str:
-    parts = []
-    if judged.iops is not None:
-        parts.append(f"{format_count(judged.iops)} IOPS")
-    if judged.bytes_per_s is not None:
-        parts.append(f"{format_mbps(judged.bytes_per_s)} MB/s")
-    return ", ".join(parts)
 
 
 def _bars(judged: Judgement, width: int) -> Table:
@@ -190,12 +204,12 @@ def _bars(judged: Judgement, width: int) -> Table:
         table.add_column(justify=justify, no_wrap=True)
     most = max(8, min(WIDEST, width - 60))
     binding_first = sorted(judged.limits, key=lambda row: row.label not in judged.binding)
-    for row in binding_first[:BARS]:
-        mbps = row.label.endswith("_mbps")
+    for row in binding_first[:_BARS]:
+        mbps = row.label.quantity == "mbps"
         value = f"{format_mbps(row.value)} MB/s" if mbps else format_count(row.value)
-        length = max(1, round(most * min(row.utilisation, FULL) / FULL))
+        length = max(1, round(most * min(row.utilisation, _FULL) / _FULL))
         bar = Text("█" * length, style="red" if row.label in judged.binding else "dim")
-        bar.append("░" * (round(most / FULL) - length), style="dim")  # what is left below the limit
+        bar.append("░" * (round(most / _FULL) - length), style="dim")  # what is left below the limit
         table.add_row(
             Text(row.label),
             bar,

@@ -11,54 +11,101 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from azbenchlib.formats import (
-    diskspd_text,
-    diskspd_xml,
-    fio_hist_log,
-    fio_jobfile,
-    fio_json,
-    fio_log,
-    fio_terse,
-    fio_text,
-    iometer_csv,
-    iometer_icf,
-    iozone_dat,
-    iozone_sheets,
-    iozone_text,
-    lab_log,
-    published,
-)
-from azbenchlib.formats.base import LARGEST, Beside, Records, Source
+from azbenchlib.core.findings import Code, Severity
+from azbenchlib.formats import lab_log, published
+from azbenchlib.formats._several_tools import report_others
+from azbenchlib.formats.base import LARGEST_SOURCE, Beside, Records, Source
+from azbenchlib.formats.diskspd import text as diskspd_text
+from azbenchlib.formats.diskspd import xml as diskspd_xml
+from azbenchlib.formats.fio import hist_log as fio_hist_log
+from azbenchlib.formats.fio import jobfile as fio_jobfile
+from azbenchlib.formats.fio import json as fio_json
+from azbenchlib.formats.fio import log as fio_log
+from azbenchlib.formats.fio import terse as fio_terse
+from azbenchlib.formats.fio import text as fio_text
+from azbenchlib.formats.iometer import csv as iometer_csv
+from azbenchlib.formats.iometer import icf as iometer_icf
+from azbenchlib.formats.iozone import dat as iozone_dat
+from azbenchlib.formats.iozone import sheets as iozone_sheets
+from azbenchlib.formats.iozone import text as iozone_text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Format:
-    """One entry of the list; `needs_beside`: a file of it is read with the JSON that lies beside it."""
+    """One entry of the list; `needs_beside`: a file of it is read with the JSON that lies beside it.
+
+    `is_binary`: it is no text, or can be.
+    """
 
     name: str
     sniff: Callable[[str], bool]
     read: Callable[[Source, Beside | None], Records]
     needs_beside: bool = False
+    is_binary: bool = False
 
 
-_TEXT = Format("fio text", fio_text.sniff, lambda source, _: fio_text.read_fio_text(source))
+_TEXT = Format(name="fio text", sniff=fio_text.sniff, read=lambda source, _: fio_text.read_fio_text(source))
+
+_SHEETS = Format(
+    name="iozone sheets",
+    sniff=iozone_sheets.sniff,
+    read=lambda source, _: iozone_sheets.read_iozone_sheets(source),
+    is_binary=True,
+)
 
 FORMATS = (
-    Format("fio JSON", fio_json.sniff, lambda source, _: fio_json.read_fio_json(source)),
-    Format("fio terse", fio_terse.sniff, lambda source, _: fio_terse.read_fio_terse(source)),
+    Format(name="fio JSON", sniff=fio_json.sniff, read=lambda source, _: fio_json.read_fio_json(source)),
+    Format(name="fio terse", sniff=fio_terse.sniff, read=lambda source, _: fio_terse.read_fio_terse(source)),
     _TEXT,
-    Format("fio job file", fio_jobfile.sniff, lambda source, _: fio_jobfile.read_fio_jobfile(source)),
-    Format("fio log", fio_log.sniff, fio_log.read_fio_log, needs_beside=True),
-    Format("fio histogram log", fio_hist_log.sniff, fio_hist_log.read_fio_hist_log, needs_beside=True),
-    Format("iozone text", iozone_text.sniff, lambda source, _: iozone_text.read_iozone_text(source)),
-    Format("iozone sheets", iozone_sheets.sniff, lambda source, _: iozone_sheets.read_iozone_sheets(source)),
-    Format("iozone latencies", iozone_dat.sniff, lambda source, _: iozone_dat.read_iozone_dat(source)),
-    Format("diskspd text", diskspd_text.sniff, lambda source, _: diskspd_text.read_diskspd_text(source)),
-    Format("diskspd XML", diskspd_xml.sniff, lambda source, _: diskspd_xml.read_diskspd_xml(source)),
-    Format("lab log", lab_log.sniff, lab_log.read_lab_log, needs_beside=True),
-    Format("IOMeter results", iometer_csv.sniff, lambda source, _: iometer_csv.read_iometer_csv(source)),
-    Format("IOMeter setup", iometer_icf.sniff, lambda source, _: iometer_icf.read_iometer_icf(source)),
-    Format("published measurements", published.sniff, lambda source, _: published.read_published(source)),
+    Format(
+        name="fio job file",
+        sniff=fio_jobfile.sniff,
+        read=lambda source, _: fio_jobfile.read_fio_jobfile(source),
+    ),
+    Format(name="fio log", sniff=fio_log.sniff, read=fio_log.read_fio_log, needs_beside=True),
+    Format(
+        name="fio histogram log",
+        sniff=fio_hist_log.sniff,
+        read=fio_hist_log.read_fio_hist_log,
+        needs_beside=True,
+    ),
+    Format(
+        name="iozone text",
+        sniff=iozone_text.sniff,
+        read=lambda source, _: iozone_text.read_iozone_text(source),
+    ),
+    _SHEETS,
+    Format(
+        name="iozone latencies",
+        sniff=iozone_dat.sniff,
+        read=lambda source, _: iozone_dat.read_iozone_dat(source),
+    ),
+    Format(
+        name="diskspd text",
+        sniff=diskspd_text.sniff,
+        read=lambda source, _: diskspd_text.read_diskspd_text(source),
+    ),
+    Format(
+        name="diskspd XML",
+        sniff=diskspd_xml.sniff,
+        read=lambda source, _: diskspd_xml.read_diskspd_xml(source),
+    ),
+    Format(name="lab log", sniff=lab_log.sniff, read=lab_log.read_lab_log, needs_beside=True),
+    Format(
+        name="IOMeter results",
+        sniff=iometer_csv.sniff,
+        read=lambda source, _: iometer_csv.read_iometer_csv(source),
+    ),
+    Format(
+        name="IOMeter setup",
+        sniff=iometer_icf.sniff,
+        read=lambda source, _: iometer_icf.read_iometer_icf(source),
+    ),
+    Format(
+        name="published measurements",
+        sniff=published.sniff,
+        read=lambda source, _: published.read_published(source),
+    ),
 )
 
 
@@ -66,7 +113,7 @@ def recognise(source: Source) -> Format | None:
     """The format of a file, by its content; None: no reader claims it."""
     found = _claimed(source.opening)
     # fio's messages and progress can fill the opening of a file that is JSON or terse further on
-    return _claimed(source.text) if found is _TEXT and source.size_bytes <= LARGEST else found
+    return _claimed(source.text) if found is _TEXT and source.size_bytes <= LARGEST_SOURCE else found
 
 
 def _claimed(text: str) -> Format | None:
@@ -75,10 +122,29 @@ def _claimed(text: str) -> Format | None:
 
 def read(source: Source, beside: Beside | None = None) -> dict[str, pd.DataFrame]:
     """All tables of one file; a file that nobody knows gives a finding and empty tables."""
-    fmt = recognise(source)
+    return read_as(recognise(source), source, beside)
+
+
+def read_as(fmt: Format | None, source: Source, beside: Beside | None = None) -> dict[str, pd.DataFrame]:
+    """All tables of a file whose format is known, or known to be none of these."""
     if fmt is None:
         records = Records(source)
         known = ", ".join(entry.name for entry in FORMATS)
-        records.finding("warning", "not_recognised", f"{source.path}: no known format", f"Known: {known}")
+        records.finding(Code.NOT_RECOGNISED, f"{source.path}: no known format", f"Known: {known}")
         return records.frames()
-    return fmt.read(source, beside).frames()
+    records = fmt.read(source, beside)
+    if not (fmt.needs_beside or fmt.is_binary):
+        report_others(source, fmt.name, records)
+    return _told(source, fmt, records.frames())
+
+
+def _told(source: Source, fmt: Format, tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables; where they are empty and no finding says why, with one that does."""
+    kept = any(len(table) for name, table in tables.items() if name != "findings")
+    if kept or (tables["findings"]["severity"] != Severity.INFO).any():
+        return tables
+    records = Records(source)
+    message = f"{source.path}: it begins as {fmt.name} does, and holds nothing that can be kept"
+    records.finding(Code.NO_FIGURES, message, "Measure again, or compare it with a whole one")
+    findings = records.frames()["findings"]
+    return tables | {"findings": pd.concat([tables["findings"], findings], ignore_index=True)}

@@ -76,8 +76,9 @@ class Fields:
     ) -> Iterator[tuple[float, float]]:
         """Pairs of an object such as ``{"99.000000": 1176}`` whose keys are numbers up to `highest`.
 
-        Keys that stand `aside` are no numbers, and in order.
+        Keys that stand `aside` are no numbers, and in order; of two keys of one number the first counts.
         """
+        seen: set[float] = set()
         parse: Callable[[str], float] = int if whole else float
         for key in self._values:
             if key in aside:
@@ -87,9 +88,10 @@ class Fields:
             except ValueError:
                 number = -1
             value = self.whole(key) if whole else self.real(key)
-            if not 0 <= number <= highest:
+            if not 0 <= number <= highest or number in seen:
                 self._complain(self._path, key)
             elif value is not None:
+                seen.add(number)
                 yield number, value
 
     def _name(self, key: str) -> str:

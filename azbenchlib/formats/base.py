@@ -3,24 +3,26 @@
 import hashlib
 import io
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from azbenchlib import schema
-from azbenchlib.units import MIB
+from azbenchlib.core import schema
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.findings import Code, Finding, Severity
+from azbenchlib.core.units import MIB
 
-DESCRIPTION = "job_description"  # code of the finding by which a description of a run is known
-OPENING = 64 * 1024  # bytes that tell a format; no more is read of a file that nobody claims
-LARGEST = 256 * MIB  # of a file that is read whole
+_OPENING = 64 * 1024  # bytes that tell a format; no more is read of a file that nobody claims
+LARGEST_SOURCE = 256 * MIB  # of a file that is read whole
 LARGEST_LOG = 1024 * MIB  # some 45 million lines
-BLOCK = 4 * 1024 * 1024  # characters that a reader of long files holds at a time
+_BLOCK = 4 * 1024 * 1024  # characters that a reader of long files holds at a time
 LONGEST_LINE = 64 * 1024  # the longest line that any tool writes, a histogram log's, has some 40,000
-CUT = "\0"  # ends what is left of a longer line, which no format takes for whole
+LONGEST_MESSAGE = 2000  # characters of what a finding says
+_CUT = "\0"  # ends what is left of a longer line, which no format takes for whole
 
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 
@@ -39,7 +41,9 @@ class Source:
     """
 
     def __init__(self, path: str, data: bytes | None = None, file: Path | None = None) -> None:
-        self.path, self._data, self._file = path, data, file
+        # bytes of a name that are no UTF-8 are shown escaped, so that every table and page can be written
+        self.path = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        self._data, self._file = data, file
 
     @classmethod
     def of(cls, path: Path) -> "Source":
@@ -47,7 +51,10 @@ class Source:
         return cls(str(path), file=path)
 
     def _open(self) -> io.BufferedReader | io.BytesIO:
-        return io.BytesIO(self._data or b"") if self._file is None else self._file.open("rb")
+        # the kernel's own files say that they are empty, and reading some of them never ends
+        if self._file is None or not self.size_bytes:
+            return io.BytesIO(self._data or b"")
+        return self._file.open("rb")
 
     @cached_property
     def data(self) -> bytes:
@@ -69,7 +76,7 @@ class Source:
     @cached_property
     def _start(self) -> bytes:
         with self._open() as file:
-            return file.read(OPENING)
+            return file.read(_OPENING)
 
     @property
     def _encoding(self) -> str:
@@ -92,7 +99,7 @@ class Source:
         """
         with io.TextIOWrapper(self._open(), self._encoding, errors="replace", newline=None) as file:
             rest, cutting = "", False
-            while block := file.read(BLOCK):
+            while block := file.read(_BLOCK):
                 if cutting:
                     _, end, block = block.partition("\n")
                     cutting = not end
@@ -100,7 +107,7 @@ class Source:
                 if whole or end:
                     yield whole + end
                 if len(rest) > LONGEST_LINE:
-                    yield rest[:LONGEST_LINE] + CUT + "\n"
+                    yield rest[:LONGEST_LINE] + _CUT + "\n"
                     rest, cutting = "", True
             if rest:
                 yield rest + "\n"
@@ -143,10 +150,10 @@ class Beside:
 
 
 class Records:
-    """Rows under way: one list a table."""
+    """Rows under way: one list a table; `source` is the file that they are read from."""
 
     def __init__(self, source: Source) -> None:
-        self._source = source
+        self.source = source
         self._rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._frames: dict[str, list[pd.DataFrame]] = defaultdict(list)
 
@@ -155,29 +162,58 @@ class Records:
         self._rows[table].append(row)
 
     def add_frame(self, table: str, data: pd.DataFrame) -> None:
-        """Many rows at once; columns that are left out become NA."""
-        self._frames[table].append(schema.conform(table, data))
+        """Many rows at once; columns that are left out become NA, and so do values that do not fit."""
+        try:
+            self._frames[table].append(schema.conform(table, data))
+        except InputError:
+            self._frames[table].append(self._fitting(table, data))
 
     def finding(
-        self, severity: str, code: str, message: str, advice: str = "", run_id: str | None = None
+        self,
+        code: Code,
+        message: str,
+        advice: str | None = None,
+        *,
+        run_id: str | None = None,
+        severity: Severity | None = None,
     ) -> None:
-        """What is wrong or doubtful, with the file's name filled in."""
-        self.add(
-            "findings",
-            run_id=run_id,
-            source_path=self._source.path,
-            severity=severity,
-            code=code,
-            message=message,
-            advice=advice or None,
-        )
+        """What is wrong or doubtful, with the file's name filled in; see :meth:`Finding.of`."""
+        found = Finding.of(code, message, advice, severity, source_path=self.source.path, run_id=run_id)
+        self.add_finding(found)
+
+    def add_finding(self, finding: Finding) -> None:
+        """A row of the table findings, of a length that can be read, in text that can be written."""
+        advice, message = _writable(finding.advice), _writable(finding.message)
+        self.add("findings", **replace(finding, message=message, advice=advice).row())
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """A frame for every table of the schema, empty ones included."""
-        return {table: self._frame(table) for table in schema.TABLES}
+        """A frame for every table of the schema, empty ones included.
+
+        A value that its column cannot hold is left out, and a finding names it.
+        """
+        return {table: self._frame(table) for table in schema.TABLES}  # findings come last
 
     def _frame(self, table: str) -> pd.DataFrame:
         parts = [part for part in self._frames[table] if len(part)]
         if self._rows[table] or not parts:
-            parts.insert(0, schema.frame(table, self._rows[table]))
+            try:
+                parts.insert(0, schema.frame(table, self._rows[table]))
+            except InputError:
+                parts.insert(0, self._fitting(table, self._rows[table]))
+                self._frames[table], self._rows[table] = list(parts), []
         return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+
+    def _fitting(self, table: str, data: Iterable[Mapping[str, Any]] | pd.DataFrame) -> pd.DataFrame:
+        """The rows without the values that no column holds; a finding names them."""
+        rows, misfits = schema.fitting(table, data)
+        for misfit in misfits:
+            message = f"{self.source.path}: {misfit}; left out"
+            self.finding(Code.VALUE_OUT_OF_RANGE, message)
+        return rows
+
+
+def _writable(text: str) -> str:
+    """A sentence that can be written in UTF-8, of a length that can be read."""
+    half = LONGEST_MESSAGE // 2
+    short = text if len(text) <= LONGEST_MESSAGE else f"{text[:half]} … {text[-half:]}"
+    return short.encode("utf-8", "backslashreplace").decode()

@@ -22,9 +22,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from azbenchlib import schema
+from azbenchlib.core import schema
+from azbenchlib.core.findings import ERROR, Code, job_label
+from azbenchlib.core.units import GB, GIB, KB, KIB, MB, MIB, NS_PER_US, US_PER_MS, US_PER_S
 from azbenchlib.formats.base import Records, Source
-from azbenchlib.units import GB, GIB, KB, KIB, MB, MIB, NS_PER_US, US_PER_MS, US_PER_S
 
 REQUIRED = {"source_file", "source_line", "experiment", "quantity", "stat", "value", "unit"}
 # Other spellings of the same columns that collections of published figures use.
@@ -46,29 +47,29 @@ PER_S = {
 SI_UNITS = {"iops": "1/s", "bandwidth": "B/s"}
 # Columns of runs that are taken over as they are.
 WHOLE = ("iodepth", "numjobs", "queue_depth", "working_set_bytes")
-MOST = 2**53  # up to here a float holds every whole number
-MOST_KIB = MOST / KIB
-PERCENTILE = re.compile(r"^p(\d{1,2}(?:\.\d+)?|100)$")
+_MOST = 2**53  # up to here a float holds every whole number
+MOST_KIB = _MOST / KIB
+_PERCENTILE = re.compile(r"^p(\d{1,2}(?:\.\d+)?|100)$")
 
 # Statistics that may stand in results only together with a doubt: code -> what to know and do.
 DOUBTS = {
     "eta_instant": (
-        "rate_from_status_line",
+        Code.RATE_FROM_STATUS_LINE,
         "the rate is fio's last status line, not the average of the run",
-        "Run again with --output-format=json+",
     ),
     "unspecified": (
-        "statistic_not_stated",
+        Code.STATISTIC_NOT_STATED,
         "the publication does not say which statistic this figure is",
-        "Take it as about this value; run again to know",
     ),
 }
 
 
 def sniff(opening: str) -> bool:
     """A CSV whose header names the required columns."""
-    header = re.split(r"[\r\n]", opening.lstrip("\ufeff"), maxsplit=1)[0]
-    return set(_columns(header.replace('"', "").split(","))) >= REQUIRED
+    try:
+        return set(_columns(next(_cells(opening), []))) >= REQUIRED
+    except csv.Error:
+        return False
 
 
 def read_published(source: Source) -> Records:
@@ -91,24 +92,35 @@ def read_published(source: Source) -> Records:
         experiments.setdefault(row["experiment"], []).append(row)
     for index, rows in enumerate(experiments.values()):
         _Experiment(records, source, rows).read(index)
+    if not experiments:
+        message = f"{source.path}: a header of published figures, and no figure below it"
+        records.finding(Code.NO_FIGURES, message)
     return records
 
 
 def _rows(records: Records, source: Source) -> Iterator[dict[str, str]]:
     """The rows that have a cell for each column; the others become findings."""
-    reader = csv.reader(io.StringIO(source.text, newline=""))
+    reader = _cells(source.text)
     try:
-        columns = _columns(next(reader))
+        columns = _columns(next(reader, []))
+        if not set(columns) >= REQUIRED:  # a header so long that its end was not seen before
+            records.finding(Code.NO_FIGURES, f"{source.path}: the header names no figures", severity=ERROR)
+            return
         for cells in reader:
             if len(cells) == len(columns):
                 yield dict(zip(columns, cells, strict=True))
             elif cells:
                 what = f"{len(cells)} cells where the header has {len(columns)}"
                 message = f"{source.path}, line {reader.line_num}: {what}"
-                records.finding("error", "row_not_read", message, "Quote cells that hold a comma")
+                records.finding(Code.ROW_NOT_READ, message, "Quote cells that hold a comma", severity=ERROR)
     except csv.Error as error:
         message = f"{source.path}, line {reader.line_num}: no CSV from here on ({error})"
-        records.finding("error", "row_not_read", message, "Close every quote")
+        records.finding(Code.ROW_NOT_READ, message, "Close every quote", severity=ERROR)
+
+
+def _cells(text: str) -> Any:
+    """The rows of a CSV as lists of cells; the first is its header."""
+    return csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""))
 
 
 def _columns(header: list[str]) -> list[str]:
@@ -132,7 +144,7 @@ class _Experiment:
             figure = (row["quantity"], row["stat"])
             usable = self._print(row)
             if figure in seen:
-                self._finding("warning", "figure_twice", row, "is there twice; the first counts")
+                self._finding(Code.FIGURE_TWICE, row, "is there twice; the first counts")
             elif usable:
                 self._measured(row)
             seen.add(figure)
@@ -144,10 +156,10 @@ class _Experiment:
         """Add the figure as printed; whether it is a measured value and not a mere bound."""
         value, bound = _number(row["value"]), row.get("bound") or "="
         if value is None and row["value"]:
-            self._finding("error", "value_not_read", row, f"'{row['value']}' is no number")
+            self._finding(Code.VALUE_NOT_READ, row, f"'{row['value']}' is no number")
         if bound not in schema.BOUNDS:
             accepted = ", ".join(schema.BOUNDS)
-            self._finding("error", "bound_not_read", row, f"bound '{bound}' is not one of: {accepted}")
+            self._finding(Code.BOUND_NOT_READ, row, f"bound '{bound}' is not one of: {accepted}")
         measured = (row.get("measured") or "yes") == "yes"
         self.records.add(
             "published",
@@ -171,7 +183,7 @@ class _Experiment:
         if ddir is None:
             return
         if float(row["value"]) < 0:
-            self._finding("error", "value_not_read", row, f"'{row['value']}' is below zero")
+            self._finding(Code.VALUE_NOT_READ, row, f"'{row['value']}' is below zero")
         elif quantity in schema.LAT_KINDS:
             self._latency(ddir, row)
         elif quantity in PER_S:
@@ -179,14 +191,22 @@ class _Experiment:
 
     def _latency(self, ddir: str, row: Mapping[str, str]) -> None:
         place = {"run_id": self.run_id, "ddir": ddir, "lat_kind": row["quantity"]}
-        percentile = PERCENTILE.match(row["stat"])
+        percentile = _PERCENTILE.match(row["stat"])
         if row["unit"] not in US_PER:
             self._unit_not_read(row, list(US_PER))
         elif percentile:
-            us = float(row["value"]) * US_PER[row["unit"]]
+            us = self._scaled(row, US_PER[row["unit"]])
             self.records.add("percentiles", **place, percentile=float(percentile[1]), lat_us=us)
         elif row["stat"] == "mean":
-            self.records.add("latency", **place, lat_mean_us=float(row["value"]) * US_PER[row["unit"]])
+            self.records.add("latency", **place, lat_mean_us=self._scaled(row, US_PER[row["unit"]]))
+
+    def _scaled(self, row: Mapping[str, str], factor: float) -> float | None:
+        """A figure in base units; None, and a finding, for one beyond all that can be."""
+        value = float(row["value"]) * factor
+        if value <= schema.LARGEST_VALUE:
+            return value
+        self._finding(Code.VALUE_NOT_READ, row, f"'{row['value']} {row['unit']}' is beyond all measure")
+        return None
 
     def _rate(self, ddir: str, row: Mapping[str, str]) -> None:
         doubt = next((DOUBTS[name] for name in DOUBTS if row["stat"].startswith(name)), None)
@@ -199,9 +219,9 @@ class _Experiment:
         column = "iops" if row["quantity"] == "iops" else "bw_bytes_per_s"
         self.rates[ddir].setdefault(column, rate)
         if doubt:
-            self._doubt("warning", *doubt)
+            self._warn_once(*doubt)
         if row.get("bound") == "~":
-            self._doubt("info", "approximate", "the rate is printed as an approximate figure")
+            self._warn_once(Code.APPROXIMATE, "the rate is printed as an approximate figure")
 
     def _run(self) -> dict[str, Any]:
         row = self.rows[0]
@@ -214,7 +234,7 @@ class _Experiment:
         for name, number in numbers.items():
             if number is None and row.get(name):
                 message = f"{self.source.path}: {self.name}: {name} '{row[name]}' is no such number"
-                self.records.finding("warning", "cell_not_read", message, "Left out", self.run_id)
+                self.records.finding(Code.CELL_NOT_READ, message, run_id=self.run_id)
         bs_kib = numbers.pop("bs_kib")
         return {
             "setup_id": row.get("setup") or None,
@@ -232,16 +252,18 @@ class _Experiment:
 
     def _unit_not_read(self, row: Mapping[str, str], accepted: list[str]) -> None:
         what = f"unit '{row['unit']}' is not one of: {', '.join(accepted)}"
-        self._finding("error", "unit_not_read", row, what)
+        self._finding(Code.UNIT_NOT_READ, row, what)
 
-    def _finding(self, severity: str, code: str, row: Mapping[str, str], what: str) -> None:
+    def _finding(self, code: Code, row: Mapping[str, str], what: str) -> None:
         message = f"{self.source.path}: {self.name}, {row['quantity']} {row['stat']}: {what}"
-        self.records.finding(severity, code, message, run_id=self.run_id)
+        self.records.finding(code, message, run_id=self.run_id)
 
-    def _doubt(self, severity: str, code: str, what: str, advice: str = "") -> None:
-        """A doubt about the experiment's rates, told once."""
+    def _warn_once(self, code: Code, what: str) -> None:
+        """What is doubtful of the experiment's rates, reported once."""
         if code not in self.codes:
-            self.records.finding(severity, code, f"{self.name}: {what}", advice, self.run_id)
+            self.records.finding(
+                code, f"{job_label(self.source.path, self.name)}: {what}", run_id=self.run_id
+            )
         self.codes.add(code)
 
 
@@ -252,7 +274,8 @@ def _per_s(row: Mapping[str, str]) -> float | None:
         in_si = row.get("si_unit", SI_UNITS[quantity]) == SI_UNITS[quantity]
         return _number(row["value_si"], low=0) if in_si else None
     factor = PER_S[quantity].get(row["unit"])
-    return None if factor is None else float(row["value"]) * factor
+    rate = math.inf if factor is None else float(row["value"]) * factor
+    return rate if rate <= schema.LARGEST_VALUE else None
 
 
 def _ddir(rw: str) -> str | None:
@@ -274,5 +297,5 @@ def _number(text: str, low: float = -math.inf, high: float = math.inf) -> float 
 
 
 def _whole(text: str, low: int = 0) -> int | None:
-    number = _number(text, low, MOST)
+    number = _number(text, low, _MOST)
     return None if number is None or number != int(number) else int(number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import shutil
 import statistics
@@ -14,19 +13,22 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from azbenchlib.errors import OutputError
-from azbenchlib.lab import latency, live
+from azbenchlib.azure.catalog.latency import HOST_CACHE
+from azbenchlib.core import locations
+from azbenchlib.core.errors import OutputError
+from azbenchlib.core.files import write_atomically
+from azbenchlib.core.units import GIB, KIB, MIB, MS_PER_S, NS_PER_US, US_PER_S
 from azbenchlib.lab.client import Client
-from azbenchlib.lab.machine import Options
-from azbenchlib.lab.process import Process
-from azbenchlib.lab.serve import SOCKET, Order
-from azbenchlib.manifest import write_atomically
+from azbenchlib.lab.engine import latency
+from azbenchlib.lab.engine.virtual_machine import Options
+from azbenchlib.lab.server import live_log
+from azbenchlib.lab.server.serve import SOCKET, ServerConfig
+from azbenchlib.lab.server.server_process import Process
 from azbenchlib.model.setup import Cap, Disk, Setup
-from azbenchlib.units import GIB, KIB, MIB, MS_PER_S, NS_PER_US, US_PER_S
 
 VALID_S = 600.0  # how long a calibration holds; other programs come and go
 _RUN_S = 0.3
-_TABLES = {"at-once": latency.NONE, "timed": latency.HOST_CACHE}  # latencies of two volumes
+_TABLES = {"at-once": latency.NONE, "timed": HOST_CACHE}  # latencies of two volumes
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,10 @@ def calibration() -> Calibration:
     AzbenchError
         When the server cannot run here.
     """
-    path = _remembered_path()
+    cache = locations.user_folder("cache")
+    if cache is None:
+        return measure()
+    path = cache / "lab-calibration.json"
     try:
         known = json.loads(path.read_text())
         if known.pop("boot") == _boot() and 0 <= time.time() - known.pop("unix_s") < VALID_S:
@@ -70,15 +75,15 @@ def measure() -> Calibration:
     server tells how late it wakes up.
     """
     with tempfile.TemporaryDirectory(prefix="azbench-calibrate-") as folder:
-        order = _order(Path(folder))
-        server = Process(order)
+        config = _config(Path(folder))
+        server = Process(config)
         try:
-            shortest = _run(order.folder, "at-once", 4 * KIB, 1)
-            many = _run(order.folder, "at-once", 4 * KIB, 64)
-            large = _run(order.folder, "at-once", 128 * KIB, 16)
+            shortest = _run(config.folder, "at-once", 4 * KIB, 1)
+            many = _run(config.folder, "at-once", 4 * KIB, 64)
+            large = _run(config.folder, "at-once", 128 * KIB, 16)
             begun = time.time()
-            _run(order.folder, "timed", 4 * KIB, 1)
-            late_p50_s, late_p99_s = live.lateness_s(order.folder / live.LOG, begun)
+            _run(config.folder, "timed", 4 * KIB, 1)
+            late_p50_s, late_p99_s = live_log.lateness_s(config.folder / live_log.LIVE_LOG, begun)
         finally:
             server.stop()
     return Calibration(
@@ -89,9 +94,13 @@ def measure() -> Calibration:
     )
 
 
-def _order(folder: Path) -> Order:
-    return Order(
-        setup=Setup(disks=tuple(Disk(name, size_bytes=GIB, cap=Cap(1e9, 1e12)) for name in _TABLES)),
+def _config(folder: Path) -> ServerConfig:
+    return ServerConfig(
+        setup=Setup(
+            disks=tuple(
+                Disk(name=name, size_bytes=GIB, cap=Cap(iops=1e9, bytes_per_s=1e12)) for name in _TABLES
+            )
+        ),
         options=Options(latency=_TABLES),
         time_scale=1,
         floor_s=0.0,
@@ -165,13 +174,6 @@ def _boot() -> str:
     """What changes when the machine is started anew; empty where that is not told."""
     path = Path("/proc/sys/kernel/random/boot_id")
     return path.read_text().strip() if path.exists() else ""
-
-
-def _remembered_path() -> Path:
-    """A file of the user's cache. Source: XDG Base Directory Specification 0.8."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
-    return base / "azbench" / "lab-calibration.json"
 
 
 def _remember(path: Path, content: dict[str, object]) -> None:

@@ -12,12 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from azbenchlib.errors import AzbenchError
-from azbenchlib.lab.protocol import READ, WRITE
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.lab import nbd
 
-_EXPORT_NAME, _FLAGS = 1, 3  # fixed newstyle, no zeroes
-_REQUEST = struct.Struct(">IHHQQI")
-_REPLY = struct.Struct(">IIQ")
+_FLAGS = struct.Struct(">I")
+_EXPORT = struct.Struct(">QH")  # what answers the name of an export: its size and its flags
 _PATIENCE_S = 60.0
 
 
@@ -41,32 +40,36 @@ class Client:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(_PATIENCE_S)
         self._socket.connect(str(path))
-        self._receive(18)
-        option = struct.pack(">I8sII", _FLAGS, b"IHAVEOPT", _EXPORT_NAME, len(name.encode()))
-        self._socket.sendall(option + name.encode())
-        self.size_bytes, self.flags = struct.unpack(">QH", self._receive(10))
+        self._receive(len(nbd.GREETING))
+        option = nbd.OPTION.pack(nbd.OPTION_MAGIC, nbd.EXPORT_NAME, len(name.encode()))
+        self._socket.sendall(_FLAGS.pack(nbd.HANDSHAKE_FLAGS) + option + name.encode())
+        self.size_bytes, self.flags = _EXPORT.unpack(self._receive(_EXPORT.size))
 
     def request(
         self, op: int, offset: int = 0, length: int = 0, data: bytes = b"", flags: int = 0
     ) -> tuple[int, bytes]:
         """Send one request and wait for its reply: NBD's error number, and what was read."""
-        self._socket.sendall(_REQUEST.pack(0x25609513, flags, op, 0, offset, length or len(data)) + data)
-        return self._reply({0: length if op == READ else 0})
+        self._socket.sendall(
+            nbd.REQUEST.pack(nbd.REQUEST_MAGIC, flags, op, 0, offset, length or len(data)) + data
+        )
+        return self._reply({0: length if op == nbd.READ else 0})
 
     def read(self, offset: int, length: int) -> bytes:
         """So many bytes; AzbenchError where the server refuses."""
-        error, data = self.request(READ, offset, length)
+        error, data = self.request(nbd.READ, offset, length)
         return data if not error else self._refused("read", error)
 
     def write(self, offset: int, data: bytes) -> None:
         """Write; AzbenchError where the server refuses."""
-        error, _ = self.request(WRITE, offset, data=data)
+        error, _ = self.request(nbd.WRITE, offset, data=data)
         if error:
             self._refused("write", error)
 
     def read_many(self, offsets: Sequence[int], length: int) -> None:
         """Read at all these places at once, and drop what comes."""
-        requests = (_REQUEST.pack(0x25609513, 0, READ, i, at, length) for i, at in enumerate(offsets))
+        requests = (
+            nbd.REQUEST.pack(nbd.REQUEST_MAGIC, 0, nbd.READ, i, at, length) for i, at in enumerate(offsets)
+        )
         self._socket.sendall(b"".join(requests))
         for _ in offsets:
             self._reply(dict.fromkeys(range(len(offsets)), length))
@@ -84,7 +87,7 @@ class Client:
         self.close()
 
     def _reply(self, lengths: dict[int, int]) -> tuple[int, bytes]:
-        _, error, cookie = _REPLY.unpack(self._receive(_REPLY.size))
+        _, error, cookie = nbd.REPLY.unpack(self._receive(nbd.REPLY.size))
         return error, self._receive(0 if error else lengths[cookie])
 
     def _refused(self, what: str, error: int) -> bytes:

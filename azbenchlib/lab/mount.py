@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from azbenchlib.errors import AzbenchError, MissingToolError
+from azbenchlib.core.errors import AzbenchError, MissingToolError
 
 DAEMON = "qemu-storage-daemon"
 FUSE = Path("/dev/fuse")
-START_S = 10.0
-POLL_S = 0.05
-END_S = 5.0
+_START_S = 10.0
+_POLL_S = 0.05
+_END_S = 5.0
 
 
 def daemon() -> str:
@@ -90,7 +90,7 @@ def mounted(socket: Path, volume: str, file: Path) -> Iterator[subprocess.Popen[
     finally:
         process.terminate()
         try:
-            process.communicate(timeout=END_S)
+            process.communicate(timeout=_END_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -133,11 +133,11 @@ def _is_mounted(file: Path) -> bool:
 
 
 def _wait(process: subprocess.Popen[str], file: Path) -> None:
-    deadline = time.monotonic() + START_S
+    deadline = time.monotonic() + _START_S
     while not os.path.ismount(file):
         if process.poll() is not None:
             said = process.communicate()[1].strip().splitlines()
             raise AzbenchError(f"{DAEMON} ended: {said[-1] if said else 'it did not say why'}")
         if time.monotonic() > deadline:
-            raise AzbenchError(f"{file}: did not become an emulated disk within {START_S:.0f} s")
-        time.sleep(POLL_S)
+            raise AzbenchError(f"{file}: did not become an emulated disk within {_START_S:.0f} s")
+        time.sleep(_POLL_S)

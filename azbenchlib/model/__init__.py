@@ -4,7 +4,7 @@ No files, no clock, no network; catalogue rows come in as arguments.
 """
 
 from azbenchlib.model.ceilings import Ceiling, ceilings
-from azbenchlib.model.flows import Load
+from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import Delivered, deliver
 from azbenchlib.model.setup import VM, Cap, Disk, Setup, Volume
 

@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from azbenchlib.errors import InputError
-from azbenchlib.model.flows import Load
+from azbenchlib.core.errors import InputError
+from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import Delivered, deliver
 from azbenchlib.model.setup import Setup, Volume
 
-TOGETHER = "all volumes"
+ALL_VOLUMES = "all volumes"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ceiling:
     """The most that a volume, or all of them together, delivers at one block size.
 
@@ -68,7 +68,7 @@ def ceilings(setup: Setup, block_sizes: Sequence[int], read_share: float = 1.0) 
         raise InputError("the setup has no disk; add one, such as --disk P30 or --disk temp")
     scopes: list[tuple[str, tuple[Volume, ...]]] = [(volume.name, (volume,)) for volume in volumes]
     if len(volumes) > 1:
-        scopes.append((TOGETHER, volumes))
+        scopes.append((ALL_VOLUMES, volumes))
     found: list[Ceiling] = []
     for scope, members in scopes:
         for path in paths(members, read_share):
@@ -134,7 +134,16 @@ def _rows(
     where = crossover(setup, volumes, path, read_share, bursting)
     for size in block_sizes:
         got = _driven(setup, volumes, path, read_share, bursting, bs_bytes=size)
-        yield Ceiling(scope, path.name, level, size, got.iops, got.bytes_per_s, got.binding, where)
+        yield Ceiling(
+            scope=scope,
+            path=path.name,
+            level=level,
+            bs_bytes=size,
+            iops=got.iops,
+            bytes_per_s=got.bytes_per_s,
+            binding=got.binding,
+            crossover_bytes=where,
+        )
 
 
 def _driven(
@@ -142,7 +151,13 @@ def _driven(
 ) -> Delivered:
     """All these volumes driven as hard as they go."""
     loads = [
-        Load(volume.name, read_share, cache_hit=_hit(volume, path), destaged=path.destaged, **asked)
+        Load(
+            volume=volume.name,
+            read_share=read_share,
+            cache_hit=_hit(volume, path),
+            destaged=path.destaged,
+            **asked,
+        )
         for volume in volumes
     ]
     return deliver(setup, loads, bursting=bursting)

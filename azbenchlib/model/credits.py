@@ -12,8 +12,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from azbenchlib.errors import InputError
-from azbenchlib.model.flows import QUANTITIES
+from azbenchlib.core.errors import InputError
+from azbenchlib.model.io_path import QUANTITIES
 from azbenchlib.model.setup import Cap
 
 # A full bucket lasts 30 minutes at the largest burst (source above), so it holds (burst − base) × 1800 s.
@@ -62,7 +62,7 @@ class Bucket:
         return missing / gained if gained > 0 else math.inf
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stretch:
     """A time over which everything is constant: seconds, what was delivered per second, and credits."""
 
@@ -123,5 +123,12 @@ def balance(
             lasts = min(seconds, until)
             gained = (bucket.base - delivered) * lasts
             end = after if lasts == until else min(left + max(gained, -left), bucket.capacity)
-            yield Stretch(now, now + lasts, rate, delivered, left, end)
+            yield Stretch(
+                start_s=now,
+                end_s=now + lasts,
+                rate=rate,
+                delivered=delivered,
+                balance_start=left,
+                balance_end=end,
+            )
             now, seconds, left = now + lasts, seconds - lasts, end

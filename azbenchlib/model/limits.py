@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from azbenchlib.errors import InputError
-from azbenchlib.model.flows import QUANTITIES, Leg, Load, legs
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import sum_known
+from azbenchlib.model.io_path import QUANTITIES, Leg, Load, legs
 from azbenchlib.model.setup import Cap, Setup, Volume
 
 # Azure's own figures for one limit differ by up to this much: the page of D8s_v3 prints 128 MB/s, the
@@ -16,7 +17,7 @@ TIE_REL = 0.024
 _EXACT = 1e-9  # rounding of floating-point sums
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitUse:
     """One limit and how much of it is used.
 
@@ -35,7 +36,7 @@ class LimitUse:
     state: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VolumeUse:
     """What one volume gets. `iops` or `bytes_per_s` is None where it is not known; `binding` says why no
     more: labels, the tightest first, or ``workload_demand`` where it gets all that it asks for.
@@ -48,7 +49,7 @@ class VolumeUse:
     state: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Delivered:
     """What the setup delivers under a load; sums are None where no limit is documented."""
 
@@ -64,7 +65,7 @@ class Delivered:
         return sum(use.used for use in self.limits if use.label.startswith(stem) and use.quantity == quantity)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Claim:
     """One load's hold on one limit; `share` is of the whole limit, per unit of the load."""
 
@@ -123,9 +124,9 @@ def deliver(
         for leg in legs(setup.vm, known[load.volume], load):
             claims += _claims(i, leg, load, bursting)
         if queue_depth and latency_s:
-            waiting = Leg(("queue", ""), "latency_qd", Cap(), 1, 0)
+            waiting = Leg(pool=("queue", ""), stem="latency_qd", cap=Cap(), reads=1, writes=0)
             share = load.step[0] * latency_s / queue_depth
-            claims.append(_Claim(i, waiting, "iops", "latency_qd", share))
+            claims.append(_Claim(load=i, leg=waiting, quantity="iops", label="latency_qd", share=share))
     rates = _fill([load.asked for load in loads], claims)
     return _report(known, loads, rates, claims)
 
@@ -135,7 +136,9 @@ def _claims(i: int, leg: Leg, load: Load, bursting: bool) -> list[_Claim]:
     for quantity in QUANTITIES:
         share = leg.share_per_step(quantity, load.step, bursting)
         if share:
-            found.append(_Claim(i, leg, quantity, leg.label(quantity, bursting), share))
+            found.append(
+                _Claim(load=i, leg=leg, quantity=quantity, label=leg.label(quantity, bursting), share=share)
+            )
     return found
 
 
@@ -179,16 +182,18 @@ def _report(
         binding = _binding(load, rate, [claim for claim in claims if claim.load == i], totals)
         ios, size = (None if not part or math.isinf(rate) else _rounded(part * rate) for part in load.step)
         mine = [use.state for use in limits if use.owner == load.volume and use.label.startswith("disk")]
-        volumes.append(VolumeUse(load.volume, ios, size, binding, _worst(mine)))
+        volumes.append(
+            VolumeUse(volume=load.volume, iops=ios, bytes_per_s=size, binding=binding, state=_worst(mine))
+        )
     binding = tuple(dict.fromkeys(label for volume in volumes for label in volume.binding))
     capped = tuple(label for label in binding if label != "workload_demand")
     return Delivered(
-        _sum([volume.iops for volume in volumes]),
-        _sum([volume.bytes_per_s for volume in volumes]),
-        capped or binding,
-        tuple(volumes),
-        tuple(limits),
-        _worst([use.state for use in limits if use.owner == "vm"]),
+        iops=_sum([volume.iops for volume in volumes]),
+        bytes_per_s=_sum([volume.bytes_per_s for volume in volumes]),
+        binding=capped or binding,
+        volumes=tuple(volumes),
+        limits=tuple(limits),
+        vm_state=_worst([use.state for use in limits if use.owner == "vm"]),
     )
 
 
@@ -230,7 +235,14 @@ def _limit_uses(
             over = utilisation * cap / base - 1
             state = "bursting" if over > _EXACT else "accruing" if over < -_EXACT else "steady"
         rows[owner, claim.label, cap] = LimitUse(
-            owner, claim.label, claim.quantity, cap, base, used, utilisation, state
+            owner=owner,
+            label=claim.label,
+            quantity=claim.quantity,
+            cap=cap,
+            base=base,
+            used=used,
+            utilisation=utilisation,
+            state=state,
         )
     return list(rows.values())
 
@@ -241,8 +253,8 @@ def _worst(states: Sequence[str]) -> str:
 
 
 def _sum(parts: Sequence[float | None]) -> float | None:
-    known = [part for part in parts if part is not None]
-    return _rounded(sum(known)) if known and len(known) == len(parts) else None
+    total = sum_known(parts)
+    return None if total is None else _rounded(total)
 
 
 def _rounded(rate: float) -> float:

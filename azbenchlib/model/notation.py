@@ -3,13 +3,14 @@
 ``[ROLE:]KIND[xN][/SIZE][:SIZE/IOPSiops/MBPSMBps][:CACHING][:hit=SHARE][:burst|noburst]``
 
 - ROLE: ``data`` (default), ``os``, or ``ephemeral`` followed by where it lies: ``cache``, ``temp``, ``nvme``.
-- KIND: a tier such as ``P30``, ``E10``, ``S30``; ``ultra`` or ``pv2``; ``temp`` or ``nvme``.
-- SIZE: where it is not the tier's own (``P50/4095GiB``).
+- KIND: a tier such as ``P30``, ``E10``, ``S30``; ``ultra`` or ``pv2``; ``temp`` or ``nvme``: the words of
+  :mod:`azbenchlib.azure.disk_kinds`.
+- SIZE: where it is not the tier's own (``P50/4095GiB``); whole GiB. IOPS and MBps may end in k: ``10kiops``.
 - xN: N disks striped into one volume. Disks of their own are written one by one.
 - CACHING: ``None`` (default), ``ReadOnly``, ``ReadWrite``; hit: share of reads that the cache serves.
 - burst: on-demand bursting is on; noburst: the disk does not burst.
 
-Numbers that are not given come from the catalogue (:mod:`azbenchlib.analyse.resolve`).
+Numbers that are not given come from the catalogue (:mod:`azbenchlib.model.fill_from_catalogue`).
 """
 
 from __future__ import annotations
@@ -18,21 +19,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from azbenchlib.errors import InputError
+from azbenchlib.azure import disk_kinds
+from azbenchlib.azure.disk_kinds import DiskKind
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.schema import HOST_CACHING
+from azbenchlib.core.units import GIB, MB, stated_rate, stated_size
 from azbenchlib.model.setup import PLACEMENTS, Cap, Disk
-from azbenchlib.schema import HOST_CACHING
-from azbenchlib.units import MB, parse_size
 
-SKUS = {
-    "p": "Premium_LRS",
-    "e": "StandardSSD_LRS",
-    "s": "Standard_LRS",
-    "ultra": "UltraSSD_LRS",
-    "pv2": "PremiumV2_LRS",
-}
-LOCAL = ("temp", "nvme")
-_KIND = re.compile(r"^(?:(?P<tier>[pes]\d{1,2})|(?P<word>ultra|pv2|temp|nvme))(?:x(?P<n>\d+))?$", re.I)
-_RATE = re.compile(r"^(?P<value>\d+(?:\.\d+)?)(?P<unit>iops|mbps|mb/s)$", re.I)
+_RATE = re.compile(r"^(?P<value>\d+(?:\.\d+)?k?)(?P<unit>iops|mbps|mb/s)$", re.I)
 _EXAMPLES = "P30, P30x4:ReadOnly, os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, ephemeral:cache"
 
 
@@ -64,27 +58,40 @@ def parse_disk(text: str) -> Disk:
     if role == "ephemeral":
         return _ephemeral(text, parts)
     word, *sizes = parts[0].split("/") if parts else [""]
-    match = _KIND.match(word)
+    match = _kind_pattern().match(word)
     if match is None:
         raise InputError(f"--disk '{text}' is not a disk; write one such as {_EXAMPLES}")
     words = _Words()
     for part in (*sizes, *parts[1:]):
         _read(text, part, words)
-    kind = (match["word"] or match["tier"][0]).lower()
+    kind = _kind_of(match["word"] or match["letter"])
     count = int(match["n"] or 1)
     return Disk(
         name=text.strip(),
-        role=kind if kind in LOCAL else role,
-        sku=SKUS.get(kind),
+        role=kind.key if kind.local else role,
+        sku=f"{kind.sku}_LRS" if kind.sku else None,
         tier=match["tier"].upper() if match["tier"] else None,
         size_bytes=words.sizes.get("size"),
         caching=words.caching,
-        cap=Cap(words.sizes.get("iops"), words.sizes.get("bytes_per_s")),
+        cap=Cap(iops=words.sizes.get("iops"), bytes_per_s=words.sizes.get("bytes_per_s")),
         count=count,
         striped=count > 1,
         cache_hit=words.cache_hit,
         bursting=words.bursting,
     )
+
+
+def _kind_pattern() -> re.Pattern[str]:
+    """A tier or the word of a kind, and how many."""
+    letters = "|".join(kind.word for kind in disk_kinds.kinds() if kind.tiered)
+    words = "|".join(kind.word for kind in disk_kinds.kinds() if not kind.tiered)
+    return re.compile(
+        rf"^(?:(?P<tier>(?P<letter>{letters})\d{{1,2}})|(?P<word>{words}))(?:x(?P<n>\d+))?$", re.IGNORECASE
+    )
+
+
+def _kind_of(word: str) -> DiskKind:
+    return next(kind for kind in disk_kinds.kinds() if kind.word == word.lower())
 
 
 def with_names(disks: Iterable[Disk]) -> tuple[Disk, ...]:
@@ -124,15 +131,24 @@ def _read(text: str, part: str, words: _Words) -> None:
 def _read_size(text: str, piece: str, words: _Words) -> None:
     if rate := _RATE.match(piece):
         name, unit = ("iops", 1) if rate["unit"].lower() == "iops" else ("bytes_per_s", MB)
-        words.sizes[name] = float(rate["value"]) * unit
+        words.sizes[name] = stated_rate(rate["value"]) * unit
         return
-    try:
-        words.sizes["size"] = parse_size(piece)
-    except InputError as error:
+    if not piece[:1].isdigit():
         modes = ", ".join(HOST_CACHING)
         raise InputError(
             f"--disk '{text}': '{piece}' is not a size, IOPS, MBps, {modes}, hit=SHARE, burst or noburst"
-        ) from error
+        )
+    try:
+        n_bytes = stated_size(piece)
+    except InputError as error:
+        raise InputError(f"--disk '{text}': {error}") from error
+    if n_bytes % GIB or not n_bytes:
+        whole = max(1, round(n_bytes / GIB))
+        raise InputError(
+            f"--disk '{text}': a disk of Azure has whole GiB, and '{piece}' are {n_bytes / GIB:,.4g}; "
+            f"write one such as {whole}GiB"
+        )
+    words.sizes["size"] = n_bytes
 
 
 def _number(text: str, value: str) -> float:

@@ -7,22 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import GIB, MB, TIB, format_count, format_size
 from azbenchlib.model.setup import Disk, Setup
-from azbenchlib.units import GIB, MB, TIB, format_count, format_size
 
 if TYPE_CHECKING:
-    from azbenchlib.catalog.rows import ProvisionedRules
+    from azbenchlib.azure.catalog.rows import ProvisionedRules
 
 CACHE_BELOW_BYTES = 4 * TIB
-_NO_CACHE_SOURCES = {
-    "UltraSSD_": (
-        "azure-docs includes/managed-disks-ultra-disks-GA-scope-and-limitations.md@017dab80, 2022-06-06"
-    ),
-    "PremiumV2_": "azure-compute-docs includes/disks-prem-v2-limitations.md@1690f62b, 2026-06-05",
-}
 _CACHE_SIZE_SOURCE = "azure-compute-docs premium-storage-performance.md@01e1fb7d, 2021-06-29"
-_OS_SOURCE = "azure-compute-docs disks-types.md@18c531ec, 2026-08-11"
 
 
 @dataclass(frozen=True)
@@ -67,8 +60,10 @@ def check(setup: Setup, provisioned: Mapping[str, ProvisionedRules] | None = Non
     """
     for disk in setup.disks:
         check_caching(disk)
-        if disk.v2 and disk.role == "os":
-            raise InputError(f"disk '{disk.name}': {disk.sku} cannot be an OS disk ({_OS_SOURCE})")
+        if disk.role == "os" and disk.kind and disk.kind.no_os_source:
+            raise InputError(
+                f"disk '{disk.name}': {disk.sku} cannot be an OS disk ({disk.kind.no_os_source})"
+            )
         if rules := (provisioned or {}).get(disk.sku or ""):
             check_provisioned(disk, rules)
     data = sum(disk.count for disk in setup.disks if disk.role == "data")
@@ -85,9 +80,8 @@ def check_caching(disk: Disk) -> None:
     """Refuse host caching where Azure does."""
     if disk.caching == "None" or disk.local:
         return
-    for prefix, source in _NO_CACHE_SOURCES.items():
-        if (disk.sku or "").startswith(prefix):
-            raise InputError(f"disk '{disk.name}': {disk.sku} has no host caching; use None ({source})")
+    if disk.kind and (source := disk.kind.no_caching_source):
+        raise InputError(f"disk '{disk.name}': {disk.sku} has no host caching; use None ({source})")
     if disk.size_bytes is not None and disk.size_bytes >= CACHE_BELOW_BYTES:
         raise InputError(
             f"disk '{disk.name}': no host caching for a disk of {format_size(disk.size_bytes)}; "

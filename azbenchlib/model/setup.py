@@ -1,28 +1,22 @@
 """What is measured, in numbers: a VM, its disks, and the volumes that they form.
 
 Everything here is plain numbers; None means "not documented" and never limits anything. Catalogue rows
-are turned into these by :mod:`azbenchlib.analyse.resolve`.
+are turned into these by :mod:`azbenchlib.model.fill_from_catalogue`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
-from azbenchlib.errors import InputError
-from azbenchlib.schema import HOST_CACHING, ROLES
-from azbenchlib.units import KIB
+from azbenchlib.azure import disk_kinds
+from azbenchlib.azure.disk_kinds import DiskKind
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.schema import HOST_CACHING, ROLES
 
-# Premium SSD, Standard SSD and Ultra count an I/O of up to 256 KiB as one and a larger one as multiples
-# of 256 KiB. Source: MicrosoftDocs/azure-compute-docs articles/virtual-machines/disks-types.md@18c531ec
-# (2026-08-11); for Ultra the text of 2019 (MicrosoftDocs/azure-docs includes/disks-types).
-IO_UNIT_BYTES = 256 * KIB
-COUNTED_IN_UNITS = ("Premium_", "StandardSSD_", "UltraSSD_")
-# Only these have limits of their own on newer VM sizes (column "Ultra Disk and Premium SSD v2").
-V2_SKUS = ("UltraSSD_", "PremiumV2_")
 PLACEMENTS = ("cache", "temp", "nvme")  # of an ephemeral OS disk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cap:
     """What one thing may do per second: a disk, or a VM on one path.
 
@@ -48,6 +42,12 @@ class Cap:
         for name, value in vars(self).items():
             if value is not None and not value > 0:
                 raise InputError(f"{name}: {value} is not a limit; it must be above 0, or absent")
+
+    @classmethod
+    def of(cls, *values: float | None) -> Cap:
+        """A cap from values in the order of its fields; those that are left out are not documented."""
+        names = [field.name for field in fields(cls)]
+        return cls(**dict(zip(names, values, strict=False)))
 
     def __bool__(self) -> bool:
         return any(value is not None for value in vars(self).values())
@@ -75,7 +75,7 @@ class Cap:
         return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VM:
     """The limits of a VM size.
 
@@ -125,7 +125,7 @@ class VM:
         return any(caps) or self.max_data_disks is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Disk:
     """One disk, or several of a kind.
 
@@ -186,9 +186,16 @@ class Disk:
         return self.role in ("temp", "nvme", "ephemeral_os")
 
     @property
-    def v2(self) -> bool:
-        """Whether it is an Ultra Disk or a Premium SSD v2."""
-        return (self.sku or "").startswith(V2_SKUS)
+    def kind(self) -> DiskKind | None:
+        """What is known of disks like it; None: of an ephemeral OS disk, and where the SKU is not known."""
+        if self.local:
+            return None if self.role == "ephemeral_os" else disk_kinds.get(self.role)
+        return disk_kinds.of_sku(self.sku)
+
+    @property
+    def provisioned(self) -> bool:
+        """Whether its IOPS and MB/s are chosen and paid for."""
+        return self.kind is not None and self.kind.provisioned
 
     @property
     def place(self) -> str:
@@ -200,7 +207,7 @@ class Disk:
     @property
     def io_unit_bytes(self) -> int | None:
         """Up to this size an I/O counts as one against the disk's IOPS. None: any size does."""
-        return IO_UNIT_BYTES if (self.sku or "").startswith(COUNTED_IN_UNITS) else None
+        return self.kind.io_unit_bytes if self.kind else None
 
 
 @dataclass(frozen=True)

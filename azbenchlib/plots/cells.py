@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.path import Path
 
 from azbenchlib.plots import scales
-from azbenchlib.plots.labels import LEADING, say
+from azbenchlib.plots.label_layout import LEADING, say
 from azbenchlib.plots.style import NEUTRAL, Layout, Series
 
 Floats = npt.NDArray[np.float64]

@@ -10,15 +10,15 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_count, format_money
 from azbenchlib.plots import scales
-from azbenchlib.plots.labels import EndLabels, say, text_width, y_title
+from azbenchlib.plots.label_layout import EndLabels, say, text_width, y_title
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
-from azbenchlib.units import format_count, format_money
 
-TOP, BOTTOM = 34, 52
+_TOP, _BOTTOM = 34, 52
 DROP = (0, (2, 3))
-MARKER, RING = 8.0, 11.0
+MARKER, _RING = 8.0, 11.0
 AIR = 1.15
 
 
@@ -90,9 +90,9 @@ def price_lines(
     labels = EndLabels([(e, format_money(_last(rows)[1])) for e, rows in lines.items()], layout)
     widest = format_money(10.0 ** math.ceil(math.log10(known["price"].max() or 1)))
     left = max(62 if layout.wide else 56, text_width(widest, layout.small) + 12)
-    height = max(380, TOP + BOTTOM + labels.height)
+    height = max(380, _TOP + _BOTTOM + labels.height)
     with theme(layout):
-        figure, panels = canvas(layout, height, left=left, right=labels.margin, top=TOP, bottom=BOTTOM)
+        figure, panels = canvas(layout, height, left=left, right=labels.margin, top=_TOP, bottom=_BOTTOM)
         panel = panels[0, 0]
         _set_axes(panel, pd.concat(lines.values()), scale, layout)
         titles: dict[str, list[str]] = {}
@@ -163,7 +163,7 @@ def _draw_crossings(panel: Axes, crossings: Sequence[Crossing], layout: Layout) 
         say(panel, one.text, (one.x, one.price), shift, **how)
     ring: dict[str, Any] = {
         "marker": "o",
-        "markersize": RING,
+        "markersize": _RING,
         "linestyle": "",
         "markeredgewidth": 2,
         "zorder": 5,

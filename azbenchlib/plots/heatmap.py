@@ -10,15 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_count, format_us
 from azbenchlib.plots import scales
 from azbenchlib.plots.cells import limits, name_above, rectangles
-from azbenchlib.plots.labels import LEADING, say, text_width, wrap, y_title
+from azbenchlib.plots.label_layout import LEADING, say, text_width, wrap, y_title
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
 from azbenchlib.plots.timeline import ENOUGH_TICKS, TIME_UNITS
-from azbenchlib.units import format_count, format_us
 
-PANEL_HEIGHT = 190
+_PANEL_HEIGHT = 190
 # Shares up to which a cell has each opacity; logarithmic, for it is the rare slow I/O that matters.
 LEVELS = ((0.001, 0.14), (0.01, 0.28), (0.03, 0.44), (0.1, 0.62), (0.3, 0.8), (1.0, 1.0))
 SWATCH = 13
@@ -33,7 +33,7 @@ def latency_heatmap(cells: pd.DataFrame, series: Sequence[Series], layout: Layou
     ----------
     cells : DataFrame
         Columns series (a key), t_s, t_end_s, low_us, high_us (edges), n, share (of the I/Os of its span of
-        time), as :func:`azbenchlib.analyse.distribution.over_time` gives. Rows of series that are not
+        time), as :func:`azbenchlib.analysis.distribution.over_time` gives. Rows of series that are not
         listed are left out.
     series : sequence of Series
         One to six; those without data are left out.
@@ -58,7 +58,7 @@ def latency_heatmap(cells: pd.DataFrame, series: Sequence[Series], layout: Layou
     names = {entry: wrap(entry.short, layout.width - left - right, layout.font, bold=True) for entry in maps}
     above = max(len(words) for words in names.values()) * layout.font * LEADING
     top, gap = above + 84, above + 26
-    height = top + len(maps) * PANEL_HEIGHT + (len(maps) - 1) * gap + bottom
+    height = top + len(maps) * _PANEL_HEIGHT + (len(maps) - 1) * gap + bottom
     with theme(layout):
         figure, panels = canvas(
             layout, height, left=left, right=right, top=top, bottom=bottom, shape=(len(maps), 1), gap=(gap, 0)

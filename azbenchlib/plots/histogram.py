@@ -7,15 +7,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_count, format_us
 from azbenchlib.plots import scales
 from azbenchlib.plots.cells import limits, name_above, rectangles
-from azbenchlib.plots.labels import LEADING, say, text_width, wrap, y_title
+from azbenchlib.plots.label_layout import LEADING, say, text_width, wrap, y_title
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
-from azbenchlib.units import format_count, format_us
 
-PANEL_HEIGHT = 92
-MARKED = (("p50_us", "p50", "right"), ("p99_us", "p99", "left"))
+_PANEL_HEIGHT = 92
+_MARKED = (("p50_us", "p50", "right"), ("p99_us", "p99", "left"))
 
 
 def latency_histogram(spread: pd.DataFrame, series: Sequence[Series], layout: Layout) -> Drawn:
@@ -25,7 +25,7 @@ def latency_histogram(spread: pd.DataFrame, series: Sequence[Series], layout: La
     ----------
     spread : DataFrame
         Columns series (a key), low_us and high_us (edges), share, n_total, p50_us, p99_us, as
-        :func:`azbenchlib.analyse.distribution.spread` gives. Rows of series that are not listed are left
+        :func:`azbenchlib.analysis.distribution.spread` gives. Rows of series that are not listed are left
         out.
     series : sequence of Series
         One to six; those without data are left out.
@@ -52,7 +52,7 @@ def latency_histogram(spread: pd.DataFrame, series: Sequence[Series], layout: La
     notes = {entry: wrap(_figures(rows), width, layout.small) for entry, rows in bars.items()}
     above = max(_height(names[entry], notes[entry], layout) for entry in bars)
     top, gap = above + 52, above + 34
-    height = top + len(bars) * PANEL_HEIGHT + (len(bars) - 1) * gap + bottom
+    height = top + len(bars) * _PANEL_HEIGHT + (len(bars) - 1) * gap + bottom
     with theme(layout):
         figure, panels = canvas(
             layout, height, left=left, right=right, top=top, bottom=bottom, shape=(len(bars), 1), gap=(gap, 0)
@@ -101,7 +101,7 @@ def _draw(panel: Axes, entry: Series, rows: pd.DataFrame, layout: Layout) -> Non
     edges = (low, rows["share"] * 0, rows["high_us"], rows["share"])
     path = rectangles(*(values.to_numpy(dtype=float) for values in edges))
     panel.add_patch(PathPatch(path, facecolor=entry.colour, linewidth=0, gid=f"bars-{entry.index}", zorder=2))
-    for column, name, side in MARKED:
+    for column, name, side in _MARKED:
         value = float(rows[column].iloc[0])
         panel.axvline(value, color=NEUTRAL["ink3"], linewidth=1, linestyle=(0, (3, 3)), zorder=3)
         shift = (-4 if side == "right" else 4, 8)

@@ -6,12 +6,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from azbenchlib.analyse.percentiles import min_samples
-from azbenchlib.errors import InputError
+from azbenchlib.analysis.percentiles import min_samples
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_us
 from azbenchlib.plots import scales
-from azbenchlib.plots.labels import EndLabels, say, y_title
+from azbenchlib.plots.label_layout import EndLabels, say, y_title
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, theme
-from azbenchlib.units import format_us
 
 MARKED = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
 REACH = 99.0  # the x axis goes at least as far
@@ -23,7 +23,7 @@ def percentile_curves(curves: pd.DataFrame, series: Sequence[Series], layout: La
 
     x is 1 / (1 − p), after HdrHistogram: each step to the right is rarer. A hollow marker says that
     fewer I/Os are behind the curve than its percentile needs
-    (:func:`~azbenchlib.analyse.percentiles.min_samples`).
+    (:func:`~azbenchlib.analysis.percentiles.min_samples`).
 
     Parameters
     ----------

@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import MB, NBSP, format_bound, format_count, format_mbps
 from azbenchlib.plots import scales
-from azbenchlib.plots.labels import LEADING, say, text_width, wrap
+from azbenchlib.plots.label_layout import LEADING, say, text_width, wrap
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
-from azbenchlib.units import MB, NBSP, format_bound, format_count, format_mbps
 
-MILLION = 10**6
+_MILLION = 10**6
 NAMES_WIDTH = 232  # pixels left of the panels, in the wide layout
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Panel:
     """One of the two: the column it shows, in which unit, and how its values read."""
 
@@ -31,12 +31,12 @@ class _Panel:
 
 
 PANELS = (
-    _Panel("iops", "iops_bound", "IOPS", 1, format_count),
-    _Panel("bw_bytes_per_s", "bw_bound", "MB/s", MB, format_mbps),
+    _Panel(column="iops", bound="iops_bound", unit="IOPS", divisor=1, text=format_count),
+    _Panel(column="bw_bytes_per_s", bound="bw_bound", unit="MB/s", divisor=MB, text=format_mbps),
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Row:
     """One setup: its name and the note below it, broken into lines, and where it stands."""
 
@@ -120,7 +120,18 @@ def _rows(
         words = (len(name) * layout.font + len(small) * layout.small) * LEADING
         height = max(60, words + 20) if layout.wide else words + 62
         baseline = top + (height / 2 if layout.wide else words + 24)
-        rows.append(_Row(entry, name, small, values, told, top, height, baseline))
+        rows.append(
+            _Row(
+                series=entry,
+                name=name,
+                note=small,
+                values=values,
+                texts=told,
+                top=top,
+                height=height,
+                baseline=baseline,
+            )
+        )
         top += height
     return rows
 
@@ -178,8 +189,8 @@ def _set_x(panel: Axes, values: Sequence[float], shown: _Panel, layout: Layout) 
 
 def _tick(value: float) -> str:
     """``10,000``, ``1 M``, ``0.01``: short, and never rounded."""
-    if value >= MILLION:
-        return f"{value / MILLION:g}{NBSP}M"
+    if value >= _MILLION:
+        return f"{value / _MILLION:g}{NBSP}M"
     return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 

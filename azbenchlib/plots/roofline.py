@@ -5,20 +5,12 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_count, format_mbps, format_size
 from azbenchlib.plots import scales
-from azbenchlib.plots.labels import EndLabels, y_title
-from azbenchlib.plots.style import (
-    NEUTRALS,
-    Drawn,
-    Layout,
-    Series,
-    canvas,
-    dark_rules,
-    theme,
-)
+from azbenchlib.plots.label_layout import EndLabels, y_title
+from azbenchlib.plots.style import NEUTRALS, Drawn, Layout, Series, canvas, dark_rules, theme
 from azbenchlib.plots.svg import inline
-from azbenchlib.units import format_count, format_mbps, format_size
 
 
 def roofline(ceilings: pd.DataFrame, series: Sequence[Series], layout: Layout) -> Drawn:

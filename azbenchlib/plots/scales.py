@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
-from azbenchlib.plots.labels import text_width, thin
+from azbenchlib.plots.label_layout import text_width, thin
 from azbenchlib.plots.style import Layout, size_of
 
 LOG_FROM = 30  # times; below, a linear axis from zero shows the differences as they are
 LEAST_SPAN = 6  # times; a log axis over this holds two of the ticks 1, 2, 5
 TICK_GAP = 20  # pixels between y ticks
-STEPS = ((1, 2, 5), (1, 3))  # within a power of ten; the first two are the closest
+_STEPS = ((1, 2, 5), (1, 3))  # within a power of ten; the first two are the closest
 
 
 def finite(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -41,7 +41,7 @@ def log_limits(values: npt.ArrayLike) -> tuple[float, float]:
 def log_ticks(low: float, high: float, length: float) -> list[float]:
     """Ticks at 1, 2, 5 times the powers of ten where `length` pixels hold them, else fewer."""
     decade = length / math.log10(high / low)
-    fitting = [steps for steps in STEPS if decade * math.log10(steps[1] / steps[0]) >= TICK_GAP]
+    fitting = [steps for steps in _STEPS if decade * math.log10(steps[1] / steps[0]) >= TICK_GAP]
     steps = fitting[0] if fitting else (1,)
     every = math.ceil(TICK_GAP / decade)
     first = math.floor(math.log10(low)) // every * every

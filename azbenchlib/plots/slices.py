@@ -6,13 +6,13 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_mbps, format_size
 from azbenchlib.plots import scales
-from azbenchlib.plots.labels import EndLabels, say, y_title
+from azbenchlib.plots.label_layout import EndLabels, say, y_title
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, theme
-from azbenchlib.units import format_mbps, format_size
 
-RECORD, FILE = "Record size", "File size"
+RECORD, FILE_SIZE = "Record size", "File size"
 
 
 def throughput_slices(
@@ -67,7 +67,7 @@ def throughput_slices(
         scales.set_y([panel], rates, format_mbps, log=log)
         y_title(panel, "MB/s (log scale)" if log else "MB/s", layout)
         _set_x(panel, whole["size_bytes"].astype(float), over, layout)
-        if ram_bytes is not None and over == FILE:
+        if ram_bytes is not None and over == FILE_SIZE:
             _mark_ram(panel, ram_bytes, layout)
         for entry, mine in lines.items():
             sizes, values = mine["size_bytes"].astype(float), mine["bw_bytes_per_s"].astype(float)

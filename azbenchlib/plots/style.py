@@ -15,7 +15,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
 
 # Setup colours as (light, dark): chosen by search for the largest least distance in CIELAB under
 # normal, protan, deutan and tritan vision; all reach 4.5:1 as text on both grounds.

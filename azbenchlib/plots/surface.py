@@ -14,15 +14,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import MB, format_mbps, format_size
 from azbenchlib.plots import scales
-from azbenchlib.plots.labels import LEADING, say, text_width
+from azbenchlib.plots.label_layout import LEADING, say, text_width
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
-from azbenchlib.units import MB, format_mbps, format_size
 
 ROW_HEIGHT = 34  # of the map, in pixels
 SOLID_WIDTH, SOLID_HEIGHT = 344, 300
-TEXT = 10.0  # size of a value in its cell
+_TEXT = 10.0  # size of a value in its cell
 FAINTEST, STRONGEST = 0.06, 0.55  # opacity of a cell; text stays readable on both
 VIEW = (24.0, -128.0)  # elevation and azimuth, in degrees: small records and small files in front
 
@@ -137,8 +137,8 @@ def _draw_map(
         }
         panel.add_patch(Rectangle((column, row), 1, 1, **look))
         text = format_mbps(float(values[row, column]))
-        if text_width(text, TEXT) < width - 2:
-            how: dict[str, Any] = {"size": TEXT, "color": NEUTRAL["ink"], "ha": "center"}
+        if text_width(text, _TEXT) < width - 2:
+            how: dict[str, Any] = {"size": _TEXT, "color": NEUTRAL["ink"], "ha": "center"}
             say(panel, text, (column + 0.5, row + 0.5), **how)
     sizes = [format_size(size) for size in table.columns]
     scales.every_nth(panel, [place + 0.5 for place in range(len(sizes))], sizes, layout)

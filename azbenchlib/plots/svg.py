@@ -11,7 +11,7 @@ import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 
-from azbenchlib.plots.labels import clean
+from azbenchlib.plots.label_layout import clean
 from azbenchlib.plots.style import FONT_STACK, LAYOUTS, NEUTRAL, Drawn, Layout, theme
 
 NAMESPACE = "http://www.w3.org/2000/svg"

@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import NBSP, format_count
 from azbenchlib.plots import scales
-from azbenchlib.plots.labels import LEADING, say, spread, text_width, wrap, y_title
+from azbenchlib.plots.label_layout import LEADING, say, spread, text_width, wrap, y_title
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
-from azbenchlib.units import NBSP, format_count
 
-RATE_HEIGHT, CREDITS_HEIGHT, GAP = 240, 90, 52
-TOP, BOTTOM = 34, 52
+RATE_HEIGHT, CREDITS_HEIGHT, _GAP = 240, 90, 52
+_TOP, _BOTTOM = 34, 52
 SHIFT = 10  # pixels from the panel to the names of the limits
 DASHES = (0, (5, 3))
 SHORT = (("M", 10**6), ("k", 10**3))
@@ -52,11 +52,18 @@ def rate_over_time(trace: pd.DataFrame, caps: Sequence[Cap], entry: Series, layo
     credits = "credits" in rows
     names = [wrap(f"{name} {format_count(value)}", _name_width(layout), layout.small) for name, value in caps]
     right = SHIFT + max((text_width(line, layout.small) for lines in names for line in lines), default=6)
-    shape, gap = (2 if credits else 1, 1), (GAP, 0)
-    height = TOP + BOTTOM + RATE_HEIGHT + (GAP + CREDITS_HEIGHT if credits else 0)
+    shape, gap = (2 if credits else 1, 1), (_GAP, 0)
+    height = _TOP + _BOTTOM + RATE_HEIGHT + (_GAP + CREDITS_HEIGHT if credits else 0)
     with theme(layout):
         figure, panels = canvas(
-            layout, height, left=_left(layout), right=right + 2, top=TOP, bottom=BOTTOM, shape=shape, gap=gap
+            layout,
+            height,
+            left=_left(layout),
+            right=right + 2,
+            top=_TOP,
+            bottom=_BOTTOM,
+            shape=shape,
+            gap=gap,
         )
         used = list(panels[:, 0])
         if credits:
@@ -80,7 +87,7 @@ def _left(layout: Layout) -> float:
 def _set_heights(panels: Sequence[Axes], height: float) -> None:
     """The rate high, the credits low."""
     for panel, tall, below in zip(
-        panels, (RATE_HEIGHT, CREDITS_HEIGHT), (BOTTOM + CREDITS_HEIGHT + GAP, BOTTOM), strict=True
+        panels, (RATE_HEIGHT, CREDITS_HEIGHT), (_BOTTOM + CREDITS_HEIGHT + _GAP, _BOTTOM), strict=True
     ):
         box = panel.get_position()
         panel.set_position((box.x0, below / height, box.width, tall / height))

@@ -10,15 +10,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from azbenchlib.errors import InputError
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_count, format_us
 from azbenchlib.plots import scales
-from azbenchlib.plots.labels import LEADING, EndLabels, say, wrap, y_title
+from azbenchlib.plots.label_layout import LEADING, EndLabels, say, wrap, y_title
 from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
-from azbenchlib.units import format_count, format_us
 
-TOGETHER = 3  # lines that one panel shows without a tangle
+MOST_LINES = 3  # lines that one panel shows without a tangle
 TIME_UNITS = (("Seconds", 1), ("Minutes", 60), ("Hours", 3600))
-PANEL_HEIGHT = 110
+_PANEL_HEIGHT = 110
 ENOUGH_TICKS = 3  # the largest unit that counts at least so far is taken
 
 
@@ -55,7 +55,7 @@ def latency_over_time(envelope: pd.DataFrame, series: Sequence[Series], layout: 
     if not lines:
         raise InputError("no latency to draw over time: every value is NA")
     with theme(layout):
-        draw = _one_panel if len(lines) <= TOGETHER else _many_panels
+        draw = _one_panel if len(lines) <= MOST_LINES else _many_panels
         figure = draw(lines, layout)
     return Drawn(figure, {}, _in_words(lines), layout)
 
@@ -93,7 +93,7 @@ def _many_panels(lines: dict[Series, Line], layout: Layout) -> Figure:
     top, bottom, gap = 40 + name_height, 52, 26 + name_height
     figure, panels = canvas(
         layout,
-        top + bottom + rows * PANEL_HEIGHT + (rows - 1) * gap,
+        top + bottom + rows * _PANEL_HEIGHT + (rows - 1) * gap,
         left=left,
         right=right,
         top=top,

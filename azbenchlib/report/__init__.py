@@ -1,5 +1,1 @@
 """Notebooks to HTML and PDF."""
-
-from azbenchlib.report.content import Report
-
-__all__ = ["Report"]

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from azbenchlib import dataset, manifest
-from azbenchlib.errors import OutputError
-from azbenchlib.report import content, execute, page, pdf
+from azbenchlib.core.errors import OutputError
+from azbenchlib.core.files import write_atomically
+from azbenchlib.core.privacy import beside, without_homes
+from azbenchlib.dataset import dataset, manifest
+from azbenchlib.report import execute, page, pdf
 
-NOTEBOOK = "report"
+_NOTEBOOK = "report"
 
 
 @dataclass(frozen=True)
@@ -45,22 +47,23 @@ def build(
     OutputError
         When the folder cannot be written. Nothing half-written is left.
     """
-    found = [dataset.resolve(name, content.homes()) for name in datasets]
+    found = [dataset.find_dataset(name) for name in datasets]
     name = manifest.load(found[0]).name
     folder = folder or Path("reports") / name
     check_writable(folder)
     parameters = {
-        "datasets": [str(path.resolve()) for path in found],
+        "datasets": [str(path) for path in found],
         "title": title,
         "author": author,
         "client": client,
     }
-    executed = execute.run_notebook(execute.find_notebook(NOTEBOOK), parameters)
+    executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
     html = page.to_html(executed, title or manifest.load(found[0]).title)
+    html = without_homes(beside(html, Path.cwd()))  # who is named on it is named on purpose, places are not
     document = pdf.to_pdf(html)
     return Written(
-        manifest.write_atomically(folder / "report.html", html.encode()),
-        manifest.write_atomically(folder / "report.pdf", document),
+        write_atomically(folder / "report.html", html.encode()),
+        write_atomically(folder / "report.pdf", document),
     )
 
 

@@ -3,31 +3,30 @@
 import ast
 import json
 import shutil
-import signal
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import nbformat
 import papermill
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
-from azbenchlib.errors import AzbenchError, InputError, OutputError
-from azbenchlib.manifest import write_atomically
-from azbenchlib.places import shipped
+from azbenchlib.core import privacy
+from azbenchlib.core.errors import AzbenchError, InputError, OutputError
+from azbenchlib.core.files import write_atomically
+from azbenchlib.core.locations import shipped
+from azbenchlib.report.interrupts import KERNEL_ENGINE, Relay
 
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
-# How long a kernel may take to end; half of it passes before it is killed. An interrupted cell may have to
-# delete what it made in Azure. A kernel whose cells are done has nothing to do, and yet some hang then (seen
-# with ipykernel 7: its control thread writes to a thread that is gone).
-END_S, LONGEST_END_S = 10.0, 4000.0
+# How long a kernel may take to end; half of it passes before it is killed. A cell that is still at work may
+# have to delete what it made in Azure. A kernel whose cells are done has nothing to do, and yet some hang
+# then (seen with ipykernel 7: its control thread writes to a thread that is gone).
+_END_S, LONGEST_END_S = 10.0, 8000.0
 # nbclient prints an error's text with the kernel's own name for its class in front of it.
 _OWN_ERRORS = ("InputError", "UnsafeTargetError", "MissingToolError", "AzError", "AzbenchError")
 
@@ -36,9 +35,10 @@ class IpcKernelManager(AsyncKernelManager):
     """A kernel of this very Python over unix sockets: no port to race for, none to listen on."""
 
     transport = "ipc"
-    interrupted = False  # whether this process was, so that a cell may still be at work
+    relay = Relay()  # replaced by that of the notebook
 
     def __init__(self, **settings: Any) -> None:
+        self.relay.kernel = self
         self._sockets = tempfile.mkdtemp(prefix="azbench-")  # private (0700), short enough for a socket
         super().__init__(**settings)
         self.ip = f"{self._sockets}/k"
@@ -46,14 +46,16 @@ class IpcKernelManager(AsyncKernelManager):
     @property
     def kernel_spec(self) -> KernelSpec:
         """An ipykernel in the interpreter that runs azbench, whatever kernels the user has installed."""
-        argv = [sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        # -P and ignore_cwd: nothing of the current folder, which may be a dataset of others, is imported
+        argv = [sys.executable, "-P", "-Xfrozen_modules=off", "-m", "ipykernel_launcher"]
+        argv += ["-f", "{connection_file}", "--InteractiveShellApp.ignore_cwd=True"]
         argv += ["--log-level=CRITICAL"]  # what a cell does wrong arrives as an output, not as a log line
         return KernelSpec(argv=argv, display_name="azbench", language="python")
 
     async def _async_finish_shutdown(
         self, waittime: float | None = None, pollinterval: float = 0.1, restart: bool = False
     ) -> None:
-        patience = LONGEST_END_S if IpcKernelManager.interrupted else END_S
+        patience = LONGEST_END_S if self.relay.at_work and not self.relay.given_up else _END_S
         await super()._async_finish_shutdown(waittime or patience, pollinterval, restart)
 
     finish_shutdown = _async_finish_shutdown
@@ -145,12 +147,15 @@ def run_notebook(
         For unknown or mistyped parameters.
     AzbenchError
         When a cell fails; the sentence is the library's own where it raised one.
+    KeyboardInterrupt
+        When a cell was interrupted; with the library's own words where it has some.
     """
     check_parameters(notebook, parameters)
     with tempfile.TemporaryDirectory(prefix="azbench-") as scratch:
         executed = Path(scratch) / "executed.ipynb"
         try:
-            with _interrupts_noted():
+            relay = Relay()
+            with relay.passing():
                 papermill.execute_notebook(
                     str(notebook),
                     str(executed),
@@ -160,35 +165,29 @@ def run_notebook(
                     stdout_file=sys.stdout if progress else None,
                     kernel_name="python3",
                     language="python",
-                    kernel_manager_class=IpcKernelManager,
+                    engine_name=KERNEL_ENGINE,
+                    relay=relay,
+                    kernel_manager_class=type("KernelManager", (IpcKernelManager,), {"relay": relay}),
                     cwd=str(Path.cwd()),
                 )
+        except DeadKernelError as error:
+            raise AzbenchError(f"{notebook.name}: the process that ran it was killed") from error
         except PapermillExecutionError as error:
+            if error.ename == "KeyboardInterrupt":
+                raise KeyboardInterrupt(*filter(None, [error.evalue])) from error
             raise _as_ours(notebook, error) from error
+        found = nbformat.read(executed, as_version=4)
         if output is not None:
-            write_atomically(output, executed.read_bytes())
-        return nbformat.read(executed, as_version=4)
+            write_atomically(output, nbformat.writes(_without_places(found, notebook, output)).encode())
+        return found
 
 
-@contextmanager
-def _interrupts_noted() -> Iterator[None]:
-    """Note an interrupt before it does what it would have done anyway."""
-
-    def note(number: int, frame: FrameType | None) -> None:
-        IpcKernelManager.interrupted = True
-        signal.default_int_handler(number, frame)
-
-    mine = threading.current_thread() is threading.main_thread()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    polite = [number for number, handler in before.items() if mine and handler is signal.default_int_handler]
-    for number in polite:
-        signal.signal(number, note)
-    try:
-        yield
-    finally:
-        IpcKernelManager.interrupted = False
-        for number in polite:
-            signal.signal(number, before[number])
+def _without_places(executed: nbformat.NotebookNode, notebook: Path, output: Path) -> nbformat.NotebookNode:
+    """A copy to keep: it does not tell where on this machine it was made, or by whom."""
+    here = Path.cwd()
+    kept = privacy.everywhere(lambda text: privacy.masked(privacy.beside(text, here)), executed)
+    kept["metadata"]["papermill"] |= {"input_path": notebook.name, "output_path": output.name}
+    return nbformat.from_dict(kept)
 
 
 def _as_ours(notebook: Path, error: PapermillExecutionError) -> AzbenchError:

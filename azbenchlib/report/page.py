@@ -12,7 +12,7 @@ from traitlets.config import Config
 from azbenchlib import __version__
 from azbenchlib.report import style
 from azbenchlib.report.blocks import MIME
-from azbenchlib.report.content import today
+from azbenchlib.report.formatting import today
 
 _HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)</h2>', re.DOTALL)
 _ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')

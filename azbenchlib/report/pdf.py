@@ -4,10 +4,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from azbenchlib.doctor import find_browser
-from azbenchlib.errors import MissingToolError
+from azbenchlib.campaign.doctor import find_browser
+from azbenchlib.core.errors import MissingToolError
 
-TIMEOUT_S = 120
+_TIMEOUT_S = 120
 
 
 def to_pdf(html: str) -> bytes:
@@ -64,7 +64,7 @@ def with_browser(html: str, browser: str) -> bytes:
             f"--print-to-pdf={pdf}",
             page.as_uri(),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)  # noqa: S603
         if done.returncode or not pdf.is_file():
             last = (done.stderr.strip().splitlines() or ["no message"])[-1]
             raise MissingToolError(f"no PDF: {browser} ended with status {done.returncode}: {last}")

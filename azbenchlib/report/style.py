@@ -5,7 +5,7 @@ from importlib import resources
 from azbenchlib.plots import style
 
 # Thrice, because a notebook's own rules for tables and lists are specific: these must weigh more.
-NOTEBOOK = ".azbench.azbench.azbench"
+_NOTEBOOK = ".azbench.azbench.azbench"
 NOTEBOOK_RESET = """& { padding: 16px 24px 24px; }
 &:empty { display: none; }
 & > :first-child:first-child { margin-top: 0; }
@@ -32,7 +32,7 @@ def scoped_sheet() -> str:
     before, _, rest = screen.partition("@media screen and (prefers-color-scheme: dark) {")
     after = rest.partition("\n}\n")[2]  # a notebook has its own theme; blocks stay light on it
     rules = (before + after).replace(":root", "&").replace("body {", "& {")
-    return f"{NOTEBOOK} {{\n{NOTEBOOK_RESET}\n{rules}}}"
+    return f"{_NOTEBOOK} {{\n{NOTEBOOK_RESET}\n{rules}}}"
 
 
 def _source() -> str:

@@ -38,7 +38,7 @@ class Course:
 
 
 def run(setups: Hidden, rng: np.random.Generator, at_once: int = 2000) -> Course:
-    """Drive the setups; longest runs together, so that arrays stay short."""
+    """EmulatedVolume the setups; longest runs together, so that arrays stay short."""
     order = np.argsort(-setups.runtime_s / setups.tick_s, kind="stable")
     width = int(np.ceil(setups.runtime_s.max() / SAMPLE_S)) + 2
     n, causes = len(setups), len(CAUSES)

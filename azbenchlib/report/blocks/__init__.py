@@ -6,8 +6,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from azbenchlib.core.units import NBSP
 from azbenchlib.report import style
-from azbenchlib.units import NBSP
 
 MIME = "application/x.azbench+html"  # what the page template takes; notebooks show text/html
 _NUMBER_UNIT = re.compile(r"(?<=\d) (?=(?:%|MB/s|IOPS|[KMGT]iB|µs|ms|s|outstanding)\b)")

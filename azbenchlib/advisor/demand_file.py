@@ -1,0 +1,145 @@
+"""Demands as people write them: options of `azbench advise`, and rows of a CSV file of workloads.
+
+The help of `azbench` shows the columns, so the physics behind a demand is imported when one is made.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.stated_values import block, number, share, size
+from azbenchlib.core.units import MB, SIZE_RULE
+
+if TYPE_CHECKING:
+    from azbenchlib.advisor.demand import Demand, Peak
+
+YES, NO = ("yes", "true", "1"), ("no", "false", "0")
+
+
+def yes(name: str, text: str) -> bool:
+    """Yes or no."""
+    if text.lower() not in (*YES, *NO):
+        raise InputError(f"{name} '{text}' is not one of: {', '.join((*YES, *NO))}")
+    return text.lower() in YES
+
+
+def peak(name: str, text: str) -> Peak:
+    """A peak: ``SECONDS/PERIOD:IOPS`` or ``SECONDS/PERIOD:IOPS:MBPS``."""
+    from azbenchlib.advisor.demand import Peak
+
+    try:
+        times, iops, *rest = text.split(":")
+        seconds, period = (float(part) for part in times.split("/"))
+        (mbps,) = rest or [""]
+    except ValueError:
+        raise InputError(
+            f"{name} '{text}': write SECONDS/PERIOD:IOPS[:MBPS], such as 600/3600:20000"
+        ) from None
+    return Peak(
+        seconds=seconds,
+        period_s=period,
+        iops=number(f"IOPS of {name}", iops) if iops else None,
+        bytes_per_s=number(f"MB/s of {name}", mbps) * MB if mbps else None,
+    )
+
+
+# Column (and option, with dashes) -> field of the demand, how it is read, what it is.
+DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
+    "iops": ("iops", number, "I/Os per second; 24k is 24000"),
+    "mbps": ("bytes_per_s", number, "MB/s"),
+    "size": ("size_bytes", size, f"room for data, such as 2TiB. {SIZE_RULE}"),
+    "bs": ("bs_bytes", block, "size of an I/O, such as 8k, which is 8KiB"),
+    "read_share": ("read_share", share, "share of reads: 0.7 or 70%"),
+    "latency": ("latency", None, "any, premium, submillisecond or local"),
+    "zrs": ("redundancy", yes, "yes: zone-redundant disks only"),
+    "not_persistent": ("persistent", yes, "yes: allow local disks, which lose their data"),
+    "hit": ("cache_hit", share, "share of reads that a host cache serves"),
+    "headroom": ("headroom", number, "every limit is at least this many times the demand"),
+    "vcpus": ("vcpus", number, "least number of vCPUs"),
+    "ram": ("memory_bytes", size, "least memory, such as 64GiB"),
+    "vm": ("vm", None, "a VM size or a pattern such as Standard_E*"),
+    "arch": ("architecture", None, "any, x64 or arm64"),
+    "burst": ("peak", peak, "SECONDS/PERIOD:IOPS[:MBPS]"),
+}
+
+
+def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, Any] | None = None) -> Demand:
+    """The demand that texts state, by column; an empty one is not there.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+    measured : mapping of str to Any, optional
+        Fields of the demand that hold where no text states another value.
+    where : str
+        What stands before a column's name in a message.
+
+    Raises
+    ------
+    InputError
+        For a value that cannot be read, or a demand that is none.
+    """
+    from azbenchlib.advisor.demand import Demand
+
+    stated: dict[str, Any] = {}
+    for column, text in texts.items():
+        field, read, _ = DEMAND_COLUMNS[column]
+        name = f"{where}{column.replace('_', '-') if where == '--' else column}"
+        if text.strip():
+            stated[field] = read(name, text.strip()) if read else text.strip()
+    if "size_bytes" not in {**(measured or {}), **stated}:
+        raise InputError(f"{where}size is missing: how much data, such as 2TiB")
+    if "redundancy" in stated:
+        stated["redundancy"] = "ZRS" if stated["redundancy"] else "LRS"
+    if "persistent" in stated:
+        stated["persistent"] = not stated["persistent"]
+    if "bytes_per_s" in stated:
+        stated["bytes_per_s"] *= MB
+    return Demand(**{**(measured or {}), **stated})
+
+
+def read(path: Path, common: Mapping[str, str]) -> list[tuple[str, Demand]]:
+    """The workloads of a CSV file, by name.
+
+    Parameters
+    ----------
+    path : Path
+        With a header of `COLUMNS` and ``name``, in any order, as many as are needed.
+    common : mapping of str to str
+        What holds for every row that does not say otherwise.
+
+    Raises
+    ------
+    InputError
+        With file, line and value.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file)
+            header = [name.strip() for name in rows.fieldnames or ()]
+            rows.fieldnames = header
+            found = list(rows)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: cannot be read as workloads: {error}") from error
+    unknown = [name for name in header if name not in ("name", *DEMAND_COLUMNS)]
+    if unknown or not header:
+        wanted = ", ".join(("name", *DEMAND_COLUMNS))
+        raise InputError(f"{path}: column '{', '.join(unknown)}' is not one of: {wanted}")
+    if not found:
+        raise InputError(f"{path}: no workload; write one a line below the header")
+    return [_row(path, line, row, common) for line, row in enumerate(found, 2)]
+
+
+def _row(path: Path, line: int, row: Mapping[Any, Any], common: Mapping[str, str]) -> tuple[str, Demand]:
+    place = f"{path}, line {line}"
+    if None in row or None in row.values():
+        raise InputError(f"{place}: not as many cells as the header has")
+    own = {column: text for column, text in row.items() if column != "name" and text.strip()}
+    try:
+        return row.get("name") or f"line {line}", demand({**common, **own}, "")
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None

@@ -1,0 +1,179 @@
+"""The cheapest VM with disks, exactly: what a VM carries and what disks carry are apart, so the cheapest
+disks for a number of slots serve every VM that carries the demand and has the slots.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from azbenchlib.advisor.demand import Demand
+from azbenchlib.advisor.disk_options import FULL, DiskOption, options
+from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.vm_sizes import Bools, Floats
+from azbenchlib.azure.disk_kinds import NVME, DiskKind
+from azbenchlib.cost.bill import Bill
+from azbenchlib.cost.usage import Use
+from azbenchlib.model.setup import Disk, Setup
+
+_NEAR = 1e-9  # prices closer than that are compared as exact decimals
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A VM, by its place in the market, with disks."""
+
+    market: Market
+    vm_index: int
+    option: DiskOption
+
+    @cached_property
+    def setup(self) -> Setup:
+        """As it would be provisioned."""
+        return Setup(self.market.vms[self.vm_index].vm, (self.option.disk,), self.market.as_of)
+
+    @cached_property
+    def bill(self) -> Bill:
+        """The whole bill."""
+        return self.market.bill(self.setup, self.option.use)
+
+    @property
+    def price(self) -> Decimal:
+        """Of the market's period."""
+        return (self.market.vm_bills[self.vm_index].total or Decimal(0)) + self.option.price
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """The cheaper first; of what costs the same the simpler."""
+        return self.price, *_simpler(self.option), self.market.vms[self.vm_index].size
+
+
+class Group:
+    """All configurations with one kind of disk, cached or not."""
+
+    def __init__(self, kind: DiskKind, cached: bool, demand: Demand, market: Market, bursting: bool) -> None:
+        self.kind, self.cached, self.market = kind, cached, market
+        found = [] if kind.local else options(kind, cached, demand, market, bursting)
+        self.options = [option for option in found if not option.bill.missing]
+        self.unpriced = [option for option in found if option.bill.missing]
+        self.utilisation = market.vm_sizes.utilisation(kind, cached, demand)
+        self.slots = market.vm_sizes.max_disks
+        self.suits = market.vm_sizes.suits(demand) & self._holds(demand)
+        self.fits: Bools = self.suits & (self.utilisation <= FULL)
+
+    def _holds(self, demand: Demand) -> Bools:
+        vm_sizes = self.market.vm_sizes
+        if not self.kind.local:
+            return vm_sizes.allowed(self.kind, self.cached)
+        holds: Bools = vm_sizes.local_bytes(self.kind) >= demand.size_bytes
+        return holds
+
+    @cached_property
+    def steps(self) -> list[DiskOption]:
+        """The cheapest option for so many slots: more disks only where they cost less."""
+        found: list[DiskOption] = []
+        for option in sorted(self.options, key=lambda one: (one.disk.count, one.price, *_simpler(one))):
+            if not found or option.price < found[-1].price:
+                found.append(option)
+        return found
+
+    @cached_property
+    def _step(self) -> npt.NDArray[np.intp]:
+        """Which step each VM may have; below 0: none."""
+        counts = np.array([option.disk.count for option in self.steps])
+        return np.searchsorted(counts, self.slots, side="right") - 1
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The price with each VM; infinite where it does not do, or has no price."""
+        prices = np.array([float(option.price) for option in self.steps])
+        vms = np.where(np.isnan(self.market.vm_prices), np.inf, self.market.vm_prices)
+        if self.kind.local:
+            return np.where(self.fits, vms, np.inf)
+        if not len(prices):
+            return np.full(len(vms), np.inf)
+        return np.where(self.fits & (self._step >= 0), vms + prices[self._step], np.inf)
+
+    @property
+    def unpriced_sizes(self) -> Bools:
+        """The VMs that would do, but have no price."""
+        there = self.fits & np.isnan(self.market.vm_prices)
+        if self.kind.local:
+            return there
+        least = min((option.disk.count for option in self.options), default=np.inf)
+        return there & (self.slots >= least)
+
+    def candidate(self, vm_index: int) -> Candidate:
+        """The cheapest with one VM."""
+        if self.kind.local:
+            return Candidate(self.market, vm_index, self._local(vm_index))
+        return Candidate(self.market, vm_index, self.steps[int(self._step[vm_index])])
+
+    def _local(self, vm_index: int) -> DiskOption:
+        vm_size = self.market.vms[vm_index]
+        nvme = self.kind is NVME
+        many = (vm_size.vm.nvme_count or 1) if nvme else 1
+        size = vm_size.nvme_bytes if nvme else vm_size.temp_bytes
+        name = f"{self.kind.word}{f'x{many}' if many > 1 else ''}"
+        disk = Disk(name=name, role=self.kind.key, size_bytes=size, count=many, striped=many > 1)
+        return DiskOption(self.kind, disk, Bill(self.market.hours, ()), Use())
+
+
+@dataclass(frozen=True)
+class Search:
+    """Everything that meets one demand in one market."""
+
+    demand: Demand
+    market: Market
+    groups: tuple[Group, ...]
+
+    def cheapest(
+        self, kinds: Sequence[DiskKind] | None = None, among: Bools | None = None
+    ) -> Candidate | None:
+        """The cheapest configuration; of kinds of disks, or among VMs, where these are given.
+
+        Prices are compared as floats first; those that are within one part in 10⁹ as exact decimals.
+        """
+        groups = [group for group in self.groups if kinds is None or group.kind in kinds]
+        wanted = True if among is None else among
+        totals = [np.where(wanted, group.totals, np.inf) for group in groups]
+        least = min((total.min() for total in totals if total.size), default=np.inf)
+        if np.isinf(least):
+            return None
+        near = [
+            group.candidate(int(vm_index))
+            for group, total in zip(groups, totals, strict=True)
+            for vm_index in np.flatnonzero(total <= least * (1 + _NEAR))
+        ]
+        return min(near, key=lambda candidate: candidate.order)
+
+    def kinds(self) -> Iterator[DiskKind]:
+        """The kinds of disks that were looked at."""
+        yield from dict.fromkeys(group.kind for group in self.groups)
+
+
+def search(demand: Demand, market: Market, bursting: bool = True) -> Search:
+    """Look at every VM size with every configuration of disks.
+
+    Parameters
+    ----------
+    demand : Demand
+    market : Market
+    bursting : bool
+        Whether the peak may be met with credits or with on-demand bursting; else it counts as lasting.
+    """
+    wanted = demand if bursting else demand.without_peak()
+    groups = [
+        Group(kind, cached, wanted, market, bursting)
+        for kind in wanted.kinds
+        for cached in ((False, True) if kind.cacheable else (False,))
+    ]
+    return Search(wanted, market, tuple(groups))
+
+
+def _simpler(option: DiskOption) -> tuple[object, ...]:
+    disk = option.disk
+    return option.on_demand, disk.caching != "None", disk.count, disk.name

@@ -1,0 +1,159 @@
+"""Advice in words: assumptions, limits, rejected alternatives, and the record of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from azbenchlib.advisor.demand import LARGE_BS, Demand
+from azbenchlib.advisor.fio_job import latency_s, outstanding
+from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.rejected import RejectedAlternative
+from azbenchlib.advisor.verify import CheckedLimit
+from azbenchlib.core.units import MS_PER_S, format_count, format_mbps, format_size
+from azbenchlib.model.setup import Disk, Setup
+
+if TYPE_CHECKING:
+    from azbenchlib.advisor.configuration import Configuration
+
+NOT_MODELLED = (
+    "the OS disk, snapshots, backup, network and licences; discounts and agreements",
+    "whether a size is still sold, is free in a zone and within your quota",
+    "performance plus, shared disks, encryption at host",
+    "whether the VM's CPU is enough to issue the I/O; B-series VMs have burstable CPU",
+)
+
+
+def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tuple[str, ...]:
+    """What an answer assumes, in sentences."""
+    iops, size = demand.steady
+    block = format_size(demand.block)
+    found = [f"{format_count(iops)} IOPS are I/Os of {block}, {demand.read_share:.0%} reads"]
+    if len(demand.moments()) > 1:
+        found.append(f"{format_mbps(size)} MB/s are I/Os of {format_size(LARGE_BS)}, at another moment")
+    spare = f"every limit of IOPS and MB/s is at least {demand.headroom:g} times the demand"
+    found.append(spare if demand.headroom > 1 else "no limit needs headroom above the demand")
+    if demand.cache_hit:
+        found.append(f"a ReadOnly host cache serves {demand.cache_hit:.0%} of the reads; writes count twice")
+    else:
+        found.append("host-cache hits are assumed to be 0 %, so caching brings no gain (set --hit)")
+    best = setups[0]
+    depth = outstanding(best.vm, best.disks[0], demand)
+    each = latency_s(best.vm, best.disks[0], demand) * MS_PER_S
+    found.append(
+        f"the application keeps {format_count(depth)} I/Os outstanding (at {each:.2g} ms each); "
+        "with fewer it cannot use the rates"
+    )
+    if demand.peak:
+        found.append(
+            "credits come back between two peaks; each peak finds no more than what came back, and it lasts "
+            "for the peak with this headroom"
+        )
+    else:
+        found.append("the load is continuous, so burst credits are not used")
+    kinds = [disk.kind for setup in setups for disk in setup.disks if disk.kind]
+    if any(kind.billing and kind.billing.operations_tier for kind in kinds):
+        found.append(
+            "transactions are billed for the load as long as it runs; a cap of Standard SSD is not known"
+        )
+    if any(kind.separate_vm_limits for kind in kinds):
+        found.append("Premium SSD v2 and Ultra are offered in the VM's zone and for its size")
+    found.append(f"limits of {market.as_of}, of the SCSI interface where a size has both")
+    return (*found, *_left_out(market))
+
+
+def _left_out(market: Market) -> Iterator[str]:
+    """How many sizes do not compete, and why, in one line; none where all do."""
+    there = market.left_out
+    reasons = [
+        f"{format_count(number)} {why}"
+        for number, why in (
+            (there.size, "are not in the catalogue"),
+            (there.disks, "have no documented number of data disks (these compete with local disks alone)"),
+            (there.limits, "have no documented limit (so do these)"),
+        )
+        if number
+    ]
+    if reasons:
+        yield f"of {format_count(there.priced)} VM sizes with a price some are left out: {'; '.join(reasons)}"
+
+
+def amount(one: CheckedLimit, value: float) -> str:
+    """A figure of a limit with its unit."""
+    if one.unit == "credit_s":
+        return f"{value / 60:,.1f} min credits"
+    forms = {
+        "iops": lambda: f"{format_count(round(value, 3))} IOPS",
+        "bytes_per_s": lambda: f"{format_mbps(value)} MB/s",
+        "bytes": lambda: format_size(value),
+        "disks": lambda: f"{value:.0f} data disks",
+    }
+    return forms[one.unit]()
+
+
+def broken(miss: RejectedAlternative) -> str:
+    """What is in the way of a cheaper configuration, the worst of it in figures."""
+    worst = miss.worst
+    wanted = amount(worst, worst.wanted * worst.enough)
+    more = f"; {', '.join(one.label for one in miss.broken[1:])} too" if len(miss.broken) > 1 else ""
+    short = f"{1 / worst.shortfall - 1:+.0%}"
+    same = "; it costs the same" if miss.same_price else ""
+    return f"{worst.label} {amount(worst, worst.limit)} of {wanted} ({short}){more}{same}"
+
+
+def missed(miss: RejectedAlternative, currency: str) -> str:
+    """A cheaper configuration and what is in its way, in a sentence."""
+    candidate = miss.candidate
+    disks = disk_text(candidate.option.disk)
+    what = f"{candidate.setup.vm.size} with {disks}, {candidate.price:,.2f} {currency}"
+    return f"{what}: {broken(miss)}"
+
+
+def disk_text(disk: Disk) -> str:
+    """The disks as `--disk` takes them, and whether they are zone-redundant, which it cannot say."""
+    return f"{disk.name} ZRS" if (disk.sku or "").endswith("ZRS") else disk.name
+
+
+def described(configuration: Configuration) -> str:
+    """The disks of a configuration in words."""
+    disk = configuration.setup.disks[0]
+    many = f"{disk.count} × " if disk.count > 1 else ""
+    size = format_size(disk.size_bytes or 0)
+    if disk.local:
+        return f"{many}{configuration.kind.label} of {size}: what is on them is lost when the VM stops"
+    if configuration.kind.provisioned:
+        rates = f"{format_count(disk.cap.iops or 0)} IOPS, {format_mbps(disk.cap.bytes_per_s or 0)} MB/s"
+        return f"{many}{configuration.kind.label} of {size}, {rates} each{_striped(disk)}"
+    caching = f"{disk.caching} caching" if disk.caching != "None" else "no host caching"
+    paid = ", on-demand bursting" if disk.bursting else ""
+    name = f"{configuration.kind.label} {disk.tier} {configuration.redundancy} of {size}"
+    return f"{many}{name}, {caching}{paid}{_striped(disk)}"
+
+
+def _striped(disk: Disk) -> str:
+    return ", striped" if disk.striped else ""
+
+
+def record(configuration: Configuration) -> dict[str, object]:
+    """A configuration as a row of a table."""
+    market = configuration.candidate.market
+    return {
+        "vm": configuration.vm,
+        "disks": configuration.disks,
+        "caching": configuration.caching,
+        "price_per_month": configuration.price,
+        "currency": market.currency,
+        "binding_limit": configuration.binding,
+        "headroom": configuration.headroom,
+        "why_not_cheaper": [missed(miss, market.currency) for miss in configuration.why_not_cheaper],
+        "labels": list(configuration.labels),
+        "kind": configuration.kind.key,
+        "redundancy": configuration.redundancy,
+        "region": market.region,
+        "hours": market.hours,
+        "pay": market.pay,
+        "bursts": configuration.bursts,
+        "prices_as_of": sorted({line.price.as_of for line in configuration.bill.lines}),
+        "lines": configuration.bill.records(),
+        "fio_job": configuration.fio_job,
+    }

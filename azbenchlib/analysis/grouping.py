@@ -1,0 +1,240 @@
+"""Which runs belong side by side: series (what is compared) and facets (what is kept apart).
+
+A dataset with several setups compares setups and keeps workloads apart; a dataset with one setup
+compares loads (block size and queue depth) and keeps patterns apart. Where the setup is not stated, each
+file is a series. Rows that ran at once become one: their rates add up, and their percentiles come from
+merged bins, from the row that sums them, or not at all. Repeats on one stated setup give their median.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from azbenchlib.analysis import concurrency, repeats, setup_names, sustained
+from azbenchlib.analysis.mix import MIXED
+from azbenchlib.analysis.percentiles import merged
+from azbenchlib.analysis.repeats import RATE_COLUMNS
+from azbenchlib.analysis.sustained import Phases
+from azbenchlib.core import schema
+from azbenchlib.core.units import MB
+
+LATENCY_LOGS = ("clat_us", "lat_us")
+SI = {"IOPS": 1, "MB/s": MB}  # units of published rates that need no interpretation
+KEYS = ["series", "facet", "ddir"]
+RUN_COLUMNS = [
+    *("run_id", "setup_id", "job", "rw", "bs_bytes", "queue_depth", "source_sha256", "source_doc"),
+    *("group_id", "source_path", *repeats.WORKLOAD),
+]
+CURVE = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+DIRECTION_WORDS = {"read": "reads", "write": "writes", "trim": "trims", "mixed": "all directions"}
+LIKE_FIRST = ("rw", "bs_bytes", "queue_depth", "direct")
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Series and facets of a dataset.
+
+    Attributes
+    ----------
+    by : str
+        ``setup`` or ``load``: what a series is. A file whose setup is not stated counts as a setup.
+    series : DataFrame
+        Columns key, label, short, detail; in the order of the dataset.
+    runs : DataFrame
+        One row a run and direction: series, facet (with the direction, where the workload has several),
+        workload (without), whole (all that ran at once), ddir, iops, bw_bytes_per_s, their bounds, at_once
+        (the same for all rows that were measured at the same time), stated (whether the setup is), and the
+        workload's columns of the table runs.
+    phases : mapping of str to sequence of Segment
+        The phases of what had some, such as a burst and the base, by at_once.
+    """
+
+    by: str
+    series: pd.DataFrame
+    runs: pd.DataFrame
+    phases: Mapping[str, Phases] = field(default_factory=dict)
+
+
+def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
+    """Arrange all runs that have a rate or percentiles."""
+    runs = measured_runs(tables)
+    stated = repeats.is_stated(tables, runs)
+    place = runs["setup_id"].where(stated, setup_names.NO_SETUP + ": " + runs["source_path"].fillna(""))
+    runs = runs.assign(
+        setup_id=runs["setup_id"].fillna(setup_names.NO_SETUP),
+        at_once=runs["at_once"] + " on " + place,  # figures of two setups are never added up
+        queue_depth=_depth_together(runs),
+        stated=stated,
+    )
+    places = list(dict.fromkeys(place))
+    full = _texts(setup_names.workload_text(r.rw, r.bs_bytes, r.queue_depth) for r in runs.itertuples())
+    if len(places) > 1:
+        named = _named(tables, runs.assign(place=place))
+        runs = runs.assign(series=place, workload=full)
+    else:
+        load = _texts(setup_names.load_text(row.bs_bytes, row.queue_depth) for row in runs.itertuples())
+        keys = list(dict.fromkeys(load))
+        named = pd.DataFrame({"key": keys, "label": keys, "short": keys, "detail": ""})
+        runs = runs.assign(series=load, workload=_texts(setup_names.pattern_text(rw) for rw in runs["rw"]))
+    apart = repeats.differences(runs)
+    runs["workload"] = runs["workload"] + apart
+    runs["whole"] = _whole(runs, full + apart)
+    by = "setup" if len(places) > 1 else "load"
+    told = sustained.by_run(tables)
+    phases = {
+        name: told[run_id]
+        for name, run_id in zip(runs["at_once"], runs["run_id"], strict=True)
+        if run_id in told
+    }
+    return Arrangement(by, named, runs.assign(facet=_directed(runs)), phases)
+
+
+def _named(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.DataFrame:
+    """What each setup is called; a file, where the setup is not stated."""
+    first = runs.drop_duplicates("place")
+    known, files = first[first["stated"]], first[~first["stated"]]
+    by_setup = setup_names.setup_labels(tables["setups"], tables["disks"], known["place"].tolist())
+    by_file = setup_names.file_labels(dict(zip(files["place"], files["source_path"].fillna(""), strict=True)))
+    named = pd.concat([part for part in (by_setup, by_file) if len(part)])
+    return named.set_index("key").reindex(first["place"].tolist()).rename_axis("key").reset_index()
+
+
+def _whole(runs: pd.DataFrame, full: pd.Series) -> pd.Series:
+    """The workload of all rows that ran at once: its name, or the names of several with a plus between."""
+    several = runs.groupby(["at_once"])["workload"].transform("nunique") > 1
+    several |= runs.groupby(["at_once"])["series"].transform("nunique") > 1
+    joined = full.groupby(runs["at_once"]).transform(lambda some: " + ".join(dict.fromkeys(some)))
+    return runs["workload"].mask(several, joined)
+
+
+def _directed(runs: pd.DataFrame) -> pd.Series:
+    """The workloads, with the direction where one has several: half of a mixed load is not the whole."""
+    several = runs.groupby(["series", "workload"], dropna=False)["ddir"].transform("nunique") > 1
+    several |= runs["rw"].isin(MIXED) & (runs["ddir"] != "mixed").fillna(False)
+    direction = runs["ddir"].map(DIRECTION_WORDS).fillna("direction not stated")
+    return runs["workload"].mask(several, runs["workload"] + ", " + direction)
+
+
+def _texts(texts: Iterable[str]) -> pd.Series:
+    """A column of text, also where there is no row to tell the dtype by."""
+    return pd.Series(list(texts), dtype=schema.TEXT)
+
+
+def measured_runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """One row a run and direction with what it delivered; sums of other rows and interim states left out.
+
+    A published rate that is a mere bound, or whose direction is not stated, is taken from the table
+    published; its bound says so. A run of which only a latency of an open kind was published is kept.
+    """
+    runs = tables["runs"][concurrency.counted(tables)]
+    rated = tables["results"][["run_id", "ddir", "ios", *RATE_COLUMNS]]
+    logged = tables["samples"][tables["samples"]["metric"].isin(LATENCY_LOGS)]
+    parts = [table[["run_id", "ddir"]] for table in (tables["percentiles"], tables["bins"], logged)]
+    timed = pd.concat(parts).drop_duplicates()
+    rows = rated.merge(timed, on=["run_id", "ddir"], how="outer")
+    rows = _with_published(rows, tables["published"])
+    known = runs[RUN_COLUMNS].assign(at_once=concurrency.at_once(runs)).reset_index(names="place")
+    full = known.merge(rows, on="run_id").sort_values(["place", "ddir"], ignore_index=True)
+    rates = full[list(RATE_COLUMNS)].notna().any(axis=1)
+    apart = set(full.loc[(full["ddir"] != "mixed") & rates, "run_id"])
+    return (
+        full[(full["ddir"] != "mixed") | ~full["run_id"].isin(apart)]
+        .drop(columns="place")
+        .reset_index(drop=True)
+    )
+
+
+def _depth_together(runs: pd.DataFrame) -> pd.Series:
+    """Outstanding I/Os of all jobs of one workload that ran together."""
+    workload = ["setup_id", "ddir", "rw", "bs_bytes", "queue_depth", "at_once"]
+    depths = runs["queue_depth"].groupby([runs[name] for name in workload], dropna=False)
+    return depths.transform("sum", min_count=1)
+
+
+def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Add what stands only in the table published: bounds, bounded rates, latencies of an open kind."""
+    names = {"iops": "iops", "bandwidth": "bw_bytes_per_s", "latency": "latency"}
+    known = published["measured"].fillna(False) & published["value"].notna()
+    some = published[known & published["quantity"].isin(list(names)) & ~published["unit"].isin(["ratio"])]
+    some = some.drop_duplicates(["run_id", "quantity"], keep=False)  # two of a kind are a range, no rate
+    some = some.assign(
+        name=some["quantity"].map(names), si=some["value"] * some["unit"].map(SI).astype("Float64")
+    )
+    columns = [*RATE_COLUMNS, "latency"]
+    values = some.pivot(index="run_id", columns="name", values="si").reindex(columns=columns)
+    bounds = some.pivot(index="run_id", columns="name", values="bound").reindex(columns=columns)
+    full = rows.set_index("run_id")
+    extra = values.loc[~values.index.isin(full.index), list(RATE_COLUMNS)]
+    full = pd.concat([full, extra]) if len(extra) else full
+    for rate, bound in zip(RATE_COLUMNS, ("iops_bound", "bw_bound"), strict=True):
+        full[bound] = bounds[rate].astype("string").reindex(full.index).fillna("=")
+    return full.reset_index()
+
+
+def rates(arrangement: Arrangement) -> pd.DataFrame:
+    """One rate for every series, facet and direction.
+
+    What ran at once adds up; repeats give their median.
+
+    Returns
+    -------
+    DataFrame
+        Columns series, facet, ddir, rw, bs_bytes, queue_depth, iops, bw_bytes_per_s, iops_bound,
+        bw_bound, n_runs (rows of the table runs in it), repeats, and the range of these: iops_low,
+        iops_high, bw_low, bw_high. Where a run had phases, phases tells them, and the rate is that of
+        the last.
+    """
+    added = repeats.added(arrangement.runs, KEYS, LIKE_FIRST)
+    return sustained.pooled(sustained.with_phases(added, arrangement.phases), KEYS, LIKE_FIRST)
+
+
+def curves(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """One percentile curve for every series, facet and direction that has one.
+
+    Returns
+    -------
+    DataFrame
+        Columns series, facet, ddir, lat_kind, percentile, lat_us, n; completion latency where the tool
+        gave it. Several runs of one workload are merged from their bins; without bins they are left out.
+    """
+    parts = []
+    for group in _timed(arrangement.runs, tables):
+        here = group[["run_id", "ddir", "lat_kind", "series", "facet"]]
+        counts = here.merge(tables["latency"], on=["run_id", "ddir", "lat_kind"])["n"].sum(min_count=1)
+        curve = here.merge(tables["percentiles"], on=["run_id", "ddir", "lat_kind"])
+        if len(here) > 1 or curve.empty:
+            bins = here.merge(tables["bins"], on=["run_id", "ddir", "lat_kind"])
+            if bins["run_id"].nunique() < len(here):
+                continue
+            curve = merged(bins, CURVE, by=(*KEYS, "lat_kind"))
+        parts.append(curve.assign(n=counts)[[*KEYS, "lat_kind", "percentile", "lat_us", "n"]])
+    dtypes = dict.fromkeys([*KEYS, "lat_kind"], schema.TEXT)
+    dtypes |= {"percentile": schema.FLOAT, "lat_us": schema.FLOAT, "n": schema.INT}
+    return (pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(dtypes))).astype(
+        dtypes
+    )
+
+
+def _timed(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """The rows of each series, facet and direction of which all tell one kind of latency.
+
+    Where they have no bins to merge, but a row that sums them has percentiles, it stands for all of them.
+    """
+    told = [
+        tables[name][["run_id", "ddir", "lat_kind"]].drop_duplicates() for name in ("percentiles", "bins")
+    ]
+    kinds = pd.concat([kind[kind["lat_kind"].isin(["clat", "lat"])].sort_values("lat_kind") for kind in told])
+    kinds = kinds.drop_duplicates(["run_id", "ddir"])
+    wholes = concurrency.sums(tables)
+    binned = set(tables["bins"]["run_id"])
+    for _, group in runs.merge(kinds, on=["run_id", "ddir"], how="left").groupby(
+        KEYS, dropna=False, sort=False
+    ):
+        whole = wholes.get((frozenset(group["run_id"]), str(group["ddir"].iloc[0])))
+        told_apart = len(group) == 1 and group["lat_kind"].notna().all()
+        if whole is not None and not told_apart and not binned.issuperset(group["run_id"]):
+            one = group.head(1).drop(columns="lat_kind").assign(run_id=whole)
+            group = one.merge(kinds, on=["run_id", "ddir"])
+        if group["lat_kind"].notna().all() and group["lat_kind"].nunique() == 1:
+            yield group

@@ -1,0 +1,218 @@
+"""What a report says first: one card a series, and one table of all results."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from azbenchlib.analysis.grouping import DIRECTION_WORDS, KEYS, Arrangement, curves, rates
+from azbenchlib.analysis.repeats import RATE_COLUMNS
+from azbenchlib.analysis.totals import totals
+
+CARD_PERCENTILES = (50.0, 95.0, 99.0)
+TABLE_PERCENTILES = (50.0, 95.0, 99.0, 99.9)
+
+
+@dataclass(frozen=True)
+class LatencySummary:
+    """Percentiles of one direction of a workload.
+
+    Attributes
+    ----------
+    of : str
+        The workload, with the direction where it has several.
+    direction : str
+        ``reads``, ``writes``, …, where the workload has several; else empty.
+    kind : str
+        ``clat`` or ``lat``.
+    values : dict of float to float
+        Percentile to µs.
+    """
+
+    of: str
+    direction: str
+    kind: str
+    values: dict[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """The figures of one series, unformatted.
+
+    Attributes
+    ----------
+    series : str
+        Key of the series.
+    facet : str or None
+        What else names the card, where a series has several.
+    rate : Series or None
+        A row of :func:`~azbenchlib.analysis.totals.totals`: all directions together.
+    latencies : tuple of Latency
+        From the run with the least load, each direction apart.
+    quotes : DataFrame
+        Published latencies whose statistic or kind is open: facet, value, bound, unit, stat.
+    """
+
+    series: str
+    facet: str | None
+    rate: pd.Series | None
+    latencies: tuple[LatencySummary, ...]
+    quotes: pd.DataFrame
+
+    @property
+    def latency(self) -> dict[float, float]:
+        """Percentile to µs, of the first direction; empty where there is none."""
+        return self.latencies[0].values if self.latencies else {}
+
+    @property
+    def latency_of(self) -> str:
+        """The workload of those."""
+        return self.latencies[0].of if self.latencies else ""
+
+
+def cards(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> list[Card]:
+    """One card a setup; with one setup only, one card a workload.
+
+    The rate is that of the workload which most series share; among those, a direct one before reads
+    that the page cache may have answered, the highest load, writes, random I/O, the smallest block.
+    """
+    rated = totals(arrangement)
+    ranked = _ranked(rated[rated[list(RATE_COLUMNS)].notna().any(axis=1)])
+    timed = curves(arrangement, tables).merge(_places(arrangement), on=KEYS, how="left")
+    quotes = _quotes(arrangement, tables["published"])
+    every = [_by_series(rows) for rows in (rated, ranked, timed, quotes)]
+    result = []
+    for series in arrangement.series["key"]:
+        own, rates_, curves_, quotes_ = (rows.get(series) for rows in every)
+        mine = [None] if arrangement.by == "setup" or own is None else list(own["facet"].drop_duplicates())
+        for facet in mine:
+            rate = _of(rates_, ranked, facet)
+            points = _lightest(_of(curves_, timed, facet, "whole"))
+            result.append(
+                Card(
+                    series=series,
+                    facet=facet,
+                    rate=rate.iloc[0] if len(rate) else None,
+                    latencies=tuple(_latencies(points)),
+                    quotes=_of(quotes_, quotes, facet, "whole"),
+                )
+            )
+    return result
+
+
+def _places(arrangement: Arrangement) -> pd.DataFrame:
+    """Workload, all that ran at once, and queue depth of each series, facet and direction."""
+    columns = [*KEYS, "workload", "whole", "queue_depth"]
+    return arrangement.runs[columns].drop_duplicates(KEYS)
+
+
+def results_table(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Every series and workload with rates and percentiles, one row each.
+
+    Returns
+    -------
+    DataFrame
+        Columns series, facet, ddir, iops, bw_bytes_per_s, their bounds, repeats and range as of
+        :func:`~azbenchlib.analysis.grouping.rates`, lat_kind, p50, p95, p99, p99.9 (µs), and a published
+        latency whose statistic or kind is open: value, bound, unit, stat.
+    """
+    timed = curves(arrangement, tables)
+    keys = [*KEYS, "lat_kind"]
+    some = timed[timed["percentile"].isin(TABLE_PERCENTILES)]
+    wide = some.pivot_table(index=keys, columns="percentile", values="lat_us", aggfunc="first", observed=True)
+    wide = wide.reindex(columns=list(TABLE_PERCENTILES))
+    wide.columns = pd.Index([f"p{p:g}" for p in TABLE_PERCENTILES])
+    pool = ["repeats", "phases", "iops_low", "iops_high", "bw_low", "bw_high"]
+    order = [*KEYS, *RATE_COLUMNS, *RATE_COLUMNS.values(), *pool]
+    quotes = (
+        _quotes(arrangement, tables["published"])
+        .drop(columns=["run_id", "whole"])
+        .drop_duplicates(["series", "facet"])
+    )
+    table = rates(arrangement)[order].merge(wide.reset_index(), on=KEYS, how="left")
+    return table.merge(quotes, on=["series", "facet"], how="left")
+
+
+def medians_by_pattern(rated: pd.DataFrame) -> pd.DataFrame:
+    """Median throughput over block sizes: one row a pattern, one column a series, in B/s.
+
+    A median of rates, never of percentiles; for datasets with more results than a page can list.
+    """
+    return rated.pivot_table(
+        index="rw", columns="series", values="bw_bytes_per_s", aggfunc="median", sort=False, observed=True
+    )
+
+
+def _ranked(rated: pd.DataFrame) -> pd.DataFrame:
+    patterns = rated["rw"].fillna("")
+    writes = rated["read_share"].eq(0).fillna(False).astype(bool)
+    ranks = pd.DataFrame(
+        {
+            "shared": -rated.groupby("facet")["series"].transform("nunique"),
+            "buffered_read": (rated["direct"].eq(False).fillna(False) & ~writes).astype(int),
+            "load": -rated["queue_depth"].fillna(0),
+            "read": (~writes).astype(int),
+            "sequential": (~patterns.str.startswith("rand")).astype(int),
+            "block": rated["bs_bytes"].fillna(0),
+        }
+    )
+    return rated.loc[ranks.sort_values(list(ranks.columns), kind="stable").index]
+
+
+def _lightest(points: pd.DataFrame) -> pd.DataFrame:
+    """The curves of the workload with the least queue depth, in all its directions."""
+    if points.empty:
+        return points
+    least = points.loc[points["queue_depth"].fillna(0).astype(float).idxmin(), "workload"]
+    return points[points["workload"] == least]
+
+
+def _latencies(points: pd.DataFrame) -> Iterator[LatencySummary]:
+    for (facet, ddir), rows in points.groupby(["facet", "ddir"], sort=False):
+        several = facet != rows["workload"].iloc[0]
+        known = dict(zip(rows["percentile"].astype(float), rows["lat_us"].astype(float), strict=True))
+        values = {p: known[p] for p in CARD_PERCENTILES if p in known}
+        if values:
+            direction = DIRECTION_WORDS.get(str(ddir), "") if several else ""
+            yield LatencySummary(str(facet), direction, str(rows["lat_kind"].iloc[0]), values)
+
+
+def _quotes(arrangement: Arrangement, published: pd.DataFrame) -> pd.DataFrame:
+    keep = ["run_id", "value", "bound", "unit", "stat"]
+    known = published["measured"].fillna(False) & published["value"].notna()
+    some = published.loc[(published["quantity"] == "latency") & known, keep]
+    return some.merge(arrangement.runs[["run_id", "series", "facet", "whole"]], on="run_id")
+
+
+def _by_series(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {str(key): some for key, some in rows.groupby("series", sort=False)}
+
+
+def _of(
+    mine: pd.DataFrame | None, rows: pd.DataFrame, facet: str | None, column: str = "facet"
+) -> pd.DataFrame:
+    """The rows of a series, or none of all rows; of one facet where it is given."""
+    if mine is None:
+        return rows[:0]
+    return mine if facet is None else mine[mine[column] == facet]
+
+
+def overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """One row a run and direction with its main figures, as the tool reported them.
+
+    Returns
+    -------
+    DataFrame
+        Columns source_path, job, level, ddir, rw, bs_bytes, queue_depth, iops, bw_bytes_per_s, p50, p99
+        (µs, completion latency where there is any).
+    """
+    kinds = tables["percentiles"].sort_values("lat_kind").drop_duplicates(["run_id", "ddir", "percentile"])
+    kinds = kinds[kinds["lat_kind"] != "slat"]
+    wide = kinds.pivot(index=["run_id", "ddir"], columns="percentile", values="lat_us")
+    wide = wide.reindex(columns=[50.0, 99.0]).set_axis(["p50", "p99"], axis=1).reset_index()
+    rated = tables["results"][["run_id", "ddir", *RATE_COLUMNS]].merge(
+        wide, on=["run_id", "ddir"], how="outer"
+    )
+    known = ["run_id", "source_path", "job", "level", "rw", "bs_bytes", "queue_depth"]
+    rows = tables["runs"][known].merge(rated, on="run_id")
+    return rows[[*known[1:4], "ddir", *known[4:], *RATE_COLUMNS, "p50", "p99"]]

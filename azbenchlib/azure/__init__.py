@@ -1,0 +1,1 @@
+"""Facts of Azure, dated and sourced, and the program az."""

@@ -1,0 +1,239 @@
+"""The program az: which one, one call at a time, every call logged, what it says on failure understood.
+
+Nothing here knows a command of az; those stand where they are needed, as argument lists.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from azbenchlib.azure.az_errors import AzError, understood
+from azbenchlib.core.errors import InputError, MissingToolError, OutputError
+from azbenchlib.core.files import append
+from azbenchlib.core.privacy import masked
+
+AZ_VARIABLE = "AZBENCH_AZ"  # path of the az to use
+TOOLS = Path(__file__).resolve().parents[2] / ".tools" / "bin"  # where `make azure` puts it
+LONG = 1024  # characters of an argument of which the log tells the same beginning once
+_PATIENCE_S = 5  # how long a call under way may go on after an interrupt
+SIGN_IN_S, SIGN_IN_PAUSE_S = (
+    180,
+    20,
+)  # az keeps a fault of the sign-in service for a minute. Source: MSAL 1.3x
+# Options that take no value; every other one is followed by its value.
+_FLAGS = ("--yes", "--no-wait", "--wait", "--all", "--instance-view")
+_OPTION = re.compile(r"--[a-z][a-z-]*")
+_SILENT = {
+    "PYTHONSAFEPATH": "1",  # az is started as a module: without this it imports those of the current folder
+    "AZURE_CORE_COLLECT_TELEMETRY": "no",
+    "AZURE_CORE_NO_COLOR": "yes",
+    "AZURE_CORE_SURVEY_MESSAGE": "no",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Az:
+    """The program, and where its calls are logged.
+
+    Parameters
+    ----------
+    path : str
+        The program.
+    log : Path, optional
+        A file that gets a JSON object a line for each call: ``at``, ``command``, ``seconds``, ``status``,
+        and of a failed one ``error``. Ids, e-mail addresses and secrets are masked, and a long script
+        is told once; what az answers is not in it.
+    environment : mapping, optional
+        Environment variables for az, instead of this process's own.
+    subscription : str
+        Id of the subscription that every call is about; empty: the one that az is set to at that moment.
+    must_log : bool
+        Whether a call fails whose line cannot be written to the log.
+    """
+
+    path: str
+    log: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    subscription: str = ""
+    must_log: bool = True
+    told: list[str] = field(default_factory=list, repr=False, compare=False)  # long arguments that are logged
+
+    @classmethod
+    def find(cls, log: Path | None = None) -> "Az":
+        """The az that AZBENCH_AZ names, else that of the search path, else what `make azure` installed.
+
+        Folders of the search path that are relative are passed over: they would make an ``az`` that lies in
+        the current folder run.
+
+        Raises
+        ------
+        MissingToolError
+            When there is none.
+        """
+        named = os.environ.get(AZ_VARIABLE, "")
+        found = _which(named) if named else _which("az") or shutil.which("az", path=str(TOOLS))
+        if found is None:
+            what = (
+                f"{AZ_VARIABLE} names '{named}', which is no program"
+                if named
+                else "the Azure CLI, az, is missing"
+            )
+            raise MissingToolError(f"{what}; get it with `make azure`, then log in with `az login`")
+        return cls(path=found, log=log)
+
+    def within(self, subscription: str) -> "Az":
+        """The same, every call about this subscription."""
+        return replace(self, subscription=subscription)
+
+    def json(self, *arguments: str) -> Any:
+        """What az answers, as Python values; None where it answers nothing.
+
+        A call that the sign-in service could not be had for was not made: it is made again, for some minutes.
+
+        Raises
+        ------
+        AzError
+            When the call fails; one sentence with Azure's own message and what can be done.
+        InputError
+            For an argument that az would take for something else than the value that it is.
+        """
+        about = ("--subscription", self.subscription) if self.subscription else ()
+        _check((*arguments, *about))
+        deadline = time.monotonic() + SIGN_IN_S
+        while True:
+            try:
+                return self._json((*arguments, *about))
+            except AzError as error:
+                if not error.sign_in_passes or time.monotonic() > deadline:
+                    raise
+            time.sleep(SIGN_IN_PAUSE_S)
+
+    def _json(self, arguments: Sequence[str]) -> Any:
+        argv = [self.path, *arguments, "--output", "json", "--only-show-errors"]
+        begun, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        done = self._call(argv)
+        error = _error(arguments, done) if done.returncode else None
+        self._note(at, arguments, time.monotonic() - begun, done.returncode, error)
+        if error:
+            raise error
+        try:
+            return json.loads(done.stdout) if done.stdout.strip() else None
+        except ValueError:
+            raise AzError(f"az {_verb(arguments)}: its answer is not JSON: {done.stdout[:80]!r}") from None
+
+    def _call(self, argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        with subprocess.Popen(  # noqa: S603  an argument list, no shell
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**self.environment, **_SILENT},
+            process_group=0,  # an interrupt from the terminal reaches us alone
+        ) as process:
+            try:
+                out, err = process.communicate()
+            except BaseException:
+                _end(process)
+                raise
+            return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+    def _note(
+        self, at: str, arguments: Sequence[str], seconds: float, status: int, error: AzError | None
+    ) -> None:
+        if self.log is None:
+            return
+        told = [self._once(masked(text)) for text in arguments]
+        entry = {"at": at, "command": ["az", *told], "seconds": round(seconds, 3)}
+        entry |= {"status": status} | ({"error": masked(str(error))} if error else {})
+        try:
+            append(self.log, json.dumps(entry, ensure_ascii=False) + "\n")
+        except OSError as fault:
+            if self.must_log:
+                raise OutputError(f"{self.log}: cannot be written: {fault.strerror or fault}") from fault
+
+    def _once(self, text: str) -> str:
+        """A long argument as the log tells it: the beginning is not repeated where it was told before."""
+        if len(text) < LONG:
+            return text
+        shared = max((_common(text, told) for told in self.told), key=len, default="")
+        if len(shared) < LONG:
+            self.told.append(text)
+            return text
+        digest = hashlib.sha256(shared.encode()).hexdigest()
+        return f"[{len(shared)} characters as above, sha256 {digest}]{text[len(shared) :]}"
+
+
+def _common(one: str, other: str) -> str:
+    """The lines that two texts begin with."""
+    pairs = zip(one.splitlines(keepends=True), other.splitlines(keepends=True), strict=False)
+    return "".join(mine for mine, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)).removesuffix("\n")
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Let a call under way end, for what it asked for may be half done, but not for long."""
+    try:
+        process.communicate(timeout=_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def _error(arguments: Sequence[str], done: subprocess.CompletedProcess[str]) -> AzError:
+    """The fault that az told of, with every id masked in its sentence."""
+    error = understood(_verb(arguments), done.stderr.strip() or done.stdout.strip())
+    return AzError(masked(str(error)), error.code, error.message)
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    """The words of a command, without its options."""
+    return " ".join(takewhile(lambda word: not word.startswith("-"), arguments))
+
+
+def _check(arguments: Sequence[str]) -> None:
+    """Refuse a value that az would read a file for (``@FILE``, ``name=@FILE``) or take for an option.
+
+    Raises
+    ------
+    InputError
+        With the value and the option that it was meant for.
+    """
+    option = "az"
+    for word, before in zip(arguments, ("", *arguments), strict=False):
+        value = word.partition("=")[2] or word
+        if word.startswith("@") or value.startswith("@"):
+            raise InputError(
+                f"{option}: the value {word!r} would make az read a file; it may not begin with @"
+            )
+        if not word.startswith("-"):
+            continue
+        if before.startswith("-") and before not in _FLAGS:
+            raise InputError(
+                f"{before}: az would take the value {word!r} for an option; it may not begin with -"
+            )
+        if not _OPTION.fullmatch(word):
+            raise InputError(
+                f"{option}: az would take the value {word!r} for an option; it may not begin with -"
+            )
+        option = word
+
+
+def _which(name: str) -> str | None:
+    """Where a program is; a bare name is looked for in the absolute folders of the search path only."""
+    if Path(name).name != name:
+        found = shutil.which(name)
+        return found and str(Path(found).absolute())
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return shutil.which(
+        name, path=os.pathsep.join(folder for folder in folders if Path(folder).is_absolute())
+    )

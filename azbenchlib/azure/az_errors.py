@@ -1,0 +1,178 @@
+"""What az says when a call fails: Azure's code and message, whether it passes by itself, what can be done."""
+
+import json
+import re
+from dataclasses import dataclass
+
+from azbenchlib.core.errors import AzbenchError
+
+NOT_LOGGED_IN = "NotLoggedIn"
+# Azure's own code for a resource group that is not there. Nothing else tells that: az ends with the same
+# status for a proxy's page, a subscription that is unknown and a resource that is missing.
+GROUP_NOT_FOUND = "ResourceGroupNotFound"
+
+# az names a fault as the service's raw JSON with nested details, as "Code: X" and "Message: Y" (also within a
+# traceback of its own), or as "(Code) Message". The innermost comes last.
+_CODES = (
+    re.compile(r"\"code\"\s*:\s*\"(\w+)\""),
+    re.compile(r"^\s*Code:\s*(\w+)", re.MULTILINE),
+    re.compile(r"^(?:ERROR: )?\((\w+)\)", re.MULTILINE),
+)
+_MESSAGES = (
+    re.compile(r"\"message\"\s*:\s*(\"(?:[^\"\\]|\\.)*\")"),
+    re.compile(r"^\s*Message:\s*(.+)$", re.MULTILINE),
+    re.compile(r"^(?:ERROR: )?\(\w+\)\s*(.+)$", re.MULTILINE),
+    re.compile(r"^ERROR: (.+)$", re.MULTILINE),
+)
+_WRAPPERS = ("DeploymentFailed", "InvalidTemplateDeployment", "ResourceDeploymentFailure")
+
+# Codes of the sign-in service, AADSTS. Source: Microsoft Learn, "Microsoft Entra authentication and
+# authorization error codes", MicrosoftDocs/entra-docs, read 2026-11-22.
+_SIGN_IN = re.compile(r"\bAADSTS(\d+)")
+# Described as transient, as not available now, or as taking too long.
+_PASSES = {
+    *("40010", "50033", "50087", "50088", "50166", "50196", "70012", "80001", "80002", "80005", "80014"),
+    *("90006", "90012", "90024", "90033", "90055", "90090", "90091", "501621"),
+}
+# Described as ended by signing in anew: a session, a grant or a second factor that is missing or has expired.
+_SIGN_IN_AGAIN = {
+    *("16000", "16001", "16002", "160021", "50055", "50056", "50058", "50064", "50072", "50074", "50076"),
+    *("50078", "50079", "50085", "50089", "50097", "50125", "50126", "50132", "50133", "50135", "50139"),
+    *("50140", "50144", "50158", "50173", "50197", "51006", "54005", "65001", "65004", "70000", "70008"),
+    *("70016", "70018", "70019", "70043", "90086", "700020", "700082", "700084", "7000215", "7000222"),
+}
+# What az itself says where it has no account. Source: azure-cli 2.91, azure/cli/core: _profile.py, util.py,
+# auth/util.py, auth/identity.py, auth/msal_credentials.py.
+_NO_ACCOUNT = re.compile(
+    r"^ERROR: .*(Please run 'az login' to setup account|[Nn]o subscription found\. Run 'az account set'"
+    r"|Please run 'az account set'|Can't find token from MSAL cache|does not exist in MSAL token cache"
+    r"|There are no active accounts|Run `az login` for this service principal)",
+    re.MULTILINE,
+)
+_NO_SUBSCRIPTION = re.compile(r"^ERROR: Subscription '.*' not found", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class AzAdvice:
+    """What a user can do about a fault of this code whose message fits the pattern."""
+
+    code: str
+    what: str
+    message: str = ""
+
+    def fits(self, code: str, message: str) -> bool:
+        """Whether a fault is of this kind."""
+        return code == self.code and re.search(self.message, message, re.IGNORECASE) is not None
+
+
+_QUOTA = "ask for more quota (Azure portal, Quotas), or take a smaller size"
+_STOPPED = (
+    "the VM was stopped, by its automatic shutdown or by somebody; start the run again, which makes a new one"
+)
+_BUSY = "Azure is still at work on it; start again in some minutes"
+# The first that fits counts. Source: Microsoft's troubleshooting pages for these codes, 2026; what the code
+# OperationNotAllowed means stands in its message alone.
+ADVICE = (
+    AzAdvice("SkuNotAvailable", "take another size, zone or region, or try again later"),
+    AzAdvice(
+        "AllocationFailed", "Azure has no room for this size there now; try later, or another zone or region"
+    ),
+    AzAdvice(
+        "ZonalAllocationFailed",
+        "Azure has no room for this size in that zone now; try later, or another zone",
+    ),
+    AzAdvice(
+        "OverconstrainedAllocationRequest",
+        "no host there has all that was requested; take another size or zone",
+    ),
+    AzAdvice(
+        "OverconstrainedZonalAllocationRequest",
+        "no host in that zone has all that was requested; take another",
+    ),
+    AzAdvice("QuotaExceeded", _QUOTA),
+    AzAdvice("OperationNotAllowed", _STOPPED, r"VM is not running|is (stopped|deallocated)"),
+    AzAdvice(
+        "OperationNotAllowed",
+        "Azure keeps 25 run-commands on a VM at most; give each VM of the measurement file fewer workloads",
+        r"number of managed run ?commands",
+    ),
+    AzAdvice("OperationNotAllowed", "take a size with room for more data disks", r"number of data disks"),
+    AzAdvice("OperationNotAllowed", _QUOTA, r"quota|cores? limit|approved .*(limit|usage)"),
+    AzAdvice("OperationNotAllowed", _BUSY, r"in progress|being (updated|deleted|created)"),
+    AzAdvice("Conflict", _BUSY, r"in progress|concurrent"),
+    AzAdvice(
+        "AuthorizationFailed", "the account that is logged in lacks the rights; ask for the role Contributor"
+    ),
+    AzAdvice(
+        "RequestDisallowedByPolicy", "a policy of the subscription forbids it; ask whoever administers it"
+    ),
+    AzAdvice("ScopeLocked", "remove the lock (Azure portal, Locks), or ask whoever put it there"),
+    AzAdvice("TooManyRequests", "Azure asks to slow down; try again in some minutes"),
+    AzAdvice("SubscriptionNotFound", "log in with an account that has this subscription: `az login`"),
+)
+
+
+class AzError(AzbenchError):
+    """A call of az that failed.
+
+    `code` is Azure's name of the fault where it gave one (for a deployment, that of the innermost cause), or
+    that of the sign-in service, such as ``AADSTS90033``; `message` is what came with it.
+    """
+
+    def __init__(self, sentence: str, code: str = "", message: str = "") -> None:
+        super().__init__(sentence)
+        self.code, self.message = code, message
+
+    @property
+    def sign_in_passes(self) -> bool:
+        """Whether the sign-in service was not to be had just then; nothing was asked of Azure itself."""
+        return self.code.removeprefix("AADSTS") in _PASSES
+
+
+def understood(verb: str, said: str) -> AzError:
+    """The fault in one sentence: the command, Azure's code and message, and what can be done.
+
+    Parameters
+    ----------
+    verb : str
+        The words of the command, such as ``vm create``.
+    said : str
+        What az wrote on failure.
+    """
+    code, message = _code(said), _message(said)
+    if code == NOT_LOGGED_IN:
+        return AzError("az is not logged in; run `az login`, then start again", code, message)
+    sentence = f"az {verb}: {f'{code}: ' if code and not message.startswith(code) else ''}{message}".rstrip(
+        ". "
+    )
+    advice = next((entry.what for entry in ADVICE if entry.fits(code, message)), _of_sign_in(code))
+    return AzError(f"{sentence}; {advice}" if advice else sentence, code, message)
+
+
+def _code(said: str) -> str:
+    codes = next((found for pattern in _CODES if (found := pattern.findall(said))), [])
+    if code := next((code for code in reversed(codes) if code not in _WRAPPERS), ""):
+        return str(code)
+    if number := _SIGN_IN.search(said):
+        return NOT_LOGGED_IN if number[1] in _SIGN_IN_AGAIN else f"AADSTS{number[1]}"
+    if _NO_SUBSCRIPTION.search(said):
+        return "SubscriptionNotFound"
+    return NOT_LOGGED_IN if _NO_ACCOUNT.search(said) else ""
+
+
+def _of_sign_in(code: str) -> str:
+    """What can be done about a fault of the sign-in service."""
+    number = code.removeprefix("AADSTS")
+    if number == code:
+        return ""
+    if number in _PASSES:
+        return "the sign-in service could not be had just then; try again in some minutes"
+    return f"the sign-in service refused; what its code means: https://login.microsoftonline.com/error?code={number}"
+
+
+def _message(said: str) -> str:
+    """The innermost message, else the first line that says anything."""
+    for pattern in _MESSAGES:
+        if found := pattern.findall(said):
+            return str(json.loads(found[-1])) if found[-1].startswith('"') else found[-1].strip()
+    return next((line.strip() for line in said.splitlines() if line.strip()), "it failed without a word")

@@ -1,0 +1,44 @@
+"""Azure's facts: VM sizes, disk tiers and the rules of provisioned disks; each row dated and sourced.
+
+Three kinds of statement, in order of precedence: what the caller states (`VmRow.stating`); the
+resource-SKU API (a refresh of the user's own, else the snapshot of 2026-08-17, which stands for earlier
+years too unless a dated page says that the limit changed); the documentation page of the era.
+"""
+
+from azbenchlib.azure.catalog.lookup import (
+    disk_tier,
+    provisioned_rules,
+    provisioned_skus,
+    source,
+    tier_for,
+    tier_names,
+    vm,
+    vm_sizes,
+)
+from azbenchlib.azure.catalog.rows import (
+    LIMITS,
+    OVER_NVME,
+    CatalogSource,
+    Limit,
+    ProvisionedRules,
+    TierRow,
+    VmRow,
+)
+
+__all__ = [
+    "LIMITS",
+    "OVER_NVME",
+    "CatalogSource",
+    "Limit",
+    "ProvisionedRules",
+    "TierRow",
+    "VmRow",
+    "disk_tier",
+    "provisioned_rules",
+    "provisioned_skus",
+    "source",
+    "tier_for",
+    "tier_names",
+    "vm",
+    "vm_sizes",
+]

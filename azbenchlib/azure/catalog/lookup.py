@@ -1,0 +1,319 @@
+"""Find a VM size, a disk tier or a provisioned disk's rules as they were on a day."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from azbenchlib.azure import disk_kinds, overlays
+from azbenchlib.azure.catalog import files
+from azbenchlib.azure.catalog.files import DATA, Rows, read
+from azbenchlib.azure.catalog.rows import (
+    LIMITS,
+    CatalogSource,
+    Limit,
+    ProvisionedRules,
+    TierRow,
+    VmRow,
+    unit_of,
+)
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_size
+
+_PREFIX = "Standard_"
+SIZES_OVERLAY_ID = "az-list-skus"  # source_id of an overlay: this, its day, its region
+_TEXT = {"size", "source_id", "name", "sku", "note", "valid_from", "valid_to"}
+_NEAREST = 5
+
+Era = TypeVar("Era", TierRow, ProvisionedRules)
+
+
+def vm(size: str, as_of: date | str | None = None) -> VmRow:
+    """A VM size with all that is stated about its limits.
+
+    Parameters
+    ----------
+    size : str
+        With or without ``Standard_``, in any case.
+    as_of : date or str, optional
+        Day (ISO) for which `VmRow.best` answers; default today.
+
+    Raises
+    ------
+    InputError
+        When the size is not known (the message has the nearest names) or the day is none.
+    """
+    day = _day(as_of)
+    sizes = _sizes(overlays.files("catalog"))
+    rows = sizes.get(_key(size))
+    if rows is None:
+        known = {key: found[0]["size"] for key, found in sizes.items()}
+        raise InputError(f"no VM size '{size}' in the catalogue{_nearest(_key(size), known)}")
+    own = {name: value for row in reversed(rows) for name, value in row.items() if value}
+    return VmRow(
+        size=rows[0]["size"],
+        vcpus=_int(own.get("vcpus")),
+        vcpus_available=_int(own.get("vcpus_available")),
+        memory_bytes=_int(own.get("memory_bytes")),
+        max_data_disks=_int(own.get("max_data_disks")),
+        limits=_limits(rows),
+        as_of=day,
+        premium_io=_bool(own.get("premium_io")),
+        caching=_bool(own.get("caching")),
+        ephemeral_os=_bool(own.get("ephemeral_os")),
+        ephemeral_placements=_names(own.get("ephemeral_placements")),
+        interface=_names(own.get("interface")),
+    )
+
+
+def disk_tier(name: str, as_of: date | str | None = None) -> TierRow:
+    """A tier (P1 to P80, E1 to E80, S4 to S80; in any case) as it was on a day.
+
+    Raises
+    ------
+    InputError
+        When there is no such tier, or it is not known to have existed on that day.
+    """
+    tiers = _tiers()
+    eras = tiers.get(name.strip().upper())
+    if eras is None:
+        raise InputError(f"no disk tier '{name}'{_nearest(name.upper(), {key: key for key in tiers})}")
+    return _in_force(eras, _day(as_of), eras[0].name)
+
+
+def tier_for(sku: str, size_bytes: int, as_of: date | str | None = None) -> TierRow:
+    """The smallest tier of a SKU that holds a disk of this size, which is how Azure bills and limits it.
+
+    Parameters
+    ----------
+    sku : str
+        Premium_LRS, StandardSSD_ZRS, Standard_LRS and so on, with or without the redundancy.
+    size_bytes : int
+    as_of : date or str, optional
+
+    Raises
+    ------
+    InputError
+        When the SKU has no tiers, or the disk is larger than the largest.
+    """
+    day, wanted = _day(as_of), _sku(sku, disk_kinds.bare_skus(tiered=True))
+    tiers = _tiers().values()
+    there = [row for eras in tiers for row in eras if row.sku == wanted and row.holds(day)]
+    fitting = [row for row in there if row.size_bytes >= size_bytes]
+    if not fitting:
+        largest = max(there, key=lambda row: row.size_bytes, default=None)
+        limit = f"; {largest.name} holds {format_size(largest.size_bytes)}" if largest else ""
+        raise InputError(f"no tier of {sku} holds {format_size(size_bytes)} on {day}{limit}")
+    return min(fitting, key=lambda row: row.size_bytes)
+
+
+def provisioned_rules(sku: str, as_of: date | str | None = None) -> ProvisionedRules:
+    """What could be provisioned on a day on UltraSSD_LRS, PremiumV2_LRS (with or without redundancy).
+
+    Raises
+    ------
+    InputError
+        When the SKU is not of these, or not known to have existed on that day.
+    """
+    wanted = _sku(sku, provisioned_skus())
+    return _in_force(_rules()[wanted], _day(as_of), wanted)
+
+
+def vm_sizes() -> list[str]:
+    """Every VM size that the catalogue knows, of any time."""
+    return [rows[0]["size"] for rows in _sizes(overlays.files("catalog")).values()]
+
+
+def provisioned_skus() -> tuple[str, ...]:
+    """The SKUs, without the redundancy, whose IOPS and MB/s are provisioned."""
+    return disk_kinds.bare_skus(tiered=False)
+
+
+def tier_names() -> list[str]:
+    """Every disk tier, of any time."""
+    return list(_tiers())
+
+
+def source(source_id: str) -> CatalogSource:
+    """Where the rows with this source_id come from.
+
+    Raises
+    ------
+    InputError
+        When no row bears it.
+    """
+    listed = {row["source_id"]: CatalogSource(**row) for row in read(DATA / "sources.csv")}
+    listed |= {_overlay_id(path): _overlay_source(path) for path in overlays.files("catalog")}
+    if source_id not in listed:
+        raise InputError(
+            f"no source '{source_id}' in the catalogue{_nearest(source_id, dict.fromkeys(listed, ''))}"
+        )
+    return listed[source_id]
+
+
+def forget() -> None:
+    """Read overlays anew on the next lookup."""
+    read.cache_clear()
+    _sizes.cache_clear()
+    _eras.cache_clear()
+
+
+@cache
+def _sizes(extra: tuple[Path, ...]) -> Mapping[str, Rows]:
+    """Rows by key of the size, in order of precedence."""
+    found: dict[str, Rows] = defaultdict(list)
+    for path in (*reversed(extra), DATA / "vm_api.csv", DATA / "vm_pages.csv"):
+        for row in _overlay_rows(path) if path in extra else read(path):
+            found[_key(row["size"])].append(row)
+    return dict(found)
+
+
+def _overlay_rows(path: Path) -> Rows:
+    """Rows of a file that lies where the user can change it."""
+    rows = read(path)
+    sound = bool(rows) and {"size", "source_id", *LIMITS} <= set(rows[0])
+    if not sound or any(row["source_id"] != _overlay_id(path) for row in rows):
+        raise InputError(f"{path} is not what `azbench catalog refresh` writes; remove it and refresh again")
+    return rows
+
+
+def _limits(rows: Rows) -> tuple[Limit, ...]:
+    """All statements, first what counts most. A newer reading that differs counts from its own day on."""
+    found: list[Limit] = []
+    for row in reversed(rows):
+        read_on = _overlay_day(row["source_id"])
+        stated = [_limit(row, name) for name in LIMITS if row.get(name)]
+        found = [_dated(limit, found, read_on) if read_on else limit for limit in stated] + found
+    return tuple(found)
+
+
+def _limit(row: Mapping[str, str], name: str) -> Limit:
+    return Limit(
+        name=name,
+        value=int(row[name]),
+        unit=unit_of(name),
+        valid_from=row.get("valid_from") or None,
+        valid_to=row.get("valid_to") or None,
+        source_id=row["source_id"],
+        note=row.get("note", ""),
+    )
+
+
+def _dated(limit: Limit, older: Iterable[Limit], read_on: str) -> Limit:
+    """A reading of the API that repeats the one before stands as long as that; another one since its day."""
+    before = next((one for one in older if one.name == limit.name and _from_api(one.source_id)), None)
+    if before is None:
+        return limit
+    since = before.valid_from if before.value == limit.value else read_on
+    return replace(limit, valid_from=since)
+
+
+def _from_api(source_id: str) -> bool:
+    return source_id.startswith(("sku-api", SIZES_OVERLAY_ID))
+
+
+def _overlay_id(path: Path) -> str:
+    return f"{SIZES_OVERLAY_ID}-{path.stem}"
+
+
+def _overlay_day(source_id: str) -> str | None:
+    return (
+        source_id.removeprefix(f"{SIZES_OVERLAY_ID}-")[:10]
+        if source_id.startswith(SIZES_OVERLAY_ID)
+        else None
+    )
+
+
+def _overlay_source(path: Path) -> CatalogSource:
+    day, region = path.stem.split("_", 1)
+    what = f"az vm list-skus --location {region}"
+    return CatalogSource(
+        source_id=_overlay_id(path),
+        what=what,
+        repository="",
+        path=str(path),
+        commit="",
+        date=day,
+        licence="the subscription's own reading",
+    )
+
+
+def _tiers() -> Mapping[str, list[TierRow]]:
+    file = "disk_tiers.csv"
+    return _eras(file, TierRow, "name", files.own_file(file))
+
+
+def _rules() -> Mapping[str, list[ProvisionedRules]]:
+    file = "provisioned_rules.csv"
+    return _eras(file, ProvisionedRules, "sku", files.own_file(file))
+
+
+@cache
+def _eras(file: str, kind: type[Era], key: str, _own: Path | None) -> Mapping[str, list[Era]]:
+    """Rows by name; read again where the user's own file has come or gone."""
+    found: dict[str, list[Era]] = defaultdict(list)
+    for row in files.rows_of(file):
+        values: dict[str, Any] = {field.name: _value(field.name, row[field.name]) for field in fields(kind)}
+        found[row[key]].append(kind(**values))
+    return dict(found)
+
+
+def _in_force(eras: list[Era], day: str, name: str) -> Era:
+    found = next((era for era in eras if era.holds(day)), None)
+    if found is None:
+        raise InputError(f"{name} is not known on {day}; it is since {eras[0].valid_from}")
+    return found
+
+
+def _value(name: str, text: str) -> str | float | None:
+    if name in _TEXT:
+        return text if text or name == "note" else None
+    if not text:
+        return None
+    return float(text) if "." in text else int(text)
+
+
+def _sku(sku: str, choices: Iterable[str]) -> str:
+    bare = sku.split("_")[0].lower()
+    for choice in choices:
+        if choice.lower() == bare:
+            return choice
+    raise InputError(
+        f"disk SKU '{sku}': one of {', '.join(choices)} was expected, such as {next(iter(choices))}_LRS"
+    )
+
+
+def _day(as_of: date | str | None) -> str:
+    if as_of is None:
+        return date.today().isoformat()
+    try:
+        return as_of.isoformat() if isinstance(as_of, date) else date.fromisoformat(as_of).isoformat()
+    except ValueError:
+        raise InputError(f"'{as_of}' is not a day; write it as 2020-07-01") from None
+
+
+def _key(size: str) -> str:
+    return size.strip().replace(" ", "_").lower().removeprefix(_PREFIX.lower())
+
+
+def _nearest(wanted: str, known: Mapping[str, str]) -> str:
+    near = difflib.get_close_matches(wanted, known, _NEAREST, cutoff=0.5)
+    return f"; nearest: {', '.join(known[name] or name for name in near)}" if near else ""
+
+
+def _int(text: str | None) -> int | None:
+    return int(text) if text else None
+
+
+def _bool(text: str | None) -> bool | None:
+    return {"True": True, "False": False}.get(text or "")
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",")) if text else ()

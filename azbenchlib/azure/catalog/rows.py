@@ -1,0 +1,263 @@
+"""What the catalogue hands out: frozen rows in base units, each with its dates and its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+_STATED = "stated"  # source_id of a value that the caller gave
+
+# Of an Ultra Disk or a Premium SSD v2, where a page prints limits of their own, `uncached_v2_…`.
+_UNCACHED = tuple(
+    f"uncached{kind}_{quantity}"
+    for kind in ("", "_burst", "_v2", "_v2_burst")
+    for quantity in ("iops", "bytes_per_s")
+)
+OVER_NVME = "_over_nvme"  # suffix: the limit over the NVMe interface, of a size that also offers SCSI
+LIMITS = (
+    *_UNCACHED,
+    *(name + OVER_NVME for name in _UNCACHED),
+    "cached_iops",
+    "cached_bytes_per_s",
+    "cached_write_bytes_per_s",
+    "cached_burst_iops",
+    "cached_burst_bytes_per_s",
+    "cache_bytes",
+    "temp_bytes",
+    "temp_iops",
+    "temp_bytes_per_s",
+    "temp_write_iops",
+    "temp_write_bytes_per_s",
+    "nvme_count",
+    "nvme_bytes",
+    "nvme_read_iops",
+    "nvme_write_iops",
+    "nvme_read_bytes_per_s",
+    "nvme_write_bytes_per_s",
+)
+_UNITS = {"iops": "1/s", "bytes_per_s": "B/s", "bytes": "B", "count": "1"}
+
+
+def unit_of(name: str) -> str:
+    """Unit of a limit by its name: ``1/s``, ``B/s``, ``B``, or ``1`` for a count."""
+    return next(unit for end, unit in _UNITS.items() if name.removesuffix(OVER_NVME).endswith(end))
+
+
+def holds(valid_from: str | None, valid_to: str | None, day: str) -> bool:
+    """Whether an ISO day lies in a half-open span; None is open."""
+    return (valid_from is None or valid_from <= day) and (valid_to is None or day < valid_to)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogSource:
+    """Where figures come from.
+
+    Parameters
+    ----------
+    source_id, what, repository, path, commit : str
+    date : str
+        ISO day that the source bears itself.
+    licence : str
+        Of the source.
+    """
+
+    source_id: str
+    what: str
+    repository: str
+    path: str
+    commit: str
+    date: str
+    licence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """One statement of one source about a VM size.
+
+    Parameters
+    ----------
+    name : str
+        One of `LIMITS`.
+    value : float
+        In `unit`; bytes per second as the source gives them, MB/s of a page times 10**6.
+    unit : {"1/s", "B/s", "B", "1"}
+    valid_from, valid_to : str, optional
+        ISO days, half-open; None: no change is known before, or since.
+    source_id : str
+        Of `sources.csv`; ``stated`` for what the caller gave.
+    note : str
+        What makes it uncertain; empty: nothing.
+    """
+
+    name: str
+    value: float
+    unit: str
+    valid_from: str | None
+    valid_to: str | None
+    source_id: str
+    note: str = ""
+
+    def holds(self, day: str) -> bool:
+        """Whether the statement is in force on an ISO day."""
+        return holds(self.valid_from, self.valid_to, day)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VmRow:
+    """A VM size with everything that is stated about its limits.
+
+    Parameters
+    ----------
+    size : str
+        As Azure spells it.
+    vcpus, vcpus_available : int, optional
+        Real ones, and what the guest sees of them (a constrained size such as E32-8s_v3: 32 and 8).
+    memory_bytes, max_data_disks : int, optional
+    limits : tuple of Limit
+        In order of precedence: the caller's, the resource-SKU API (newest reading first), the pages
+        (newest first).
+    as_of : str
+        ISO day that the row was asked for.
+    premium_io, ephemeral_os : bool, optional
+    caching : bool, optional
+        Host caching of data disks: True where a cache size is stated, False where a page says that it
+        is not supported, None where neither is known.
+    ephemeral_placements, interface : tuple of str
+        Such as ResourceDisk, CacheDisk, NvmeDisk; and SCSI, NVMe. Empty: not stated.
+
+    Notes
+    -----
+    ``cached_*`` is one limit for the cache and the temp disk together, unless ``temp_*`` limits the temp
+    disk on its own. ``…_write_…`` is there only where writes differ. ``nvme_read_iops`` and its like are
+    those of all local NVMe disks together; ``nvme_bytes`` is the size of each.
+    """
+
+    size: str
+    vcpus: int | None
+    memory_bytes: int | None
+    max_data_disks: int | None
+    limits: tuple[Limit, ...]
+    as_of: str
+    vcpus_available: int | None = None
+    premium_io: bool | None = None
+    caching: bool | None = None
+    ephemeral_os: bool | None = None
+    ephemeral_placements: tuple[str, ...] = ()
+    interface: tuple[str, ...] = ()
+
+    def best(self, name: str, as_of: str | None = None) -> Limit | None:
+        """The statement that counts on a day (default: the row's own); None where nothing is known."""
+        day = as_of or self.as_of
+        return next((limit for limit in self.limits if limit.name == name and limit.holds(day)), None)
+
+    def conflicts(self, name: str, as_of: str | None = None) -> tuple[Limit, ...]:
+        """The statements, of any era, with another value than `best`; each bears its dates."""
+        best = self.best(name, as_of)
+        others = (limit for limit in self.limits if limit.name == name)
+        return tuple(limit for limit in others if best is None or limit.value != best.value)
+
+    def stating(self, values: Mapping[str, float]) -> VmRow:
+        """The row with values of the caller's own, which go before all others."""
+        own = tuple(
+            Limit(name=name, value=v, unit=unit_of(name), valid_from=None, valid_to=None, source_id=_STATED)
+            for name, v in values.items()
+        )
+        return replace(self, limits=own + self.limits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TierRow:
+    """What a fixed-size disk tier may do, in one era.
+
+    Parameters
+    ----------
+    name : str
+        Such as P30.
+    sku : str
+        Without the redundancy: Premium, StandardSSD or Standard.
+    size_bytes : int
+        Largest disk of the tier.
+    iops, bytes_per_s : int
+        Base; MB/s of the page times 10**6.
+    burst_iops, burst_bytes_per_s, burst_s : int, optional
+        Credit bursting and how long full credits last; None: none in that era.
+    on_demand_burst_iops, on_demand_burst_bytes_per_s : int, optional
+        Only when enabled on the disk.
+    plus_iops, plus_bytes_per_s : int, optional
+        Base with performance plus enabled.
+    valid_from, valid_to : str, optional
+        ISO days, half-open; None: open.
+    source_id, note : str
+    """
+
+    name: str
+    sku: str
+    size_bytes: int
+    iops: int
+    bytes_per_s: int
+    burst_iops: int | None
+    burst_bytes_per_s: int | None
+    burst_s: int | None
+    on_demand_burst_iops: int | None
+    on_demand_burst_bytes_per_s: int | None
+    plus_iops: int | None
+    plus_bytes_per_s: int | None
+    valid_from: str | None
+    valid_to: str | None
+    source_id: str
+    note: str = ""
+
+    def holds(self, day: str) -> bool:
+        """Whether the row is in force on an ISO day."""
+        return holds(self.valid_from, self.valid_to, day)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvisionedRules:
+    """What may be provisioned on an Ultra Disk or a Premium SSD v2, in one era. None: not stated.
+
+    Parameters
+    ----------
+    sku : str
+        UltraSSD or PremiumV2.
+    min_size_bytes, max_size_bytes, size_step_bytes : int, optional
+    min_iops, max_iops : int, optional
+        Of any disk.
+    min_iops_per_gib, max_iops_per_gib : float, optional
+        Of the size; the larger of this minimum and `min_iops` counts, and the larger of this maximum and
+        `baseline_iops`.
+    min_bytes_per_s, max_bytes_per_s : int, optional
+        Of any disk.
+    min_bytes_per_s_per_iops, max_bytes_per_s_per_iops : float, optional
+        Of the provisioned IOPS.
+    baseline_iops, baseline_bytes_per_s : int, optional
+        Included in the capacity; less cannot be had.
+    changes_per_24h : int, optional
+    valid_from, valid_to : str, optional
+        ISO days, half-open; None: open.
+    source_id, note : str
+    """
+
+    sku: str
+    min_size_bytes: int | None
+    max_size_bytes: int | None
+    size_step_bytes: int | None
+    min_iops: int | None
+    max_iops: int | None
+    min_iops_per_gib: float | None
+    max_iops_per_gib: float | None
+    min_bytes_per_s: int | None
+    max_bytes_per_s: int | None
+    min_bytes_per_s_per_iops: float | None
+    max_bytes_per_s_per_iops: float | None
+    baseline_iops: int | None
+    baseline_bytes_per_s: int | None
+    changes_per_24h: int | None
+    valid_from: str | None
+    valid_to: str | None
+    source_id: str
+    note: str = ""
+
+    def holds(self, day: str) -> bool:
+        """Whether the rules are in force on an ISO day."""
+        return holds(self.valid_from, self.valid_to, day)

@@ -1,0 +1,142 @@
+"""A VM size as the resource-SKU API tells it: capabilities in, catalogue rows out.
+
+The rows are what `vm_api.csv` holds and what `azbench catalog refresh` writes: text by column.
+Source of the names: `az vm list-skus`, read on 2026-08-17.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import GIB, MIB
+
+PROPERTIES = (
+    "vcpus",
+    "vcpus_available",
+    "memory_bytes",
+    "max_data_disks",
+    "premium_io",
+    "caching",
+    "ephemeral_os",
+    "ephemeral_placements",
+    "interface",
+)
+_PLAIN = {
+    "vcpus": "vCPUs",
+    "vcpus_available": "vCPUsAvailable",
+    "max_data_disks": "MaxDataDiskCount",
+    "premium_io": "PremiumIO",
+    "ephemeral_os": "EphemeralOSDiskSupported",
+    "ephemeral_placements": "SupportedEphemeralOSDiskPlacements",
+    "interface": "DiskControllerTypes",
+}
+_LIMITS = {  # column: capability, and what one of its unit is in ours
+    "uncached_iops": ("UncachedDiskIOPS", 1),
+    "uncached_bytes_per_s": ("UncachedDiskBytesPerSecond", 1),
+    "cache_bytes": ("CachedDiskBytes", 1),
+    "temp_bytes": ("MaxResourceVolumeMB", MIB),  # 307200 "MB" are the 300 GiB of the page
+    "nvme_bytes": ("NvmeSizePerDiskInMiB", MIB),
+    "nvme_read_iops": ("NvmeMaxReadIops", 1),
+    "nvme_write_iops": ("NvmeMaxWriteIops", 1),
+    "nvme_read_bytes_per_s": ("NvmeMaxReadBytesPerSecond", 1),
+    "nvme_write_bytes_per_s": ("NvmeMaxWriteBytesPerSecond", 1),
+}
+_COMBINED = "CombinedTempDiskAndCached"
+NO_CACHE_SIZE = "the API states no cache size for this VM size: may not apply to cached disks"
+
+# "Premium Storage caching: Not Supported", or "supported except". Source: lsv2-series.md@017654d1,
+# sizes-previous-gen.md@092fdbcf, sizes-b-series-burstable.md@0d051abb (azure-docs), and of
+# azure-compute-docs lsv3-series.md@05e75b14, lasv3-series.md@261d65, bv1-series.md, lsv4-series.md@05e75b14,
+# lasv4-series.md@0eeb19, laosv4-series.md@444e2b, laosv5-series.md@324cc6; read 2020 to 2026.
+_NO_DATA_CACHE = re.compile(r"Standard_(L\d+s|L\d+a?s_v[23]|B\d+[lm]*s|L96a?s_v4|L32aos_v[45])")
+
+
+def caches_data_disks(size: str, cache_stated: bool) -> bool | None:
+    """Whether the host caches data disks of a size; None where neither API nor page says."""
+    if _NO_DATA_CACHE.fullmatch(size):
+        return False
+    return True if cache_stated else None
+
+
+def rows(size: str, capabilities: Mapping[str, str], source_id: str) -> list[dict[str, str]]:
+    """Catalogue rows of one size: what is sure, and apart from it what is doubtful, with a note.
+
+    Parameters
+    ----------
+    size : str
+        As Azure spells it.
+    capabilities : mapping
+        Capability to value, both as the API gives them; what is absent, empty or 0 is missing.
+    source_id : str
+        Written in each row.
+    """
+    known = {column: capabilities[name] for column, name in _PLAIN.items() if capabilities.get(name)}
+    known |= _scaled(capabilities, {"memory_bytes": ("MemoryGB", GIB)} | _LIMITS)
+    devices = (
+        _number(capabilities.get("NvmeDiskSizeInMiB")),
+        _number(capabilities.get("NvmeSizePerDiskInMiB")),
+    )
+    if devices[0] and devices[1]:
+        known["nvme_count"] = str(round(devices[0] / devices[1]))
+    caching = caches_data_disks(size, "cache_bytes" in known)
+    if caching is not None:
+        known["caching"] = str(caching)
+    head = {"size": size, "source_id": source_id}
+    # The API fills the combined limit even where there is neither a temp disk nor a cache.
+    if caching:
+        return [head | known | _combined(capabilities, "cached")]
+    if "temp_bytes" in known:
+        known |= _combined(capabilities, "temp")
+    doubtful = _combined(capabilities, "cached") if caching is None else {}
+    return [head | known] + ([head | doubtful | {"note": NO_CACHE_SIZE}] if doubtful else [])
+
+
+def parse(document: Any, source_id: str) -> list[dict[str, str]]:
+    """Catalogue rows of every VM size in the answer of `az vm list-skus`, one size once.
+
+    Raises
+    ------
+    InputError
+        When the answer is not a list of resource SKUs, or holds no VM size.
+    """
+    if not isinstance(document, list):
+        raise InputError(f"az vm list-skus: a list was expected, not {type(document).__name__}")
+    found: dict[str, list[dict[str, str]]] = {}
+    for sku in document:
+        if isinstance(sku, dict) and sku.get("resourceType") == "virtualMachines":
+            found.setdefault(sku["name"], rows(sku["name"], _by_name(sku.get("capabilities")), source_id))
+    if not found:
+        raise InputError("az vm list-skus: no VM size in the answer; is the region's name right?")
+    return [row for size in sorted(found) for row in found[size]]
+
+
+def _by_name(capabilities: Iterable[Mapping[str, str]] | None) -> dict[str, str]:
+    return {entry["name"]: entry["value"] for entry in capabilities or () if entry.get("value")}
+
+
+def _combined(capabilities: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """The limit of cache and temp disk together; that of writes only where it differs."""
+    given = _scaled(
+        capabilities,
+        {
+            f"{prefix}_iops": (f"{_COMBINED}IOPS", 1),
+            f"{prefix}_bytes_per_s": (f"{_COMBINED}ReadBytesPerSecond", 1),
+            f"{prefix}_write_bytes_per_s": (f"{_COMBINED}WriteBytesPerSecond", 1),
+        },
+    )
+    if given.get(f"{prefix}_write_bytes_per_s") == given.get(f"{prefix}_bytes_per_s"):
+        given.pop(f"{prefix}_write_bytes_per_s", None)
+    return given
+
+
+def _scaled(capabilities: Mapping[str, str], wanted: Mapping[str, tuple[str, int]]) -> dict[str, str]:
+    values = {column: _number(capabilities.get(name)) * unit for column, (name, unit) in wanted.items()}
+    return {column: str(round(value)) for column, value in values.items() if value}
+
+
+def _number(text: str | None) -> float:
+    """The figure, 0 where there is none."""
+    return float(text) if text else 0.0

@@ -1,0 +1,1 @@
+"""Azure's retail prices: books of dated rows, read from the public price list."""

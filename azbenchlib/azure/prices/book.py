@@ -1,0 +1,231 @@
+"""Azure's retail prices: the shipped snapshot, readings of the user's own, or a price book of one's own.
+
+What is shipped: disk tiers, Premium SSD v2 and Ultra in 65 regions; snapshots, transactions and bursting
+in five European ones; Linux VMs by the hour in 57 regions, spot in six, reserved in one. A price that is
+not there is missing, never zero. `source` tells where a row is from.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from functools import cache
+from pathlib import Path
+
+from azbenchlib.azure import overlays
+from azbenchlib.azure.catalog import files
+from azbenchlib.azure.catalog.rows import CatalogSource
+from azbenchlib.azure.prices.rows import PAYG, RESERVED_YEARS, VM_PRODUCT, Meter, Price, unit
+from azbenchlib.core.errors import InputError
+
+PRICE_COLUMNS = (
+    "kind", "region", "product_name", "sku_name", "meter_name", "arm_sku", "tier", "redundancy", "price_type",
+    "os", "currency", "unit_price", "unit_of_measure", "as_of", "source_id",
+)  # fmt: skip
+_KINDS = ("disk", "vm")
+SHIPPED = ("prices_disk.csv.gz", "prices_vm.csv.gz")
+PRICES_OVERLAY_ID = "retail-prices-api"  # source_id of a reading of one's own: this, its day, its region
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_NEAREST = 5
+
+
+@dataclass(frozen=True)
+class PriceBook:
+    """The prices of one region that count: of each meter the newest."""
+
+    region: str
+    prices: Mapping[Meter, Price]
+
+
+def book(region: str, own: Path | None = None, as_of: str | None = None) -> PriceBook:
+    """The prices of a region.
+
+    Parameters
+    ----------
+    region : str
+        Such as westeurope, or West Europe.
+    own : Path, optional
+        A price book of one's own: a CSV file with the columns `COLUMNS`. It stands in place of all disk
+        prices, all VM prices, or both, whichever it has.
+    as_of : str, optional
+        ISO day for which to answer; default: the newest of each. A price counts since it was read. Does
+        not select in `own`.
+
+    Raises
+    ------
+    InputError
+        When the file is damaged, or no price is known for the region (on that day).
+    """
+    name = region.lower().replace(" ", "")
+    known = [price for path in _files() for price in _of_region(path, name)]
+    held = [price for price in known if _holds(price, as_of)]
+    mine = list(read(own)) if own else []
+    kinds = {price.meter.product == VM_PRODUCT for price in mine}
+    chosen = [price for price in held if (price.meter.product == VM_PRODUCT) not in kinds]
+    chosen += [price for price in mine if price.region == name]
+    if not chosen:
+        raise InputError(_no_region(region, mine, known, as_of))
+    return PriceBook(name, _reservations(_newest(chosen)))
+
+
+def read(path: Path, only: str = "") -> Iterator[Price]:
+    """The rows of a price book, of one region only if it is named.
+
+    Raises
+    ------
+    InputError
+        With file, line and value.
+    """
+    try:
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if path.suffix == ".gz"
+            else path.open(encoding="utf-8-sig", newline="") as file
+        ):
+            yield from _rows(path, csv.reader(file), only)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read as a price book: {reason}") from error
+
+
+def elsewhere(*meters: Meter) -> list[str]:
+    """The regions where one of these meters has a price in what is shipped or was read since."""
+    wanted = set(meters)
+    return sorted({price.region for path in _files() for price in read(path) if price.meter in wanted})
+
+
+def sizes_like(wanted: Meter, prices: PriceBook) -> list[str]:
+    """The nearest names of VM sizes that have a price of that kind there."""
+    there = {m.name: p.name for m, p in prices.prices.items() if m._replace(name=wanted.name) == wanted}
+    return [there[name] for name in difflib.get_close_matches(wanted.name, there, _NEAREST, cutoff=0.5)]
+
+
+def source(source_id: str) -> CatalogSource | None:
+    """Where rows with this source_id are from; None for a book of the user's own."""
+    with (files.DATA / "prices_sources.csv").open(encoding="utf-8", newline="") as file:
+        return next(
+            (CatalogSource(**row) for row in csv.DictReader(file) if row["source_id"] == source_id), None
+        )
+
+
+def forget() -> None:
+    """Read the books anew on the next lookup."""
+    _of_region.cache_clear()
+
+
+def _files() -> list[Path]:
+    return [*(files.DATA / name for name in SHIPPED), *overlays.files("prices")]
+
+
+@cache
+def _of_region(path: Path, region: str) -> tuple[Price, ...]:
+    return tuple(read(path, region))
+
+
+def _rows(path: Path, lines: Iterator[list[str]], only: str) -> Iterator[Price]:
+    header = next(lines, [])
+    missing = [name for name in PRICE_COLUMNS if name not in header]
+    if missing:
+        raise InputError(f"{path}: no price book: columns are missing: {', '.join(missing)}")
+    place = header.index("region")
+    for number, cells in enumerate(lines, 2):
+        if not cells or (only and cells[place : place + 1] != [only]):
+            continue
+        if len(cells) != len(header):
+            raise InputError(f"{path}, line {number}: {len(cells)} cells, not {len(header)} as in the header")
+        try:
+            yield _price(dict(zip(header, cells, strict=True)))
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error}") from None
+
+
+def _price(row: Mapping[str, str]) -> Price:
+    if row["kind"] not in _KINDS:
+        raise InputError(f"kind '{row['kind']}' is not one of: {', '.join(_KINDS)}")
+    name = row["arm_sku"] if row["kind"] == "vm" else row["meter_name"]
+    for column, value in (("name", name), ("region", row["region"]), ("currency", row["currency"])):
+        if not value.strip():
+            raise InputError(f"the {column} of the {row['kind']} is empty")
+    if not _DAY.fullmatch(row["as_of"]):
+        raise InputError(f"as_of '{row['as_of']}' is not a day; write it as 2026-07-12")
+    unit(row["unit_of_measure"])
+    if row["kind"] == "vm":
+        meter = Meter.of_vm(name, row["price_type"] or PAYG, row["os"] or "linux")
+    else:
+        meter = Meter(row["product_name"], name, row["price_type"] or PAYG)
+    return Price(
+        meter=meter,
+        name=name,
+        region=row["region"].lower().replace(" ", ""),
+        currency=row["currency"],
+        unit_price=_amount(row["unit_price"]),
+        unit=row["unit_of_measure"],
+        as_of=row["as_of"],
+        source_id=row["source_id"],
+        valid_to=row.get("valid_to", ""),
+    )
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise InputError(f"price '{text}' is not a number") from None
+    if not value.is_finite() or value <= 0:
+        raise InputError(f"price '{text}' is not above zero; leave a price that is not known out")
+    return value
+
+
+def _holds(price: Price, day: str | None) -> bool:
+    if day is None:
+        return not price.valid_to
+    return price.as_of <= day and (not price.valid_to or day < price.valid_to)
+
+
+def _newest(prices: Iterable[Price]) -> dict[Meter, Price]:
+    found: dict[Meter, Price] = {}
+    for price in prices:
+        before = found.get(price.meter)
+        if before and _contradicts(before, price):
+            two = " and ".join(f"{one.unit_price} {one.currency} {one.unit}" for one in (before, price))
+            raise InputError(f"{price.meter} has two prices from {price.source_id}: {two}; keep one")
+        if before is None or before.as_of <= price.as_of:
+            found[price.meter] = price
+    return found
+
+
+def _contradicts(one: Price, other: Price) -> bool:
+    """Whether one source gives two currencies, or two prices of one day."""
+    if one.source_id != other.source_id:
+        return False
+    same_day = one.as_of == other.as_of
+    return one.currency != other.currency or (same_day and one.unit_price != other.unit_price)
+
+
+def _reservations(prices: dict[Meter, Price]) -> dict[Meter, Price]:
+    """The API's reservation prices are for the whole term although it says an hour; calculators give hours.
+
+    A price above that of an hour without reservation can only be the term's, thousands of times as much.
+    """
+    for meter, price in prices.items():
+        years = RESERVED_YEARS.get(meter.price_type)
+        if years and price.per.hours == 1:
+            hourly = prices.get(meter._replace(price_type=PAYG))
+            if hourly is None or price.unit_price > hourly.unit_price:
+                prices[meter] = replace(price, unit=f"{years} Year{'s' if years > 1 else ''}")
+    return prices
+
+
+def _no_region(region: str, mine: list[Price], known: list[Price], as_of: str | None) -> str:
+    if known and as_of:
+        days = sorted({f"{p.as_of} to {p.valid_to}" if p.valid_to else f"since {p.as_of}" for p in known})
+        return f"no prices for {region} on {as_of}; there are some read on: {', '.join(days)}"
+    there = {p.region for p in mine} or {p.region for path in _files() for p in read(path)}
+    return f"no prices for region '{region}'; there are: {', '.join(sorted(there))}"

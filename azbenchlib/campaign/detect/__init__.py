@@ -1,0 +1,1 @@
+"""What this Azure VM is, and which device each of its disks is."""

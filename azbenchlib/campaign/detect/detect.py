@@ -1,0 +1,197 @@
+"""What this Azure VM is: its size, region and zone, its disks, and which device each disk is.
+
+The instance metadata service tells what Azure knows, ``/dev/disk/azure`` and ``/sys`` which devices the
+disks are. Names of the VM, its group and its disks are not kept, nor is any identifier.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from azbenchlib.azure import catalog
+from azbenchlib.campaign import host
+from azbenchlib.campaign.detect import devices, imds
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import GIB
+from azbenchlib.dataset.manifest import ManifestSetup
+from azbenchlib.model.disk_row import DiskRow
+
+ROOT = Path("/")
+# Only Azure's machines bear it; a Hyper-V machine elsewhere has the same vendor.
+# Source: canonical/cloud-init cloudinit/sources/azure/identity.py, ChassisAssetTag.
+ASSET_TAG = "7783-7084-3265-9085-8269-3286-77"
+
+
+@dataclass(frozen=True)
+class Detected:
+    """An Azure VM, and the devices of each of its disks by the disk's name; empty where none was found."""
+
+    setup: ManifestSetup
+    devices: Mapping[str, tuple[Path, ...]]
+
+
+def detect(root: Path = ROOT, address: str = "") -> Detected | None:
+    """Say which Azure VM this machine is; None, without any connection, where it is not one.
+
+    Parameters
+    ----------
+    root : Path
+        The folder that holds ``dev`` and ``sys``.
+    address : str
+        Of a metadata service to ask whatever the machine says of itself; else that of the environment
+        variable ``AZBENCH_IMDS``; else Azure's own, on a machine with Azure's asset tag.
+
+    Returns
+    -------
+    Detected or None
+        None too where no metadata service answers. Disks are called ``os``, ``temp``, ``nvme`` and
+        ``data-LUN``. The tier is that of the size: the service does not tell of a higher one that was
+        chosen, of on-demand bursting, or what was bought of a Premium SSD v2.
+
+    Raises
+    ------
+    InputError
+        When the address is none, or what answers is not the metadata service of a VM.
+    """
+    address = address or os.environ.get(imds.IMDS_VARIABLE, "")
+    if not address and devices.read(root / "sys/class/dmi/id/chassis_asset_tag") != ASSET_TAG:
+        return None
+    told = imds.metadata(address or imds.ADDRESS)
+    return None if told is None else _detected(told, root)
+
+
+def describe(target: Path, root: Path = ROOT, address: str = "") -> ManifestSetup:
+    """Describe this machine with what a measurement on a target drives; neither names nor users are in it.
+
+    Parameters
+    ----------
+    target : Path
+        An existing directory or block device.
+    root, address
+        As for :func:`detect`.
+
+    Returns
+    -------
+    Setup
+        On an Azure VM the VM with the disks that the target lies on; where those cannot be told, with the
+        file system or device as :func:`machine.describe` sees it, as anywhere else.
+    """
+    here = host.describe(target)
+    found = detect(root, address)
+    if found is None:
+        return here
+    return found.setup.model_copy(update={"disks": driven(found, target, root) or here.disks})
+
+
+def driven(found: Detected, target: Path, root: Path = ROOT) -> list[DiskRow]:
+    """The disks that a directory or a block device lies on, as rows of the table disks.
+
+    Followed through partitions, device mapper (LVM, encryption) and RAID.
+
+    Returns
+    -------
+    list of DiskRow
+        Equal disks in a RAID 0 are one row with their count and the stripe; in any other union each disk
+        has its row. Empty where a device below the target is none of the VM's disks, or unknown.
+    """
+    names = devices.devices_of(target, root)
+    wholes = devices.wholes(names, root)
+    rows, known = [], 0
+    for row in found.setup.disks:
+        count = sum(device.name in wholes for device in found.devices[row.disk])
+        known += count
+        if count:
+            rows.append(replace(row, count=count))
+    if known < len(wholes):
+        return []
+    stripe = devices.stripe(names[0], root) if len(names) == 1 else None
+    return _striped(rows, stripe) if stripe else rows
+
+
+def _detected(told: Mapping[str, Any], root: Path) -> Detected:
+    as_of = datetime.now(UTC).date().isoformat()
+    disks = [*_managed(imds.part(told, "storageProfile"), as_of, root), *_local(told, root)]
+    here = host.describe(ROOT)  # memory, system and kernel
+    setup = here.model_copy(
+        update={
+            "label": None,
+            "environment": "azure",
+            "region": imds.text(told, "location"),
+            "zone": imds.text(told, "zone"),
+            "vm_size": imds.text(told, "vmSize"),
+            "as_of": as_of,
+            "disks": [row for row, _ in disks],
+        }
+    )
+    return Detected(setup, {row.disk: behind for row, behind in disks})
+
+
+_Found = tuple[DiskRow, tuple[Path, ...]]  # with its devices
+
+
+def _managed(storage: Mapping[str, Any], as_of: str, root: Path) -> list[_Found]:
+    """The OS disk and the data disks."""
+    found: list[_Found] = []
+    if system := imds.part(storage, "osDisk"):
+        row = _row("os", "os", system, as_of)
+        if imds.text(imds.part(system, "diffDiskSettings"), "option"):
+            row = replace(row, role="ephemeral_os", sku=None, tier=None)  # on the host, not in Azure Storage
+        found.append((row, devices.behind(root, devices.OS_LINKS)))
+    for told in storage.get("dataDisks") or ():
+        lun = imds.number(told, "lun")
+        row = replace(_row(f"data-{lun}", "data", told, as_of), lun=lun)
+        found.append((row, devices.behind(root, [link.format(lun) for link in devices.DATA_LINKS])))
+    return found
+
+
+def _row(name: str, role: str, told: Mapping[str, Any], as_of: str) -> DiskRow:
+    sku = imds.text(imds.part(told, "managedDisk"), "storageAccountType")
+    size = (imds.number(told, "diskSizeGB") or 0) * GIB or None
+    return DiskRow(
+        disk=name,
+        role=role,
+        sku=sku,
+        tier=_tier(sku, size, as_of),
+        size_bytes=size,
+        host_caching=imds.text(told, "caching"),
+        provisioned_iops=imds.number(told, "opsPerSecondThrottle") or None,  # told of Ultra Disks only
+        provisioned_bytes_per_s=imds.number(told, "bytesPerSecondThrottle") or None,
+    )
+
+
+def _tier(sku: str | None, size: int | None, as_of: str) -> str | None:
+    """The tier of a size; none for Ultra and Premium v2, or a SKU that the catalogue does not know."""
+    try:
+        return catalog.tier_for(sku, size, as_of).name if sku and size else None
+    except InputError:
+        return None
+
+
+def _local(told: Mapping[str, Any], root: Path) -> list[_Found]:
+    """The temp disk and the local NVMe disks, with the size of each that the kernel tells.
+
+    The service's ``resourceDisk.size`` says no more than that there is a temp disk: documented in kB,
+    published answers have 16384 of a D2s_v3 with 16 GiB and 34816 of a B1ls with 4 GiB. Where there are
+    links, they say it.
+    """
+    temp, nvme = devices.behind(root, ["resource"]), devices.local_nvme(root)
+    size = imds.number(imds.part(imds.part(told, "storageProfile"), "resourceDisk"), "size")
+    found: list[_Found] = []
+    if temp or (size and not (root / devices.LINKS).is_dir()):
+        row = DiskRow(disk="temp", role="temp", size_bytes=devices.size_bytes(temp, root))
+        found.append((row, temp))
+    if nvme:
+        each = devices.size_bytes(nvme, root)
+        found.append((DiskRow(disk="nvme", role="nvme", size_bytes=each, count=len(nvme)), nvme))
+    return found
+
+
+def _striped(rows: list[DiskRow], stripe: str) -> list[DiskRow]:
+    """Equal disks as one row with their number."""
+    name = rows[0].disk if len(rows) == 1 else "stripe"
+    total = sum(row.count or 1 for row in rows)
+    kinds = {replace(row, disk=name, lun=None, count=total, stripe=stripe) for row in rows}
+    return list(kinds) if len(kinds) == 1 else [replace(row, stripe=stripe) for row in rows]

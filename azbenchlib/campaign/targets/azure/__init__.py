@@ -1,0 +1,1 @@
+"""Measuring in Azure: create, measure, collect, delete."""

@@ -1,0 +1,201 @@
+"""The commands of az that a measurement needs, each as an argument list with full flag names.
+
+Nothing here runs anything. Source of the flags: `az COMMAND --help`, azure-cli 2.91, 2026. What az would
+choose by itself and has changed over the years is always said: size, image, security type, network
+security group, public address, what becomes of the disks.
+"""
+
+import secrets
+import shlex
+from base64 import b64encode
+from collections.abc import Mapping
+
+from azbenchlib.campaign.spec import DiskSpec, SetupSpec
+
+Command = list[str]
+
+NETWORK, SUBNET = "azbench-network", "azbench-subnet"
+USER = "azbench"
+NOBODY = "nobody@azbench"  # whose SSH key it is
+# What cloud-init installs on the VM. It goes on without those that a distribution does not have (iozone3 is
+# in Ubuntu's multiverse); fio is what matters, and the first script looks for it.
+CLOUD_CONFIG = """#cloud-config
+package_update: true
+packages: [fio, iozone3, mdadm]
+"""
+
+
+def account_show() -> Command:
+    """Who is logged in, and to which subscription."""
+    return ["account", "show"]
+
+
+def provider_show(namespace: str) -> Command:
+    """Whether a resource provider is registered."""
+    return ["provider", "show", "--namespace", namespace]
+
+
+def provider_register(namespace: str) -> Command:
+    """Register a resource provider and wait for it."""
+    return ["provider", "register", "--namespace", namespace, "--wait"]
+
+
+def feature_show(feature: str) -> Command:
+    """Whether a preview feature, ``Namespace/Name``, is registered."""
+    namespace, _, name = feature.partition("/")
+    return ["feature", "show", "--namespace", namespace, "--name", name]
+
+
+def feature_register(feature: str) -> Command:
+    """Ask for a preview feature; it takes from minutes to hours."""
+    namespace, _, name = feature.partition("/")
+    return ["feature", "register", "--namespace", namespace, "--name", name]
+
+
+def list_sizes(region: str, size: str) -> Command:
+    """What a region has of a VM size: zones, capabilities, restrictions."""
+    kind = ["--resource-type", "virtualMachines"]
+    return ["vm", "list-skus", "--location", region, "--size", size, *kind, "--all"]
+
+
+def list_disks(region: str) -> Command:
+    """What a region has of disk SKUs: zones, restrictions."""
+    return ["vm", "list-skus", "--location", region, "--resource-type", "disks", "--all"]
+
+
+def group_create(group: str, region: str, tags: Mapping[str, str]) -> Command:
+    """The resource group that holds everything."""
+    pairs = [f"{name}={value}" for name, value in tags.items()]
+    return ["group", "create", "--name", group, "--location", region, "--tags", *pairs]
+
+
+def group_list(tag: str) -> Command:
+    """Groups with a tag, ``name=value``."""
+    return ["group", "list", "--tag", tag]
+
+
+def group_delete(group: str) -> Command:
+    """Delete the group with all that is in it; the deletion goes on in Azure."""
+    return ["group", "delete", "--name", group, "--yes", "--no-wait"]
+
+
+def group_show(group: str) -> Command:
+    """Whether the group is still there, and its state."""
+    return ["group", "show", "--name", group]
+
+
+def network_create(group: str) -> Command:
+    """A network whose VMs reach the outside, for packages and run-commands, but cannot be reached.
+
+    New networks are private by default at the API version that az 2.91 uses.
+    """
+    subnet = f"[{{name:{SUBNET},address-prefix:10.0.0.0/24,default-outbound-access:true}}]"
+    place = ["--resource-group", group, "--name", NETWORK]
+    return ["network", "vnet", "create", *place, "--address-prefixes", "10.0.0.0/16", "--subnets", subnet]
+
+
+def vm_create(group: str, name: str, setup: SetupSpec) -> Command:
+    """A VM without a public address, into which nobody can log in."""
+    return [
+        *("vm", "create", "--resource-group", group, "--name", name),
+        *("--image", setup.image, "--size", setup.vm, "--security-type", setup.security_type),
+        *(("--zone", setup.zone) if setup.zone else ()),
+        *_os_disk(setup),
+        *(("--ultra-ssd-enabled", "true") if _has_ultra(setup) else ()),
+        *("--vnet-name", NETWORK, "--subnet", SUBNET, "--public-ip-address", "", "--nsg", ""),
+        *("--admin-username", USER, "--authentication-type", "ssh", "--ssh-key-values", nobodys_key()),
+        *("--custom-data", CLOUD_CONFIG),
+        *("--os-disk-delete-option", "Delete", "--nic-delete-option", "Delete"),
+    ]
+
+
+def vm_delete(group: str, name: str) -> Command:
+    """Delete a VM with its OS disk; data disks stay."""
+    return ["vm", "delete", "--resource-group", group, "--name", name, "--yes"]
+
+
+def auto_shutdown(group: str, name: str, hhmm: str) -> Command:
+    """Stop the VM at a time of day (UTC), should nobody be there to delete it."""
+    return ["vm", "auto-shutdown", "--resource-group", group, "--name", name, "--time", hhmm]
+
+
+def disk_create(group: str, name: str, disk: DiskSpec, zone: str | None) -> Command:
+    """An empty managed disk."""
+    return [
+        *("disk", "create", "--resource-group", group, "--name", name),
+        *("--sku", str(disk.sku), "--size-gb", str(disk.size_gib)),
+        *(("--zone", zone) if zone and not str(disk.sku).endswith("_ZRS") else ()),
+        *_bought(disk),
+        *(("--tier", disk.tier) if disk.tier else ()),
+    ]
+
+
+def disk_update(group: str, name: str, disk: DiskSpec) -> Command:
+    """Change what is bought of a disk's performance."""
+    tier = ["--set", f"tier={disk.tier}"] if disk.tier else []  # it has no --tier
+    return ["disk", "update", "--resource-group", group, "--name", name, *_bought(disk), *tier]
+
+
+def disk_attach(group: str, vm: str, name: str, lun: int, disk: DiskSpec) -> Command:
+    """Attach a managed disk at a LUN."""
+    place = ["--resource-group", group, "--vm-name", vm, "--name", name]
+    return ["vm", "disk", "attach", *place, "--lun", str(lun), "--caching", disk.caching or "None"]
+
+
+def disk_detach(group: str, vm: str, name: str) -> Command:
+    """Detach a managed disk from a running VM."""
+    return ["vm", "disk", "detach", "--resource-group", group, "--vm-name", vm, "--name", name]
+
+
+def script_start(group: str, vm: str, name: str, script: str, timeout_s: int) -> Command:
+    """Start a script on the VM that runs on without us (managed run-command)."""
+    place = ["--resource-group", group, "--vm-name", vm, "--run-command-name", name]
+    mode = ["--async-execution", "true", "--timeout-in-seconds", str(timeout_s)]
+    return ["vm", "run-command", "create", *place, *mode, "--script", script]
+
+
+def script_show(group: str, vm: str, name: str) -> Command:
+    """How far such a script is, and the last 4 KiB of what it said."""
+    place = ["--resource-group", group, "--vm-name", vm, "--run-command-name", name]
+    return ["vm", "run-command", "show", *place, "--instance-view"]
+
+
+def script_invoke(group: str, vm: str, script: str) -> Command:
+    """Run a short script on the VM and wait for it: the last 4 KiB of what it said."""
+    what = ["--command-id", "RunShellScript", "--scripts", script]
+    return ["vm", "run-command", "invoke", "--resource-group", group, "--name", vm, *what]
+
+
+def text(argv: Command) -> str:
+    """A command for people, on one line; the key of nobody, another one each time, is left out."""
+    shown = ["KEY" if word.endswith(NOBODY) else word for word in argv]
+    return shlex.join(["az", *(word.replace(CLOUD_CONFIG, "CLOUD-CONFIG") for word in shown)])
+
+
+def nobodys_key() -> str:
+    """A public SSH key without a private one: az wants a key, and nobody shall log in."""
+    kind = b"ssh-ed25519"
+    wire = len(kind).to_bytes(4) + kind + (32).to_bytes(4) + secrets.token_bytes(32)  # RFC 8709, section 4
+    return f"{kind.decode()} {b64encode(wire).decode()} {NOBODY}"
+
+
+def _os_disk(setup: SetupSpec) -> list[str]:
+    flags: list[str] = []
+    for disk in setup.os_disks:
+        if disk.role == "ephemeral_os":
+            flags += ["--ephemeral-os-disk", "true", "--os-disk-caching", "ReadOnly"]
+            flags += ["--ephemeral-os-disk-placement", disk.placement] if disk.placement else []
+        else:
+            flags += ["--storage-sku", f"os={disk.sku}"] if disk.sku else []
+            flags += ["--os-disk-caching", disk.caching] if disk.caching else []
+            flags += ["--os-disk-size-gb", str(disk.size_gib)] if disk.size else []
+    return flags
+
+
+def _has_ultra(setup: SetupSpec) -> bool:
+    return any(disk.sku == "UltraSSD_LRS" for disk in setup.disks.values())
+
+
+def _bought(disk: DiskSpec) -> list[str]:
+    flags = ["--disk-iops-read-write", str(disk.iops)] if disk.iops else []
+    return flags + (["--disk-mbps-read-write", str(disk.mbps)] if disk.mbps else [])

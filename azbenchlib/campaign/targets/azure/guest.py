@@ -1,0 +1,136 @@
+"""Scripts for the VM, and what they answer. The shell functions are in ``guest.sh`` beside this file."""
+
+import hashlib
+import re
+import shlex
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import PurePosixPath
+
+from azbenchlib.campaign.targets.azure.steps import Measure, Prepare, Release
+from azbenchlib.core.units import KIB
+
+_HOME = "/var/lib/azbench"  # of the scripts on the VM, as in guest.sh
+_DATA_FILE = "azbench.fio-data"
+PREPARE_S = 3600  # within which tools are installed and a file system is made, at worst
+CHUNK_BYTES = 2100  # in base64 2,800 characters: below the 4 KiB of which az shows the end
+
+_FACT = re.compile(r"^azbench-fact (\w+) (.+)$", re.MULTILINE)
+_OUTPUT = re.compile(r"^azbench-output (\d+) (\d+) ([0-9a-f]{64})$", re.MULTILINE)
+_CHUNK = re.compile(r"^azbench-chunk ([0-9a-f]{64}) ([A-Za-z0-9+/=]+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class GuestOutput:
+    """The packed outputs of a workload on the VM: the tool's status, their size and hash."""
+
+    status: int
+    n_bytes: int
+    sha256: str
+
+
+def prepare(step: Prepare) -> str:
+    """Wait for the tools, say what machine it is, and make one disk ready."""
+    disk, mount = step.setup.disks[step.disk], step.setup.mount(step.disk)
+    if disk.role in ("os", "ephemeral_os"):
+        call = _quoted("prepare_os", step.disk, mount)
+    elif disk.role == "temp":
+        call = _quoted("prepare_temp", step.disk, mount)
+    else:
+        local = f"$(local_nvme | head -n {disk.count})"
+        devices = [f'"$(by_lun {lun})"' for lun in step.luns] or [local]
+        call = " ".join(
+            [
+                _quoted("prepare_data", step.disk, mount, "raw" if disk.raw else "ext4", disk.stripe // KIB),
+                *devices,
+            ]
+        )
+    return _script("ready", call)
+
+
+def release(step: Release) -> str:
+    """Let go of a disk."""
+    form = "raw" if step.setup.disks[step.disk].raw else "ext4"
+    return _script(_quoted("release", step.disk, step.setup.mount(step.disk), form))
+
+
+def measure(step: Measure) -> str:
+    """Lay the data out where that was not done, run the workload, pack its outputs."""
+    lines = [_quoted("need", step.workload.tool), _quoted("begin", place(step))]
+    *layout, run = commands(step)
+    for argv in layout:
+        lines.append(_quoted("lay_out", _mark(step), *argv))
+    for name, text in step.workload.inputs.items():
+        packed = b64encode(text.encode()).decode()
+        lines.append(f"printf %s {packed} | base64 -d >{shlex.quote(name)}")
+    folder = step.setup.mount(step.disk) if step.workload.runs_in_data_dir else _out(step)
+    return _script(*lines, _quoted("work", folder, f"{step.workload.name}.txt", *run))
+
+
+def place(step: Measure) -> str:
+    """Where on the VM the outputs of a workload are kept."""
+    return f"{step.folder}/{step.workload.name}"
+
+
+def commands(step: Measure) -> list[list[str]]:
+    """The command lines of a workload as they run on the VM, those that lay the data out first."""
+    data = PurePosixPath(step.setup.mount(step.disk))
+    if not step.workload.own_data and not step.setup.disks[step.disk].raw:
+        data /= _DATA_FILE
+    return step.workload.commands(data, PurePosixPath(_out(step)), step.data_bytes)
+
+
+def chunk(step: Measure, offset: int, length: int) -> str:
+    """A piece of the packed outputs."""
+    return _script(_quoted("chunk", place(step), offset, length))
+
+
+def _out(step: Measure) -> str:
+    return f"{_HOME}/out/{place(step)}"
+
+
+def _mark(step: Measure) -> str:
+    """The file that tells that the data is there: on the disk itself, for that may move to another VM."""
+    raw = step.setup.disks[step.disk].raw
+    folder = f"{_HOME}/{step.disk}" if raw else f"{step.setup.mount(step.disk)}/azbench"
+    what = f"{step.workload.tool}-{step.workload.own_bytes}" if step.workload.own_data else step.data_bytes
+    return f"{folder}-{what}-laid"
+
+
+def _quoted(*words: object) -> str:
+    return shlex.join(map(str, words))
+
+
+def _script(*lines: str) -> str:
+    return "\n".join([_functions(), *lines, ""])
+
+
+@cache
+def _functions() -> str:
+    return (
+        resources.files("azbenchlib.campaign.targets.azure").joinpath("guest.sh").read_text(encoding="utf-8")
+    )
+
+
+def facts(said: str) -> dict[str, str]:
+    """What a VM said of itself: os, kernel, ram_kib, fio, iozone."""
+    return dict(_FACT.findall(said))
+
+
+def output(said: str) -> GuestOutput | None:
+    """What a workload left, by its script's last words; None where they are missing."""
+    match = _OUTPUT.search(said)
+    return GuestOutput(int(match[1]), int(match[2]), match[3]) if match else None
+
+
+def piece(said: str) -> bytes | None:
+    """A chunk as it arrived; None where it was cut or damaged on the way."""
+    match = _CHUNK.search(said)
+    try:
+        data = b64decode(match[2], validate=True) if match else b""
+    except Base64Error:
+        return None
+    return data if match and hashlib.sha256(data).hexdigest() == match[1] else None

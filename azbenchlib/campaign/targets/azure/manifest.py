@@ -1,0 +1,89 @@
+"""What a measurement in Azure has to remember, and the manifest of its dataset."""
+
+import shlex
+from collections.abc import Sequence
+from typing import Self
+
+from pydantic import Field
+
+from azbenchlib.campaign import plan, spec
+from azbenchlib.campaign.plan import StoredPlan
+from azbenchlib.campaign.setups import whole_setup, with_one_disk
+from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.targets.azure import commands, guest
+from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
+from azbenchlib.core.units import KIB
+from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
+
+
+class CloudPlan(StoredPlan):
+    """What is measured in Azure, and what has to be remembered about it."""
+
+    experiment: Experiment
+    started: str
+    subscription: str = ""  # id of the one in which it was begun; none is kept when all is done
+    groups: list[str] = Field(default_factory=list)  # resource groups that were created, the latest one last
+    facts: dict[str, dict[str, str]] = Field(default_factory=dict)  # setup -> what its VM said of itself
+    versions: dict[str, str] = Field(default_factory=dict)  # of tools, by name
+
+    def same_as(self, other: Self) -> bool:
+        """Whether both are of the same experiment."""
+        return self.experiment == other.experiment
+
+    @property
+    def brief(self) -> str:
+        """In a few words."""
+        return f"'{self.experiment.title}' in Azure"
+
+
+def make_manifest(name: str, todo: CloudPlan, steps: Sequence[Step]) -> Manifest:
+    """The manifest of a finished measurement."""
+    experiment = todo.experiment
+    measures = [step for step in steps if isinstance(step, Measure)]
+    tools = {"fio": "not stated"}
+    for tool in ("fio", *sorted({step.workload.tool for step in measures})):
+        found = sorted({facts[tool] for facts in todo.facts.values() if tool in facts})
+        tools[tool] = ", ".join(found) or "not stated"
+    return Manifest(
+        name=name,
+        title=experiment.title,
+        about=experiment.about or f"Workloads in Azure, one after the other: {len(measures)}.",
+        measured=plan.day(todo.started),
+        setups=_setups(todo, measures),
+        commands=_commands(steps),
+        tools={**tools, **todo.versions},
+        notes=todo.notes,
+    )
+
+
+def _setups(todo: CloudPlan, measures: Sequence[Measure]) -> list[ManifestSetup]:
+    """One setup a VM and disk that was driven, each with the folder of its outputs."""
+    driven = {step.folder: step for step in measures}
+    several = len(driven) > len({step.setup.name for step in measures})
+    return [with_one_disk(_measured(todo, step.setup), step.disk, several) for step in driven.values()]
+
+
+def _measured(todo: CloudPlan, setup: spec.SetupSpec) -> ManifestSetup:
+    """The setup with what its VM said of itself."""
+    facts = todo.facts.get(setup.name, {})
+    told = {
+        "ram_bytes": int(facts["ram_kib"]) * KIB if "ram_kib" in facts else None,
+        "os": facts.get("os", setup.image),
+        "kernel": facts.get("kernel"),
+        "as_of": todo.started[:10],
+    }
+    return whole_setup(todo.experiment, setup).model_copy(update=told)
+
+
+def _commands(steps: Sequence[Step]) -> list[Command]:
+    """What az and the tools were told, each once; scripts on the VM are told by what they run."""
+    found: dict[str, Command] = {}
+    for step in steps:
+        if isinstance(step, Call):
+            text = commands.text(step.argv)
+            found.setdefault(text, Command(title=f"az: {step.title}", text=text))
+        elif isinstance(step, Measure):
+            for argv in guest.commands(step):
+                text = shlex.join(argv)
+                found.setdefault(text, Command(title=f"{step.workload.tool}: {step.title}", text=text))
+    return list(found.values())

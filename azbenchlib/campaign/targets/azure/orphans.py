@@ -1,0 +1,312 @@
+"""Taking down what was created in Azure, and finding what any run left."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from azbenchlib.azure.az import Az
+from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
+from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.targets.azure import commands
+from azbenchlib.core.errors import AzbenchError
+
+TAG = "tool=azbench"
+TAGS = ("tool", "owner", "campaign", "expires")  # all that a run puts on its group
+_PATIENCE_S = 3600  # how long a deletion is tried and waited for
+DELETE_TRIES = 4  # of a deletion that Azure refuses for a reason that does not pass by itself
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0  # between tries
+FIRST_LOOK_S, LONGEST_LOOK_S = 1.0, 15.0  # between looks at a group that is being deleted
+SURE_S = 2.0  # a group that was just made may not be found everywhere yet
+_UNDER_WAY = ("ResourceGroupBeingDeleted", "ResourceGroupDeletionInProgress")
+_LASTING = (
+    *("ScopeLocked", "AuthorizationFailed", "LinkedAuthorizationFailed", "RequestDisallowedByPolicy"),
+    *(
+        "DenyAssignmentAuthorizationFailed",
+        "SubscriptionNotFound",
+        "InvalidSubscriptionId",
+        "ReadOnlyDisabledSubscription",
+    ),
+)
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrphanedGroup:
+    """A resource group that a run created: its region, tags and state."""
+
+    group: str
+    region: str
+    owner: str
+    campaign: str
+    expires: str
+    state: str
+
+    def expired(self, now: datetime) -> bool:
+        """Whether the time is over that its run gave itself; of a tag that tells none, no."""
+        try:
+            ends = datetime.fromisoformat(self.expires)
+        except ValueError:
+            return False
+        return (ends if ends.tzinfo else ends.replace(tzinfo=UTC)) <= now
+
+    def kept_because(self, owner: str, now: datetime) -> str:
+        """Why it is not taken down unasked; empty where its owner is this one and its time is over."""
+        reasons = {
+            f"it is not {owner}'s": self.owner != owner,
+            "its run may go on: it has not expired": not self.expired(now),
+        }
+        return ", and ".join(reason for reason, holds in reasons.items() if holds)
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """How a deletion ended: what is left, in words (empty: nothing), and whether it was interrupted."""
+
+    left: str = ""
+    interrupted: bool = False
+
+
+def command(group: str, subscription: str = "") -> str:
+    """The az command that deletes a group."""
+    return f"az group delete --name {group} --yes" + (
+        f" --subscription {subscription}" if subscription else ""
+    )
+
+
+def find(az: Az) -> list[OrphanedGroup]:
+    """Every group in the subscription that azbench created; one without all of its tags is another's."""
+    found = []
+    for group in _list(az.json(*commands.group_list(TAG))):
+        if not is_tagged(group):
+            continue
+        tags = group["tags"]
+        state = (group.get("properties") or {}).get("provisioningState", "")
+        owner, campaign, expires = (str(tags[name]) for name in TAGS[1:])
+        found.append(
+            OrphanedGroup(
+                group=group["name"],
+                region=group.get("location", ""),
+                owner=owner,
+                campaign=campaign,
+                expires=expires,
+                state=state,
+            )
+        )
+    return found
+
+
+def is_tagged(group: dict[str, Any]) -> bool:
+    """Whether a group carries all tags that a run puts on its own."""
+    tags = group.get("tags") or {}
+    return tags.get("tool") == "azbench" and all(name in tags for name in TAGS)
+
+
+def check_is_own(az: Az, group: str) -> None:
+    """Refuse a group that no run made, whoever noted it; one that is gone is not refused.
+
+    A folder of measurements may be somebody else's, and name any group of this subscription.
+
+    Raises
+    ------
+    AzbenchError
+        When the group is there without the tags of a run.
+    AzError
+        When Azure cannot be asked.
+    """
+    try:
+        found = az.json(*commands.group_show(group))
+    except AzError as error:
+        if error.code == GROUP_NOT_FOUND:
+            return
+        raise
+    if not isinstance(found, dict) or not is_tagged(found):
+        raise AzbenchError(
+            f"resource group {group} is noted as one of an earlier run, but it has no tags of azbench, so it "
+            f"is not deleted; if it is yours to delete, use `{command(group, az.subscription)}`; or measure "
+            "into another folder"
+        )
+
+
+def subscription(az: Az) -> str:
+    """Id of the subscription that az is set to, or of the one it was told.
+
+    Raises
+    ------
+    AzError
+        When az is not logged in, or the account does not have that subscription.
+    """
+    found = az.json(*commands.account_show())
+    told = found.get("id") if isinstance(found, dict) else None
+    if not isinstance(told, str) or not told:
+        raise AzError("az account show: its answer names no subscription")
+    return told
+
+
+def delete(
+    az: Az,
+    group: str,
+    tell: Tell,
+    interrupts: Interrupts | None = None,
+    patience_s: float | None = None,
+) -> Deleted:
+    """Delete a group and wait until it is gone.
+
+    What passes by itself, such as a network that is away, is waited for. An interrupt ends the waiting, after
+    the deletion was asked for.
+
+    Parameters
+    ----------
+    az : Az
+        Told the subscription that the group is in.
+    group : str
+        Its name.
+    tell : callable
+        Is told once, in a line, what is in the way.
+    interrupts : Interrupts, optional
+        Those of the run.
+    patience_s : float, optional
+        How long it is tried; None: :data:`_PATIENCE_S`.
+
+    Returns
+    -------
+    Deleted
+        `left` is a sentence with the group, what is in the way and the command that deletes it.
+    """
+    patience = _PATIENCE_S if patience_s is None else patience_s
+    work = _Deletion(
+        az=replace(az, must_log=False),
+        group=group,
+        tell=tell,
+        interrupts=interrupts or Interrupts(),
+        patience_s=patience,
+    )
+    try:
+        fault = work.carry_out()
+    except KeyboardInterrupt:
+        return Deleted(warning(az, group, work.stopped), True)
+    return Deleted(warning(az, group, fault) if fault else "")
+
+
+@dataclass(kw_only=True)
+class _Deletion:
+    """A deletion under way."""
+
+    az: Az
+    group: str
+    tell: Tell
+    interrupts: Interrupts
+    patience_s: float
+    accepted: bool = False
+    told: str = ""
+
+    @property
+    def stopped(self) -> str:
+        """What is known of it when the waiting is stopped."""
+        if self.accepted:
+            return "its deletion was started and goes on in Azure; nobody waits for its end"
+        return "its deletion was stopped before Azure had accepted it"
+
+    def carry_out(self) -> str:
+        """Empty when the group is gone, else why it is not."""
+        deadline = time.monotonic() + self.patience_s
+        pause, lasting = FIRST_PAUSE_S, 0
+        while True:
+            try:
+                with self.interrupts.asking():
+                    self._ask()
+                with self.interrupts.waiting():
+                    fault = self._watch(deadline)
+            except AzError as error:
+                fault = str(error)
+                lasting += error.code in _LASTING
+            if not fault or lasting >= DELETE_TRIES or time.monotonic() + pause > deadline:
+                return fault
+            self._tell(fault, lasting, deadline - time.monotonic())
+            with self.interrupts.waiting():
+                time.sleep(pause)
+            pause = min(LONGEST_PAUSE_S, pause * 2)
+
+    def _ask(self) -> None:
+        """Ask Azure to delete the group, which may be gone, or be under way to it."""
+        try:
+            self.az.json(*commands.group_delete(self.group))
+            self.accepted = True
+        except AzError as error:
+            if error.code == GROUP_NOT_FOUND:
+                time.sleep(0 if self.accepted else SURE_S)
+            elif error.code in _UNDER_WAY:
+                self.accepted = True
+            else:
+                raise
+
+    def _watch(self, deadline: float) -> str:
+        """Wait while a group is being deleted; empty when it is gone, else why it is not."""
+        look = FIRST_LOOK_S
+        while True:
+            try:
+                state = _state(self.az.json(*commands.group_show(self.group)))
+            except AzError as error:
+                if error.code == GROUP_NOT_FOUND:
+                    return ""
+                raise
+            if state != "Deleting":
+                return f"its deletion ended, and it is {state}"
+            if time.monotonic() + look > deadline:
+                return f"it is still being deleted after {_minutes(self.patience_s)}"
+            time.sleep(look)
+            look = min(LONGEST_LOOK_S, look * 1.5)
+
+    def _tell(self, fault: str, lasting: int, left_s: float) -> None:
+        """A line a reason: it may be the same one for an hour."""
+        if fault == self.told:
+            return
+        self.told = fault
+        rest = f"{DELETE_TRIES - lasting} times more" if lasting else f"for another {_minutes(left_s)}"
+        self.tell(f"{self.group} is still there: {fault}. Trying again {rest}; Ctrl-C ends the waiting")
+
+
+def warning(az: Az, group: str, why: str) -> str:
+    """What to say of a group that is still there."""
+    option = f" --subscription {az.subscription}" if az.subscription else ""
+    return (
+        f"RESOURCE GROUP {group} IS STILL IN AZURE AND COSTS MONEY ({why}); delete it with "
+        f"`{command(group, az.subscription)}` or `azbench cleanup --group {group} --yes{option}`"
+    )
+
+
+def _state(answer: Any) -> str:
+    """The state of a group as az tells it.
+
+    Raises
+    ------
+    AzbenchError
+        When the answer is none of Azure's.
+    """
+    properties = answer.get("properties") if isinstance(answer, dict) else None
+    state = properties.get("provisioningState") if isinstance(properties, dict) else None
+    if not isinstance(state, str):
+        raise AzError("az group show: its answer does not tell the state of the group")
+    return state
+
+
+def _list(answer: Any) -> list[dict[str, Any]]:
+    """Groups as az lists them.
+
+    Raises
+    ------
+    AzbenchError
+        When the answer is none of Azure's.
+    """
+    if not isinstance(answer, list) or not all(
+        isinstance(group, dict) and "name" in group for group in answer
+    ):
+        raise AzbenchError("az group list: its answer is no list of groups; is the network in order?")
+    return answer
+
+
+def _minutes(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} minute{'s' if minutes > 1 else ''}"

@@ -1,0 +1,64 @@
+"""A measurement in Azure under way: what is still to be done, and in which subscription."""
+
+from azbenchlib.azure.az import Az
+from azbenchlib.azure.az_errors import AzError
+from azbenchlib.campaign import plan
+from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.targets.azure import orphans, steps
+from azbenchlib.campaign.targets.azure.manifest import CloudPlan
+from azbenchlib.campaign.targets.azure.steps import Measure, Step
+from azbenchlib.campaign.targets.base import MeasurementRun
+from azbenchlib.core.errors import InputError
+
+AZ_LOG = "az.log.jsonl"  # in the dataset folder: every call of az
+
+AzureRun = MeasurementRun[CloudPlan, Measure]
+
+
+def steps_of(experiment: Experiment) -> list[Step]:
+    """The steps of an experiment, with a stand-in for the name of the group."""
+    return steps.steps(experiment, "GROUP", {"tool": "azbench"}, "HHMM")
+
+
+def measures_of(experiment: Experiment) -> list[Measure]:
+    """What is measured, in order."""
+    return [step for step in steps_of(experiment) if isinstance(step, Measure)]
+
+
+def remaining(run: AzureRun) -> Experiment | None:
+    """The setups in which something is still to be measured; None where nothing is."""
+    open_ = {step.setup.name for step in run.measurements if not run.done(step)}
+    left = tuple(setup for setup in run.plan.experiment.setups if setup.name in open_)
+    return run.plan.experiment.model_copy(update={"setups": left}) if left else None
+
+
+def all_deleted(run: AzureRun) -> str:
+    """The last words where nothing is left."""
+    done = sum(map(run.done, run.measurements))
+    return (
+        f"Nothing is left in Azure; {done} of {len(run.measurements)} workloads are kept in "
+        f"{run.folder}, and the same command goes on from there"
+    )
+
+
+def enter_subscription(run: AzureRun, az: Az) -> Az:
+    """The az of the subscription in which the run was begun, whichever it is set to by now.
+
+    Raises
+    ------
+    AzError
+        When az is not logged in.
+    InputError
+        When the account does not have that subscription.
+    """
+    begun_in = run.plan.subscription
+    try:
+        run.plan.subscription = orphans.subscription(az.within(begun_in))
+    except AzError as error:
+        if error.code != "SubscriptionNotFound":
+            raise
+        raise InputError(
+            f"{run.folder / plan.PLAN_FILE}: the run was begun in the subscription {begun_in}, which the "
+            "account that is logged in does not have; log in with one that has it: `az login`"
+        ) from error
+    return az.within(run.plan.subscription)

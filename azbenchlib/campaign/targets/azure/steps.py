@@ -1,0 +1,213 @@
+"""From an experiment to the steps that carry it out in Azure, in order. Nothing is run here."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from azbenchlib.campaign.spec import DiskSpec, Experiment, SetupSpec
+from azbenchlib.campaign.targets.azure import commands
+from azbenchlib.campaign.targets.azure.commands import Command
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+
+PROVIDERS = ("Microsoft.Compute", "Microsoft.Network", "Microsoft.DevTestLab")  # the last: auto-shutdown
+# Trusted launch is the default; a VM without it needs this feature. Source: Microsoft Learn, "Trusted launch
+# for Azure virtual machines", 2026.
+STANDARD_SECURITY = "Microsoft.Compute/UseStandardSecurityType"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of az. `refusal`: the setup and disk whose attachment Azure should refuse."""
+
+    title: str
+    argv: Command
+    refusal: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Prepare:
+    """Make a disk ready on the VM: find its devices, stripe, format if empty, mount."""
+
+    vm: str
+    setup: SetupSpec
+    disk: str
+    luns: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        return f"prepare {self.disk} on {self.vm}"
+
+
+@dataclass(frozen=True)
+class Release:
+    """Let go of a disk on the VM before it is detached: unmount it, end its stripe."""
+
+    vm: str
+    setup: SetupSpec
+    disk: str
+
+    @property
+    def title(self) -> str:
+        return f"unmount {self.disk} on {self.vm}"
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Wait before the first workload of a setup, such as for an Ultra disk's new figures."""
+
+    title: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """Run a workload on a disk."""
+
+    vm: str
+    setup: SetupSpec
+    disk: str
+    workload: AnyWorkload
+    data_bytes: int  # how much data the workloads of this setup touch at most on this disk
+
+    @property
+    def title(self) -> str:
+        return f"{self.setup.name}, {self.disk}: {self.workload.title}"
+
+    @property
+    def folder(self) -> str:
+        """Below ``raw/``: where the outputs of this setup and disk go."""
+        return f"{self.setup.name}/{self.disk}"
+
+
+Step = Call | Prepare | Release | Rest | Measure
+
+
+def checks(experiment: Experiment) -> list[Command]:
+    """What is asked before anything is created: login, providers, features, sizes and disks."""
+    sizes = dict.fromkeys(setup.vm for setup in experiment.setups)
+    return [
+        commands.account_show(),
+        *map(commands.provider_show, PROVIDERS),
+        *map(commands.feature_show, features(experiment)),
+        *(commands.list_sizes(experiment.region, size) for size in sizes),
+        commands.list_disks(experiment.region),
+    ]
+
+
+def features(experiment: Experiment) -> list[str]:
+    """Preview features that the subscription must have."""
+    standard = any(setup.security_type == "Standard" for setup in experiment.setups)
+    return [*experiment.features, *([STANDARD_SECURITY] if standard else [])]
+
+
+def steps(experiment: Experiment, group: str, tags: dict[str, str], shutdown_hhmm: str) -> list[Step]:
+    """All that is created, changed and measured between the checks and the teardown."""
+    state = _State(group=group)
+    made: list[Step] = [
+        Call("resource group", commands.group_create(group, experiment.region, tags)),
+        Call("network", commands.network_create(group)),
+    ]
+    for setup in experiment.setups:
+        made += state.enter(setup, shutdown_hhmm)
+        made += [Rest(f"rest {setup.rest:g} s", setup.rest)] if setup.rest else []
+        made += _measures(state.vm, setup)
+    return made
+
+
+def _measures(vm: str, setup: SetupSpec) -> Iterator[Measure]:
+    sizes: dict[str, int] = {}
+    for task in setup.tasks:
+        for disk in setup.driven(task):
+            sizes[disk] = max(task.workload.shared_bytes, sizes.get(disk, 0))
+    for task in setup.tasks:
+        for disk in setup.driven(task):
+            task.workload.fits(setup.mount(disk), setup.disks[disk].raw)
+            yield Measure(vm=vm, setup=setup, disk=disk, workload=task.workload, data_bytes=sizes[disk])
+
+
+@dataclass(kw_only=True)
+class _State:
+    """What is there so far: the VM, the disks, which are attached where."""
+
+    group: str
+    vm: str = ""
+    machine: tuple[object, ...] = ()
+    machines: int = 0
+    setup: SetupSpec | None = None  # the latest
+    disks: dict[str, DiskSpec] = field(default_factory=dict)  # created, as they are now
+    attached: dict[str, tuple[int, ...]] = field(default_factory=dict)  # name -> LUNs
+
+    def enter(self, setup: SetupSpec, shutdown_hhmm: str) -> Iterator[Step]:
+        """The steps from what is there to what a setup needs."""
+        data = {name: disk for name, disk in setup.disks.items() if disk.role == "data"}
+        new_vm = setup.machine() != self.machine
+        for name in list(self.attached):
+            if new_vm or name not in data or data[name].caching != self.disks[name].caching:
+                yield from self._detach(name)
+        if new_vm:
+            yield from self._replace_vm(setup, shutdown_hhmm)
+        for name, disk in data.items():
+            yield from self._have(name, disk, setup)
+            if name not in self.attached:
+                yield from self._attach(name, disk, setup)
+        if new_vm:
+            own = [name for name, disk in setup.disks.items() if disk.role != "data"]
+            yield from (Prepare(self.vm, setup, name, ()) for name in own)
+        self.setup = setup
+
+    def _replace_vm(self, setup: SetupSpec, shutdown_hhmm: str) -> Iterator[Step]:
+        if self.vm:
+            yield Call(f"delete {self.vm}", commands.vm_delete(self.group, self.vm))
+        self.machines += 1
+        self.vm, self.machine = f"vm-{self.machines}", setup.machine()
+        zone = f", zone {setup.zone}" if setup.zone else ""
+        yield Call(f"{self.vm}: {setup.vm}{zone}", commands.vm_create(self.group, self.vm, setup))
+        stop = commands.auto_shutdown(self.group, self.vm, shutdown_hhmm)
+        yield Call(f"{self.vm} stops by itself at {shutdown_hhmm} UTC", stop)
+
+    def _have(self, name: str, disk: DiskSpec, setup: SetupSpec) -> Iterator[Step]:
+        """Create a disk, or change what is bought of it."""
+        now = self.disks.get(name)
+        self.disks[name] = disk
+        for member in members(name, disk):
+            if now is None:
+                made = commands.disk_create(self.group, member, disk, disk.zone or setup.zone)
+                yield Call(f"disk {member}: {disk.sku}, {disk.size_gib} GiB", made)
+            elif (now.iops, now.mbps, now.tier) != (disk.iops, disk.mbps, disk.tier):
+                yield Call(f"disk {member}: change it", commands.disk_update(self.group, member, disk))
+
+    def _attach(self, name: str, disk: DiskSpec, setup: SetupSpec) -> Iterator[Step]:
+        free = iter(lun for lun in range(64) if lun not in sum(self.attached.values(), ()))
+        luns = []
+        refusal = (setup.name, name) if disk.attach == "refused" else None
+        for member in members(name, disk):
+            luns.append(next(free))
+            argv = commands.disk_attach(self.group, self.vm, member, luns[-1], disk)
+            yield Call(f"attach {member} to {self.vm}, LUN {luns[-1]}", argv, refusal)
+        if not refusal:
+            self.attached[name] = tuple(luns)
+            yield Prepare(self.vm, setup, name, tuple(luns))
+
+    def _detach(self, name: str) -> Iterator[Step]:
+        del self.attached[name]
+        if self.setup:
+            yield Release(self.vm, self.setup, name)
+        for member in members(name, self.disks[name]):
+            yield Call(f"detach {member} from {self.vm}", commands.disk_detach(self.group, self.vm, member))
+
+
+def members(name: str, disk: DiskSpec) -> list[str]:
+    """What the managed disks of one entry are called."""
+    return [name] if disk.count == 1 else [f"{name}-{i}" for i in range(1, disk.count + 1)]
+
+
+def slug(title: str) -> str:
+    """The first words of a title in lower-case letters, digits and -, forty characters at most."""
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    return words if len(words) <= 40 else words[:41].rpartition("-")[0] or words[:40]
+
+
+def group_name(title: str, moment: str, nonce: str) -> str:
+    """Name of the resource group: ``azbench-zone-redundant-disks-20261120-1603-a1b2``."""
+    stamp = re.sub(r"\D", "", moment)
+    return f"azbench-{slug(title)}-{stamp[:8]}-{stamp[8:12]}-{nonce}"

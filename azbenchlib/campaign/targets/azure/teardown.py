@@ -1,0 +1,140 @@
+"""How a run in Azure ends: its group deleted, and the last words on what is left."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from azbenchlib.azure.az import Az
+from azbenchlib.campaign import lock, plan
+from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.progress import Progress
+from azbenchlib.campaign.targets.azure import orphans
+from azbenchlib.campaign.targets.azure.cloud import Cloud
+from azbenchlib.campaign.targets.azure.manifest import CloudPlan
+from azbenchlib.campaign.targets.azure.state import (
+    AZ_LOG,
+    AzureRun,
+    all_deleted,
+    enter_subscription,
+    measures_of,
+)
+from azbenchlib.core.errors import AzbenchError, InputError, OutputError
+from azbenchlib.dataset import manifest
+
+
+def release(cloud: Cloud, fault: BaseException | None) -> None:
+    """Delete the group of a run, and end as the run ended; the last words tell what is left.
+
+    A group that is no longer noted was never made.
+    """
+    deleted = _delete(cloud, fault) if cloud.noted else orphans.Deleted()
+    if not deleted.left:
+        plan_ = cloud.run.plan
+        plan_.groups = [name for name in plan_.groups if name != cloud.group]
+        _save_if_possible(cloud.run, fault)
+    _last_words(cloud.run, fault, deleted)
+
+
+def _delete(cloud: Cloud, fault: BaseException | None) -> orphans.Deleted:
+    run = cloud.run
+    run.tell(f"{'interrupted; ' * isinstance(fault, KeyboardInterrupt)}deleting {cloud.group} …")
+    try:
+        return orphans.delete(cloud.az, cloud.group, run.tell, run.interrupts)
+    except BaseException as error:
+        left = orphans.warning(cloud.az, cloud.group, f"the deletion was not confirmed: {_words(error)}")
+        raise AzbenchError(f"{_words(fault)}. {left}" if fault else left) from error
+
+
+def _save_if_possible(run: AzureRun, fault: BaseException | None) -> None:
+    """Note what is gone; where a full disk forbids it that is the fault, if there is no earlier one."""
+    try:
+        run.save()
+    except OutputError as error:
+        if fault is None:
+            raise OutputError(f"{error}. Nothing is left in Azure") from error
+
+
+def _last_words(run: AzureRun, fault: BaseException | None, deleted: orphans.Deleted) -> None:
+    """End as the run ended, with what is left in Azure."""
+    if fault is None and not deleted.left:
+        return
+    words = deleted.left or all_deleted(run)
+    if deleted.interrupted or isinstance(fault, KeyboardInterrupt):
+        raise KeyboardInterrupt(f"interrupted. {words}") from fault
+    if fault is None or isinstance(fault, AzbenchError):
+        raise AzbenchError(f"{_words(fault)}. {words}" if fault else words) from fault
+    run.tell(words)
+    raise fault
+
+
+def _words(error: BaseException | None) -> str:
+    return str(error) or type(error).__name__
+
+
+def delete_earlier(asked: CloudPlan, dataset: Path, fresh: bool, progress: Progress) -> None:
+    """Delete the resource groups of earlier runs into this folder, which were killed or could not do it.
+
+    Raises
+    ------
+    AzbenchError
+        When one of them is still there; it stays noted.
+    """
+    for folder in (dataset, plan.beside(dataset)) if fresh else (dataset,):
+        found = plan.load(folder, CloudPlan)
+        if found and found.groups and (fresh or found.same_as(asked)):
+            run = AzureRun(
+                folder=folder,
+                plan=found,
+                measurements=measures_of(found.experiment),
+                progress=progress,
+                interrupts=Interrupts(),
+            )
+            az = enter_subscription(run, Az.find(folder / AZ_LOG))
+            for group in list(found.groups):
+                run.tell(f"deleting {group}, which an earlier run left …")
+                _forget_deleted(Cloud(run, az, group))
+            if (folder / manifest.MANIFEST_FILE).is_file():  # all is done, and a dataset tells nobody's ids
+                found.subscription = ""
+                run.save()
+
+
+def _forget_deleted(cloud: Cloud) -> None:
+    """Delete a group, and forget it if it is truly gone.
+
+    Raises
+    ------
+    AzbenchError
+        When it is still there, or is none that a run made.
+    KeyboardInterrupt
+        When the waiting was interrupted.
+    """
+    orphans.check_is_own(cloud.az, cloud.group)
+    deleted = orphans.delete(cloud.az, cloud.group, cloud.run.tell, cloud.run.interrupts)
+    if deleted.interrupted:
+        raise KeyboardInterrupt(deleted.left)
+    if deleted.left:
+        raise AzbenchError(deleted.left)
+    cloud.run.plan.groups.remove(cloud.group)
+    cloud.run.save()
+
+
+def interrupted(run: AzureRun) -> str:
+    """What to say of an interrupt outside of the measuring, also where nothing was made yet."""
+    az = Az(path="az", subscription=run.plan.subscription)
+    groups = [orphans.warning(az, group, "it may have been made") for group in run.plan.groups]
+    return f"interrupted. {'; '.join(groups) or all_deleted(run)}"
+
+
+def noted(dataset: Path) -> dict[str, str]:
+    """The resource groups that a dataset folder notes as not deleted, with what to say of each.
+
+    Those of a run that goes on in another process are not among them.
+    """
+    found: dict[str, str] = {}
+    for folder in (dataset, plan.beside(dataset)):
+        with suppress(InputError):  # a plan of another kind of measurement, or a folder that is in use
+            told = plan.load(folder, CloudPlan)
+            if told and told.groups:
+                with lock.held(dataset):
+                    az = Az(path="az", subscription=told.subscription)
+                    found |= {group: orphans.warning(az, group, "as noted") for group in told.groups}
+    return found

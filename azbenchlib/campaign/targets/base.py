@@ -1,0 +1,194 @@
+"""Where workloads are measured: the one interface of a target, and the run that it is handed."""
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Generic, Protocol, Self, TypeVar
+
+from azbenchlib.campaign import outputs, plan
+from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.plan import AnyPlan
+from azbenchlib.campaign.progress import Progress
+from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.workloads.base import Work
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core import privacy
+from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.files import make_folder
+from azbenchlib.dataset import manifest
+from azbenchlib.dataset.manifest import Manifest
+
+
+class Measurement(Protocol):
+    """One workload on what it drives."""
+
+    @property
+    def title(self) -> str:
+        """How progress and errors call it."""
+
+    @property
+    def folder(self) -> str:
+        """Where its outputs go, below ``raw/``; empty: there."""
+
+    @property
+    def workload(self) -> Work:
+        """What is run."""
+
+
+AnyMeasurement = TypeVar("AnyMeasurement", bound=Measurement)
+
+
+@dataclass(kw_only=True)
+class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
+    """A run under way: its folder, its plan, and all that is measured in order."""
+
+    folder: Path
+    plan: AnyPlan
+    measurements: Sequence[AnyMeasurement]
+    progress: Progress
+    interrupts: Interrupts
+
+    @property
+    def raw(self) -> Path:
+        """The folder of the outputs."""
+        return self.folder / manifest.RAW
+
+    def output(self, one: AnyMeasurement) -> Path:
+        """The file that, where it is whole, tells that all outputs of a workload are there."""
+        return self.raw / one.folder / one.workload.output
+
+    def done(self, one: AnyMeasurement) -> bool:
+        """Whether all outputs of a workload are there."""
+        return outputs.came_to(self.output(one)) is not None
+
+    def tell(self, text: str) -> None:
+        """Tell how far it is."""
+        self.progress(sum(map(self.done, self.measurements)), len(self.measurements), text)
+
+    def save(self) -> None:
+        """Write the plan as it is now."""
+        plan.save(self.folder, self.plan)
+
+    def note(self, text: str) -> None:
+        """Keep what a reader must know before trusting a figure."""
+        if text not in self.plan.notes:
+            self.plan.notes.append(text)
+        self.save()
+
+    def part(self, name: str) -> Path:
+        """A new and empty folder below ``raw/`` for what a program is about to write."""
+        part = self.raw / f".part-{name}"
+        shutil.rmtree(part, ignore_errors=True)
+        make_folder(part.parent)
+        part.mkdir()
+        return part
+
+    def failure(self, part: Path, what: str, tool: str, status: int, text: str) -> AzbenchError:
+        """The error of a program that failed; what it left in its part is put aside, and it is noted."""
+        name = part.name.removeprefix(".part-")
+        output = part / f"{what}.txt"
+        said = output.read_text(errors="replace") if output.is_file() else ""  # iozone's, errors last
+        said = said if text in said else said + text
+        output.write_text(privacy.masked(said))
+        last = next((line for line in reversed(said.splitlines()) if line.strip()), "it did no I/O")
+        kept = outputs.keep_failed(part, self.folder, name)
+        fault = f"workload {name}: {tool} ended with status {status}: {last.strip()}"
+        self.note(f"{plan.now()}: {fault}; it was run again.")
+        return AzbenchError(f"{fault}; what it left is in {kept}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked of a target, whichever it is."""
+
+    workloads: Sequence[AnyWorkload]
+    experiment: Experiment | None
+    title: str
+    directory: Path | str | None
+    allow_unsafe: str
+    longest_s: float
+
+    def needed_experiment(self, target: str) -> Experiment:
+        """The measurement file, under the title that was asked for.
+
+        Raises
+        ------
+        InputError
+            When there is none.
+        """
+        if self.experiment is None:
+            raise InputError(
+                f"the target {target} needs a measurement file, which says what VM and disks there are; "
+                "campaigns/ has some to begin with"
+            )
+        return self.experiment.model_copy(update={"title": self.title})
+
+
+class Target(ABC, Generic[AnyPlan, AnyMeasurement]):
+    """Where workloads are measured; :func:`azbenchlib.campaign.run_loop.measure` drives it.
+
+    An instance is good for one run: what it has open in between is its own.
+
+    Attributes
+    ----------
+    goes_on_unheard : bool
+        Whether a run goes on where its progress can no longer be shown, as after a terminal was closed.
+    """
+
+    goes_on_unheard: ClassVar[bool] = False
+
+    @classmethod
+    @abstractmethod
+    def of(cls, request: Request) -> Self:
+        """The target for what is asked."""
+
+    @abstractmethod
+    def make_plan(self, dataset: Path) -> AnyPlan:
+        """What is to be measured into a dataset folder; what cannot be is refused."""
+
+    @abstractmethod
+    def measurements(self, plan: AnyPlan) -> Sequence[AnyMeasurement]:
+        """All workloads of a plan in order, each on what it drives."""
+
+    @contextmanager
+    def exclusively(
+        self, dataset: Path, asked: AnyPlan, fresh: bool, progress: Progress
+    ) -> Iterator[Interrupts]:
+        """Keep others out of the folder meanwhile, where they could be in the way."""
+        yield Interrupts()
+
+    def check(self, run: MeasurementRun[AnyPlan, AnyMeasurement], resumed: bool) -> None:
+        """Refuse what cannot be measured now, before the plan is written."""
+
+    def begin(self, run: MeasurementRun[AnyPlan, AnyMeasurement]) -> None:
+        """Have what all workloads need; :meth:`release` follows, whatever happens."""
+
+    def prepare(self, run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement) -> None:
+        """Have what one workload needs, from what the ones before it left."""
+
+    @abstractmethod
+    def measure(
+        self, run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement, part: Path
+    ) -> tuple[int, str]:
+        """Run a workload and bring its outputs into a folder: exit status, and what it said of errors."""
+
+    def result(
+        self, run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement, output: Path
+    ) -> str | None:
+        """What a whole output comes to, in words; None where it is not whole."""
+        return outputs.came_to(output)
+
+    @abstractmethod
+    def release(self, run: MeasurementRun[AnyPlan, AnyMeasurement], fault: BaseException | None) -> None:
+        """Let go of all that was had, and end with the fault, where there is one."""
+
+    def last_words(self, run: MeasurementRun[AnyPlan, AnyMeasurement]) -> str:
+        """What to say at an interrupt; empty: nothing."""
+        return ""
+
+    @abstractmethod
+    def manifest(self, run: MeasurementRun[AnyPlan, AnyMeasurement], name: str) -> Manifest:
+        """The manifest of a finished run."""

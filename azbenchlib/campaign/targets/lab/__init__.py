@@ -1,0 +1,1 @@
+"""Measuring emulated disks."""

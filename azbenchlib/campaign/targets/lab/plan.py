@@ -1,0 +1,38 @@
+"""What is measured on emulated disks, and what has to be remembered about it."""
+
+from typing import Self
+
+from pydantic import Field
+
+from azbenchlib.campaign.plan import StoredPlan
+from azbenchlib.campaign.targets.lab import jobs
+from azbenchlib.campaign.targets.lab.setup import EmulatedSetup
+
+
+class LabPlan(StoredPlan):
+    """What is measured on emulated disks, and what has to be remembered about it."""
+
+    title: str
+    about: str
+    emulated: list[EmulatedSetup]
+    longest_s: float
+    asked_credit_s: float | None = None
+    asked_scale: int | None = None
+    fio: str
+    started: str
+    credit_s: dict[str, float] = Field(default_factory=dict)  # setup -> how long its credits last
+    time_scale: dict[str, int] = Field(default_factory=dict)  # setup -> how much slower than the disk it runs
+
+    def same_as(self, other: Self) -> bool:
+        """Whether both measure the same workloads, as long, on the same setups, equally dilated."""
+        names = ("emulated", "longest_s", "asked_credit_s", "asked_scale")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    @property
+    def brief(self) -> str:
+        """In a few words."""
+        return f"'{self.title}' on emulated disks"
+
+    def place(self, one: EmulatedSetup, uri: str, size_bytes: int) -> jobs.Place:
+        """Where workloads of a setup run."""
+        return jobs.Place(uri, size_bytes, self.time_scale[one.setup.setup_id], self.longest_s)

@@ -1,0 +1,98 @@
+"""What is emulated: a VM with its disks, and the workloads on them, from a measurement file or from words."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel, Field
+
+from azbenchlib import model
+from azbenchlib.campaign.setups import whole_setup
+from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.workloads.grid import Workload
+from azbenchlib.campaign.workloads.iozone import Iozone
+from azbenchlib.campaign.workloads.jobfile import JobFile
+from azbenchlib.core.errors import InputError
+from azbenchlib.dataset import manifest
+from azbenchlib.model.disk_row import DiskRow
+from azbenchlib.model.fill_from_catalogue import resolve
+
+
+class EmulatedTask(BaseModel):
+    """A workload on a disk."""
+
+    disk: str
+    workload: Workload | JobFile
+
+
+class EmulatedSetup(BaseModel):
+    """A VM with its disks, and what runs on them, one workload after the other."""
+
+    setup: manifest.ManifestSetup
+    tasks: list[EmulatedTask]
+    left_out: list[str] = Field(default_factory=list)  # workloads that need more than a disk
+
+    def folder(self, task: EmulatedTask) -> str:
+        """Below ``raw/``: where the outputs of this setup and disk go."""
+        return f"{self.setup.setup_id}/{task.disk}"
+
+    def title(self, task: EmulatedTask) -> str:
+        """How progress and reports call a workload."""
+        return f"{self.setup.setup_id}, {task.disk}: {task.workload.title}"
+
+    def resolved(self, as_of: str) -> model.Setup:
+        """The setup with the limits that were documented on a day.
+
+        Raises
+        ------
+        InputError
+            When the catalogue does not know them, or Azure would refuse the setup.
+        """
+        disks = tuple(row.to_disk() for row in self.setup.disks)
+        return resolve(model.Setup(model.VM(size=self.setup.vm_size), disks, self.setup.as_of), as_of)
+
+
+def emulated(experiment: Experiment) -> list[EmulatedSetup]:
+    """What a measurement file asks for, as it is emulated: what fio does; iozone needs a file system.
+
+    Raises
+    ------
+    InputError
+        When nothing is left.
+    """
+    found = []
+    for setup in experiment.setups:
+        driven = [(disk, task.workload) for task in setup.tasks for disk in setup.driven(task)]
+        tasks = [
+            EmulatedTask(disk=disk, workload=work) for disk, work in driven if not isinstance(work, Iozone)
+        ]
+        left_out = [work.name for _, work in driven if isinstance(work, Iozone)]
+        told = {"environment": "lab", "os": None, "as_of": setup.as_of}
+        whole = whole_setup(experiment, setup).model_copy(update=told)
+        found.append(EmulatedSetup(setup=whole, tasks=tasks, left_out=list(dict.fromkeys(left_out))))
+    if not any(one.tasks for one in found):
+        raise InputError(
+            "nothing to emulate: iozone needs a file system, and an emulated disk has none; take --target "
+            "local or azure, or see `azbench lab mount`"
+        )
+    return found
+
+
+def in_words(
+    setup: model.Setup, workloads: Sequence[Workload | JobFile], name: str = "setup"
+) -> EmulatedSetup:
+    """Workloads on every disk of a setup, as the command line describes it."""
+    disks = [DiskRow.from_disk(*pair) for pair in zip(setup.disks, _names(setup.disks), strict=True)]
+    rows = manifest.ManifestSetup(
+        setup_id=name, environment="lab", vm_size=setup.vm.size, as_of=setup.as_of, disks=disks
+    )
+    tasks = [EmulatedTask(disk=row.disk, workload=work) for row in disks for work in workloads]
+    return EmulatedSetup(setup=rows, tasks=tasks)
+
+
+def _names(disks: Iterable[model.Disk]) -> list[str]:
+    """Names that can be those of files: ``p4-none``; a number behind those that several have."""
+    names = [re.sub(r"[^a-z0-9]+", "-", disk.name.lower()).strip("-") for disk in disks]
+    return [
+        name if names.count(name) == 1 else f"{name}-{names[: i + 1].count(name)}"
+        for i, name in enumerate(names)
+    ]

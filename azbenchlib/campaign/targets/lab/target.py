@@ -1,0 +1,234 @@
+"""Emulated disks as a target: a lab a setup, real fio, no Azure."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import pandas as pd
+
+from azbenchlib import model
+from azbenchlib.analysis.mix import read_share
+from azbenchlib.campaign import doctor, outputs, plan
+from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
+from azbenchlib.campaign.targets.lab import jobs, log_slice
+from azbenchlib.campaign.targets.lab.manifest import make_manifest
+from azbenchlib.campaign.targets.lab.plan import LabPlan
+from azbenchlib.campaign.targets.lab.setup import EmulatedSetup, EmulatedTask, emulated
+from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads.grid import Workload
+from azbenchlib.campaign.workloads.jobfile import JobFile
+from azbenchlib.core.errors import InputError, MissingToolError
+from azbenchlib.core.units import US_PER_S, format_count, format_us
+from azbenchlib.dataset.manifest import Manifest
+from azbenchlib.lab import calibrate, dilation
+from azbenchlib.lab.engine.virtual_machine import Options
+from azbenchlib.lab.lab import Lab
+from azbenchlib.lab.server import live_log
+from azbenchlib.model.credits import BURST_S
+
+LONGEST_S = 6.0  # real seconds a workload lasts at most, unless another number is asked for
+BUSY_S = 0.001  # real time; what came so much too late is worth a note
+
+
+@dataclass(frozen=True)
+class LabMeasurement:
+    """A workload on an emulated disk."""
+
+    one: EmulatedSetup
+    task: EmulatedTask
+
+    @property
+    def title(self) -> str:
+        """How progress and errors call it."""
+        return self.one.title(self.task)
+
+    @property
+    def folder(self) -> str:
+        """Below ``raw/``: where the outputs of this setup and disk go."""
+        return self.one.folder(self.task)
+
+    @property
+    def workload(self) -> Workload | JobFile:
+        """What is run."""
+        return self.task.workload
+
+
+LabRun = MeasurementRun[LabPlan, LabMeasurement]
+
+
+@dataclass(kw_only=True)
+class LabTarget(Target[LabPlan, LabMeasurement]):
+    """Measure on emulated disks, with real fio.
+
+    Every setup gets a lab of its own, under time dilation where this machine needs it. Workloads are
+    shortened to `longest_s`, and the time that burst credits last is shortened in the same proportion, so
+    that what happens in the requested time happens in ours. Figures of the dataset are those of the disk at
+    full speed; ``raw/`` is as fio saw it.
+
+    Parameters
+    ----------
+    emulated : sequence of Emulated
+        Such as :func:`~azbenchlib.campaign.targets.lab.setup.emulated` makes of a measurement file.
+    title, about : str
+        Of the dataset.
+    longest_s : float
+        Real seconds a workload lasts at most.
+    credit_s : float, optional
+        Seconds of the emulated disk that full burst credits last. None: shortened as the workloads are.
+    time_scale : int, optional
+        Dilation factor, a power of two. None: what this machine keeps up with.
+    """
+
+    emulated: Sequence[EmulatedSetup]
+    title: str
+    about: str = ""
+    longest_s: float = LONGEST_S
+    credit_s: float | None = None
+    time_scale: int | None = None
+    _fio: tool.Fio = field(init=False)
+    _setups: dict[str, model.Setup] = field(default_factory=dict, init=False)  # of what is to be measured
+    _open: ExitStack = field(default_factory=ExitStack, init=False)
+    _lab: Lab = field(init=False)
+    _of: str = field(default="", init=False)  # the setup that the lab emulates
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """The setups of a measurement file, emulated."""
+        experiment = request.needed_experiment("lab")
+        return cls(
+            emulated=emulated(experiment),
+            title=request.title,
+            about=experiment.about,
+            longest_s=request.longest_s,
+        )
+
+    def make_plan(self, dataset: Path) -> LabPlan:
+        """What is emulated and measured; how slowly is found out setup by setup.
+
+        Raises
+        ------
+        MissingToolError
+            When there is no fio, or it lacks the NBD engine.
+        InputError
+            When a number is out of its range.
+        """
+        if not self.longest_s >= 1:
+            raise InputError(f"longest_s '{self.longest_s}' must be a number of seconds, at least 1")
+        dilation.check(self.time_scale)
+        self._fio = tool.find()
+        if jobs.NBD_ENGINE not in self._fio.engines:
+            raise MissingToolError(
+                "this fio has no NBD engine, through which it drives emulated disks; "
+                f"{doctor.fio_nbd().remedy}; `fio --enghelp` lists what there is"
+            )
+        return LabPlan(
+            title=self.title,
+            about=self.about,
+            emulated=list(self.emulated),
+            longest_s=self.longest_s,
+            asked_credit_s=self.credit_s,
+            asked_scale=self.time_scale,
+            fio=self._fio.version,
+            started=plan.now(),
+        )
+
+    def measurements(self, plan: LabPlan) -> list[LabMeasurement]:
+        """Setup by setup."""
+        return [LabMeasurement(one, task) for one in plan.emulated for task in one.tasks]
+
+    def check(self, run: LabRun, resumed: bool) -> None:
+        """Look the limits up of all that is still to be emulated."""
+        left = {one.folder for one in run.measurements if not run.done(one)}
+        for one in run.plan.emulated:
+            if any(one.folder(task) in left for task in one.tasks):
+                self._setups[one.setup.setup_id] = one.resolved(run.plan.started[:10])
+
+    def prepare(self, run: LabRun, one: LabMeasurement) -> None:
+        """Have the lab of its setup."""
+        name = one.one.setup.setup_id
+        if self._of == name:
+            return
+        self._open.close()
+        if name not in run.plan.time_scale:
+            self._choose_scale(run, one.one)
+        lab = Lab(
+            self._setups[name],
+            Options(credit_s=run.plan.credit_s[name]),
+            time_scale=run.plan.time_scale[name],
+        )
+        self._lab, self._of = self._open.enter_context(lab), name
+
+    def _choose_scale(self, run: LabRun, one: EmulatedSetup) -> None:
+        name, todo = one.setup.setup_id, run.plan
+        run.tell(f"{name}: finding out what this machine can emulate …")
+        asked = list(_asked(one.tasks, todo.longest_s))
+        scale = todo.asked_scale or dilation.time_scale(
+            self._setups[name], Options(), calibrate.calibration(), asked
+        )
+        cut_s = _credit_s(one.tasks, todo.longest_s / scale)
+        todo.time_scale[name] = scale
+        todo.credit_s[name] = cut_s if todo.asked_credit_s is None else todo.asked_credit_s
+        run.save()
+
+    def measure(self, run: LabRun, one: LabMeasurement, part: Path) -> tuple[int, str]:
+        """Run fio, and keep what of the lab's log belongs to it."""
+        lab, disk = self._lab, one.task.disk
+        place = run.plan.place(one.one, lab.uri(disk), lab.sizes[disk])
+        jobs.write_job_file(one.workload, place, part)
+        mark, begun = log_slice.Mark.now(lab.log), time.time()
+        status, text = tool.run(jobs.command(one.workload, place), self._fio, part)
+        if status:
+            return status, f"{text}\n{lab.fault()}"
+        begun += place.ramp_s(one.workload)
+        log_slice.keep(mark, begun, part / f"{one.workload.name}_lab.log")
+        _, late_s = live_log.lateness_s(lab.log, begun)
+        if late_s > BUSY_S:
+            late = format_us(late_s * US_PER_S)
+            run.note(
+                f"{one.title}: this machine was busy; one completion in a hundred came {late} late or more."
+            )
+        return status, text
+
+    def result(self, run: LabRun, one: LabMeasurement, output: Path) -> str | None:
+        """The IOPS of the disk at full speed."""
+        found = outputs.iops(output)
+        if found is None:
+            return None
+        return f"{format_count(round(found * run.plan.time_scale[one.one.setup.setup_id]))} IOPS"
+
+    def release(self, run: LabRun, fault: BaseException | None) -> None:
+        """End the lab."""
+        self._open.close()
+        if fault:
+            raise fault
+
+    def manifest(self, run: LabRun, name: str) -> Manifest:
+        """The manifest of a finished run."""
+        return make_manifest(name, run.plan)
+
+
+def _asked(tasks: Sequence[EmulatedTask], longest_s: float) -> Iterator[dilation.Asked]:
+    """What the workloads ask of their disks; those of job files, as far as their jobs agree."""
+    for task in tasks:
+        facts = task.workload.facts()
+        known = pd.Series([facts.get(name) for name in ("bs_bytes", "iodepth", "numjobs")])
+        if known.notna().all():
+            bs_bytes, iodepth, numjobs = known.astype(int)
+            share = read_share(facts.get("rw"), facts.get("rwmix_read_pct"))
+            both = 0.5 if share is None else share  # not known: reads as well as writes
+            yield dilation.Asked(
+                volume=task.disk,
+                bs_bytes=bs_bytes,
+                queue_depth=iodepth * numjobs,
+                read_share=both,
+                lasts_s=longest_s,
+            )
+
+
+def _credit_s(tasks: Sequence[EmulatedTask], longest_s: float) -> float:
+    """How long burst credits last, in emulated seconds: cut as much as the workload that is cut most."""
+    lasting = [task.workload.max_duration_s for task in tasks if task.workload.max_duration_s]
+    return BURST_S * min([1.0, *(longest_s / seconds for seconds in lasting)])

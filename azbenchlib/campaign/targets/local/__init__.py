@@ -1,0 +1,1 @@
+"""Measuring a folder or a device of this machine."""

@@ -1,0 +1,193 @@
+"""The target that is this machine: a directory or a block device that all workloads share."""
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from azbenchlib.campaign import outputs, plan, safety
+from azbenchlib.campaign.detect import detect
+from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
+from azbenchlib.campaign.targets.local import data as local
+from azbenchlib.campaign.targets.local.command_lines import CommandLines
+from azbenchlib.campaign.targets.local.plan import LocalPlan, make
+from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import iozone
+from azbenchlib.campaign.workloads.arguments import LAYOUT
+from azbenchlib.campaign.workloads.base import Work
+from azbenchlib.campaign.workloads.grid import check_names
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core.errors import UnsafeTargetError
+from azbenchlib.core.units import format_size
+from azbenchlib.dataset.manifest import Command, Manifest
+
+SPARE_S = 10  # how much longer than its run time a fio may last that was left behind
+
+
+@dataclass(frozen=True)
+class LocalMeasurement:
+    """A workload; all of them drive the one target."""
+
+    workload: AnyWorkload
+    folder: str = ""
+
+    @property
+    def title(self) -> str:
+        """How progress and errors call it."""
+        return self.workload.title
+
+
+LocalRun = MeasurementRun[LocalPlan, LocalMeasurement]
+
+
+@dataclass(kw_only=True)
+class LocalTarget(Target[LocalPlan, LocalMeasurement]):
+    """Measure in a directory or on a block device of this machine.
+
+    Parameters
+    ----------
+    directory : path-like or None
+        An existing directory, in which one file is made, shared by all workloads and removed at the end;
+        or a block device, whose content is overwritten. None or empty: the folder that holds the dataset.
+    workloads : sequence of Workload, JobFile or Iozone
+        Run in this order, never at the same time.
+    title : str
+        Title of the dataset.
+    allow_unsafe : str
+        The words that permit a target which would be refused; the refusal names them.
+    """
+
+    directory: Path | str | None
+    workloads: Sequence[AnyWorkload]
+    title: str = "Measured on this machine"
+    allow_unsafe: str = ""
+    _programs: dict[str, tool.FioProgram] = field(default_factory=dict, init=False)  # by tool
+    _open: ExitStack = field(default_factory=ExitStack, init=False)
+    _lock: int | None = field(default=None, init=False)
+    _laid_out: bool = field(default=False, init=False)
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """The setups of a measurement file are left aside, and each workload runs once."""
+        return cls(
+            directory=request.directory,
+            workloads=request.workloads,
+            title=request.title,
+            allow_unsafe=request.allow_unsafe,
+        )
+
+    def make_plan(self, dataset: Path) -> LocalPlan:
+        """The workloads as they can run here."""
+        check_names(self.workloads)
+        fio = tool.find()
+        other = iozone.find() if any(work.tool == "iozone" for work in self.workloads) else None
+        if not self.directory:
+            dataset.parent.mkdir(parents=True, exist_ok=True)
+        target = Path(self.directory or dataset.parent).resolve()
+        safety.check_target(target, 0, self.allow_unsafe)
+        self._programs = {"fio": fio} | ({"iozone": other} if other else {})
+        return make(target, self.workloads, fio, other.version if other else "")
+
+    def measurements(self, plan: LocalPlan) -> list[LocalMeasurement]:
+        """One a workload."""
+        return [LocalMeasurement(work) for work in plan.workloads]
+
+    def check(self, run: LocalRun, resumed: bool) -> None:
+        """Refuse a data file that is not ours, and a target without room for what is still to be written."""
+        data = local.data_path(run.plan.target)
+        ours = 0
+        if data != run.plan.target and data.exists():
+            if not resumed:
+                raise UnsafeTargetError(
+                    f"{data}: exists and does not belong to this run; another measurement is using it or was "
+                    "cut short, so take that up again, or remove the file when none is running"
+                )
+            ours = data.stat().st_size
+        needed = max(0, run.plan.size_bytes - ours) + run.plan.jobs_bytes
+        safety.check_target(run.plan.target, needed, self.allow_unsafe)
+
+    def begin(self, run: LocalRun) -> None:
+        """Hold the target for us alone, with a data file of full size in a directory."""
+        longest_s = max(work.duration_s or 0 for work in run.plan.workloads)
+        held = local.held(run.plan.target, run.plan.size_bytes, longest_s + SPARE_S)
+        self._lock = self._open.enter_context(held)
+
+    def prepare(self, run: LocalRun, one: LocalMeasurement) -> None:
+        """Write the shared data before the first workload that reads it."""
+        if self._laid_out or one.workload.own_data:
+            return
+        run.tell(f"writing {format_size(run.plan.size_bytes)} of data …")
+        part, lines = run.part(LAYOUT), self._lines(run)
+        with lines.within_reach(part):
+            status, text = tool.run(lines.layout(), self._programs["fio"], part, self._lock)
+        # before a mounted device, fio ends well without any I/O
+        if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
+            raise run.failure(part, LAYOUT, "fio", status, text)
+        shutil.rmtree(part)
+        self._laid_out = True
+
+    def measure(self, run: LocalRun, one: LocalMeasurement, part: Path) -> tuple[int, str]:
+        """Run a workload; data of its own is there meanwhile."""
+        for name, text in one.workload.inputs.items():
+            (part / name).write_text(text)
+        if not one.workload.own_data:
+            return self._run(run, one.workload, self._lines(run).of(one.workload)[-1:], part, part)
+        data = run.plan.target / local.JOBS_FOLDER
+        local.make_empty(data)
+        try:
+            folder = data if one.workload.runs_in_data_dir else part
+            return self._run(run, one.workload, self._lines(run).of(one.workload, part), folder, part)
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+
+    def _run(
+        self, run: LocalRun, work: Work, commands: Sequence[Sequence[str]], folder: Path, part: Path
+    ) -> tuple[int, str]:
+        """Run commands in a folder until one fails: status and last words."""
+        says = part / work.output if work.tool != "fio" else None
+        status, text = 0, ""
+        with self._lines(run).within_reach(part):
+            for argv in commands:
+                status, text = tool.run(argv, self._programs[work.tool], folder, self._lock, says)
+                if status:
+                    break
+        return status, text
+
+    def release(self, run: LocalRun, fault: BaseException | None) -> None:
+        """Let go of the target; the data file is gone."""
+        self._open.close()
+        if fault:
+            raise fault
+
+    def manifest(self, run: LocalRun, name: str) -> Manifest:
+        """The manifest of a finished run; the setup is this machine as it is."""
+        todo, lines = run.plan, self._lines(run)
+        device = todo.target.is_block_device()
+        tools = {"fio": todo.fio} | ({"iozone": todo.iozone} if todo.iozone else {})
+        where = "a block device" if device else "one file in a directory, removed at the end"
+        commands = (
+            [Command(title="Write the data", text=shlex.join(lines.layout()))] if todo.size_bytes else []
+        )
+        commands += [
+            Command(title=work.title, text=shlex.join(argv))
+            for work in todo.workloads
+            for argv in (lines.of(work) if work.own_data else lines.of(work)[-1:])
+        ]
+        return Manifest(
+            name=name,
+            title=self.title,
+            about=f"Workloads with {' and '.join(tools)}, one after the other: {len(todo.workloads)}. "
+            f"Target: {where}. Data: {format_size(max(todo.size_bytes, todo.jobs_bytes))}.",
+            measured=plan.day(todo.started),
+            setups=[detect.describe(todo.target)],
+            commands=commands,
+            tools=tools,
+            notes=todo.notes,
+        )
+
+    def _lines(self, run: LocalRun) -> CommandLines:
+        over_mounted = self.allow_unsafe == safety.words_for_device(run.plan.target, in_use=True)
+        return CommandLines(run.plan, over_mounted)

@@ -1,0 +1,1 @@
+"""The kinds of workloads: fio by options, fio job files, iozone."""

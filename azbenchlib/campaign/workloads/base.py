@@ -1,0 +1,114 @@
+"""What every kind of workload tells of itself, whichever tool it runs; the defaults are those of fio."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import ClassVar, Self
+
+from azbenchlib.core.errors import InputError
+
+
+class Work(ABC):
+    """One process of a benchmark tool, or several that belong together.
+
+    Attributes
+    ----------
+    tool : str
+        The program that it runs.
+    own_data : bool
+        Whether it keeps data of its own; else it shares one file, or the device, with the others.
+    runs_in_data_dir : bool
+        Whether it is started in the folder of its data; else in that of its outputs.
+    name : str
+        The raw files are called by it.
+    """
+
+    tool: ClassVar[str] = "fio"
+    own_data: ClassVar[bool] = False
+    runs_in_data_dir: ClassVar[bool] = False
+    name: str
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """How progress and reports call it."""
+
+    @property
+    @abstractmethod
+    def max_duration_s(self) -> float:
+        """How long it takes; at most, where that is not known beforehand."""
+
+    @property
+    def duration_s(self) -> float | None:
+        """How long it takes, where that is known beforehand."""
+        return self.max_duration_s
+
+    @property
+    def output(self) -> str:
+        """The file that, where it is whole, tells that all of the outputs are there."""
+        return f"{self.name}.json"
+
+    @property
+    def shared_bytes(self) -> int:
+        """How much of the shared data it touches."""
+        return 0
+
+    @property
+    def own_bytes(self) -> int:
+        """How much data of its own it makes."""
+        return 0
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Files that it needs beside its outputs: name and text."""
+        return {}
+
+    @abstractmethod
+    def facts(self) -> dict[str, object]:
+        """What a table of workloads says of it."""
+
+    @abstractmethod
+    def shortened(self, runtime_s: float, size_bytes: int) -> Self:
+        """The same for at most so long, on at most so much data."""
+
+    @abstractmethod
+    def commands(self, data: PurePath, out: PurePath, shared_bytes: int) -> list[list[str]]:
+        """Its command lines, as argument lists: first those that write its data, last the one that measures.
+
+        Parameters
+        ----------
+        data : PurePath
+            What it drives: the shared file or device, or the folder of its own data.
+        out : PurePath
+            The folder of its outputs.
+        shared_bytes : int
+            How large the shared data is.
+        """
+
+    def fits(self, folder: str, device: bool) -> Self:
+        """The same, where its data can lie in a folder.
+
+        Raises
+        ------
+        InputError
+            When it needs another place; `device`: there is no folder but a bare device.
+        """
+        if self.own_data and device:
+            raise InputError(f"workload '{self.name}': needs a file system, and {folder} is a bare device")
+        return self
+
+    def rebased(self, folder: str, elsewhere: str) -> Self:
+        """The same with its data in another folder."""
+        return self
+
+    def adapt_to_host(self, choose_engine: Callable[[str], str], direct: bool) -> tuple[Self, list[str]]:
+        """As it can run on this machine, and what had to be changed.
+
+        Parameters
+        ----------
+        choose_engine : callable
+            From the I/O engine of fio that is wanted to the one that is there.
+        direct : bool
+            Whether the page cache can be bypassed.
+        """
+        return self, []

@@ -1,0 +1,85 @@
+"""How a VM with its disks is told on the command line, the same for every verb."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from azbenchlib.core.errors import InputError
+
+if TYPE_CHECKING:
+    from azbenchlib.model import Setup
+
+SetupArgument = Annotated[
+    str | None,
+    typer.Argument(help="A dataset or a measurement file; with /SETUP behind it where there are several."),
+]
+VmOption = Annotated[str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")]
+DiskOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--disk",
+        help="P30, P30x4:ReadOnly (striped), os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, "
+        "ephemeral:cache, or a file with the JSON of az disk show; repeatable.",
+    ),
+]
+DayOption = Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")]
+
+
+def described_setup(setup: str | None, vm: str | None, disks: list[str], as_of: str | None) -> Setup:
+    """The setup that the arguments describe, before the catalogue fills it in."""
+    from dataclasses import replace
+
+    from azbenchlib.model import VM, Setup, notation
+    from azbenchlib.model import descriptions as described
+
+    if setup is not None:
+        if vm is not None or disks:
+            raise InputError("give either a dataset or --vm and --disk, not both")
+        found = _from_dataset(setup)
+        return replace(found, as_of=as_of) if as_of else found
+    if not disks and not _is_json(vm or ""):
+        raise InputError("no disk is given; add --disk, such as --disk P30 or --disk temp")
+    shown = [_json(text) for text in disks if _is_json(text)]
+    written = notation.parse_disks([text for text in disks if not _is_json(text)])
+    found = described.from_az(_json(vm) if vm and _is_json(vm) else None, shown)
+    machine = found.vm if vm is None or _is_json(vm) else VM(size=vm)
+    return Setup(machine, notation.with_names((*found.disks, *written)), as_of)
+
+
+def _from_dataset(text: str) -> Setup:
+    from azbenchlib.campaign import measurement_file
+    from azbenchlib.campaign.setups import planned
+    from azbenchlib.dataset import dataset, manifest
+    from azbenchlib.model import descriptions as described
+
+    name, _, setup_id = (text, "", "") if Path(text).exists() else text.rpartition("/")
+    if Path(name).suffix in (".yaml", ".yml"):
+        # whatever its job files say: none of them is run here
+        tables = planned(measurement_file.load(name, trust_job_files=True))
+    else:
+        tables = manifest.load(dataset.find_dataset(name or setup_id)).tables()
+    setups, disks = tables["setups"].set_index("setup_id"), tables["disks"]
+    wanted = setup_id if name and setup_id else str(setups.index[0]) if len(setups) == 1 else ""
+    if wanted not in setups.index:
+        raise InputError(
+            f"{text}: say which setup, as {name or text}/SETUP; there are: {', '.join(setups.index)}"
+        )
+    return described.from_rows(setups.loc[wanted].to_dict(), disks[disks["setup_id"] == wanted])
+
+
+def _is_json(text: str) -> bool:
+    return text.lower().endswith(".json")
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(Path(text).read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{text}: no JSON of az vm show or az disk show: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{text}: one VM or disk is needed, not {type(found).__name__}")
+    return found

@@ -1,0 +1,51 @@
+"""Values as people state them, in options and in files: an error names what stated them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import parse_size, stated_rate, stated_size
+
+
+def number(name: str, text: str) -> float:
+    """A number above 0; k is 1000, and M a million."""
+    try:
+        value = stated_rate(text)
+    except InputError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise InputError(f"{name} '{text}' is not a number above 0; write one such as 24000, 24k or 1.5")
+    return value
+
+
+def share(name: str, text: str) -> float:
+    """A share of 0 to 1: ``0.7`` or ``70%``."""
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise InputError(f"{name} '{text}' is not a share between 0 and 1; write 0.7 or 70%")
+    return value
+
+
+def size(name: str, text: str) -> int:
+    """Bytes of a disk, of data or of memory, with a unit."""
+    return _above_zero(name, text, stated_size)
+
+
+def block(name: str, text: str) -> int:
+    """Bytes of an I/O, in fio's spelling: k, kB and KiB are all 1024; a bare number is bytes."""
+    return _above_zero(name, text, parse_size)
+
+
+def _above_zero(name: str, text: str, parse: Callable[[str], int]) -> int:
+    try:
+        n_bytes = parse(text)
+    except InputError as error:
+        raise InputError(f"{name} {error}") from None
+    if not n_bytes:
+        raise InputError(f"{name} '{text}' is not above 0")
+    return n_bytes

@@ -1,0 +1,192 @@
+"""Which of the files that were read belong together: logs and their run, descriptions and what they describe.
+
+fio names a log ``PREFIX_KIND.JOB.log``: the prefix is what ``write_*_log`` says, else the name of the job;
+the job's number counts from 1 over all jobs and is left out with ``per_job_logs=0``; a client of servers adds
+the host. A log belongs to a run in the same folder whose output is called as the prefix is (``a.json``,
+``a_clat.1.log``), else to the run whose job is called so. Where one row stands for several jobs, their
+latencies are its own, but a rate is that of one job; such logs, and those without any output, are a run each:
+the logs of one prefix and job together.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from azbenchlib.core.findings import Code
+from azbenchlib.formats.base import Beside
+
+# Source: fio init.c (gen_log_name), client.c (fio_client_handle_iolog), read at fio-3.41.
+LOG_NAME = re.compile(
+    r"^(?P<prefix>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist|lab)(?:\.(?P<job>\d{1,9}))?\.log(?:\.(?P<host>.+))?$"
+)
+LAB = "lab"  # the log of an emulated disk
+_RATES = ("bw", "iops")  # kinds that tell of one job, not of all jobs of a row
+# What holds for each job of a row and for the row.
+_SHARED = ["rw", "rwmix_read_pct", "bs_bytes", "bs_write_bytes", "iodepth", "direct", "ioengine", "target"]
+_ALIKE = ["rw", "bs_bytes", "iodepth"]  # what a description and its run do not differ in
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """A log by its name.
+
+    Attributes
+    ----------
+    folder, prefix, kind, host : str
+        Parts of its path; host is empty but for a client of servers.
+    job : int or None
+        The job's number from 1; None where the name has none.
+    sha256 : str
+        Hash of its content.
+    """
+
+    folder: str
+    prefix: str
+    kind: str
+    job: int | None
+    host: str
+    sha256: str
+    path: str
+
+    @classmethod
+    def named(cls, path: str, sha256: str) -> "Log | None":
+        """What a path tells; None where it is not named as fio names logs."""
+        name = LOG_NAME.match(Path(path).name)
+        if name is None:
+            return None
+        folder, job = str(Path(path).parent), int(name["job"]) if name["job"] else None
+        return cls(
+            folder=folder,
+            prefix=name["prefix"],
+            kind=name["kind"],
+            job=job,
+            host=name["host"] or "",
+            sha256=sha256,
+            path=path,
+        )
+
+    def is_with(self, other: "Log") -> bool:
+        """Whether both are of the same job."""
+        mine, its = ((log.folder, log.prefix, log.job, log.host) for log in (self, other))
+        return mine == its
+
+
+class Kin:
+    """The runs that logs belong to.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The table runs of all files but logs.
+    logs : sequence of Log
+        All logs that were found.
+    log_unit : {"us", "ns"} or None
+        What the user says of the unit of their latencies.
+
+    Attributes
+    ----------
+    own : dict of str to dict
+        Rows of the table runs for logs that are a run of their own, by run_id.
+    """
+
+    def __init__(self, runs: pd.DataFrame, logs: Sequence[Log], log_unit: str | None) -> None:
+        self._runs = runs.assign(
+            folder=runs["source_path"].map(lambda path: str(Path(path).parent)),
+            stem=runs["source_path"].map(lambda path: Path(path).stem),
+        )
+        self._logs, self._log_unit = logs, log_unit
+        self.own: dict[str, dict[str, Any]] = {}
+
+    def beside(self, log: Log) -> Beside:
+        """What the files around a log tell of it."""
+        runs = self._runs
+        near = runs[(runs["folder"] == log.folder) & runs["level"].isin(["job", "group"])]
+        row, covers = self._row(log, near)
+        told = near if row is None or pd.isna(row["tool_version"]) else near.loc[[row.name]]
+        versions = told["tool_version"].dropna().unique()
+        version = str(versions[0]) if len(versions) == 1 else None
+        if row is None or (covers and log.kind in _RATES):
+            run_id = self._own(log, row, version)
+        else:
+            run_id = str(row["run_id"])
+        return Beside(run_id, version, self._log_unit)
+
+    def _row(self, log: Log, near: pd.DataFrame) -> tuple[pd.Series | None, bool]:
+        """The run that a log belongs to, if there is just one, and whether that sums up several jobs."""
+        if log.host:
+            near = near[near["host"] == log.host]
+        called = near[near["stem"] == log.prefix]
+        if log.kind == LAB and len(called):  # one log for all jobs of the output
+            return called.iloc[0], False
+        by_file = len(called) > 0
+        rows = called if by_file else near[near["job"] == log.prefix]
+        if rows["source_path"].nunique() != 1:
+            return None, False
+        rows = rows[rows["source_doc"] == rows["source_doc"].max()]
+        if len(rows) == 1:
+            several = rows["numjobs"].iloc[0]
+            covers = bool(pd.notna(several) and several > 1)
+            if covers or not by_file or log.job is None:
+                return rows.iloc[0], covers
+        # each server counts its own jobs
+        numbers = rows["job_index"].rank() if log.host else rows["job_index"] + 1
+        mine = rows[(numbers == log.job).fillna(False)] if log.job is not None else rows[:0]
+        return (mine.iloc[0] if len(mine) == 1 else None), False
+
+    def _own(self, log: Log, row: pd.Series | None, version: str | None) -> str:
+        """A run of the logs of one job, whose name depends on their content alone."""
+        rates_only = row is not None
+        kin = [one for one in self._logs if one.is_with(log) and (one.kind in _RATES or not rates_only)]
+        hashes = ":".join(sorted(one.sha256 for one in kin))
+        run_id = hashlib.sha256(f"logs:{log.job}:{hashes}".encode()).hexdigest()[:16]
+        shared = {} if row is None else {name: row[name] for name in _SHARED if pd.notna(row[name])}
+        self.own[run_id] = {
+            "run_id": run_id,
+            "level": "job",
+            "tool": "fio",
+            "tool_version": version,
+            "job": log.prefix if row is None or pd.isna(row["job"]) else row["job"],
+            "job_index": None if log.job is None or log.job < 1 else log.job - 1,
+            "host": log.host or None,
+            "source_path": min(one.path for one in kin),
+            "source_sha256": min(kin, key=lambda one: one.path).sha256,
+            "source_doc": 0,
+            **shared,
+        }
+        return run_id
+
+
+def described_only(runs: pd.DataFrame, findings: pd.DataFrame) -> pd.Series:
+    """Which runs a job file describes whose output was read too.
+
+    The output has a job of the same name, and lies beside the job file or does not differ in pattern, block
+    size and depth, where both tell.
+
+    Returns
+    -------
+    Series of bool
+        One a row of `runs`.
+    """
+    ids = set(findings.loc[findings["code"] == Code.JOB_DESCRIPTION, "run_id"])
+    described = runs["run_id"].isin(ids)
+    by_name = dict(list(runs[~described].groupby("job"))) if described.any() else {}
+    known = pd.Series(False, index=runs.index)
+    for place, row in runs[described].iterrows():
+        known[place] = row["job"] in by_name and _any_alike(row, by_name[row["job"]])
+    return known
+
+
+def _any_alike(row: pd.Series, others: pd.DataFrame) -> bool:
+    """Whether one of the runs of that name is the described one: it lies beside it, or does not differ."""
+    folder = Path(row["source_path"]).parent
+    beside = others["source_path"].map(lambda path: Path(path).parent == folder)
+    alike = pd.Series(True, index=others.index)
+    for name in _ALIKE:
+        if pd.notna(row[name]):
+            alike &= (others[name].isna() | (others[name] == row[name])).astype(bool)
+    return bool((alike | beside).any())

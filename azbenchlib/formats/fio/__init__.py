@@ -1,0 +1,1 @@
+"""Readers of what fio writes, and of its job files."""

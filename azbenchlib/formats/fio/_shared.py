@@ -1,0 +1,115 @@
+"""The global options of a fio JSON document: which of its jobs they hold for.
+
+fio writes one list of them. With several servers it is that of all clients in one, where the last one's
+value counts (since 3.41 each host has a list of its own); and a ``[global]`` section that comes after a job
+is in it too. So what a job did may show that some of them are not its own.
+
+Source: outputs of fio 3.33 and 3.41, and fio ``client.c`` (``fio_client_json_init``) at fio-3.41.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from azbenchlib.core import schema
+from azbenchlib.formats._json_values import Complaints, Fields
+from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS
+from azbenchlib.formats.fio._json_documents import Document
+from azbenchlib.formats.fio._options import DIRECTIONS, FioOptions, FioWorkload, merged
+
+SURELY = 20  # so many I/Os that were to be expected, and none was done: that is no chance
+LARGER = 1.05  # no I/O is larger than a block, but after a ramp some bytes are counted without their I/O
+SMALLER = 0.5  # a file's last block may be cut short, and a few others
+
+
+def own_options(entry: Any) -> dict[str, Any] | None:
+    """The options of an entry, and None where fio did not write them (before 2.4, and where it has none)."""
+    options = entry.get("job options") if isinstance(entry, dict) else None
+    return options if isinstance(options, dict) else None
+
+
+class SharedOptions:
+    """What the jobs of a document share, as far as the output tells.
+
+    Parameters
+    ----------
+    document : Document
+        A document of fio's JSON.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self.stated = document.root.get("global options")
+        self._of_host: dict[str, list[Mapping[str, Any]]] = {}
+        for layer in self.stated if isinstance(self.stated, list) else [self.stated]:
+            if isinstance(layer, dict):
+                self._of_host.setdefault(str(layer.get("hostname", "")), []).append(layer)
+        self._merged: dict[str, FioOptions] = {}
+
+    def of(self, host: str | None) -> FioOptions:
+        """The global options of a host: with several servers, each may have some of its own."""
+        key = host or ""
+        if key not in self._merged:
+            self._merged[key] = merged(
+                *self._of_host.get("", ()), *(self._of_host.get(key, ()) if key else ())
+            )
+        return self._merged[key]
+
+    def of_all(self, host: str | None) -> FioOptions:
+        """Those that hold for every job of a sum: what some client did otherwise is true of none."""
+        return FioOptions() if self.blended else self.of(host).without(self._typed_by_some)
+
+    @cached_property
+    def _typed_by_some(self) -> FioOptions:
+        return merged(*(own_options(entry) or {} for _, entry in self._document.entries))
+
+    @cached_property
+    def blended(self) -> bool:
+        """Whether they are of several clients in one, as what one of these did shows."""
+        hosts = {(entry.get("hostname"), entry.get("port")) for entry in self._of_clients}
+        return len(hosts) > 1 and any(self.disproved(entry) for entry in self._of_clients)
+
+    @property
+    def _of_clients(self) -> list[dict[str, Any]]:
+        rows = [entry for _, entry in self._document.entries if isinstance(entry, dict)]
+        return [row for row in rows if "hostname" in row and row.get("jobname") != SUM_OF_CLIENTS]
+
+    def disproved(self, entry: Any) -> dict[str, str]:
+        """Global options that what a job did shows not to be its own, each with the reason."""
+        own = merged(own_options(entry) or {})
+        job = Fields(entry, "", Complaints())
+        shared = self.of(job.text("hostname"))
+        if not shared or "verify" in shared or "verify" in own:
+            return {}
+        columns = FioWorkload(merged(shared, own), False, None).columns
+        reasons = {}
+        if columns["rw"] is not None and "rw" in shared and "rw" not in own:
+            reasons["rw"] = _other_pattern(job, columns)
+        if columns.get("bs_bytes") is not None and "bs" in shared and "bs" not in own:
+            reasons["bs"] = _other_size(job, columns)
+        return {name: why for name, why in reasons.items() if why}
+
+
+def _other_pattern(job: Fields, columns: Mapping[str, Any]) -> str:
+    done = {ddir: job.at(ddir).whole("total_ios") or 0 for ddir in schema.DDIRS[:3]}
+    driven = sorted(ddir for ddir, ios in done.items() if ios)
+    read_pct = columns.get("rwmix_read_pct")
+    shares = {} if read_pct is None else {"read": read_pct / 100, "write": 1 - read_pct / 100}
+    missing = [
+        ddir for ddir, share in shares.items() if not done[ddir] and sum(done.values()) * share > SURELY
+    ]
+    surplus = set(driven) - DIRECTIONS[columns["rw"]]
+    return f"it did {' and '.join(driven)}, not {columns['rw']}" if driven and (missing or surplus) else ""
+
+
+def _other_size(job: Fields, columns: Mapping[str, Any]) -> str:
+    sizes = {"read": columns["bs_bytes"], "write": columns.get("bs_write_bytes") or columns["bs_bytes"]}
+    for ddir, size in sizes.items():
+        part = job.at(ddir)
+        ios, n_bytes = part.whole("total_ios"), part.whole("io_bytes")
+        if not ios or not n_bytes or "io_kbytes" not in part:
+            continue
+        mean = n_bytes / ios
+        if mean > size * LARGER or (ios > SURELY and mean < size * SMALLER):
+            return f"a {ddir} of it has {mean:.0f} B, not {size}"
+    return ""

@@ -1,0 +1,319 @@
+"""Reader of fio's JSON (``--output-format=json`` and ``json+``), from fio 2.1 to 3.41.
+
+Units, by what a file has rather than by its version, for there are many builds from git:
+
+========================= ======================= ======================= =====================
+quantity                  fio 2.1 to 2.20         fio 2.21                fio 3.0 and later
+========================= ======================= ======================= =====================
+``io_bytes``              KiB                     bytes (``io_kbytes``)   bytes (``io_kbytes``)
+bandwidth                 ``bw``, KiB/s           ``bw``, KiB/s           ``bw_bytes`` from 3.2
+latency                   ``slat clat lat``, µs   the same, µs            ``slat_ns`` …, ns
+``iops``                  integer in 2.1          real                    real
+``runtime``               ms                      ms                      ms
+========================= ======================= ======================= =====================
+
+Traps that are dealt with: ``bw`` is truncated to KiB/s, so without ``bw_bytes`` the throughput is made of
+bytes and time; a direction without I/O is all zeros, and so is a kind of latency without samples;
+percentiles are padded with ``"0.00": 0`` up to 3.1; json+ of fio 2 names bins by their index, later versions
+by their value; ``unified_rw_reporting=both`` adds ``mixed`` to the directions that it sums; "All clients"
+sums all rows of a client/server run, even of one client; ``--status-interval`` writes a document each time;
+messages, progress and other formats stand around the JSON; a killed fio leaves half a document. Options are
+text as typed, and an absent one has fio's default.
+
+Source: fio ``stat.c`` (``add_ddir_status_json``, ``show_thread_status_json``), ``client.c`` and HOWTO, read
+at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33, 3.38 and 3.41.
+"""
+
+import os
+import reprlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from azbenchlib.core import histogram, schema, units
+from azbenchlib.core.findings import ERROR, WARNING, Code, Severity, job_label
+from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
+from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.fio._jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, report_complaints
+from azbenchlib.formats.fio._json_documents import Document, find_documents, shows_document, superseded
+from azbenchlib.formats.fio._mixed import read_beside_json
+from azbenchlib.formats.fio._options import FioOptions, FioWorkload, merged
+from azbenchlib.formats.fio._shared import SharedOptions, own_options
+
+_BIN_CONSTANTS = {"FIO_IO_U_PLAT_BITS", "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"}
+_LONGEST = INT64_MAX // units.NS_PER_US  # a latency of either unit whose nanoseconds a column can hold
+
+
+def sniff(opening: str) -> bool:
+    """Whether a fio JSON document begins in the opening of a file, even after other text."""
+    return shows_document(opening)
+
+
+def read_fio_json(source: Source) -> Records:
+    """All jobs of all documents of a fio JSON file.
+
+    Parameters
+    ----------
+    source : Source
+        The file. It may be damaged; what is whole is read, and the rest becomes findings.
+
+    Returns
+    -------
+    Records
+        Rows of runs, results, latency (µs), percentiles (µs), bins (ns; json+) and findings. A job
+        without I/O has a row in runs alone.
+    """
+    records = Records(source)
+    found = find_documents(source.text)
+    _report_lines(records, source, found.stray)
+    if not found.documents:
+        records.finding(Code.NO_FIO_DOCUMENT, f"{source.path}: no job can be read from this file")
+    replaced = superseded(found.documents)
+    for number, document in enumerate(found.documents):
+        _report_document(records, source, number, document)
+        shared = SharedOptions(document)
+        for place, entry in document.entries:
+            run_id = source.run_id(number, place)
+            _Job(records, source, document, shared, run_id).read(entry, number, place)
+            if number in replaced:
+                records.finding(
+                    Code.INTERIM_DOCUMENT,
+                    f"{source.path}: document {number + 1} of {len(found.documents)} shows a run under way",
+                    run_id=run_id,
+                )
+    read_beside_json(records, source, found.stray, len(found.documents))
+    return records
+
+
+def _report_lines(records: Records, source: Source, lines: tuple[str, ...]) -> None:
+    """Findings on the text around the JSON: fio's complaints are errors, the rest is worth knowing."""
+    others = report_complaints(records, source, lines)
+    if others:
+        message = f"{source.path}: text around the JSON, such as '{others[0][:QUOTE_LENGTH]}'"
+        records.finding(Code.TEXT_AROUND_JSON, message)
+
+
+def _report_document(records: Records, source: Source, number: int, document: Document) -> None:
+    """Findings on a document as a whole."""
+    if document.damage:
+        where = f"line {document.damage.line}, column {document.damage.column}"
+        records.finding(
+            Code.BROKEN_JSON,
+            f"{source.path}: document {number + 1} is broken at {where} ({document.damage.reason}); "
+            f"{len(document.entries)} jobs of it were kept",
+            "Jobs after the damage may be missing" if document.damage.lost else "Nothing is lost",
+            severity=ERROR if document.damage.lost else WARNING,
+        )
+    elif not document.entries:
+        records.finding(Code.NO_JOBS, f"{source.path}: document {number + 1} has no jobs")
+
+
+class _Job:
+    """One entry of ``jobs`` or ``client_stats`` on its way into the tables."""
+
+    def __init__(
+        self, records: Records, source: Source, document: Document, shared: SharedOptions, run_id: str
+    ) -> None:
+        self.records, self.source, self.document, self.run_id = records, source, document, run_id
+        self.shared = shared
+        self.complaints = Complaints()
+
+    def read(self, entry: Any, number: int, place: int) -> None:
+        """Add all rows of this entry, which stands at `place` in document `number`."""
+        job = Fields(entry, "", self.complaints)
+        name = job.text("jobname")
+        self.label = job_label(self.source.path, name or str(place))
+        host = job.text("hostname")
+        is_sum = name == SUM_OF_CLIENTS and host is not None
+        version = Fields({"fio version": self.document.root.get("fio version")}, "", self.complaints)
+        self.records.add(
+            "runs",
+            run_id=self.run_id,
+            tool="fio",
+            tool_version=version.text("fio version"),
+            job=name,
+            job_index=place,
+            host=host,
+            group_id=job.whole("groupid"),
+            started_at=self._started_at(job),
+            usr_cpu_pct=job.real("usr_cpu"),
+            sys_cpu_pct=job.real("sys_cpu"),
+            error=job.whole("error", low=-INT64_MAX),
+            source_path=self.source.path,
+            source_sha256=self.source.sha256,
+            source_doc=number,
+            **self._workload(entry, job, is_sum),
+        )
+        self._directions(job)
+        self._report_error(job)
+        self._report_complaints()
+
+    def _workload(self, entry: Any, job: Fields, is_sum: bool) -> dict[str, Any]:
+        """Columns from the job's options, and what could not be read of them."""
+        own = own_options(entry)
+        if own is None:
+            job.at("job options")  # complains where it is of a wrong kind
+        if not isinstance(self.shared.stated, dict | list | None):
+            self.complaints.unexpected.append(f"global options = {reprlib.repr(self.shared.stated)}")
+        shared = self._shared(entry, job, is_sum)
+        defaults = own is not None and shared is not None
+        workload = FioWorkload(merged(shared or {}, own or {}), defaults, self.document.rows_like(entry))
+        driven = {ddir for ddir in schema.DDIRS[:3] if _is_active(job.at(ddir))}
+        columns = workload.columns
+        named = (own or {}).get("name", job.text("jobname"))
+        mingled = named != job.text("jobname") or bool(workload.directions and driven - workload.directions)
+        if mingled:
+            # reporting on a group, fio gives the name of its first job and the options of its last
+            message = f"{self.label}: the options are of another job, or of one among several in the row"
+            advice = "Do not rely on the columns made from options; give each job its own new_group"
+            self._finding(Code.OPTIONS_OF_ANOTHER_JOB, message, advice)
+        columns["level"] = "all" if is_sum else "group" if (workload.members or 1) > 1 else "job"
+        if is_sum or mingled:
+            columns = {key: columns[key] for key in columns.keys() - {"queue_depth", "working_set_bytes"}}
+        if workload.unread:
+            message = f"{self.label}: option not understood: {', '.join(workload.unread[:SHOWN])}"
+            self._finding(Code.OPTION_NOT_READ, message)
+        if workload.block_size_varies:
+            self._finding(Code.BLOCK_SIZE_VARIES, f"{self.label}: block sizes from a range or a list")
+        return columns
+
+    def _shared(self, entry: Any, job: Fields, is_sum: bool) -> FioOptions | None:
+        """The global options that hold for this job, those unknown that do not; None: all are doubtful."""
+        host = job.text("hostname")
+        if is_sum:
+            return self.shared.of_all(host)
+        disproved, blended = self.shared.disproved(entry), self.shared.blended and host is not None
+        shared = None if blended else merged(self.shared.of(host))
+        if shared is not None:
+            for name in disproved:
+                shared.put(name, None, False)
+        if disproved or blended:
+            why = "; ".join(disproved.values()) or "they are of several clients, and another one shows it"
+            message = f"{self.label}: the global options are not those of this job: {why}"
+            advice = "What they alone tell is NA; write the options into each job's own section"
+            self._finding(Code.OPTIONS_OF_ANOTHER_JOB, message, advice)
+        return shared
+
+    def _started_at(self, job: Fields) -> str | None:
+        start_ms = job.whole("job_start")
+        if not start_ms:
+            return None
+        try:
+            start = datetime.fromtimestamp(start_ms / units.MS_PER_S, UTC)
+        except (ValueError, OverflowError, OSError):
+            self.complaints.unexpected.append(f"job_start = {start_ms}")
+            return None
+        return start.isoformat(timespec="milliseconds")
+
+    def _directions(self, job: Fields) -> None:
+        """Rows of every direction that did something."""
+        failed = job.whole("total_err")
+        active = [(ddir, part) for ddir in schema.DDIRS if _is_active(part := job.at(ddir))]
+        for ddir, part in active:
+            # fio counts failures per job: whose they are is clear when there are none, or one direction
+            errors = failed if failed == 0 or len(active) == 1 else None
+            self._result(ddir, part, errors)
+            for kind in schema.LAT_KINDS:
+                self._latency(ddir, kind, part)
+        if not active:
+            self._finding(Code.NO_IO, f"{self.label}: no I/O at all")
+        if failed:
+            message = f"{self.label}: {failed} I/Os failed, the first with error {job.whole('first_error')}"
+            self._finding(Code.IO_ERRORS, message)
+
+    def _result(self, ddir: str, part: Fields, errors: int | None) -> None:
+        runtime_ms, n_bytes = part.whole("runtime"), _io_bytes(part)
+        rate = part.real("bw_bytes")
+        if rate is None and runtime_ms and n_bytes is not None:
+            rate = n_bytes * units.MS_PER_S / runtime_ms
+        elif rate is None and (rate_kib := part.real("bw")) is not None:
+            rate = rate_kib * units.KIB
+        self.records.add(
+            "results",
+            run_id=self.run_id,
+            ddir=ddir,
+            ios=part.whole("total_ios"),
+            io_bytes=n_bytes,
+            runtime_s=None if runtime_ms is None else runtime_ms / units.MS_PER_S,
+            iops=part.real("iops"),
+            iops_stddev=part.real("iops_stddev") if part.whole("iops_samples") else None,
+            bw_bytes_per_s=rate,
+            errors=errors,
+        )
+
+    def _latency(self, ddir: str, kind: str, part: Fields) -> None:
+        """Moments, percentiles and bins of one kind of latency, where it was sampled."""
+        in_ns = f"{kind}_ns" in part
+        fields = part.at(f"{kind}_ns" if in_ns else kind)
+        if not _has_samples(fields):
+            return
+        per_us, bin_ns = (units.NS_PER_US, 1) if in_ns else (1, units.NS_PER_US)
+        row: dict[str, Any] = {"run_id": self.run_id, "ddir": ddir, "lat_kind": kind}
+        moments = {
+            f"lat_{name}_us": None if (value := fields.real(name)) is None else value / per_us
+            for name in ("min", "mean", "stddev", "max")
+        }
+        self.records.add("latency", **row, n=fields.whole("N"), **moments)
+        for percentile, value in fields.at("percentile").numbers(highest=100):
+            if percentile or value:  # "0.00": 0 pads the list
+                self.records.add("percentiles", **row, percentile=percentile, lat_us=value / per_us)
+        for value, count in _bins(fields.at("bins")):
+            self.records.add("bins", **row, bin_ns=value * bin_ns, n=count)
+
+    def _report_error(self, job: Fields) -> None:
+        error = job.whole("error", low=-INT64_MAX)
+        if error:
+            meaning = os.strerror(error) if 0 < error < 2**15 else "no known error"
+            message = f"{self.label} failed with error {error} ({meaning}); its results are partial"
+            self._finding(Code.JOB_FAILED, message)
+
+    def _report_complaints(self) -> None:
+        for code, offenders, what in (
+            (Code.UNEXPECTED_VALUE, self.complaints.unexpected, "not what fio writes there"),
+            (Code.NOT_A_NUMBER, self.complaints.not_a_number, "nan or inf"),
+        ):
+            if offenders := list(dict.fromkeys(offenders)):
+                more = f" and {len(offenders) - SHOWN} more" if len(offenders) > SHOWN else ""
+                message = f"{self.label}: {what}: {', '.join(offenders[:SHOWN])}{more}"
+                self._finding(code, message)
+
+    def _finding(
+        self, code: Code, message: str, advice: str | None = None, severity: Severity | None = None
+    ) -> None:
+        self.records.finding(code, message, advice, run_id=self.run_id, severity=severity)
+
+
+def _io_bytes(part: Fields) -> int | None:
+    """Bytes moved: fio counted in KiB until it wrote ``io_kbytes`` beside it (2.21)."""
+    count = part.whole("io_bytes")
+    in_bytes = any(key in part for key in ("io_kbytes", "bw_bytes", "clat_ns", "lat_ns"))
+    if count is None or in_bytes:
+        return count
+    return count * units.KIB if count <= INT64_MAX // units.KIB else None
+
+
+def _has_samples(latency: Fields) -> bool:
+    """Whether anything was measured: fio prints zeros where nothing was."""
+    if (count := latency.whole("N")) is not None:
+        return count > 0
+    return any(latency.real(name) for name in ("min", "max", "mean"))
+
+
+def _bins(bins: Fields) -> Iterator[tuple[int, int]]:
+    """Value, in the unit of the latency, and count of each bin that is not empty.
+
+    fio 2 names its bins by their index and says so by adding the constants of its histogram.
+    """
+    by_index = "FIO_IO_U_PLAT_BITS" in bins
+    highest = bins.whole("FIO_IO_U_PLAT_NR") if by_index else _LONGEST
+    for name, count in bins.numbers(highest or 0, whole=True, aside=_BIN_CONSTANTS):
+        if count:
+            yield int(histogram.value_of(int(name))) if by_index else int(name), int(count)
+
+
+def _is_active(part: Fields) -> bool:
+    if part.whole("total_ios") or part.whole("io_bytes"):
+        return True
+    return any(
+        _has_samples(part.at(key)) for kind in schema.LAT_KINDS for key in (f"{kind}_ns", kind) if key in part
+    )

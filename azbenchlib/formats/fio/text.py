@@ -1,0 +1,90 @@
+"""Reader of fio's normal output, from fio 2.0 to 3.41, alone or quoted in a page.
+
+Every line has its own unit:
+
+=================== ====================================== ==============================================
+line                fio 2.0 to 2.14                        fio 2.15 and later
+=================== ====================================== ==============================================
+direction           ``read : io=34364KB, bw=34227KB/s,``   ``read: IOPS=6761, BW=26.4MiB/s (27.7MB/s)``
+                    ``iops=8556, runt=  1004msec``         ``(26.4MiB/1001msec)``
+``KB``, ``MB``      2**10, 2**20 bytes (``kb_base``)       10**3, 10**6 bytes
+``KiB``, ``MiB``    2**10, 2**20 bytes                     2**10, 2**20 bytes
+``k`` of counts     10**3                                  10**3
+slat, clat, lat     ``(usec)`` or ``(msec)``, per line     also ``(nsec)``, per line
+percentiles         ``(usec)`` or ``(msec)``, own line     also ``(nsec)``, own line
+I/Os                ``issued : total=r=8591/w=8021/d=0``   ``issued rwts: total=7140,7180,0,0``
+=================== ====================================== ==============================================
+
+So ``lat (msec): min=3, max=12, avg= 4.03`` is 4,030 µs. Figures are printed with three or four digits:
+what is rounded stands in the tables as it is printed, and rounded IOPS are a finding; the number of I/Os
+and the run time are exact.
+
+Traps that are dealt with: ``READ:`` in capitals sums up a group that was told of before; lines like
+``lat (usec) : 10=0.01%`` are shares, too coarse for bins; percentiles of ``sync`` and of priorities are
+not those of clat; ``mixed`` of ``unified_rw_reporting=both`` shows no bandwidth; a group
+(``group_reporting``) has level ``group``, "All clients" level ``all``; ``--status-interval`` reports
+several times on the same processes, and the last report counts; a carry is lost in the rounding of some
+versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96); progress lines are no results; a page may quote a
+direction's line without its job. Options are those of the opening line, which does not tell them all:
+``direct`` is not among them.
+
+Source: fio ``stat.c`` (``show_thread_status_normal``, ``show_ddir_status``), ``init.c``, ``client.c`` and
+``lib/num2str.c``, read at tags 2.0.7 to 3.41; outputs of 2.0.13 to 3.41.
+"""
+
+import re
+
+from azbenchlib.core.findings import Code
+from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.fio import _text_lines as lines
+from azbenchlib.formats.fio._jobs import ERROR_LINE, report_complaints, write_documents
+from azbenchlib.formats.fio._json_documents import shows_document
+from azbenchlib.formats.fio._mixed import terse_and_text
+from azbenchlib.formats.fio._terse_jobs import fields_of
+
+_SIGNATURES = (lines.HEADER, lines.OPENING, lines.TEXT_RATES, lines.OLD_RATES, lines.PROGRESS)
+_COMPLAINT = re.compile(r"fio: (?:pid=|file:|\S+: )")
+
+
+def sniff(opening: str) -> bool:
+    """Whether a line of fio's normal output is in the opening of a file, and no JSON or terse output."""
+    found = lines.split(opening)
+    if not any(map(_is_of_fio, found)):
+        return False
+    return not shows_document(opening) and not any(map(fields_of, found))
+
+
+def _is_of_fio(line: str) -> bool:
+    line = lines.plain(line)
+    if not line:
+        return False
+    if any(pattern.match(line) for pattern in _SIGNATURES):
+        return True
+    return bool(_COMPLAINT.match(line) and ERROR_LINE.match(line))
+
+
+def read_fio_text(source: Source) -> Records:
+    """All jobs that normal output in a file tells of.
+
+    Parameters
+    ----------
+    source : Source
+        The file. It may be a page around outputs, or damaged; what is whole is read.
+
+    Returns
+    -------
+    Records
+        Rows of runs, results, latency (µs), percentiles (µs) and findings. A job without I/O has a row in
+        runs alone.
+    """
+    records = Records(source)
+    documents, text = terse_and_text(records, source, lines.split(source.text))
+    report_complaints(records, source, text.rest)
+    write_documents(records, source, documents, 0)
+    if not documents and text.progress:
+        message = f"{source.path}: {text.progress} lines of fio's progress and no result"
+        advice = "Their rates are of a moment and mean nothing for the run; look for the end of the output"
+        records.finding(Code.ETA_ONLY, message, advice)
+    elif not documents:
+        records.finding(Code.NO_FIO_JOB, f"{source.path}: no job can be read from this file")
+    return records

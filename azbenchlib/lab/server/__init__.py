@@ -1,0 +1,1 @@
+"""The process that serves an emulated disk over NBD."""

@@ -1,0 +1,168 @@
+"""Names to numbers: a setup that names its VM size and disk tiers, filled in from the catalogue.
+
+What the setup states itself stands. A VM of which any number is stated takes none from the catalogue;
+a disk takes what it does not state (``az disk show`` tells the base limits, not the burst).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from azbenchlib.azure import catalog
+from azbenchlib.azure.catalog.rows import Limit, ProvisionedRules, TierRow, VmRow
+from azbenchlib.core.errors import InputError
+from azbenchlib.model import rules
+from azbenchlib.model.setup import VM, Cap, Disk, Setup
+
+
+def resolve(setup: Setup, as_of: str) -> Setup:
+    """The setup with the limits of its VM size and its disks, if Azure accepts it.
+
+    Parameters
+    ----------
+    setup : Setup
+        As a notation, JSON or a manifest describes it.
+    as_of : str
+        ISO day whose limits apply, where the setup itself has none.
+
+    Returns
+    -------
+    Setup
+
+    Raises
+    ------
+    InputError
+        For a size or tier that the catalogue does not know (with the nearest names), a disk whose limits
+        cannot be known, or what Azure refuses (with the rule and its source).
+    """
+    day = setup.as_of or as_of
+    vm = setup.vm
+    if vm.size and not vm.stated:
+        row = catalog.vm(vm.size, day)
+        _check_local(setup, row)
+        vm = vm_of(row)
+    provisioned = {sku: catalog.provisioned_rules(sku, day) for sku in _provisioned_skus(setup)}
+    disks = tuple(_disk(disk, day, provisioned) for disk in setup.disks)
+    full = Setup(vm, disks, day)
+    return rules.check(full, provisioned)
+
+
+def statements(size: str, as_of: str) -> list[Limit]:
+    """What the catalogue states of a VM size on a day, each with its source: the best of every name."""
+    row = catalog.vm(size, as_of)
+    found = (row.best(name) for name in catalog.LIMITS)
+    return [limit for limit in found if limit is not None]
+
+
+def vm_of(row: VmRow) -> VM:
+    """The limits of a catalogue row on its day; those of the SCSI interface, where a size offers both."""
+    count = _value(row, "nvme_count")
+    return VM(
+        size=row.size,
+        uncached=_cap(row, "uncached"),
+        uncached_v2=_cap(row, "uncached_v2"),
+        cached=Cap() if row.caching is False else _cap(row, "cached"),
+        temp=_cap(row, "temp"),
+        nvme=_nvme(row),
+        nvme_count=int(count) if count else None,
+        cache_bytes=_value(row, "cache_bytes"),
+        max_data_disks=row.max_data_disks,
+    )
+
+
+def _check_local(setup: Setup, row: VmRow) -> None:
+    """Refuse a temp disk on a size that has none, as far as the catalogue knows."""
+    roles = {disk.place for disk in setup.disks}
+    if "temp" in roles and not any(
+        row.best(name) for name in ("temp_bytes", "temp_iops", "temp_bytes_per_s")
+    ):
+        local = "; it has local NVMe disks: nvme" if row.best("nvme_count") else ""
+        raise InputError(f"{row.size} has no temp disk on {row.as_of} as far as the catalogue knows{local}")
+
+
+def _cap(row: VmRow, path: str) -> Cap:
+    kinds = ("", "burst_", "write_")
+    names = [f"{path}_{kind}{quantity}" for kind in kinds for quantity in ("iops", "bytes_per_s")]
+    return Cap.of(*(_value(row, name) for name in names))
+
+
+def _nvme(row: VmRow) -> Cap:
+    """Reads and writes are documented each alone: what is stated of reads does not limit writes."""
+    names = ("nvme_read_iops", "nvme_read_bytes_per_s", "nvme_write_iops", "nvme_write_bytes_per_s")
+    iops, rate, write_iops, write_rate = (_value(row, name) for name in names)
+    return Cap(
+        iops=iops,
+        bytes_per_s=rate,
+        write_iops=write_iops or math.inf,
+        write_bytes_per_s=write_rate or math.inf,
+    )
+
+
+def _value(row: VmRow, name: str) -> float | None:
+    best = row.best(name)
+    return None if best is None else best.value
+
+
+def _provisioned_skus(setup: Setup) -> list[str]:
+    return sorted({disk.sku for disk in setup.disks if disk.provisioned and disk.sku})
+
+
+def _disk(disk: Disk, day: str, provisioned: dict[str, ProvisionedRules]) -> Disk:
+    if disk.local:
+        return disk
+    if disk.provisioned and disk.sku:
+        return _provisioned(disk, provisioned[disk.sku])
+    if disk.tier:
+        return _tiered(disk, catalog.disk_tier(disk.tier, day))
+    if disk.sku and disk.size_bytes:
+        return _tiered(disk, catalog.tier_for(disk.sku, int(disk.size_bytes), day))
+    if disk.cap.iops or disk.cap.bytes_per_s:
+        return disk
+    raise InputError(f"disk '{disk.name}': give a tier, such as P30, or a SKU with a size")
+
+
+def _tiered(disk: Disk, row: TierRow) -> Disk:
+    """A disk of fixed tiers: on-demand bursting only where it was asked for, credits unless forbidden."""
+    on_demand = disk.bursting is True and row.on_demand_burst_iops is not None
+    burst_iops = row.on_demand_burst_iops if on_demand else row.burst_iops
+    burst_bytes = row.on_demand_burst_bytes_per_s if on_demand else row.burst_bytes_per_s
+    stated = disk.cap
+    cap = replace(
+        stated,
+        iops=stated.iops or row.iops,
+        bytes_per_s=stated.bytes_per_s or row.bytes_per_s,
+        burst_iops=stated.burst_iops or burst_iops,
+        burst_bytes_per_s=stated.burst_bytes_per_s or burst_bytes,
+    )
+    return replace(
+        disk,
+        tier=row.name,
+        sku=disk.sku or f"{row.sku}_LRS",
+        size_bytes=disk.size_bytes or row.size_bytes,
+        cap=cap,
+    )
+
+
+def _provisioned(disk: Disk, of_day: ProvisionedRules) -> Disk:
+    """An Ultra Disk or a Premium SSD v2; the latter has a baseline that need not be stated."""
+    iops = disk.cap.iops or of_day.baseline_iops
+    rate = disk.cap.bytes_per_s or of_day.baseline_bytes_per_s
+    if iops and rate:
+        return replace(disk, cap=replace(disk.cap, iops=iops, bytes_per_s=rate))
+    if not iops:
+        between = (
+            f"IOPS between {_between(rules.iops_range(of_day, disk.size_bytes))}"
+            if disk.size_bytes
+            else "IOPS"
+        )
+        raise InputError(f"disk '{disk.name}': an {disk.sku} needs {between}, such as 10000iops")
+    allowed = rules.bytes_per_s_range(of_day, iops)
+    between = f"{rules.mbps_text(allowed.low)} and {rules.mbps_text(allowed.high)}"
+    raise InputError(
+        f"disk '{disk.name}': with {iops:,.0f} IOPS it needs MB/s between {between}, such as 50MBps"
+    )
+
+
+def _between(allowed: rules.Range) -> str:
+    return f"{allowed.low:,.0f} and {allowed.high:,.0f}"

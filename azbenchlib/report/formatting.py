@@ -1,0 +1,242 @@
+"""Figures in words: the sentences, cards and rows of a report. Values are formatted here, once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from azbenchlib.analysis.grouping import Arrangement
+from azbenchlib.analysis.setup_names import NO_SETUP
+from azbenchlib.analysis.summary import TABLE_PERCENTILES, Card, LatencySummary
+from azbenchlib.core.units import NBSP, format_bound, format_count, format_mbps, format_size, format_us
+from azbenchlib.dataset.manifest import Manifest
+
+NOT_STATED = "not stated"
+LATENCY_KINDS = {"clat": "completion latency", "lat": "total latency"}
+
+
+def join(texts: Iterable[str]) -> str:
+    """Each text once, in order: ``mid-2020; today``."""
+    return "; ".join(dict.fromkeys(text for text in texts if text))
+
+
+def count(n: int, noun: str) -> str:
+    """``1 run``, ``12 runs``."""
+    return f"{n:,}{NBSP}{noun}{'' if n == 1 else 's'}"
+
+
+def measured(manifest: Manifest) -> str:
+    """When and where: ``mid-2020, northeurope``."""
+    return ", ".join([manifest.measured, *dict.fromkeys(s.region for s in manifest.setups if s.region)])
+
+
+def tools(manifest: Manifest) -> str:
+    """``fio-3.33``, ``fio, version not stated``."""
+    texts = [
+        f"{name}, version not stated"
+        if version == NOT_STATED
+        else f"{name} {version.removeprefix(f'{name}-')}"
+        for name, version in manifest.tools.items()
+    ]
+    return ", ".join(texts)
+
+
+def iops(value: Any, bound: Any = "=") -> str:
+    """IOPS with its bound, or nothing."""
+    return "" if pd.isna(value) else f"{format_bound(bound)}{format_count(float(value))}"
+
+
+def mbps(value: Any, bound: Any = "=") -> str:
+    """MB/s with its bound, or nothing."""
+    return "" if pd.isna(value) else f"{format_bound(bound)}{format_mbps(float(value))}"
+
+
+def spread(row: Any, column: str = "iops") -> str:
+    """``median of 3 runs, 990 to 1,010``; nothing of a single run."""
+    if row["repeats"] < 2:
+        return ""
+    short, text, unit = ("iops", iops, "IOPS") if column == "iops" else ("bw", mbps, "MB/s")
+    low, high = text(row[f"{short}_low"]), text(row[f"{short}_high"])
+    between = f", {low} to {high}{NBSP}{unit}" if low else ""
+    return f"median of {count(int(row['repeats']), 'run')}{between}"
+
+
+def workload_of(row: Any, column: str = "iops") -> str:
+    """The workload of a rate, of how many runs it is the median, and what the rate was before the last phase
+    of the run, where it had several.
+    """
+    column = column if not pd.isna(row[column]) else "bw_bytes_per_s"
+    return with_phases(", ".join(filter(None, [str(row["facet"]), spread(row, column)])), row)
+
+
+def with_phases(text: str, row: Any) -> str:
+    """What is said of a rate, and the phases of the run; the rate is that of the last one."""
+    return ": ".join(filter(None, [text, row["phases"]]))
+
+
+def called(card: Card, name: str) -> str:
+    """A card by its workload and its setup; by the setup where that says enough."""
+    whole = card.rate is not None and card.rate["workloads"] > 1  # its workloads name their loads
+    return ", ".join(filter(None, [card.facet or "", "" if card.facet and whole else name]))
+
+
+def finding(arrangement: Arrangement, cards: Sequence[Card]) -> str:
+    """The range of what was measured, in a sentence or two, derived from the cards."""
+    names = dict(zip(arrangement.series["key"], arrangement.series["label"], strict=True))
+    rated = [(card.rate, called(card, names[card.series])) for card in cards if card.rate is not None]
+    several = len({row["facet"] for row, _ in rated}) > 1 and arrangement.by == "setup"
+    sentences = []
+    for column in ("iops", "bw_bytes_per_s"):
+        known = sorted(
+            (
+                row[column],
+                _told(row, column),
+                with_phases(
+                    ", ".join(filter(None, [name, row["facet"] if several else "", spread(row, column)])), row
+                ),
+            )
+            for row, name in rated
+            if not pd.isna(row[column])
+        )
+        if known:
+            (_, low, slowest), (_, high, fastest) = known[0], known[-1]
+            span = f"From {low} ({slowest}) to {high} ({fastest})" if low != high else f"{fastest}: {high}"
+            sentences.append(f"{span}.")
+            break
+    timed = sorted(
+        (told.values[99.0], ", ".join(filter(None, [called(card, names[card.series]), told.direction])))
+        for card in cards
+        for told in card.latencies
+        if 99.0 in told.values
+    )
+    if len(timed) > 1 and timed[0][0] < timed[-1][0]:
+        (low_us, best), (high_us, worst) = timed[0], timed[-1]
+        sentences.append(f"p99 latency from {format_us(low_us)} ({best}) to {format_us(high_us)} ({worst}).")
+    return " ".join(sentences)
+
+
+def card(card: Card, entry: Any) -> dict[str, Any]:
+    """One card, formatted."""
+    rate_row = card.rate
+    name = called(card, entry.name)
+    of_rate = (
+        ""
+        if rate_row is None
+        else workload_of(rate_row)
+        if card.facet is None
+        else with_phases(_spread_of(rate_row), rate_row)
+    )
+    return {
+        "name": name if entry.detail == NO_SETUP else name[:1].upper() + name[1:],  # a file keeps its name
+        "detail": entry.detail,
+        "colour": entry.colour,
+        "char": entry.char,
+        "rates": [] if rate_row is None else _rates(rate_row),
+        "rate_of": of_rate,
+        "latencies": [
+            (
+                _latency_of(card, told),
+                [(f"p{p:g}", *format_us(us).split(NBSP)) for p, us in told.values.items()],
+            )
+            for told in card.latencies
+        ],
+        "quotes": [
+            (
+                f"{row.facet}, ",
+                f"{format_bound(row.bound)}{row.value:g}{NBSP}{row.unit}",
+                _statistic(row.stat),
+            )
+            for row in card.quotes.itertuples()
+        ],
+    }
+
+
+def result_rows(table: pd.DataFrame, entries: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Rows and column names of the table of results; a column that is empty throughout is left out."""
+    columns: dict[str, list[str]] = {
+        "Workload": [str(facet) for facet in table["facet"]],
+        "IOPS": [iops(v, b) for v, b in zip(table["iops"], table["iops_bound"], strict=True)],
+        "MB/s": [mbps(v, b) for v, b in zip(table["bw_bytes_per_s"], table["bw_bound"], strict=True)],
+    }
+    columns["Rates are"] = [with_phases(_spread_of(row), row) for row in table.to_dict(orient="records")]
+    for p in TABLE_PERCENTILES:
+        columns[f"p{p:g}"] = ["" if pd.isna(us) else format_us(us) for us in table[f"p{p:g}"]]
+    columns["Latency as published"] = [
+        ""
+        if pd.isna(row.value)
+        else f"{format_bound(row.bound)}{row.value:g}{NBSP}{row.unit}, {_statistic(row.stat)}"
+        for row in table.itertuples()
+    ]
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    rows = [
+        {
+            "entry": entries[series],
+            "name": entries[series].name,
+            "sub": shown["Workload"][i],
+            "cells": [cells[i] for name, cells in shown.items() if name != "Workload"],
+        }
+        for i, series in enumerate(table["series"])
+    ]
+    return rows, ["Series and workload", *(name for name in shown if name != "Workload")]
+
+
+def median_rows(medians: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of the condensed table: a test and its median MB/s per series."""
+    return [
+        {"entry": None, "name": str(rw).replace("_", " "), "sub": "", "cells": [mbps(v) for v in row]}
+        for rw, row in zip(medians.index, medians.itertuples(index=False, name=None), strict=True)
+    ]
+
+
+def span_of_sizes(sizes: pd.Series) -> str:
+    """``13 block sizes, 4 KiB to 16 MiB``."""
+    return f"{sizes.nunique()} block sizes, {format_size(sizes.min())} to {format_size(sizes.max())}"
+
+
+def _rates(row: pd.Series) -> list[tuple[str, str]]:
+    """Figure and unit of the rates that there are."""
+    both = (
+        (iops(row["iops"], row["iops_bound"]), "IOPS"),
+        (mbps(row["bw_bytes_per_s"], row["bw_bound"]), "MB/s"),
+    )
+    return [(figure, unit) for figure, unit in both if figure]
+
+
+def _told(row: pd.Series, column: str) -> str:
+    """One rate of the row with its unit."""
+    return NBSP.join(_rates(row)[0 if column == "iops" else -1])
+
+
+def _spread_of(row: Any) -> str:
+    """Of how many runs the rates are the median."""
+    return spread(row, "iops" if not pd.isna(row["iops"]) else "bw_bytes_per_s")
+
+
+def latency_kinds(kinds: Iterable[Any]) -> str:
+    """``completion latency``, ``total latency``, or both."""
+    return " and ".join(dict.fromkeys(LATENCY_KINDS[kind] for kind in kinds if not pd.isna(kind)))
+
+
+def _latency_of(card: Card, told: LatencySummary) -> str:
+    """Which latency it is, and of what where the name of the card does not say."""
+    kind = LATENCY_KINDS[told.kind].capitalize()
+    whole = card.rate is not None and card.rate["workloads"] > 1
+    if card.facet is None or whole:
+        return f"{'Latency' if told.kind == 'clat' else kind}: {told.of}"
+    return f"{kind} of {told.direction}" if told.direction else kind
+
+
+def _statistic(stat: str) -> str:
+    return "statistic not stated" if stat.startswith("unspecified") else stat
+
+
+def today() -> str:
+    """Today's date in words: 20 November 2026."""
+    now = pd.Timestamp(datetime.now(UTC))
+    return f"{now.day} {now:%B %Y}"
+
+
+def times(ratio: float) -> str:
+    """``1.4 times``, ``29 times``, ``2,300 times``."""
+    return f"{ratio:.1f} times" if ratio < 10 else f"{float(f'{ratio:.2g}'):,.0f} times"

@@ -1,0 +1,152 @@
+"""One dataset of a report: what its sections share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from azbenchlib import plots
+from azbenchlib.analysis import grouping, summary
+from azbenchlib.analysis.phases import in_words
+from azbenchlib.analysis.runs import Run
+from azbenchlib.analysis.sustained import phases_of
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.findings import Code, Finding, Severity
+from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.model.setup import Setup
+from azbenchlib.plots.style import COLOURS, MARKER_CHARS
+from azbenchlib.verdict import text
+from azbenchlib.verdict.judgement import Judgement
+from azbenchlib.verdict.labels import Label
+from azbenchlib.verdict.run_verdicts import Judged, judge_runs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A series as it appears on the page: name, detail, colour and mark."""
+
+    key: str
+    name: str
+    short: str
+    detail: str
+    colour: int
+    char: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunVerdict:
+    """One run as it stands on the page: what binds it, its setup with limits, its series and workload."""
+
+    run: Run
+    judged: Judgement
+    setup: Setup
+    entry: Entry
+    workload: str
+
+    @property
+    def load(self) -> float:
+        """The largest use of a limit; 0 where none is documented."""
+        return max((row.utilisation for row in self.judged.limits), default=0.0)
+
+    @property
+    def at_limit(self) -> bool:
+        """Whether a documented limit stands at the first place."""
+        return bool(self.judged.binding) and self.judged.binding[0].is_limit
+
+    @property
+    def rates(self) -> str:
+        """What the run got; the phases of its rate, where it had several."""
+        return in_words(phases_of(self.run)) or text.rates(self.judged)
+
+    @property
+    def notes(self) -> list[Finding]:
+        """What judging found doubtful and bears on this verdict; the table of doubts has it all."""
+        known = {finding.code for finding in self.run.findings}
+        binding = self.judged.binding
+        speaking = {
+            Code.BASE_NOT_SEEN: any(label.burst for label in binding),
+            Code.NO_DOCUMENTED_LIMIT: Label.UNKNOWN in binding,
+            Code.SEVERAL_LEVELS: True,
+        }
+        return [
+            finding
+            for finding in self.judged.findings
+            if finding.code not in known and speaking.get(finding.code, finding.severity != Severity.INFO)
+        ]
+
+
+class Part:
+    """One dataset of a report: its arrangement and the entries that stand for its series."""
+
+    def __init__(self, dataset: Dataset, folder: Path) -> None:
+        if dataset.manifest is None:
+            raise InputError(f"{folder}: a report needs a dataset folder with a manifest.json")
+        self.dataset, self.folder, self.manifest = dataset, folder, dataset.manifest
+        self.arrangement = grouping.arrange(dataset.tables)
+        if self.arrangement.runs.empty:
+            raise InputError(f"{folder}: no run with a rate or a percentile; there is nothing to report")
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """By series key; colours come round again after six."""
+        rows = self.arrangement.series.itertuples()
+        return {
+            str(row.key): Entry(
+                key=str(row.key),
+                name=str(row.label),
+                short=str(row.short),
+                detail=str(row.detail),
+                colour=i % 6,
+                char=MARKER_CHARS[i % 6],
+            )
+            for i, row in enumerate(rows)
+        }
+
+    @cached_property
+    def cards(self) -> list[summary.Card]:
+        """The figures of each series, unformatted."""
+        return summary.cards(self.arrangement, self.dataset.tables)
+
+    @cached_property
+    def workloads(self) -> dict[str, tuple[str, str]]:
+        """Series key of each run, and the workload of all that ran at once with it."""
+        rows = self.arrangement.runs
+        return {
+            str(row.run_id): (str(row.series), str(row.whole))
+            for row in rows.drop_duplicates("run_id").itertuples()
+        }
+
+    @cached_property
+    def verdicts(self) -> list[RunVerdict]:
+        """Which limit binds each run, on the setup that the dataset states."""
+        return verdicts_of(self)
+
+    @cached_property
+    def groups(self) -> list[list[plots.Series]]:
+        """The series in groups of six at the most, as the figures take them."""
+        every = [plots.Series(e.key, e.name, e.short, e.colour) for e in self.entries.values()]
+        return [every[i : i + len(COLOURS)] for i in range(0, len(every), len(COLOURS))]
+
+
+def verdicts_of(
+    part: Part, setup: Setup | None = None, as_of: str | None = None, nvme: bool = False
+) -> list[RunVerdict]:
+    """Every run of a dataset's share with its verdict; the arguments are those of ``judge_runs``."""
+    judged = judge_runs(part.dataset.tables, setup, as_of, nvme)
+    return [verdict for one in judged if (verdict := _run_verdict(part, one))]
+
+
+def _run_verdict(part: Part, judged: Judged) -> RunVerdict | None:
+    """None for a run that the report leaves out, such as an interim state."""
+    rows = next((part.workloads[name] for name in judged.run.run_ids if name in part.workloads), None)
+    if rows is None:
+        return None
+    series, workload = rows
+    return RunVerdict(
+        run=judged.run,
+        judged=judged.judgement,
+        setup=judged.setup,
+        entry=part.entries[series],
+        workload=workload,
+    )

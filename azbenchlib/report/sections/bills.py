@@ -1,0 +1,265 @@
+"""What the setups of a dataset cost: the bills line by line, the price for each thousand IOPS delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from azbenchlib.analysis import totals
+from azbenchlib.azure.prices import book
+from azbenchlib.azure.prices.rows import MONTH_HOURS
+from azbenchlib.core.units import NBSP, format_bound, format_money
+from azbenchlib.cost import priced_setups
+from azbenchlib.cost.bill import BillLine
+from azbenchlib.cost.priced_setups import Priced, Terms
+from azbenchlib.cost.published_costs import Recount
+from azbenchlib.model import VM, Setup
+from azbenchlib.model.descriptions import stated_setup
+from azbenchlib.report import formatting
+from azbenchlib.report.blocks import Block, render
+
+if TYPE_CHECKING:
+    from azbenchlib.report.part import Part
+
+# Where no region is stated: the one of which most prices are known.
+ELSEWHERE = "westeurope"
+PRICED_IN = ("azure", "lab")  # a lab's disk stands for one in Azure
+PRINTED_WORDS = {"payg": "Pay as you go", "1y_reserved": "Reserved for one year"}
+RECOUNTED = {
+    "capacity": "Capacity",
+    "iops": "IOPS",
+    "mbps": "MB/s",
+    "total": "Total",
+    "reservation": "vCPU reservation, while no disk is attached",
+}
+PAYMENT_WORDS = {
+    "Consumption": "pay as you go",
+    "Spot": "spot",
+    "Reservation1Y": "reserved for one year",
+    "Reservation3Y": "reserved for three years",
+}
+
+
+def price_setups(part: Part, terms: Terms) -> dict[str, Priced]:
+    """The measured setups of Azure with their bills: where each was measured, or in the terms' region."""
+    tables = part.dataset.tables
+    used = set(part.arrangement.runs["setup_id"])
+    found = {}
+    for row in tables["setups"].itertuples():
+        stated = stated_setup(tables, str(row.setup_id))
+        if row.setup_id in used and row.environment in PRICED_IN and (stated.vm.size or stated.disks):
+            region = terms.region or (ELSEWHERE if pd.isna(row.region) else str(row.region))
+            found[str(row.setup_id)] = priced_setups.price(stated, replace(terms, region=region))
+    return found
+
+
+def bill_block(names: Mapping[str, Any], found: Mapping[str, Priced], place: str, terms: Terms) -> Block:
+    """Every line of every bill, with its source; a sentence where one cannot be made.
+
+    Parameters
+    ----------
+    names : mapping of str to Entry or str
+        What each setup is called.
+    found : mapping of str to Priced
+    place : str
+        For the ids of the page.
+    terms : Terms
+    """
+    bills = [
+        {
+            "name": names[key] if isinstance(names[key], str) else names[key].name,
+            "entry": None if isinstance(names[key], str) else names[key],
+            "lines": [_line(line) for line in one.bill.lines] if one.bill else [],
+            "total": "" if one.total is None else f"{one.total:,.2f}",
+            "an_hour": "" if one.total is None else f"{one.total / terms.hours:,.6f}",
+            "currency": one.bill.currency if one.bill else "",
+        }
+        for key, one in found.items()
+    ]
+    paid = PAYMENT_WORDS[terms.pay]
+    note = f"Every meter of every setup{period(terms.hours)}, VM {paid}. {coverage(found)}"
+    return render(
+        "bill", id=f"{place}-bill", note=note, bills=bills, notes=[*notes(names, found), *sources(found)]
+    )
+
+
+def notes(names: Mapping[str, Any], found: Mapping[str, Priced]) -> list[str]:
+    """Why there is no total, and what the bills leave out: each sentence once, with its setups."""
+    told: dict[str, list[str]] = {}
+    for key, one in found.items():
+        for text in (*([one.why] if one.why else []), *one.doubts):
+            told.setdefault(text, []).append(str(getattr(names[key], "name", names[key])))
+    every = len(found)
+    return [
+        f"{text[:1].upper()}{text[1:]}{'' if len(whose) == every else f' ({formatting.join(whose)})'}."
+        for text, whose in told.items()
+    ]
+
+
+def delivered_block(part: Part, place: str, found: Mapping[str, Priced], rates: pd.DataFrame) -> Block:
+    """Price and rates of each row, and the price of each thousand IOPS and 100 MB/s."""
+    table = priced_setups.per_delivered(rates, found)
+    unit = currency(found.values())
+    several = table["facet"].nunique() > 1 or bool(((table["repeats"] > 1) | (table["phases"] != "")).any())
+    told = table.to_dict(orient="records")
+    cells = {
+        f"{unit} a month": [money(row["price"]) for row in told],
+        f"{unit} for 1,000 IOPS": [money(row["per_1000_iops"], row["per_iops_bound"]) for row in told],
+        f"{unit} for 100 MB/s": [money(row["per_100_mbps"], row["per_mbps_bound"]) for row in told],
+        "IOPS": [formatting.iops(row["iops"], row["iops_bound"]) for row in told],
+        "MB/s": [formatting.mbps(row["bw_bytes_per_s"], row["bw_bound"]) for row in told],
+        f"{unit} of it for disks": [_disks(found.get(row["setup_id"])) for row in told],
+    }
+    shown = {name: texts for name, texts in cells.items() if any(texts)}
+    rows = [
+        {
+            "entry": part.entries[row["series"]],
+            "name": part.entries[row["series"]].name,
+            "sub": formatting.workload_of(row) if several else "",
+            "cells": [texts[i] for texts in shown.values()],
+        }
+        for i, row in enumerate(told)
+    ]
+    load = "" if several else f" {table['facet'].iloc[0]}."
+    note = f"A month of VM and disks, and what was delivered for it.{load} {coverage(found)}"
+    return render("table", id=f"{place}-price", note=note, columns=["Setup", *shown], rows=rows, left=[])
+
+
+def workloads(part: Part) -> pd.DataFrame:
+    """Every workload of a dataset with a rate, all directions together, for :func:`delivered_block`."""
+    rates = totals.totals(part.arrangement)
+    rates = rates[rates[["iops", "bw_bytes_per_s"]].notna().any(axis=1)]
+    return rates.assign(setup_id=rates["series"].map(priced_setups.setup_of(part.arrangement)))
+
+
+def headlines(part: Part) -> pd.DataFrame:
+    """One row a setup: the rate of its card; of several loads of one setup, the most IOPS."""
+    known = [(card.series, card.rate) for card in part.cards]
+    rows = pd.DataFrame([{**rate, "series": series} for series, rate in known if rate is not None])
+    if rows.empty:
+        return rows
+    rows["setup_id"] = rows["series"].map(priced_setups.setup_of(part.arrangement))
+    best = rows.sort_values(["iops", "bw_bytes_per_s"], ascending=False, kind="stable")
+    return rows.loc[sorted(best.drop_duplicates("setup_id").index)].reset_index(drop=True)
+
+
+def called(part: Part, setup_id: str) -> Any:
+    """The entry of a setup; where the series are loads, its name in the manifest."""
+    entry = part.entries.get(setup_id)
+    return setup_id if entry is None else entry
+
+
+def recounted(found: Sequence[Recount], place: str) -> Block:
+    """What a publication prints, compared with what its own unit prices come to."""
+    rows = []
+    for one in found:
+        off = one.printed - one.computed
+        told = "agrees" if not off else f"{'too high' if off > 0 else 'too low'} by {_plain(abs(off))}"
+        cells = [_plain(one.printed), _plain(one.computed), told, one.how]
+        sub = f"“{one.claim}”" if one.claim else ""
+        rows.append({"entry": None, "name": RECOUNTED[one.what], "sub": sub, "cells": cells})
+    unit = found[0].unit
+    columns = ["Cost", f"Published, {unit}", f"By its prices, {unit}", "Published figure", "Recomputed from"]
+    note = (
+        "Costs as the publication prints them, recomputed from the unit prices that it prints. The "
+        "reservation counts all vCPUs of a constrained size, not only those that the guest sees."
+    )
+    return render("table", id=f"{place}-recount", note=note, columns=columns, rows=rows, left=[3, 4])
+
+
+def printed_vm_prices(printed: pd.DataFrame, part: Part, terms: Terms, place: str) -> Block:
+    """VM prices of a publication and of the price book: other days, and often other currencies."""
+    payments = [name for name in PRINTED_WORDS if name in printed.columns]
+    setups = part.dataset.setups.set_index("setup_id")
+    rows, found = [], {}
+    for row in printed.to_dict(orient="records"):
+        region = terms.region or str(setups.loc[row["setup_id"], "region"])
+        one = priced_setups.price(
+            Setup(VM(size=row["vm_size"])), replace(terms, region=region, hours=MONTH_HOURS)
+        )
+        found[str(row["setup_id"])] = one
+        cells = [*(money(row[name]) for name in payments), money(one.total)]
+        name = str(row["vm_size"]).removeprefix("Standard_")
+        rows.append({"entry": None, "name": name, "sub": "", "cells": cells})
+    unit = str(printed["unit"].iloc[0]).replace("/", " a ")
+    heads = [f"{PRINTED_WORDS[name]}, {unit}, as published" for name in payments]
+    heads.append(f"{PAYMENT_WORDS[terms.pay].capitalize()}, {currency(found.values())} a month, price book")
+    note = f"VM prices as published with the measurements ({part.manifest.measured}). {coverage(found)}"
+    return render("table", id=f"{place}-printed", note=note, columns=["VM", *heads], rows=rows, left=[])
+
+
+def coverage(found: Mapping[str, Priced]) -> str:
+    """Region and day of the prices: a sentence."""
+    bills = [one for one in found.values() if one.bill and one.bill.lines]
+    if not bills:
+        return ""
+    days = sorted({line.price.as_of for one in bills for line in one.bill.lines})  # type: ignore[union-attr]
+    span = " to ".join(day_text(day) for day in dict.fromkeys((days[0], days[-1])))
+    return f"List prices of {', '.join(dict.fromkeys(one.region for one in bills))}, read {span}."
+
+
+def day_text(iso: str) -> str:
+    """``22 August 2026``, on one line."""
+    day = pd.Timestamp(iso)
+    return f"{day.day}{NBSP}{day:%B}{NBSP}{day.year}"
+
+
+def sources(found: Mapping[str, Priced]) -> list[str]:
+    """Where the prices are from."""
+    ids = {line.price.source_id: None for one in found.values() if one.bill for line in one.bill.lines}
+    known = [(name, book.source(name)) for name in ids]
+    return [
+        f"{name}: {row.what} ({row.repository or row.path})." if row else f"{name}." for name, row in known
+    ]
+
+
+def currency(found: Sequence[Priced] | Any) -> str:
+    """Of the bills; all of one price book have the same."""
+    known = dict.fromkeys(one.bill.currency for one in found if one.bill and one.bill.currency)
+    return "/".join(known) or "Price"
+
+
+def period(hours: Decimal) -> str:
+    """`` in a month (730 h)``."""
+    return f" in a month ({_plain(hours)} h)" if hours == MONTH_HOURS else f" in {_plain(hours)} h"
+
+
+def _line(line: BillLine) -> dict[str, str]:
+    price = line.price
+    return {
+        "what": line.what,
+        "meter": price.name,
+        "quantity": _plain(line.quantity),
+        "unit_price": _plain(price.unit_price),
+        "unit": price.unit,
+        "hours": "" if line.hours is None else f"{_plain(line.hours)} h",
+        "amount": f"{line.amount:,.2f}" if line.amount >= Decimal("0.1") else _plain(line.amount),
+        "source": price.source_id,
+        "as_of": price.as_of,
+    }
+
+
+def _plain(value: Decimal) -> str:
+    """In full, with thousands separators and without idle zeros."""
+    text = f"{value:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def money(value: Any, bound: Any = "=") -> str:
+    """An amount with its bound, or nothing."""
+    return "" if pd.isna(value) else f"{format_bound(bound)}{format_money(float(value))}"
+
+
+def _disks(one: Priced | None) -> str:
+    """What the managed disks cost of it; nothing where there is no total."""
+    return "" if one is None or one.total is None else money(float(disks_total(one)))
+
+
+def disks_total(one: Priced) -> Decimal:
+    """The lines of the bill that are not the VM's own."""
+    lines = one.bill.lines if one.bill else ()
+    return sum((line.amount for line in lines if line.what != one.setup.vm.size), Decimal(0))

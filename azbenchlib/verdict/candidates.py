@@ -1,0 +1,232 @@
+"""The limits that a flow may have met, on every path that it may have taken, and how far it used each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from azbenchlib.analysis.flow import Flow, Rates, rates
+from azbenchlib.model.ceilings import Path, paths
+from azbenchlib.model.credits import Bucket
+from azbenchlib.model.io_path import QUANTITIES, Load, legs
+from azbenchlib.model.limits import deliver
+from azbenchlib.model.setup import Setup, Volume
+from azbenchlib.verdict.labels import Label
+
+
+@dataclass(frozen=True)
+class Level:
+    """A limit at its base or its burst: its value for this mix of I/Os, and measured ÷ value."""
+
+    label: Label
+    value: float
+    use: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One documented limit on a path. `burst` is None where there is none, or no credits.
+
+    `lasts_s` is how long full credits last at the measured rate; infinite below the base.
+    """
+
+    stem: str
+    quantity: str
+    base: Level
+    burst: Level | None
+    lasts_s: float
+    soft: bool
+
+    def levels(self) -> tuple[Level, ...]:
+        """Base, and burst where there is one."""
+        return (self.base, self.burst) if self.burst else (self.base,)
+
+    def highest(self, runtime_s: float | None) -> Level:
+        """The most that this limit allowed a run of this length."""
+        if self.burst is None or (runtime_s is not None and runtime_s > self.lasts_s):
+            return self.base
+        return self.burst
+
+
+@dataclass(frozen=True)
+class Route:
+    """A path with its prior weight, the limits on it, and what serves the I/O: remote, local or nvme."""
+
+    path: Path
+    weight: float
+    stages: tuple[Stage, ...]
+    serves: str
+
+    def tightest(self, runtime_s: float | None) -> float:
+        """The largest use of the limits at the most that they allow; 0 where none is documented."""
+        return max((stage.highest(runtime_s).use for stage in self.stages), default=0.0)
+
+
+def routes(setup: Setup, flow: Flow, beside: Sequence[Flow] = ()) -> list[Route]:
+    """Every path that a flow may have taken; `beside` it others used the same limits."""
+    volumes = flow.driven(setup)
+    got = rates(flow.observation)
+    if not volumes or (got.iops is None and got.bytes_per_s is None):
+        return [Route(Path("not known"), 1.0, (), "remote")]
+    found: list[Route] = []
+    for read_share in _shares(flow):
+        for path in _paths(flow, volumes, read_share, setup.vm.cache_bytes):
+            stages = _stages(setup, flow, path, read_share, beside)
+            weight = _weight(flow, setup, path, read_share) / len(_shares(flow))
+            found.append(Route(path, weight, stages, _serves(volumes, path, read_share)))
+    return found
+
+
+def _shares(flow: Flow) -> tuple[float, ...]:
+    """The share of reads; both directions where it is not known."""
+    share = flow.observation.read_share
+    return (1.0, 0.0) if share is None else (share,)
+
+
+def _paths(flow: Flow, volumes: Sequence[Volume], read_share: float, cache_bytes: float | None) -> list[Path]:
+    """The open paths: a warm cache, or a cold one. A known hit ratio closes them."""
+    found = paths(volumes, read_share)
+    if all(path.cache_hit is None for path in found):
+        return found
+    if flow.cache_hit is not None:
+        return [_hitting(path, flow.cache_hit) for path in found if path.cache_hit]
+    span, cache = flow.observation.working_set_bytes, cache_bytes
+    warm = min(1.0, cache / span) if span and cache else 1.0
+    return [_hitting(path, warm) if path.cache_hit else path for path in found]
+
+
+def _hitting(path: Path, hit: float) -> Path:
+    """The same path with another share of hits."""
+    name = "cache hit" if hit == 1 else "cache miss" if hit == 0 else f"{hit:.0%} cache hits"
+    return Path(", ".join([name, *path.name.split(", ")[1:]]), hit, path.destaged)
+
+
+def _weight(flow: Flow, setup: Setup, path: Path, read_share: float) -> float:
+    """How likely the path is before the rates are looked at; our judgement, not measured."""
+    weight = 1.0
+    if path.cache_hit is not None and flow.cache_hit is None:
+        warm = {True: 0.9, False: 0.1, None: 0.6}[flow.warmed]
+        weight *= warm if path.cache_hit else 1 - warm
+    disks = [volume.disk for volume in flow.driven(setup)]
+    if read_share < 1 and any(disk.caching == "ReadWrite" and not disk.local for disk in disks):
+        weight *= 0.3 if path.destaged else 0.7
+    return weight
+
+
+def _serves(volumes: Sequence[Volume], path: Path, read_share: float) -> str:
+    """What answers most of the I/O."""
+    disk = volumes[0].disk
+    if disk.local:
+        return "nvme" if disk.place == "nvme" else "local"
+    if disk.caching == "None":
+        return "remote"
+    hit = path.cache_hit if path.cache_hit is not None else disk.cache_hit or 0.0
+    in_cache = read_share * hit
+    if disk.caching == "ReadWrite" and not path.destaged:
+        in_cache += 1 - read_share
+    return "local" if in_cache > 0.5 else "remote"
+
+
+def _stages(
+    setup: Setup, flow: Flow, path: Path, read_share: float, beside: Sequence[Flow]
+) -> tuple[Stage, ...]:
+    """The limits on one path; of volumes alike, the one that is used most."""
+    volumes, got = flow.driven(setup), rates(flow.observation)
+    loads = _loads(setup, volumes, got, path, read_share)
+    for other in beside:
+        share = other.observation.read_share if other.observation.read_share is not None else 1.0
+        its = other.driven(setup)
+        way = paths(its, share)[0]
+        loads += [(load, False) for load, _ in _loads(setup, its, rates(other.observation), way, share)]
+    used: dict[tuple[str, str, str, str], list[float]] = {}
+    known = {volume.name: volume for volume in setup.volumes()}
+    mine = set()
+    for load, own in loads:
+        for leg in legs(setup.vm, known[load.volume], load):
+            for quantity in QUANTITIES:
+                shares = [leg.share_per_step(quantity, load.step, b) * load.asked for b in (False, True)]
+                if shares[0] or shares[1]:
+                    key = (leg.stem, quantity, leg.label(quantity, True), ":".join(leg.pool))
+                    sums = used.setdefault(key, [0.0, 0.0, 0.0])
+                    taken = leg.per_step(quantity, load.step) * load.asked
+                    sums[:] = [sums[0] + shares[0], sums[1] + shares[1], sums[2] + taken]
+                    mine |= {key} if own else set()
+    soft = any(volume.disk.kind is not None and volume.disk.kind.soft_limits for volume in volumes)
+    found: dict[tuple[str, str], Stage] = {}
+    for key in mine:
+        stage = _stage(key, used[key], soft, flow.credits)
+        before = found.get((stage.stem, stage.quantity))
+        if before is None or stage.base.use > before.base.use:
+            found[stage.stem, stage.quantity] = stage
+    return tuple(sorted(found.values(), key=lambda stage: (-stage.base.use, stage.base.label)))
+
+
+def _stage(
+    key: tuple[str, str, str, str], sums: Sequence[float], soft: bool, credits_there: bool | None
+) -> Stage:
+    stem, quantity, top, _ = key
+    base_use, burst_use, taken = sums
+    value = _rounded(taken / base_use) if base_use else math.inf
+    label = Label(top)
+    base = Level(label.base, value, base_use)
+    bursts = label.burst and credits_there is not False
+    burst = Level(label, _rounded(taken / burst_use), burst_use) if bursts else None
+    lasts = Bucket(base.value, burst.value).time_to_empty(taken) if burst and base_use else math.inf
+    return Stage(
+        stem=stem, quantity=quantity, base=base, burst=burst, lasts_s=lasts, soft=soft and stem == "disk"
+    )
+
+
+def _rounded(value: float) -> float:
+    """Without the rounding errors of the arithmetic: 12800, not 12799.999999999998."""
+    return float(f"{value:.11g}")
+
+
+def _loads(
+    setup: Setup, volumes: Sequence[Volume], got: Rates, path: Path, read_share: float
+) -> list[tuple[Load, bool]]:
+    """The measured rate on its volumes: in the proportions in which the setup would serve them."""
+    if got.iops is None and got.bytes_per_s is None:
+        return []
+    asked = {"iops": got.iops} if got.iops is not None else {"bytes_per_s": got.bytes_per_s}
+    if not got.bs_bytes and got.iops is not None and got.bytes_per_s is not None:
+        asked["bytes_per_s"] = got.bytes_per_s
+    parts = _proportions(setup, volumes, got, path, read_share)
+    return [
+        (
+            Load(
+                volume=volume.name,
+                read_share=read_share,
+                bs_bytes=got.bs_bytes,
+                **{name: value * part for name, value in asked.items() if value is not None},
+                cache_hit=volume.disk.cache_hit if path.cache_hit is None else path.cache_hit,
+                destaged=path.destaged,
+            ),
+            True,
+        )
+        for volume, part in zip(volumes, parts, strict=True)
+    ]
+
+
+def _proportions(
+    setup: Setup, volumes: Sequence[Volume], got: Rates, path: Path, read_share: float
+) -> list[float]:
+    if len(volumes) == 1:
+        return [1.0]
+    name = "iops" if got.iops is not None else "bytes_per_s"
+    wide = [
+        Load(
+            volume=v.name,
+            read_share=read_share,
+            bs_bytes=got.bs_bytes,
+            cache_hit=path.cache_hit,
+            destaged=path.destaged,
+            **{name: math.inf},
+        )
+        for v in volumes
+    ]
+    served = [getattr(use, name) for use in deliver(setup, wide).volumes]
+    if any(not part for part in served):
+        return [1 / len(volumes)] * len(volumes)
+    return [part / sum(served) for part in served]

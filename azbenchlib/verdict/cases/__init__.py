@@ -1,0 +1,1 @@
+"""Published cases of Azure disks: read from JSON, and judged."""

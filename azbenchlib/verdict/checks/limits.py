@@ -1,0 +1,79 @@
+"""The checks of a flow against the limits on the paths that it may have taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from azbenchlib.analysis.flow import Flow, rates
+from azbenchlib.core.findings import Code, Finding
+from azbenchlib.core.units import MB, format_count, format_us
+from azbenchlib.verdict.candidates import Route
+from azbenchlib.verdict.checks.run_checks import check_run
+from azbenchlib.verdict.evidence import stalled
+from azbenchlib.verdict.likelihoods import HARD
+
+_SHOWN = 4  # levels in one finding
+
+FlowCheck = Callable[[Flow, Sequence[Route]], Iterator[Finding]]
+
+
+def check_flow(flow: Flow, routes: Sequence[Route]) -> list[Finding]:
+    """All findings about a flow: as a run, and by the limits on its paths."""
+    checks: tuple[FlowCheck, ...] = (_documented, _burst, _stall, _derived_rate, _levels)
+    return [*check_run(flow.observation), *(found for check in checks for found in check(flow, routes))]
+
+
+def _documented(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
+    lasted = flow.settled.observation.runtime_s
+    if not any(route.stages for route in routes):
+        yield Finding.of(Code.NO_DOCUMENTED_LIMIT, "no limit is documented for this I/O on this setup")
+    elif all(route.stages and route.tightest(lasted) > HARD for route in routes):
+        use = min(route.tightest(lasted) for route in routes)
+        what = f"{use:.2f} times the documented limit: that figure does not hold here"
+        yield Finding.of(Code.ABOVE_DOCUMENTED_LIMIT, what)
+
+
+def _burst(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
+    """Where credits carried the run: how long they last, and that the base was not seen."""
+    best = max(routes, key=lambda route: route.weight)
+    for stage in best.stages:
+        runtime = flow.observation.runtime_s
+        if stage.burst is None or math.isinf(stage.lasts_s) or stage.base.use <= HARD:
+            continue
+        lasts = f"{stage.lasts_s / 60:,.0f} min" if stage.lasts_s >= 120 else f"{stage.lasts_s:.0f} s"
+        seen = f"this run of {runtime:.0f} s" if runtime else "this run"
+        if runtime is None or runtime < stage.lasts_s:
+            what = (
+                f"burst: full credits last {lasts} at this rate, so {seen} cannot show the base of "
+                f"{_amount(stage.base.value, stage.quantity)}"
+            )
+            yield Finding.of(Code.BASE_NOT_SEEN, what, f"Run longer than {lasts} to see it")
+            return
+
+
+def _stall(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
+    if stalled(flow.observation):
+        longest = format_us(flow.observation.percentiles[100])
+        what = f"one I/O took {longest}: the mean and the percentiles do not show this stall"
+        yield Finding.of(Code.STALL, what)
+
+
+def _derived_rate(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
+    got = rates(flow.observation)
+    if got.from_latency and got.iops:
+        what = f"no rate was reported; {format_count(got.iops)} IOPS follow from latency and queue depth"
+        yield Finding.of(Code.RATE_FROM_LATENCY, what)
+
+
+def _levels(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
+    levels = flow.levels
+    if len(levels) > 1:
+        steps = ", ".join(f"{level.mean:,.0f} from {level.start_s:.0f} s" for level in levels[:_SHOWN])
+        more = ", …" if len(levels) > _SHOWN else ""
+        what = f"the rate has {len(levels)} levels (IOPS: {steps}{more}); the longest of them is judged"
+        yield Finding.of(Code.SEVERAL_LEVELS, what)
+
+
+def _amount(value: float, quantity: str) -> str:
+    return f"{value:,.0f} IOPS" if quantity == "iops" else f"{value / MB:,.0f} MB/s"

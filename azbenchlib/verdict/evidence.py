@@ -1,0 +1,58 @@
+"""What the figures of a run say about the causes, beside its rate: the page cache, stalls, queues, spread."""
+
+from __future__ import annotations
+
+from azbenchlib.analysis.observation import Observation
+from azbenchlib.core.units import US_PER_S
+from azbenchlib.verdict.checks.run_checks import TIMES_RAM
+
+IDLE = 0.8  # below this share of the requested load, neither a limit nor the latency sets the rate
+BUSY_PCT = 85
+STALL_S = 1.0
+STALL_SHARE = 0.1  # of the run
+STALL_TIMES = 50  # longer than nearly all others
+QUEUED = 4.0  # mean ÷ low percentile above which I/Os wait in a queue
+STEADY_CV, UNSTEADY_CV = 0.01, 0.03
+
+
+def buffered(observation: Observation) -> float:
+    """Chance that the page cache answered, before the rates are looked at; our judgement."""
+    if observation.direct:
+        return 0.0
+    if observation.direct is None:
+        return 0.01
+    span, ram = observation.working_set_bytes, observation.ram_bytes
+    if not span or not ram:
+        return 0.9
+    return 0.97 if span <= ram else 0.6 if span < TIMES_RAM * ram else 0.1
+
+
+def stalled(observation: Observation) -> bool:
+    """Whether a single I/O took a good part of the run, though nearly all others were fast."""
+    longest = observation.percentiles.get(100)
+    rest = [us for percentile, us in observation.percentiles.items() if percentile < 100]
+    if not longest or not rest or longest < STALL_S * US_PER_S:
+        return False
+    part = longest / US_PER_S / observation.runtime_s if observation.runtime_s else 1.0
+    return longest > STALL_TIMES * max(rest) and part >= STALL_SHARE
+
+
+def queued(observation: Observation) -> bool:
+    """Whether most I/Os took far longer than the fastest: they waited behind each other."""
+    if (observation.queue_depth or 0) <= 1 or not observation.percentiles:
+        return False
+    low = observation.percentiles[min(observation.percentiles)]
+    mean = observation.mean_us
+    if mean is None and observation.iops and observation.queue_depth:
+        mean = observation.queue_depth * US_PER_S / observation.iops
+    return bool(mean and mean > QUEUED * low)
+
+
+def variation(observation: Observation) -> float | None:
+    """Coefficient of variation of the rate after the first ten seconds; None where samples are too few."""
+    if observation.samples is None:
+        return None
+    from azbenchlib.analysis import steady  # its libraries take a second to import
+
+    found = steady.variation(*observation.samples)
+    return found.cv if found else None

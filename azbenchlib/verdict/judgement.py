@@ -1,0 +1,247 @@
+"""The judgement of one run, or of several flows that ran at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+from azbenchlib.analysis.flow import Flow, rates
+from azbenchlib.analysis.observation import Observation
+from azbenchlib.core.findings import Finding
+from azbenchlib.core.units import sum_known
+from azbenchlib.model.setup import Setup
+from azbenchlib.verdict.candidates import Level, Route, Stage, routes
+from azbenchlib.verdict.checks.limits import check_flow
+from azbenchlib.verdict.controls import controls
+from azbenchlib.verdict.evidence import stalled
+from azbenchlib.verdict.labels import Label
+from azbenchlib.verdict.likelihoods import HARD
+from azbenchlib.verdict.next_run import NextRun, next_run
+from azbenchlib.verdict.posterior import Posterior, posterior
+from azbenchlib.verdict.text import BOUND, words
+
+# However sure they are, they do not tell what the disk can do.
+UNSETTLED = (
+    Label.PAGE_CACHE,
+    Label.CACHE_EXHAUSTION,
+    Label.ABOVE_DOCUMENTED_LIMIT,
+    Label.UNKNOWN,
+    Label.HOST_CPU,
+)
+PASSED = 1.05  # measured ÷ base limit above which the burst limit is the one that counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitRow:
+    """One limit on the likeliest path: value in IOPS or bytes per second (of this mix of reads and writes),
+    measured ÷ value, and the row that it comes from.
+    """
+
+    label: Label
+    value: float
+    utilisation: float
+    row: str | None
+    as_of: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What binds.
+
+    Attributes
+    ----------
+    binding : tuple of Label
+        The labels at the top; several tie.
+    probability : float
+        Of all of them.
+    runner_up : Label or None
+        The likeliest label that is not among them.
+    posterior : mapping of Label to float
+        The probability of each label, largest first.
+    words : str
+        The verdict as a sentence.
+    iops, bytes_per_s : float or None
+        The rates that were judged.
+    limits : tuple of LimitRow
+        The most used first.
+    findings : tuple of Finding
+    next_run : NextRun or None
+        What to run to settle what is open.
+    """
+
+    binding: tuple[Label, ...] = ()
+    probability: float = 0.0
+    runner_up: Label | None = None
+    posterior: Mapping[Label, float] = field(default_factory=dict)
+    words: str
+    iops: float | None = None
+    bytes_per_s: float | None = None
+    limits: tuple[LimitRow, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    next_run: NextRun | None = None
+
+    @property
+    def tie(self) -> bool:
+        """Whether several limits bind at once."""
+        return len(self.binding) > 1
+
+    @property
+    def load(self) -> float:
+        """The largest use of a limit that still holds; 0 where none is documented."""
+        return max((row.utilisation for row in self.limits), default=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowVerdict(Verdict):
+    """What binds one flow, and the likeliest path of its I/O."""
+
+    ddir: str
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement(Verdict):
+    """What binds a run. Of several flows, the most loaded one speaks for all; rates are summed."""
+
+    flows: tuple[FlowVerdict, ...] = ()
+    points: tuple[Judgement, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, flows: Sequence[FlowVerdict]) -> Judgement:
+        """The judgement of a run with these flows."""
+        top = max(flows, key=lambda flow: flow.load)
+        shared = {part.name: getattr(top, part.name) for part in fields(Verdict)}
+        shared["findings"] = tuple(dict.fromkeys(finding for flow in flows for finding in flow.findings))
+        shared["iops"] = sum_known([flow.iops for flow in flows])
+        shared["bytes_per_s"] = sum_known([flow.bytes_per_s for flow in flows])
+        return cls(**shared, flows=tuple(flows))
+
+    @classmethod
+    def undecided(cls, findings: Sequence[Finding], binding: tuple[Label, ...] = ()) -> Judgement:
+        """No verdict, for the reasons that the findings give."""
+        sentence = f"No verdict: {findings[0].message}"
+        return cls(binding=binding, words=sentence, findings=tuple(findings))
+
+
+Rows = Mapping[str, str]
+OtherRows = Mapping[str, Sequence[tuple[float, str]]]
+
+
+def judge(
+    observation: Observation,
+    setup: Setup,
+    *,
+    volumes: tuple[str, ...] = (),
+    cache_hit: float | None = None,
+    credits_there: bool | None = None,
+    rows: Rows | None = None,
+    other_rows: OtherRows | None = None,
+) -> Judgement:
+    """Say what binds one run.
+
+    Parameters
+    ----------
+    observation : Observation
+    setup : Setup
+        With its limits filled in.
+    volumes : tuple of str
+        Which it drove. Empty: the data disks.
+    cache_hit : float, optional
+        Share of reads that the host cache served.
+    credits_there : bool, optional
+        Whether there were burst credits. None: judged by the length of the run.
+    rows : mapping of str to str, optional
+        Where each limit is documented, by label.
+    other_rows : mapping, optional
+        Other figures in print of the same limits, by base label.
+
+    Returns
+    -------
+    Judgement
+    """
+    flow = Flow(observation=observation, volumes=volumes, cache_hit=cache_hit, credits=credits_there)
+    return judge_flows([flow], setup, rows=rows, other_rows=other_rows)
+
+
+def judge_flows(
+    flows: Sequence[Flow], setup: Setup, *, rows: Rows | None = None, other_rows: OtherRows | None = None
+) -> Judgement:
+    """Say what binds each of several flows that ran at once, and the most loaded of them."""
+    judged = [
+        _judge(flow, [other for other in flows if other is not flow], setup, rows or {}, other_rows or {})
+        for flow in flows
+    ]
+    return Judgement.of(judged)
+
+
+def _judge(
+    flow: Flow, beside: Sequence[Flow], setup: Setup, rows: Rows, other_rows: OtherRows
+) -> FlowVerdict:
+    settled = flow.settled
+    found = routes(setup, settled, beside)
+    believed = _with_stalls(flow, posterior(setup, settled, found))
+    runtime = flow.observation.runtime_s
+    got = rates(flow.observation)
+    findings = check_flow(flow, found)
+    findings += controls(believed.route, runtime, other_rows)
+    unseen = _base_not_seen(flow, believed)
+    doubtful = believed.sure < BOUND or unseen is not None or believed.top[0] in UNSETTLED
+    proposed = next_run(flow, believed.route, believed.top, believed.runner_up, unseen) if doubtful else None
+    sentence = words(believed.top, believed.sure, believed.runner_up, proposed.advice if proposed else None)
+    return FlowVerdict(
+        ddir=flow.ddir,
+        path=believed.route.path.name,
+        binding=believed.top,
+        probability=believed.sure,
+        runner_up=believed.runner_up,
+        posterior=believed.probability,
+        words=sentence,
+        iops=got.iops,
+        bytes_per_s=got.bytes_per_s,
+        limits=tuple(_limit_rows(believed.route, runtime, rows, setup.as_of)),
+        findings=tuple(findings),
+        next_run=proposed,
+    )
+
+
+def _with_stalls(flow: Flow, believed: Posterior) -> Posterior:
+    """A cache that stalls the run explains it whatever the mean rate is."""
+    if not stalled(flow.observation) or Label.CACHE_EXHAUSTION not in believed.probability:
+        return believed
+    stall = Label.CACHE_EXHAUSTION
+    shares: Mapping[Label, float] = {label: 0.03 * part for label, part in believed.probability.items()}
+    rest = {label: share for label, share in shares.items() if label != stall}
+    return replace(believed, probability={stall: 1 - sum(rest.values())} | rest, top=(stall,))
+
+
+def _base_not_seen(flow: Flow, believed: Posterior) -> float | None:
+    """Seconds that full credits last, where the run bursts and ended before."""
+    runtime = flow.observation.runtime_s
+    for stage in believed.route.stages:
+        lasts = stage.burst is not None and stage.base.use > HARD and math.isfinite(stage.lasts_s)
+        if lasts and stage.burst and stage.burst.label in believed.top:
+            return stage.lasts_s if runtime is None or runtime < stage.lasts_s else None
+    return None
+
+
+def _limit_rows(route: Route, runtime_s: float | None, rows: Rows, as_of: str | None) -> list[LimitRow]:
+    """The limits of a path, the most used first; a base that bursts were above is left out."""
+    found = [
+        LimitRow(
+            label=level.label,
+            value=level.value,
+            utilisation=level.use,
+            row=rows.get(level.label),
+            as_of=as_of,
+        )
+        for stage in route.stages
+        for level in _shown(stage, runtime_s)
+        if level.use > 0
+    ]
+    return sorted(found, key=lambda row: (-row.utilisation, row.label))
+
+
+def _shown(stage: Stage, runtime_s: float | None) -> tuple[Level, ...]:
+    highest = stage.highest(runtime_s)
+    return (highest,) if highest is stage.burst and stage.base.use > PASSED else stage.levels()

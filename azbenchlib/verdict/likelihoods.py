@@ -1,0 +1,116 @@
+"""How likely a rate is if one thing, and nothing else, sets it. All densities are per unit of log rate.
+
+The spread of measured ÷ documented comes from the shipped publications (seven setups: mean 1.016,
+standard deviation 0.013) and from runs of up to a minute, which reach 1.04 to 1.12 on some disks. Weights
+and the spread of unloaded latencies are our judgement, calibrated on a simulator.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist, fmean
+
+from azbenchlib.azure.catalog.latency import HOST_SSD
+from azbenchlib.azure.disk_kinds import LOCAL_SPREAD, REMOTE_SPREAD
+from azbenchlib.core.units import KIB, US_PER_S
+from azbenchlib.model.setup import VM, Disk
+from azbenchlib.model.unloaded_latency import expected_us, table_of
+
+APPROXIMATE_UP_TO_S = 60  # runs up to a minute show rates above limits that longer runs do not
+FIRM = NormalDist(math.log(1.016), 0.016)
+LOOSE = NormalDist(math.log(1.06), 0.05)
+LOOSE_SHARE = {"soft": 0.5, "short": 0.15, "not known": 0.08, "long": 0.03}
+FAR_SHARE, _FAR = 0.02, (math.log(1.05), math.log(1.75))  # Standard disks reach up to 1.7 times their MB/s
+ROW_WRONG = 0.002  # chance that a documented figure does not hold at all
+HARD = 1.15  # measured ÷ limit above which the documented figure cannot hold
+LOOSEST = 1.12  # what some disks reach in short runs
+OPEN = 1 / math.log(0.97 / 0.02)  # something that sets any rate from 2 to 97 % of the limit
+ABOVE_SCALE = 0.7  # of log(measured ÷ limit) where the documented figure does not hold
+
+# Median in µs, and spread of the logarithm, where the kind of disk is not known; our judgement. Those of the
+# known kinds are in the catalogue (:mod:`azbenchlib.model.unloaded_latency`).
+ANY_REMOTE = (2_500.0, REMOTE_SPREAD)
+# What one stream of large blocks reaches, bytes per second; our judgement.
+STREAM_BYTES_PER_S = {"local": 1e9, "nvme": 2e9, "remote": 3e8}
+# Where the unloaded latency was measured: a little more at a greater depth.
+CALIBRATED = NormalDist(0.03, 0.08)
+DEMANDED = NormalDist(-0.003, 0.008)  # of log(rate ÷ demand)
+ANY_DEPTH = math.log(1024)  # queue depths are 1 to 1024 where they are not known
+
+
+def loose_share(soft: bool, runtime_s: float | None) -> float:
+    """Share of limits that are held loosely: of Standard disks, and seen by short runs."""
+    if soft:
+        return LOOSE_SHARE["soft"]
+    if runtime_s is None:
+        return LOOSE_SHARE["not known"]
+    return LOOSE_SHARE["short" if runtime_s <= APPROXIMATE_UP_TO_S else "long"]
+
+
+def _above(spread: NormalDist, x: float) -> float:
+    """Chance of more than x; the upper tail itself, exact also where it is tiny."""
+    return 1 - spread.cdf(x) if x < spread.mean else spread.cdf(2 * spread.mean - x)
+
+
+def bound(use: float, loose: float) -> float:
+    """Density of measured ÷ limit if this limit binds."""
+    if use <= 0:
+        return 0.0
+    x = math.log(use)
+    far = FAR_SHARE / (_FAR[1] - _FAR[0]) if loose >= LOOSE_SHARE["soft"] and _FAR[0] <= x <= _FAR[1] else 0.0
+    return (1 - loose) * FIRM.pdf(x) + loose * LOOSE.pdf(x) + far
+
+
+def holds(use: float, loose: float) -> float:
+    """Chance that a limit is not below what was measured, so that another one may bind."""
+    if use <= 0:
+        return 1.0
+    x = math.log(use)
+    chance = (1 - loose) * _above(FIRM, x) + loose * _above(LOOSE, x)
+    return ROW_WRONG + (1 - ROW_WRONG) * chance
+
+
+def beyond(use: float) -> float:
+    """Density of measured ÷ limit if the documented figure does not hold, and the rate is above it."""
+    start = math.log(LOOSEST)
+    x = math.log(use) if use > 0 else -math.inf
+    return math.exp(-(x - start) / ABOVE_SCALE) / ABOVE_SCALE if x > start else 0.0
+
+
+def unloaded(
+    latency_us: float,
+    expected: tuple[float, float],
+    serves: str,
+    bs_bytes: float | None,
+    measured_us: float | None,
+) -> float:
+    """Density of the latency of each I/O if nothing but the latency sets the rate; `expected` is the median
+    in µs of small I/Os and the spread of its logarithm.
+    """
+    if measured_us:
+        return CALIBRATED.pdf(math.log(latency_us / measured_us))
+    median, sd = expected
+    larger = max(0.0, (bs_bytes or 0) - 8 * KIB) / STREAM_BYTES_PER_S[serves] * US_PER_S
+    return NormalDist(0.0, sd).pdf(math.log(latency_us / (median + larger)))
+
+
+def expected_latency(vm: VM, disk: Disk | None, serves: str, read_share: float) -> tuple[float, float]:
+    """Median in µs of a small I/O where it is served, unloaded, and the spread of its logarithm.
+
+    The SSD of a host serves cache, temp and ephemeral disk: of each one VM was published (51 to 221 µs),
+    which tells less of another VM than all of them do together. Of local NVMe only writes were published
+    (43 µs), which end in the device's own cache; reads reach its flash, so the middle of both is expected.
+    """
+    if serves != "remote":
+        host_us = math.exp(fmean(math.log(expected_us(table, read_share)) for table in HOST_SSD))
+        if disk is not None and serves == "nvme":
+            return math.sqrt(host_us * expected_us(table_of(vm, disk), read_share)), LOCAL_SPREAD
+        return host_us, LOCAL_SPREAD
+    if disk is None or disk.kind is None:
+        return ANY_REMOTE
+    return expected_us(table_of(vm, disk), read_share), disk.kind.latency_spread
+
+
+def demanded(rate: float, demand: float) -> float:
+    """Density of the rate if the workload asks for no more."""
+    return DEMANDED.pdf(math.log(rate / demand)) if rate > 0 and demand > 0 else 0.0

@@ -1,0 +1,88 @@
+"""Where each limit of a setup is documented, and what else is in print about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+from azbenchlib.azure import catalog
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.findings import Code, Finding
+from azbenchlib.model.fill_from_catalogue import resolve
+from azbenchlib.model.setup import Setup
+
+_NAMES = {"iops": "iops", "mbps": "bytes_per_s"}
+_PATHS = {"vm_uncached": "uncached", "vm_cached": "cached", "temp": "temp", "nvme": "nvme_read"}
+_STATED = "as stated"
+
+
+def rows(setup: Setup, stated: Setup) -> dict[str, str]:
+    """The row that each limit comes from, by label such as ``disk_iops`` or ``vm_uncached_burst_iops``.
+
+    Parameters
+    ----------
+    setup : Setup
+        With the limits filled in.
+    stated : Setup
+        As it was described before.
+    """
+    found = {}
+    for stem, path in _PATHS.items():
+        for burst, (quantity, name) in product(("", "burst_"), _NAMES.items()):
+            label = f"{stem}_{burst}{quantity}"
+            if stated.vm.stated:
+                found[label] = _STATED
+            elif row := _vm_row(setup, f"{path}_{burst}{name}") or (
+                _vm_row(setup, f"cached_{burst}{name}") if stem == "temp" else None
+            ):
+                found[label] = row
+    for disk, full in zip(stated.disks, setup.disks, strict=True):
+        row = _STATED if disk.cap else f"{full.tier}" if full.tier else None
+        for burst, quantity in product(("", "burst_"), _NAMES):
+            if row:
+                found[f"disk_{burst}{quantity}"] = row
+    return found
+
+
+def resolved(stated: Setup, day: str) -> tuple[Setup, tuple[Finding, ...]]:
+    """The setup with the catalogue's figures; without those of the VM, or as it is stated, where the
+    catalogue cannot help, and then with a finding.
+    """
+    why = ""
+    for attempt in (stated, replace(stated, vm=replace(stated.vm, size=None))):
+        try:
+            full = resolve(attempt, day)
+        except InputError as error:
+            why = why or str(error)
+        else:
+            return full, (Finding.of(Code.LIMITS_NOT_KNOWN, why),) if why else ()
+    return stated, (Finding.of(Code.LIMITS_NOT_KNOWN, why),)
+
+
+def other_rows(setup: Setup) -> dict[str, list[tuple[float, str]]]:
+    """Other figures in print of the VM's limits, by base label: values, and where they stand."""
+    if not setup.vm.size:
+        return {}
+    try:
+        vm = catalog.vm(setup.vm.size, setup.as_of)
+    except InputError:
+        return {}
+    found: dict[str, list[tuple[float, str]]] = {}
+    for stem, path in _PATHS.items():
+        for quantity, name in _NAMES.items():
+            found[f"{stem}_{quantity}"] = [
+                (limit.value, f"{limit.value:,.0f} in {limit.source_id}")
+                for limit in vm.limits
+                if limit.name == f"{path}_{name}"
+            ]
+    return found
+
+
+def _vm_row(setup: Setup, name: str) -> str | None:
+    if not setup.vm.size:
+        return None
+    try:
+        best = catalog.vm(setup.vm.size, setup.as_of).best(name)
+    except InputError:
+        return None
+    return f"{setup.vm.size} {best.name}, {best.source_id}" if best else None

@@ -1,0 +1,134 @@
+"""Verdicts of the runs of a dataset, each on the setup that the dataset names or on one that is given."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+
+from azbenchlib.analysis.runs import Run, Tables, runs
+from azbenchlib.azure import catalog
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.findings import Code, Finding
+from azbenchlib.model.descriptions import stated_setup
+from azbenchlib.model.setup import Cap, Setup
+from azbenchlib.verdict.judgement import Judgement, OtherRows, Rows, judge_flows
+from azbenchlib.verdict.labels import Label
+from azbenchlib.verdict.limit_sources import other_rows, resolved, rows
+from azbenchlib.verdict.ratios import with_ratios
+from azbenchlib.verdict.sweep import with_unloaded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A run with its judgement, and the setup with the limits that it was judged by."""
+
+    run: Run
+    judgement: Judgement
+    setup: Setup
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Limits:
+    """A setup with its limits, where they are documented, and what the catalogue could not tell."""
+
+    setup: Setup
+    rows: Rows
+    other_rows: OtherRows
+    findings: tuple[Finding, ...]
+
+
+def judge_runs(
+    tables: Tables, setup: Setup | None = None, as_of: str | None = None, nvme: bool = False
+) -> list[Judged]:
+    """Every run with its judgement.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+    setup : Setup, optional
+        What all runs were made on, as it was described. None: as the dataset says.
+    as_of : str, optional
+        ISO day whose limits apply instead of the setup's own.
+    nvme : bool
+        Whether remote disks hang on the NVMe interface of the VM; else on SCSI.
+    """
+    known = runs(tables)
+    limits = {
+        name: _limits(setup or stated_setup(tables, name), as_of, nvme)
+        for name in {run.setup_id for run in known}
+    }
+    judged = {
+        run.run_ids: Judged(run=run, judgement=_judge(run, mine), setup=mine.setup)
+        for group in _on_one_setup(known, setup is not None)
+        for mine in [limits[group[0].setup_id]]
+        for run in _with_unloaded(group)
+    }
+    return with_ratios([judged[run.run_ids] for run in known])
+
+
+def _limits(stated: Setup, as_of: str | None, nvme: bool) -> _Limits:
+    full, findings = resolved_setup(stated, as_of, nvme)
+    return _Limits(setup=full, rows=rows(full, stated), other_rows=other_rows(full), findings=findings)
+
+
+def _judge(run: Run, limits: _Limits) -> Judgement:
+    """The judgement of a run, with all findings about it and its setup, one a code."""
+    dilated = [finding for finding in run.findings if finding.code == Code.TIME_SCALE_UNKNOWN]
+    try:
+        judgement = (
+            Judgement.undecided(dilated, (Label.UNKNOWN,))
+            if dilated
+            else judge_flows(run.flows, limits.setup, rows=limits.rows, other_rows=limits.other_rows)
+        )
+    except InputError as error:
+        judgement = Judgement.undecided([Finding.of(Code.NOT_DECIDABLE, str(error))], (Label.UNKNOWN,))
+    by_code = {finding.code: finding for finding in (*judgement.findings, *limits.findings, *run.findings)}
+    return replace(judgement, findings=tuple(reversed(by_code.values())))
+
+
+def _on_one_setup(found: Iterable[Run], is_given: bool) -> list[list[Run]]:
+    """The runs of each setup; where none is stated or given for all, those of each file."""
+    groups: dict[tuple[str | None, str], list[Run]] = defaultdict(list)
+    for run in found:
+        known = is_given or run.setup_id is not None
+        groups[run.setup_id, "" if known else run.source].append(run)
+    return list(groups.values())
+
+
+def _with_unloaded(group: list[Run]) -> list[Run]:
+    """The runs of one setup, each with the unloaded latency that the lightest of its kind show."""
+    flows = with_unloaded([flow for run in group for flow in run.flows])
+    changed = []
+    for run in group:
+        mine, flows = flows[: len(run.flows)], flows[len(run.flows) :]
+        changed.append(replace(run, flows=tuple(mine)))
+    return changed
+
+
+def resolved_setup(stated: Setup, as_of: str | None, nvme: bool) -> tuple[Setup, tuple[Finding, ...]]:
+    """The setup with the catalogue's figures; as it is stated, with a finding, where it has none."""
+    day = as_of or stated.as_of or date.today().isoformat()
+    dated = replace(stated, as_of=day)
+    if not stated.disks and not stated.vm.size:
+        what = "the setup is not known, so no limit is"
+        return dated, (Finding.of(Code.SETUP_NOT_KNOWN, what),)
+    full, findings = resolved(dated, day)
+    return (_over_nvme(full) if nvme else full), findings
+
+
+def _over_nvme(setup: Setup) -> Setup:
+    """The VM with the uncached limits of its NVMe interface, as far as they are documented apart."""
+    if not setup.vm.size:
+        return setup
+    row = catalog.vm(setup.vm.size, setup.as_of)
+
+    def cap(path: str, scsi: Cap) -> Cap:
+        kinds = [f"{kind}{quantity}" for kind in ("", "burst_") for quantity in ("iops", "bytes_per_s")]
+        found = {name: row.best(f"{path}_{name}{catalog.OVER_NVME}") for name in kinds}
+        return replace(scsi, **{name: limit.value for name, limit in found.items() if limit is not None})
+
+    vm = setup.vm
+    v2 = cap("uncached_v2", vm.uncached_v2)
+    return replace(setup, vm=replace(vm, uncached=cap("uncached", vm.uncached), uncached_v2=v2))

@@ -1,0 +1,86 @@
+"""A verdict in words, by its probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azbenchlib.core.units import format_count, format_mbps
+from azbenchlib.verdict.labels import Label
+
+if TYPE_CHECKING:
+    from azbenchlib.verdict.judgement import Judgement
+
+BOUND, PROBABLY = 0.95, 0.8
+
+_OWNERS = {
+    "disk": "the disk's",
+    "vm_uncached": "the VM's uncached",
+    "vm_cached": "the VM's cached",
+    "temp": "the temp disk's",
+    "nvme": "the NVMe disk's",
+}
+_OTHERS = {
+    Label.LATENCY_QD: "latency at this queue depth",
+    Label.HOST_CPU: "the CPU of the host that measures",
+    Label.PAGE_CACHE: "the page cache",
+    Label.CACHE_EXHAUSTION: "the host cache, once it is full",
+    Label.WORKLOAD_DEMAND: "what the workload asks for",
+    Label.ABOVE_DOCUMENTED_LIMIT: "a limit above the documented one",
+    Label.UNKNOWN: "an unknown cause",
+}
+
+
+def name(label: Label) -> str:
+    """A label in words: ``vm_uncached_burst_mbps`` -> the VM's uncached burst MB/s limit."""
+    if label.scope is None:
+        return _OTHERS[label]
+    owner = _OWNERS[label.scope]
+    unit = "IOPS" if label.quantity == "iops" else "MB/s"
+    return f"{owner} {'burst ' if label.burst else ''}{unit} limit"
+
+
+def names(labels: Sequence[Label]) -> str:
+    """Several labels in words, as one thing."""
+    found = [name(label) for label in labels]
+    return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]} at once"
+
+
+def rates(judged: Judgement) -> str:
+    """``59,200 IOPS, 484 MB/s``, as far as they are known."""
+    known = ((format_count, judged.iops, "IOPS"), (format_mbps, judged.bytes_per_s, "MB/s"))
+    return ", ".join(f"{form(value)} {unit}" for form, value, unit in known if value is not None)
+
+
+def words(binding: Sequence[Label], probability: float, runner_up: Label | None, rerun: str | None) -> str:
+    """The verdict in one sentence.
+
+    Parameters
+    ----------
+    binding : sequence of Label
+        The labels at the top; several tie.
+    probability : float
+        Of all of them.
+    runner_up : Label, optional
+    rerun : str, optional
+        What to run to settle it, as the end of a sentence.
+    """
+    if probability >= BOUND:
+        return _sure(binding)
+    if probability >= PROBABLY:
+        return f"Probably {_lower(_sure(binding))}"
+    rather = f" and {name(runner_up)}" if runner_up else ""
+    settle = f": {rerun}" if rerun else ""
+    return f"Cannot tell between {names(binding)}{rather}{settle}"
+
+
+def _sure(binding: Sequence[Label]) -> str:
+    if binding[0] == Label.UNKNOWN:
+        return "No documented limit explains the rate"
+    if binding[0] == Label.ABOVE_DOCUMENTED_LIMIT:
+        return "Above the documented limit"
+    return f"Bound by {names(binding)}"
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]

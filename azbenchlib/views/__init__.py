@@ -1,0 +1,1 @@
+"""What the notebooks call: one class a notebook, one method a cell."""

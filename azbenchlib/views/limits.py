@@ -1,0 +1,143 @@
+"""What `03_limits.ipynb` shows: each method of :class:`Limits` is one of its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.model import VM, Setup, notation
+from azbenchlib.report.blocks import Block, render
+from azbenchlib.report.part import Part, RunVerdict, verdicts_of
+from azbenchlib.report.sections import method, rooflines, verdicts
+from azbenchlib.verdict import text as verdict_words
+from azbenchlib.views.view import MOST_ROWS, NotebookView
+
+_LOG_NEEDED = ["--write_iops_log=NAME --log_avg_msec=500"]
+_MOST_JOBS = 12
+
+
+class Limits(NotebookView):
+    """The limits that bind the runs of datasets, as cards, figures and tables.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        Folders, or names of datasets in ``datasets/`` or among those shipped.
+    vm : str
+        VM size; empty: as the dataset says.
+    disks : sequence of str
+        What was driven, in the notation of ``azbench limits``; empty: as the dataset says.
+    as_of : str
+        ISO day whose limits apply; empty: that of the measurement.
+    nvme : bool
+        Whether remote disks hang on the NVMe interface of the VM; else on SCSI.
+
+    Raises
+    ------
+    InputError
+        When a dataset cannot be read, or a disk is not in the notation.
+    """
+
+    def __init__(
+        self,
+        datasets: Sequence[str],
+        *,
+        vm: str = "",
+        disks: Sequence[str] = (),
+        as_of: str = "",
+        nvme: bool = False,
+    ) -> None:
+        if vm and not disks:
+            raise InputError(f"disks: say what was driven on the {vm}, such as P30 or temp")
+        setup = Setup(VM(size=vm or None), notation.parse_disks(disks)) if disks else None
+        super().__init__(datasets, "limits need at least one dataset")
+        self._verdicts = {
+            f"d{i}": verdicts_of(part, setup, as_of or None, nvme) for i, part in enumerate(self.parts)
+        }
+
+    def cards(self) -> Block:
+        """A card for all runs that tell the same."""
+        return self._with_verdicts(lambda part, _, verdict: verdicts.cards(part, verdict, self._group(part)))
+
+    def roofline(self) -> Block:
+        """The most that is documented at each block size, and what was measured."""
+        return self._with_verdicts(
+            lambda part, place, verdict: rooflines.roofline(part, place, verdict, self._group(part)),
+            "has no run with a documented limit: nothing to draw",
+        )
+
+    def over_time(self) -> Block:
+        """Rates over time below their limits, with burst credits where they can be verdict."""
+        return self._with_verdicts(
+            lambda part, place, verdict: rooflines.over_time(part, place, verdict, self._group(part)),
+            "has no log of IOPS of a run with a documented limit. To have it next time, run fio with",
+            _LOG_NEEDED,
+        )
+
+    def next_runs(self) -> Block:
+        """The runs that would settle what is open, as fio jobs."""
+        return self._with_verdicts(self._next_of, "has no uncertain verdict that another run would settle")
+
+    def table(self) -> Block:
+        """Every verdict in a row, with the second most likely label."""
+        return self._with_verdicts(self._table_of)
+
+    def warnings(self) -> Block:
+        """What makes the verdicts doubtful, and what reading found doubtful."""
+
+        def both(part: Part, place: str, verdict: Sequence[RunVerdict]) -> Block:
+            read = method.trust(part, place, self._group(part))
+            more = verdicts.warnings(part, place, verdict, self._group(part))
+            return read + more if more else read
+
+        return self._with_verdicts(both)
+
+    def _with_verdicts(
+        self,
+        make: Callable[[Part, str, Sequence[RunVerdict]], Block | None],
+        lacks: str = "",
+        options: Sequence[str] = (),
+    ) -> Block:
+        return self._blocks(lambda part, place: make(part, place, self._verdicts[place]), lacks, options)
+
+    def _next_of(self, part: Part, _: str, verdict: Sequence[RunVerdict]) -> Block | None:
+        """One job for all runs that ask for the same."""
+        if verdicts.silent(part, verdict):
+            return None
+        asked: dict[str, list[RunVerdict]] = {}
+        for one in verdict:
+            if one.judged.next_run:
+                asked.setdefault(one.judged.next_run.advice, []).append(one)
+        jobs = [
+            {
+                "advice": advice[:1].upper() + advice[1:],
+                "whose": f"{some[0].entry.name}, {some[0].workload}",
+                "others": len(some) - 1,
+                "job": some[0].judged.next_run.job,
+            }
+            for advice, some in list(asked.items())[:_MOST_JOBS]
+            if some[0].judged.next_run
+        ]
+        return render("verdict_next", jobs=jobs, group=self._group(part)) if jobs else None
+
+    def _table_of(self, part: Part, place: str, verdict: Sequence[RunVerdict]) -> Block:
+        columns = ["Series and workload", "Verdict", "Certain", "Second", "Most used limit"]
+        rows = [
+            {"entry": one.entry, "name": one.entry.name, "sub": one.workload, "cells": _cells(one)}
+            for one in verdict[:MOST_ROWS]
+        ]
+        note = f"{self._prefix(part)}Every run with its verdict, and the second most likely cause."
+        if len(verdict) > MOST_ROWS:
+            note += f" The first {MOST_ROWS} of {len(verdict)}; azbench verdict tells of each."
+        return render("table", id=f"{place}-verdicts", note=note, columns=columns, rows=rows, left=[1, 3])
+
+
+def _cells(verdict: RunVerdict) -> list[str]:
+    judged = verdict.judged
+    top = max(judged.limits, key=lambda row: row.utilisation, default=None)
+    second = ""
+    if judged.runner_up:
+        share = verdicts.percent(judged.posterior.get(judged.runner_up, 0.0))
+        second = f"{verdict_words.name(judged.runner_up)} ({share})"
+    used = f"{100 * top.utilisation:.0f} % of {verdicts.limit_text(top)}" if top else "none documented"
+    return [judged.words, verdicts.certainty(judged).removesuffix(" certain"), second, used]

@@ -1,0 +1,161 @@
+"""What a report says: each method of :class:`Report` is one cell of ``report.ipynb``."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from azbenchlib import __version__
+from azbenchlib.analysis import summary, totals
+from azbenchlib.report import formatting
+from azbenchlib.report.blocks import Block, render
+from azbenchlib.report.part import Part
+from azbenchlib.report.sections import comparison, evidence, method, prices, rooflines, verdicts
+from azbenchlib.views.view import MOST_ROWS, NotebookView
+
+_MOST_CARDS = 12
+_MOST_COLUMNS = 12  # series that such a table has room for
+
+
+class Report(NotebookView):
+    """A report under way.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        Folders, or names of datasets in ``datasets/`` or among those shipped; the first is the subject.
+    title, author, client : str
+        For the head of the report; an empty title takes the first dataset's.
+
+    Raises
+    ------
+    InputError
+        When a dataset cannot be read or holds nothing to report.
+    """
+
+    def __init__(self, datasets: Sequence[str], title: str = "", author: str = "", client: str = "") -> None:
+        super().__init__(datasets, "a report needs at least one dataset")
+        self.title = title or self.parts[0].manifest.title
+        self.author, self.client = author, client
+
+    def header(self) -> Block:
+        """Title, the finding in a sentence, and what the data are."""
+        first = self.parts[0]
+        runs = sum(part.arrangement.runs["at_once"].nunique() for part in self.parts)
+        facts = [
+            ("Measured", formatting.join(formatting.measured(part.manifest) for part in self.parts)),
+            ("With", formatting.join(formatting.tools(part.manifest) for part in self.parts)),
+            ("Data", ", ".join([*_measured_on(self.parts), formatting.count(runs, "run")])),
+            ("Report", f"azbench {__version__}, {formatting.today()}"),
+        ]
+        facts += [(name, text) for name, text in (("By", self.author), ("For", self.client)) if text]
+        finding = formatting.finding(first.arrangement, first.cards)
+        return render("header", title=self.title, finding=finding, facts=facts)
+
+    def cards(self) -> Block:
+        """One card a setup, or a workload where there is one setup."""
+        return self._blocks(self._cards_of)
+
+    def beside(self) -> Block:
+        """Emulated disks beside what was published of the real ones; empty where there are none of either."""
+        return comparison.table(self.parts)
+
+    def verdicts(self) -> Block:
+        """Which documented limit binds, how sure that is, and what to run next."""
+        return self._blocks(self._verdicts_of)
+
+    def prices(self) -> Block:
+        """What each setup costs and what would do for less, under a heading of its own; empty where no
+        setup of Azure is known.
+        """
+        priced: list[str] = []
+
+        def make(part: Part, place: str) -> Block | None:
+            block = prices.price_part(part, place, self._group(part), heading=not priced)
+            priced.extend([place] if block else [])
+            return block
+
+        return self._blocks(make)
+
+    def percentiles(self) -> Block:
+        """Latency by percentile, one figure a workload."""
+        return self._blocks(lambda part, place: evidence.percentile_figures(part, place, self._group(part)))
+
+    def side_by_side(self) -> Block:
+        """Rates of the series beside each other."""
+        return self._blocks(lambda part, place: evidence.rate_figures(part, place, self._group(part)))
+
+    def over_time(self) -> Block:
+        """Latency over time, where there are logs."""
+        return self._blocks(lambda part, place: evidence.time_figures(part, place, self._group(part)))
+
+    def results(self) -> Block:
+        """Every result in one table."""
+        return self._blocks(self._table_of)
+
+    def trust(self) -> Block:
+        """What was found doubtful, and what to know before quoting a figure."""
+        return self._blocks(self._trust_of)
+
+    def method(self) -> Block:
+        """Environment and exact commands."""
+        return self._blocks(lambda part, _: method.environment(part, self._group(part)))
+
+    def sources(self) -> Block:
+        """Publications, and the hashes of the raw files."""
+        return method.sources(self.parts)
+
+    def _cards_of(self, part: Part, _: str) -> Block:
+        shown = [formatting.card(card, part.entries[card.series]) for card in part.cards[:_MOST_CARDS]]
+        left_out = len(part.cards) - len(shown)
+        footnote = f"{left_out} more in the table of results." if left_out else ""
+        return render("cards", cards=shown, group=self._group(part), footnote=footnote)
+
+    def _verdicts_of(self, part: Part, place: str) -> Block:
+        group = self._group(part)
+        figures = [
+            draw(part, place, part.verdicts, group) for draw in (rooflines.roofline, rooflines.over_time)
+        ]
+        made = [verdicts.cards(part, part.verdicts, group), *figures]
+        return Block("\n".join(block.html for block in made if block))
+
+    def _trust_of(self, part: Part, place: str) -> Block:
+        group = self._group(part)
+        made = [method.trust(part, place, group), verdicts.warnings(part, place, part.verdicts, group)]
+        return Block("\n".join(block.html for block in made if block))
+
+    def _table_of(self, part: Part, place: str) -> Block:
+        table = summary.results_table(part.arrangement, part.dataset.tables)
+        group = self._prefix(part)
+        if len(table) > MOST_ROWS and len(part.entries) <= _MOST_COLUMNS:
+            medians = summary.medians_by_pattern(totals.totals(part.arrangement))
+            sizes = part.arrangement.runs["bs_bytes"]
+            rows, columns = (
+                formatting.median_rows(medians),
+                ["Test", *(part.entries[k].name for k in medians)],
+            )
+            note = (
+                f"{group}Median throughput in MB/s over {formatting.span_of_sizes(sizes)}{_each_of(table)}."
+            )
+            return render("table", id=f"{place}-results", note=note, columns=columns, rows=rows, left=[])
+        rows, columns = formatting.result_rows(table[:MOST_ROWS], part.entries)
+        kinds = formatting.latency_kinds(table["lat_kind"])
+        what = f"Rates and percentiles of {kinds}" if kinds else "Rates"
+        left_out = len(table) - len(rows)
+        more = f" {formatting.count(left_out, 'more row')}: azbench read has them all." if left_out else ""
+        note = f"{group}{what}, one row a workload.{more}"
+        return render("table", id=f"{place}-results", note=note, columns=columns, rows=rows, left=[])
+
+
+def _each_of(table: pd.DataFrame) -> str:
+    """How many runs stand behind each of the rates that a median was made of."""
+    most = int(table["repeats"].max())
+    return "; one run each" if most == 1 else f"; up to {most} runs each"
+
+
+def _measured_on(parts: Sequence[Part]) -> list[str]:
+    """How many setups, and how many files whose setup nobody stated."""
+    rows = [part.arrangement.runs for part in parts]
+    setups = sum(some.loc[some["stated"], "setup_id"].nunique() for some in rows)
+    files = sum(some.loc[~some["stated"], "source_path"].nunique() for some in rows)
+    told = [formatting.count(setups, "setup")] if setups else []
+    return [*told, *([f"{formatting.count(files, 'file')} without a stated setup"] if files else [])]

@@ -1,0 +1,72 @@
+"""What the classes that notebooks call have in common: datasets, and for each method a block of every one."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.dataset.dataset import Dataset, find_dataset
+from azbenchlib.report.blocks import Block, render
+from azbenchlib.report.part import Part
+
+MOST_ROWS = 60  # of a table; a longer one is condensed, or cut
+
+Make = Callable[[Part, str], Block | None]
+
+
+class NotebookView:
+    """Datasets, each with a block for every method.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        Folders, or names of datasets in ``datasets/`` or among those shipped.
+    needs_one : str
+        What is said when there is none; empty: none is allowed.
+
+    Raises
+    ------
+    InputError
+        When a dataset cannot be read, or there is none though one is needed.
+    """
+
+    _headings = False  # whether the title of a dataset stands above its block, where there are several
+
+    def __init__(self, datasets: Sequence[str], needs_one: str = "") -> None:
+        if needs_one and not datasets:
+            raise InputError(needs_one)
+        self.parts = [self._part(find_dataset(name)) for name in datasets]
+
+    def _part(self, folder: Path) -> Part:
+        """A dataset as it is shown."""
+        return Part(Dataset.load(folder), folder)
+
+    def _blocks(self, make: Make, lacks: str = "", options: Sequence[str] = ()) -> Block:
+        """The blocks of all datasets.
+
+        Parameters
+        ----------
+        make : callable
+            Gets a dataset and the name of its place on the page; None where it has nothing to show.
+        lacks : str
+            What is said of a dataset that has nothing; empty: it is left out.
+        options : sequence of str
+            Options of fio that give it next time.
+        """
+        made: list[Block] = []
+        for i, part in enumerate(self.parts):
+            if self._headings and len(self.parts) > 1:
+                made.append(render("group", title=part.manifest.title))
+            block = make(part, f"d{i}")
+            if block is None and lacks:
+                block = render("note", text=f"“{part.manifest.title}” {lacks}", options=options)
+            made += [block] if block else []
+        return Block("\n".join(block.html for block in made))
+
+    def _group(self, part: Part) -> dict[str, str] | None:
+        """Title and description of a dataset, where there are several."""
+        about = {"title": part.manifest.title, "about": part.manifest.about}
+        return about if len(self.parts) > 1 else None
+
+    def _prefix(self, part: Part) -> str:
+        """The title of a dataset before a sentence, where there are several."""
+        return f"{part.manifest.title}: " if len(self.parts) > 1 else ""

@@ -1,0 +1,201 @@
+"""What goes wrong in Azure: one sentence, results kept, and nothing left or the leftover named."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from fake_azure.campaigns import AZBENCH, SMALL, azbench, measured, refused
+from fake_azure.login import Azure
+from fake_azure.skus import restrict
+
+from azbenchlib.core.errors import InputError, MissingToolError
+from azbenchlib.dataset.dataset import Dataset
+
+pytest_plugins = ("fake_azure.fixtures",)
+pytestmark = [pytest.mark.slow, pytest.mark.fio]
+
+TWO = SMALL + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n"
+VM = r"/virtualMachines/[^/]+$"
+
+
+@pytest.fixture
+def small(azure: Azure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A small measurement file, and this process logged in to the fake Azure."""
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
+    for name, value in azure.environment.items():
+        monkeypatch.setenv(name, value)
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+def kept(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("out/raw/**/*.json"))
+
+
+def test_a_size_that_the_subscription_cannot_have_costs_nothing(azure, small):
+    restrict(azure.arm.sku("Standard_D2s_v3", "westeurope"), "1")
+    said = refused(small)
+    assert "cannot have Standard_D2s_v3 in westeurope, zone 1 (NotAvailableForSubscription)" in said
+    assert not azure.arm.bodies("PUT", "resourcegroups")
+
+
+@pytest.mark.parametrize("code", ["SkuNotAvailable", "QuotaExceeded"])
+def test_a_vm_that_is_refused(azure, small, code):
+    azure.faults.preflight(code)
+    said = refused(small)
+    assert said.startswith(f"az vm create: {code}: ")
+    assert "Nothing is left in Azure; 0 of 1 workloads are kept" in said
+    assert not azure.arm.resources
+
+
+def test_a_vm_that_fails_after_it_was_accepted(azure, small):
+    azure.faults.fail("PUT", VM, "ZonalAllocationFailed")
+    said = refused(small)
+    assert "ZonalAllocationFailed" in said
+    assert "try later, or another zone" in said
+    assert not azure.arm.resources
+
+
+def test_a_disk_over_the_quota(azure, small):
+    azure.faults.refuse("PUT", "/disks/", "QuotaExceeded", status=409)
+    said = refused(small)
+    assert said.startswith("az disk create: QuotaExceeded: ")
+    assert "ask for more quota" in said
+    assert not azure.arm.resources
+
+
+def test_what_passes_by_itself_is_no_fault(azure, small):
+    """Told to slow down; outputs cut on the way, which come in smaller pieces; a deletion that fails once."""
+    azure.faults.refuse("PUT", "/disks/", "TooManyRequests", status=429)
+    azure.faults.cut_output(1000, times=1000)
+    azure.faults.fail("DELETE", r"resourceGroups/[^/]+$", "InternalServerError")
+    folder = measured(small)
+    assert Dataset.load(folder).results["iops"].gt(0).all()
+    log = (folder / "az.log.jsonl").read_text()
+    assert log.count('"invoke"') > 10
+    assert log.count('"group", "delete"') == 2
+    assert not azure.arm.resources
+
+
+def test_a_script_that_fails_though_az_says_all_is_well_and_the_run_taken_up(azure, small):
+    small.write_text(TWO)
+    azure.faults.kill_script("/runCommands/", nth=3)  # the first prepares, the second measures
+    said = refused(small)
+    assert "data: randwrite" in said
+    assert "1 of 2 workloads are kept" in said
+    assert not azure.arm.resources
+    assert kept(small.parent) == ["first"]
+    first = next(small.parent.glob("out/raw/**/first.json")).stat().st_mtime_ns
+    folder = measured(small)  # the same again goes on
+    assert kept(small.parent) == ["first", "second"]
+    assert next(folder.glob("raw/**/first.json")).stat().st_mtime_ns == first
+    assert set(Dataset.load(folder).runs["job"]) == {"first", "second"}
+    assert not azure.arm.resources
+
+
+def test_a_fio_that_fails_leaves_what_it_said(azure, small):
+    small.write_text(SMALL.replace("rw: randread", "ioengine: windowsaio, rw: randread"))
+    said = refused(small)
+    assert "fio ended with status" in said
+    (kept,) = small.parent.glob("out/failed/*")
+    assert "windowsaio" in (kept / "layout.txt").read_text()
+    assert not azure.arm.resources
+
+
+def test_outputs_that_never_come_whole(azure, small):
+    azure.faults.cut_output(200, times=1000)
+    said = refused(small)
+    assert "its outputs came damaged, again and again" in said
+    assert not azure.arm.resources
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_takes_everything_down(azure, small, number):
+    process = _started(azure, small)
+    _until(process, "prepare data")
+    process.send_signal(number)
+    text, _ = process.communicate(timeout=300)
+    assert process.returncode == 130, text
+    assert not azure.arm.resources
+    assert "interrupted; deleting azbench-small-" in text
+    assert "azbench: interrupted. Nothing is left in Azure; 0 of 1 workloads are kept" in text
+
+
+def test_a_killed_run_is_found_by_cleanup_and_by_the_next_run(azure, small):
+    small.write_text(TWO)
+    process = _started(azure, small)
+    _until(process, "data: randwrite")
+    process.kill()
+    process.wait()
+    assert azure.arm.resources
+    (left,) = {path.split("/")[4] for path in azure.arm.resources}
+    listed = azbench("cleanup", environment=azure.environment, folder=small.parent)
+    assert left in listed.stdout
+    measured(small)  # deletes what it left, and goes on
+    assert not azure.arm.resources
+    assert kept(small.parent) == ["first", "second"]
+
+
+def test_a_feature_that_is_missing_is_asked_for(azure, small):
+    small.write_text(SMALL.replace("zone: 1", "zone: 1\nsecurity_type: Standard"))
+    azure.arm.features["Microsoft.Compute/UseStandardSecurityType"] = "NotRegistered"
+    said = refused(small)
+    assert "feature Microsoft.Compute/UseStandardSecurityType: is NotRegistered" in said
+    assert any(entry.command == "feature register" for entry in azure.arm.log)
+
+
+def test_a_provider_that_is_missing_is_registered(azure, small):
+    azure.arm.providers["microsoft.compute"] = "NotRegistered"
+    restrict(azure.arm.sku("Standard_D2s_v3", "westeurope"))  # to end soon
+    refused(small)
+    assert any(entry.command == "provider register" for entry in azure.arm.log)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("Standard_D2s_v3", "Standard_D2_v9"), "westeurope does not offer the size Standard_D2_v9"),
+        (("zone: 1", "zone: 7"), "has zones 1, 2, 3 in westeurope, not zone 7"),
+        (("size: 32GiB", "size: 32GiB, count: 9"), "takes 4 data disks at most, not 9"),
+    ],
+)
+def test_what_the_region_does_not_have_is_said_before_anything_is_made(azure, small, change, said):
+    small.write_text(SMALL.replace(*change))
+    with pytest.raises(InputError, match=said):
+        measured(small)
+    assert not azure.arm.bodies("PUT", "resourcegroups")
+
+
+def test_without_a_login_one_sentence_says_what_to_do(azure, small, tmp_path):
+    (tmp_path / "config").mkdir()
+    environment = {**azure.environment, "AZURE_CONFIG_DIR": str(tmp_path / "config")}
+    done = azbench("run", small, "--target", "azure", environment=environment, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "azbench: az is not logged in; run `az login`, then start again"
+
+
+def test_without_az_one_sentence_says_what_to_do(small, monkeypatch):
+    monkeypatch.setenv("AZBENCH_AZ", "no-such-az")
+    with pytest.raises(MissingToolError, match="get it with `make azure`, then log in with `az login`"):
+        measured(small)
+
+
+def _started(azure: Azure, file: Path) -> subprocess.Popen[str]:
+    command = [str(AZBENCH), "run", str(file), "--target", "azure", "-o", str(file.with_name("out"))]
+    return subprocess.Popen(
+        command, env=dict(azure.environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def _until(process: subprocess.Popen[str], text: str) -> None:
+    assert process.stdout
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if text in line:
+            return
+    raise AssertionError("".join(lines))

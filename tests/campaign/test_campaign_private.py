@@ -1,0 +1,126 @@
+"""A dataset and its report tell what was measured, not by whom and in which folder of theirs."""
+
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from programs import azbench
+from pypdf import PdfReader
+
+from azbenchlib import campaign
+from azbenchlib.campaign.workloads.jobfile import JobFile
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.dataset.dataset import Dataset
+
+AZBENCH = Path(sys.executable).parent / "azbench"
+WHO = "jane.doe"
+SMALL = [f"--parameter={one}" for one in ("block_sizes=['4k']", "iodepths=[2]", "runtime_s=1", "size='16m'")]
+MEASUREMENT = """\
+title: Mine
+region: westeurope
+vm: Standard_D2s_v3
+disks: {d: {sku: Premium_LRS, size: 32GiB}}
+workloads:
+  plain: {rw: randread, bs: 4k, iodepth: 2, size: 16m, runtime: 1}
+  file: {job: own.fio, runtime: 1}
+"""
+JOB = "[own]\nrw=randread\nbs=4k\nsize=16m\nfilename=own-data\nioengine=posixaio\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of somebody with a name."""
+    place = tmp_path / WHO
+    (place / "work").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(place))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+    for name in ("USER", "LOGNAME"):
+        monkeypatch.setenv(name, WHO)
+    return place
+
+
+def contents(path: Path) -> bytes:
+    """The bytes of a file, and what it says when it is unpacked."""
+    data = path.read_bytes()
+    if path.suffix == ".parquet":
+        table = pd.read_parquet(path)
+        return data + table.to_csv().encode()
+    if path.suffix == ".pdf":
+        pdf = PdfReader(io.BytesIO(data))
+        pages = "\n".join(page.extract_text() for page in pdf.pages)
+        return data + f"{pages}{pdf.metadata}{pdf.xmp_metadata}".encode()
+    return data
+
+
+def assert_nobody_is_named(*folders: Path) -> None:
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert len(files) > 5
+    for path in files:
+        told = contents(path)
+        place = told.find(WHO.encode())
+        assert place < 0, f"{path}: …{told[max(0, place - 200) : place + 100]!r}"
+
+
+@pytest.mark.fio
+@pytest.mark.slow
+def test_a_measurement_and_its_report_name_nobody(home: Path) -> None:
+    work = home / "work"
+    (work / "m.yaml").write_text(MEASUREMENT)
+    (work / "own.fio").write_text(JOB)
+    for command in (
+        ["run", work / "m.yaml", "--target", "local", "-o", work / "ds", "-p", f"directory={work}"],
+        ["report", work / "ds", "-o", work / "report"],
+        ["run", "--target", "local", "-o", "ds2", *SMALL],
+        ["report", "ds2", "-o", "report2"],
+    ):
+        done = azbench(*command, cwd=work)
+        assert done.returncode == 0, done.stderr
+    assert_nobody_is_named(work / "ds", work / "report", work / "ds2", work / "report2")
+    kept = json.loads((work / "ds2" / "measure.ipynb").read_text())["metadata"]["papermill"]
+    assert kept["input_path"] == "01_measure.ipynb" and kept["parameters"]["dataset"] == "ds2"
+    assert len(Dataset.load(work / "ds").runs) == 2
+
+
+@pytest.mark.fio
+def test_a_target_in_the_home_folder_is_driven_and_taken_up_unnamed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dataset lies elsewhere; the second workload fails at first and leaves what it said."""
+    tiny = {"size": "16m", "runtime_s": 0.3, "ramp_s": 0}
+    workloads = [*campaign.matrix(["4k"], [2], ["randwrite"], **tiny), JobFile("own", JOB, 0.3)]
+    broken = tmp_path / "bin"
+    broken.mkdir()
+    real = shutil.which("fio")
+    (broken / "fio").write_text(
+        f'#!/bin/sh\ncase "$*" in *own.fio*) echo "fio: {home}: no such thing" >&2; exit 1;; esac\n'
+        f'exec {real} "$@"\n'
+    )
+    (broken / "fio").chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", str(broken), prepend=":")
+        with pytest.raises(AzbenchError, match="no such thing"):
+            campaign.measure(
+                campaign.LocalTarget(directory=home / "work", workloads=workloads), tmp_path / "ds"
+            )
+    assert_nobody_is_named(tmp_path / "ds")
+    said: list[str] = []
+    campaign.measure(
+        campaign.LocalTarget(directory=home / "work", workloads=workloads),
+        tmp_path / "ds",
+        progress=lambda done, total, text: said.append(text),
+    )
+    assert_nobody_is_named(tmp_path / "ds")
+    assert said[0].startswith("randwrite") and "…" not in said[0]  # it was there already
+    assert not list((home / "work").iterdir())
+    found = Dataset.load(tmp_path / "ds")
+    assert len(found.runs) == 2 and found.results["ios"].min() > 0
+    (option,) = {job["job options"]["filename"] for job in _jobs(tmp_path / "ds" / "raw", "randwrite*.json")}
+    assert option == "azbench.fio-data"
+
+
+def _jobs(raw: Path, names: str) -> list[dict]:
+    return [job for path in raw.glob(names) for job in json.loads(path.read_text())["jobs"]]

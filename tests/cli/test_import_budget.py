@@ -1,0 +1,39 @@
+"""Verbs that draw nothing load no library that draws, and none of the slow ones that they do not need."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SLOW = ("matplotlib", "seaborn", "scipy.stats", "ruptures")
+DATASETS = Path(__file__).parents[2] / "datasets"
+DATASET = "ultra-disk-2019"
+PROGRAM = """
+import sys
+from azbenchlib.cli import main
+sys.argv = ["azbench", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print(*(name for name in {slow} if name in sys.modules), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("verdict", DATASET),
+        ("limits", f"{DATASET}/ultra-10000-50"),
+        ("advise", "--from", DATASET),
+        ("read", str(DATASETS / DATASET)),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_verb_that_draws_nothing_loads_no_slow_library(arguments: tuple[str, ...]) -> None:
+    program = PROGRAM.format(slow=SLOW)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].strip() == ""

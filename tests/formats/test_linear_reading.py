@@ -1,0 +1,118 @@
+"""Twice the text takes about twice the time, whatever it consists of: sniffers and readers, in processes.
+
+A process may take a minute of CPU; a reader that takes the square of its text needs hours for some of these.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from azbenchlib.formats import FORMATS
+
+READ = """
+import resource, sys, time
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+from azbenchlib import formats
+from azbenchlib.formats.base import Source
+
+def taken(text):
+    source = Source("run_wol.dat", text.encode())
+    started = time.process_time()
+    fmt = formats.recognise(source)
+    fmt and fmt.read(source, None)
+    return time.process_time() - started
+
+head, units = eval(sys.stdin.read())
+taken(head)
+for unit in units:
+    once, twice = (taken(head + unit * (size // len(unit))) for size in (50_000, 100_000))
+    if twice > 3 * once + 0.4:
+        print(f"{unit!r}: {once:.2f} s, {twice:.2f} s")
+"""
+HEADS = {
+    "nobody's": "",
+    "iozone text": "\tIozone: Performance Test of File I/O\n              kB  reclen    write  rewrite\n",
+    "iozone report": 'Excel output is below:\n"Writer report"\n        "4"  "64"\n',
+    "iozone throughput": "\tChildren see throughput for  4 initial writers \t=  5.50 kB/sec\n",
+    "iozone latencies": "Offset in Kbytes   Latency in microseconds  Transfer size in bytes\n",
+    "diskspd text": "Input parameters:\n\ttimespan:   1\n\tpath: 'a'\nResults for timespan 1:\nTotal IO\n"
+    "thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  file\n",
+    "diskspd percentiles": "Results for timespan 1:\nTotal IO\ntotal:\n  %-ile |  Read (ms)\n",
+    "diskspd XML": "<Results><System></System><Profile></Profile>",
+    "IOMeter results": "'Test Type,Test Description\n'Access specifications\n"
+    "'Access specification name,default assignment\na,0\n'Results\n'Target Type,Target Name,Spec,x,IOps\n",
+    "IOMeter names": "'Test Type,Test Description\n'Access specification name,default assignment\n",
+    "IOMeter setup": "'MANAGER LIST ======\n'Worker\n w\n'Assigned access specs\n a\n'Target\n",
+    "published": "source_file,source_line,experiment,quantity,stat,value,unit\n",
+    "lab log": '{"azbench_lab": 1, "started_unix_s": 1000.0}\n',
+}
+UNITS = (
+    *(
+        "\n",
+        " ",
+        "\t",
+        "\r",
+        "9",
+        "9 ",
+        "9\n",
+        " 9 9 9\n",
+        '"',
+        '" ',
+        "' ",
+        ",",
+        ",a",
+        ";",
+        "|",
+        "| ",
+        "<",
+        "<a>",
+    ),
+    *("<Id/>", "<Target/>", "-", "[", "{", "(", " (1)", " report", "a report ", ". ", "=", "a =", "total: |"),
+    *("a\n", "DISK,a,b,c,5\n", "'Target\n", "'Worker\n", "path: 'x'\n", "0 | 1 | 1 | 1 | 1 | x (1GiB)\n"),
+    *(
+        "Total IO\n",
+        "%-ile|\n",
+        "99th | 1\n",
+        "timespan: 1\n",
+        "Results for timespan 1:\n",
+        '"4" "4" ',
+        '"4" 1\n',
+    ),
+    *(
+        "Children see throughput for ",
+        "Children see throughput for 1 a ",
+        "CPU utilization ",
+        "kB  reclen  write\n",
+    ),
+    *("Offset in Kbytes ", "Iozone: Performance Test of File I/O\n", "Command line used: iozone -a\n", "-a "),
+    *(
+        '{"unix_s": 1001, "objects": {"a": {"credits": 1}}}\n',
+        '{"azbench_lab": 1,}\n',
+        "a,1,e,iops,mean,5,IOPS\n",
+    ),
+    *(
+        "8,100,0,0\n",
+        "</Results>",
+        "<Results></Results>",
+        "error\n",
+        '"a"\n',
+        "Total latency distribution:\n",
+    ),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HEADS)
+def test_twice_the_text_takes_about_twice_the_time(name: str) -> None:
+    given = repr((HEADS[name], UNITS))
+    result = subprocess.run(
+        [sys.executable, "-c", READ], input=given, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr[-500:]
+
+
+def test_the_heads_are_claimed_by_the_formats_that_are_tried() -> None:
+    claimed = {fmt.name for head in HEADS.values() for fmt in FORMATS if fmt.sniff(head)}
+    tools = ("iozone text", "iozone lat", "diskspd", "IOMeter", "published", "lab")
+    assert claimed == {fmt.name for fmt in FORMATS if fmt.name.startswith(tools)}

@@ -1,0 +1,209 @@
+"""The lab's limits beside those of QEMU's throttle groups, with the same settings and the same clients.
+
+QEMU's storage daemon is the independent reference: another program, another implementation of the same leaky
+buckets. Its reads of zeroes bypass the throttle, so its disks are ``null-co`` without ``read-zeroes``; its
+first 100 ms are free of charge, so fio gets a ramp. An Azure credit bucket is two nested groups: one of rate
+base and capacity (burst − base) × T, under one of rate burst.
+"""
+
+import json
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from lab_tools import fio_command, own_cache, qemu_storage_daemon  # noqa: F401
+
+from azbenchlib.lab.client import Client
+from azbenchlib.lab.engine.virtual_machine import Options
+from azbenchlib.lab.lab import Lab
+from azbenchlib.lab.server import live_log
+from azbenchlib.lab.server.serve import SOCKET
+from azbenchlib.model.io_path import Load
+from azbenchlib.model.limits import deliver
+from azbenchlib.model.setup import VM, Cap, Disk, Setup
+
+pytestmark = pytest.mark.fio
+SIZE = 2**30
+LATE_S = 0.001  # with completions later than this, the machine was too busy for a test of one per cent
+TRIES = 3
+
+
+@pytest.fixture(scope="module")
+def daemon() -> str:
+    path = qemu_storage_daemon()
+    if path is None:
+        pytest.skip("qemu-storage-daemon is not installed, and only root on Debian or Ubuntu may install it")
+    return path
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A throttle group: of rate, and of capacity if that is another than QEMU's own."""
+
+    name: str
+    iops: int = 0
+    bytes_per_s: int = 0
+    capacity: int = 0
+
+    def json(self) -> str:
+        limits = {"iops-total": self.iops, "bps-total": self.bytes_per_s, "iops-total-max": self.capacity}
+        content = {"qom-type": "throttle-group", "id": self.name}
+        return json.dumps(content | {"limits": {key: value for key, value in limits.items() if value}})
+
+
+@contextmanager
+def qemu(daemon: str, folder: Path, disks: dict[str, Sequence[Limit]]) -> Iterator[Path]:
+    """A daemon with these disks, each behind its limits, the innermost first; yields its socket."""
+    path = folder / "qemu.sock"
+    command = [daemon, "--nbd-server", f"addr.type=unix,addr.path={path},max-connections=0"]
+    for limit in {limit.name: limit for limits in disks.values() for limit in limits}.values():
+        command += ["--object", limit.json()]
+    for disk, limits in disks.items():
+        node = f"{disk}-null"
+        command += ["--blockdev", f"driver=null-co,node-name={node},size={SIZE},read-zeroes=off"]
+        for limit in limits:
+            inner, node = node, f"{disk}-{limit.name}"
+            group = f"throttle-group={limit.name},file={inner}"
+            command += ["--blockdev", f"driver=throttle,node-name={node},{group}"]
+        command += ["--export", f"type=nbd,id={disk},node-name={node},name={disk},writable=on"]
+    with subprocess.Popen(command) as process:
+        try:
+            while not listening(path):
+                assert process.poll() is None, "qemu-storage-daemon ended"
+                time.sleep(0.02)
+            yield path
+        finally:
+            process.terminate()
+
+
+def listening(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
+
+
+def measured(path: Path, jobs: dict[str, Sequence[str]]) -> dict[str, tuple[float, float]]:
+    """IOPS and bytes per second of all jobs, at once, by real fio; each drives the disk of its name."""
+    options = ["--time_based", "--ramp_time=1", "--runtime=2500ms", f"--size={SIZE}", "--iodepth=4"]
+    command = fio_command("", *options)
+    command = [part for part in command if not part.startswith(("--uri", "--name"))]
+    for name, own in jobs.items():
+        command += [f"--name={name}", f"--uri=nbd+unix:///{name}?socket={path}", *own]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for job in json.loads(done.stdout[done.stdout.index("{") :])["jobs"]:
+        both = [job[ddir] for ddir in ("read", "write")]
+        seconds = max(part["runtime"] for part in both) / 1000
+        found[job["jobname"]] = tuple(
+            sum(part[key] for part in both) / seconds for key in ("total_ios", "io_bytes")
+        )
+    return found
+
+
+def measured_in_lab(setup: Setup, jobs: dict[str, Sequence[str]]) -> dict[str, tuple[float, float]]:
+    for _ in range(TRIES):
+        with Lab(setup, Options(latency=dict.fromkeys(jobs, "none")), time_scale=1) as lab:
+            found = measured(lab.folder / SOCKET, jobs)
+            late_s = live_log.lateness_s(lab.log)[1]
+        if late_s < LATE_S:
+            break
+    return found
+
+
+MB = 10**6
+# IOPS, bytes per second, block size, pattern.
+SETTINGS = {
+    "a": (500, 0, 4096, "randread"),
+    "b": (1500, 0, 4096, "randwrite"),
+    "c": (2000, 0, 16384, "randrw"),
+    "d": (0, 20 * MB, 16384, "read"),
+    "e": (0, 60 * MB, 65536, "write"),
+    "f": (800, 10 * MB, 8192, "randread"),  # IOPS bind
+    "g": (2000, 10 * MB, 8192, "randread"),  # bytes bind
+}
+
+
+def test_iops_and_bytes_within_one_per_cent_on_seven_settings(daemon: str, tmp_path: Path) -> None:
+    disks, limits, jobs, wanted = [], {}, {}, {}
+    for name, (iops, rate, bs, rw) in SETTINGS.items():
+        disks.append(Disk(name=name, size_bytes=SIZE, cap=Cap(iops=iops or None, bytes_per_s=rate or None)))
+        limits[name] = [Limit(f"l{name}", iops, rate)]
+        jobs[name] = [f"--bs={bs}", f"--rw={rw}"]
+        wanted[name] = min(iops or rate / bs, (rate or iops * bs) / bs)
+    expected = {
+        name: (pytest.approx(wanted[name], rel=0.01), pytest.approx(wanted[name] * bs, rel=0.01))
+        for name, (_, _, bs, _) in SETTINGS.items()
+    }
+    for _ in range(TRIES):  # what else this machine does costs either of them I/Os
+        with qemu(daemon, tmp_path, limits) as path:
+            theirs = measured(path, jobs)
+        ours = measured_in_lab(Setup(disks=tuple(disks)), jobs)
+        if ours == expected and theirs == expected:
+            break
+    assert ours == expected
+    assert theirs == expected
+
+
+def test_nested_and_shared_limits_within_one_per_cent(daemon: str, tmp_path: Path) -> None:
+    """Four disks of a VM that allows 1,600 IOPS: two have less of their own, two share what is left."""
+    caps = {"a": 200, "b": 400, "c": 2000, "d": 2000}
+    vm = Limit("vm", 1600)
+    setup = Setup(
+        VM(uncached=Cap(iops=1600)),
+        tuple(Disk(name=name, size_bytes=SIZE, cap=Cap(iops=iops)) for name, iops in caps.items()),
+    )
+    jobs = {name: ["--bs=4k", "--rw=randread"] for name in caps}
+    with qemu(daemon, tmp_path, {name: [vm, Limit(f"l{name}", iops)] for name, iops in caps.items()}) as path:
+        theirs = measured(path, jobs)
+    ours = measured_in_lab(setup, jobs)
+    assert sum(iops for iops, _ in theirs.values()) == pytest.approx(1600, rel=0.01)
+    assert sum(iops for iops, _ in ours.values()) == pytest.approx(1600, rel=0.01)
+    told = deliver(setup, [Load(volume=name, bs_bytes=4096) for name in caps])
+    assert [use.iops for use in told.volumes] == [200, 400, 500, 500]
+    for use in told.volumes:
+        assert ours[use.volume][0] == pytest.approx(use.iops, rel=0.01)
+    assert theirs["a"][0] == pytest.approx(ours["a"][0], rel=0.01)
+
+
+def drive(client: Client, seconds: float) -> tuple[int, float, float]:
+    """As fast as it goes, eight at a time: I/Os, when they began, when the last was complete."""
+    ios, begun = 0, time.perf_counter()
+    while time.perf_counter() < begun + seconds:
+        client.read_many(range(0, 8 * 4096, 4096), 4096)
+        ios += 8
+    return ios, begun, time.perf_counter()
+
+
+BASE, BURST, CREDIT_S, PAUSE_S = 300, 1500, 1.0, 1.5
+
+
+def credits(path: Path) -> tuple[float, float, float]:
+    """Credits spent, those gained in a pause, and what the pause should have brought."""
+    with Client(path, "data") as client:
+        first, begun, ended = drive(client, 2.0)
+        time.sleep(PAUSE_S)
+        second, again, last = drive(client, 1.2)
+    spent = first - BASE * (ended - begun)
+    return spent, second - BASE * (last - again), BASE * (again - ended)
+
+
+def test_credits_spent_and_gained_again(daemon: str, tmp_path: Path) -> None:
+    stock = (BURST - BASE) * CREDIT_S
+    groups = [Limit("credit", BASE, capacity=int(stock)), Limit("cap", BURST)]
+    with qemu(daemon, tmp_path, {"data": groups}) as path:
+        theirs = credits(path)
+    setup = Setup(disks=(Disk(name="data", size_bytes=SIZE, cap=Cap(iops=BASE, burst_iops=BURST)),))
+    for _ in range(TRIES):
+        with Lab(setup, Options(credit_s=CREDIT_S, latency={"data": "none"}), time_scale=1) as lab:
+            ours = credits(lab.folder / SOCKET)
+            late_s = live_log.lateness_s(lab.log)[1]
+        if late_s < LATE_S:
+            break
+    for spent, gained, expected in (ours, theirs):
+        assert spent == pytest.approx(stock, rel=0.01)
+        assert gained == pytest.approx(expected, rel=0.02)

@@ -1,0 +1,197 @@
+"""Every figure of a report is read back from the page, and reckoned from the tables or known beforehand."""
+
+import csv
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from readback import foreign
+from readback.check import Checker
+from readback.known import Known
+from readback.page import Page
+
+from azbenchlib import Report, campaign
+from azbenchlib.dataset.dataset import Dataset
+
+ROOT = Path(__file__).parents[2]
+DATASETS = ROOT / "datasets"
+SHIPPED = sorted(path.parent.name for path in DATASETS.glob("*-20*/manifest.json"))
+# The cells of the report's notebook.
+CELLS = (
+    *("header", "cards", "beside", "verdicts", "prices", "percentiles", "side_by_side", "over_time"),
+    *("results", "trust", "method", "sources"),
+)
+
+
+@pytest.fixture(autouse=True)
+def shipped_prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the catalogue and the prices that come with azbench, not what was read on this machine."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+def rendered(folders: Iterable[Path]) -> str:
+    """All blocks of a report, as its notebook puts them one below the other."""
+    report = Report([str(folder) for folder in folders])
+    return "\n".join(getattr(report, cell)().html for cell in CELLS)
+
+
+def known(folder: Path) -> Known:
+    return Known(json.loads((folder / "manifest.json").read_text()), Dataset.load(folder).tables, ROOT)
+
+
+def read_back(folders: list[Path], *parts: Known) -> Checker:
+    return Page(list(parts) or [known(folder) for folder in folders]).read(rendered(folders))
+
+
+def assert_right(checker: Checker, **least: int) -> None:
+    """No fault, and so many figures of a kind were read at least: a page that is not read has none either."""
+    assert not checker.faults, "\n".join(checker.faults)
+    short = {
+        kind: checker.counted.get(kind, 0) for kind, n in least.items() if checker.counted.get(kind, 0) < n
+    }
+    assert not short, f"read only {short} of {least}"
+
+
+# Kinds of figures, and how many of them each report has at least.
+LEAST = {
+    "azure-local-disks-2020": {"iops": 100, "lat_us": 150, "money": 25, "bar": 14, "place": 100, "limit": 20},
+    "iozone-host-cache-2012": {"bytes_per_s": 30, "median": 52, "range": 10, "place": 8},
+    "l-series-iometer-2017": {"bytes_per_s": 20, "iops": 14, "money": 7, "bar": 7, "quote": 2, "place": 8},
+    "ultra-disk-2019": {"iops": 30, "money": 15, "bar": 9, "quote": 2, "place": 10},
+    "zone-redundant-disks-2022": {"iops": 100, "money": 20, "bar": 7, "quote": 16, "place": 40},
+}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_figure_of_a_shipped_dataset_is_that_of_its_tables(name: str) -> None:
+    assert_right(read_back([DATASETS / name]), **LEAST[name])
+
+
+def test_several_datasets_keep_their_figures_apart() -> None:
+    names = [name for name in SHIPPED if not name.startswith("iozone")]
+    least = {
+        kind: sum(LEAST[name].get(kind, 0) for name in names) for kind in ("money", "bar", "place", "quote")
+    }
+    assert_right(read_back([DATASETS / name for name in names]), **least)
+
+
+@pytest.mark.parametrize(
+    ("make", "least"),
+    [
+        (foreign.unstated, {"iops": 20, "lat_us": 40, "bytes_per_s": 20, "place": 20}),
+        (foreign.stated, {"iops": 60, "lat_us": 100, "money": 20, "bar": 10, "place": 60}),
+        (foreign.bursting, {"iops": 30, "lat_us": 50, "money": 10, "bar": 4, "place": 30, "burst": 3}),
+    ],
+    ids=["files", "setups", "bursting"],
+)
+def test_reports_of_foreign_outputs_say_what_is_known_to_be_true(
+    make, least: dict[str, int], tmp_path: Path
+) -> None:
+    made = make()
+    folder = made.write(tmp_path)
+    truth = known(folder)
+    truth.facts = made.facts
+    assert_right(read_back([folder], truth), **least)
+
+
+@pytest.mark.parametrize(
+    "make", [foreign.unstated, foreign.stated, foreign.bursting], ids=["files", "setups", "bursting"]
+)
+def test_the_reckoning_itself_finds_the_truth(make, tmp_path: Path) -> None:
+    """What is reckoned from the tables is what the files were made from."""
+    made = make()
+    found = known(made.write(tmp_path)).facts
+    for fact in made.facts:
+        near = [
+            other
+            for other in found
+            if (other.kind, other.topic, other.pooled) == (fact.kind, fact.topic, fact.pooled)
+            and abs(other.value - fact.value) <= (max(fact.within, other.within) + 1e-6) * fact.value
+        ]
+        assert near, fact
+
+
+def test_a_burst_limit_has_a_source_that_states_it() -> None:
+    assert not read_back([DATASETS / "zone-redundant-disks-2022"]).astray
+
+
+def test_a_mean_over_burst_and_base_is_told_nowhere(tmp_path: Path) -> None:
+    assert not read_back([foreign.bursting().write(tmp_path)]).means
+
+
+# --- emulated disks -----------------------------------------------------------------------------------
+
+PLAN = """
+title: A small disk that bursts, and a bought one
+region: eastus2
+as_of: 2020-07-01
+setups:
+  - name: small
+    vm: Standard_E8ds_v4
+    disks: {os: {role: os, sku: Premium_LRS, size: 32GiB}}
+    workloads:
+      drain: {rw: randwrite, bs: 8k, iodepth: 32, size: 1g, runtime: 2700}
+  - name: bought
+    vm: Standard_E32-8s_v3
+    zone: 1
+    disks: {data: {sku: UltraSSD_LRS, size: 128GiB, iops: 10000, mbps: 50}}
+    workloads:
+      mixed: {rw: randrw, rwmixread: 50, bs: 8k, iodepth: 32, size: 1g, runtime: 60}
+"""
+
+
+@pytest.mark.fio
+@pytest.mark.alone
+def test_every_figure_of_emulated_disks_is_that_of_their_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A burst and its end, a mixed load on a bought disk, and the same beside what was published."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    folder = tmp_path / "emulated"
+    campaign.run(campaign.load(tmp_path / "plan.yaml"), folder, target="lab", longest_s=3)
+    checker = read_back([folder, DATASETS / "ultra-disk-2019"])
+    assert_right(checker, iops=60, lat_us=60, money=25, bar=12, place=40, trace=10, beside=1)
+
+
+# --- outputs of others --------------------------------------------------------------------------------
+
+CORPUS = os.environ.get("AZBENCH_CORPUS")
+OF_EACH, LARGEST = 2, 12_000  # files of a format, and bytes
+
+
+@pytest.mark.skipif(not CORPUS, reason="AZBENCH_CORPUS names no folder of outputs")
+def test_every_figure_of_published_outputs_is_that_of_their_tables(tmp_path: Path) -> None:
+    """Files of every tool and format together: what nobody said to be alike is not compared."""
+    home = Path(str(CORPUS))
+    with (home / "manifest.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if int(row["size"] or 0) < LARGEST]
+    taken: dict[tuple[str, str], int] = {}
+    for row in rows:
+        kind = (row["tool"], row["format"])
+        timed = not row["file"].endswith(".dat")  # see the test below
+        if timed and row["tool"] and taken.get(kind, 0) < OF_EACH and (home / row["file"]).is_file():
+            taken[kind] = taken.get(kind, 0) + 1
+            target = tmp_path / "set" / "raw" / row["file"]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(home / row["file"], target)
+    described = {
+        "name": "others",
+        "title": "Outputs of others",
+        "about": "",
+        "measured": "once",
+        "setups": [],
+    }
+    (tmp_path / "set" / "manifest.json").write_text(json.dumps(described))
+    assert_right(read_back([tmp_path / "set"]), iops=20, bytes_per_s=20)
+
+
+def test_latencies_that_have_no_times_are_no_figure_over_time(tmp_path: Path) -> None:
+    """iozone's -Q has the offset of each I/O, and not when it was."""
+    made = foreign.unstated()
+    folder = made.write(tmp_path)
+    shutil.copy(ROOT / "tests" / "data" / "iozone" / "rol.dat", folder / "raw")
+    assert_right(read_back([folder]), iops=20)

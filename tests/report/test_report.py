@@ -1,0 +1,252 @@
+"""The report: right figures, everything escaped, one file without outside references, whole or not at all."""
+
+import json
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+
+import nbformat
+import pytest
+from pypdf import PdfReader
+
+from azbenchlib import Report
+from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, OutputError
+from azbenchlib.dataset import manifest
+from azbenchlib.report import build, execute, pdf, style
+from azbenchlib.report.page import to_html
+
+ROOT = Path(__file__).parents[2]
+LOCAL_DISKS = ROOT / "datasets" / "azure-local-disks-2020"
+SHIPPED = sorted(path.parent for path in (ROOT / "datasets").glob("*-20*/manifest.json"))
+# Setup: the rate of the asynchronous run, and p50, p95, p99 of the synchronous one, as published.
+PUBLISHED = {
+    "E8as_v4, temp disk": ("16,300", "134", "147 µs", "375 µs", "578 µs"),
+    "E8ds_v4, temp disk": ("59,200", "484", "145 µs", "269 µs", "498 µs"),
+    "E8ds_v4, OS disk, ReadWrite cache": ("60,100", "492", "51 µs", "251 µs", "685 µs"),
+    "E8ds_v4, OS disk, no cache": ("3,499", "28.6", "2.47 ms", "2.87 ms", "3.56 ms"),
+    "E8ds_v4, ephemeral OS disk": ("60,600", "497", "221 µs", "529 µs", "840 µs"),
+    "L8s_v2, local NVMe": ("261,000", "1,071", "43 µs", "78 µs", "121 µs"),
+}
+
+
+def words(html: str) -> str:
+    """The text of a page, white space folded."""
+    bare = re.sub(r"<(style|title)\b.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", unescape(bare).replace("\u00a0", " "))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> build.Written:
+    folder = tmp_path_factory.mktemp("report") / "made" / "anew"
+    return build.build([str(LOCAL_DISKS)], folder, author="Ada <b>", client="R & D")
+
+
+@pytest.fixture(scope="module")
+def html(written: build.Written) -> str:
+    return written.html.read_text()
+
+
+def test_every_card_has_the_published_figures(html: str) -> None:
+    cards = {words(card).strip() for card in re.findall(r"<article.*?</article>", html, re.DOTALL)}
+    assert len(cards) == 6
+    for setup, figures in PUBLISHED.items():
+        (card,) = [text for text in cards if setup in text]
+        assert all(figure in card for figure in figures), card
+
+
+def test_the_table_lists_all_twelve_runs(html: str) -> None:
+    table = html[html.index('id="d0-results"') :]
+    rows = re.findall(r"<tr .*?</tr>", table[: table.index("</table>")], re.DOTALL)
+    assert len(rows) == 12
+    (nvme,) = [words(row).strip() for row in rows if "L8s_v2" in row and "8,192" in words(row)]
+    assert nvme == "✚ L8s_v2, local NVMe 4 KiB random writes, 8,192 outstanding 261,000 1,071"
+
+
+def test_all_six_curves_are_drawn_with_their_markers(html: str) -> None:
+    figure = re.search(r'<figure[^>]*id="d0-percentiles-0-figure".*?</figure>', html, re.DOTALL)
+    assert figure
+    hovers = [
+        unescape(text).replace("\u00a0", " ") for text in re.findall(r"<title>(.*?)</title>", figure[0])
+    ]
+    for setup, p50 in (
+        ("L8s_v2, local NVMe", "43 µs"),
+        ("E8ds_v4, OS disk, no cache", "2.47 ms"),
+        ("E8as_v4, temp disk", "147 µs"),
+    ):
+        assert f"{setup}, p50: {p50}" in hovers
+    assert len(set(hovers)) == 6 * 6  # p50, p90, p95, p99, p99.9 and p99.99 of each
+    assert "29 times" in words(figure[0])
+
+
+def test_the_page_refers_to_nothing_outside_and_is_small(html: str) -> None:
+    outside = re.findall(r"""(?:src|href|action|data|poster)\s*=\s*["'](?!#|data:)([^"']*)""", html)
+    assert outside == []
+    assert not re.search(r"url\((?!['\"]?(#|data:))|@import|<script|<link|<iframe", html)
+    assert set(re.findall(r"https?://[^\"'<>\s]+", html)) <= {"http://www.w3.org/2000/svg"}
+    assert len(html.encode()) < 3_000_000
+
+
+def test_what_the_user_gives_is_escaped(html: str) -> None:
+    assert "Ada &lt;b&gt;" in html and "Ada <b>" not in html
+    assert "R &amp; D" in html
+
+
+def test_the_code_is_folded_and_no_path_of_this_machine_shows(html: str) -> None:
+    code = html[html.index('<details class="code">') :]
+    assert "report.percentiles()" in code and "<details open" not in html
+    assert str(ROOT) not in html
+
+
+def test_hostile_text_in_a_dataset_stays_text(tmp_path: Path) -> None:
+    folder = tmp_path / "hostile"
+    shutil.copytree(LOCAL_DISKS, folder)
+    evil = "<script>alert(1)</script>\"'>{{ 7*7 }}"
+    described = json.loads((folder / manifest.MANIFEST_FILE).read_text())
+    described |= {"title": evil, "about": evil, "notes": [evil]}
+    described["setups"][0]["label"] = evil
+    described["commands"][0] = {"title": evil, "text": evil}
+    (folder / manifest.MANIFEST_FILE).write_text(json.dumps(described))
+    made = build.build([str(folder)], tmp_path / "out").html.read_text()
+    assert "<script" not in made and "{{ 7*7 }}" in made and "alert(1)" in words(made)
+
+
+def test_the_pdf_says_the_same(written: build.Written) -> None:
+    reader = PdfReader(written.pdf)
+    text = re.sub(r"\s+", " ", " ".join(page.extract_text() for page in reader.pages).replace("\u00a0", " "))
+    for figures in PUBLISHED.values():
+        assert all(figure in text for figure in figures)
+    assert 3 <= len(reader.pages) <= 8
+    assert f"1 / {len(reader.pages)}" in text
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda path: path.name)
+def test_every_shipped_dataset_can_be_reported(folder: Path) -> None:
+    report = Report([str(folder)])
+    blocks = [
+        getattr(report, name)()
+        for name in ("header", "cards", "verdicts", "side_by_side", "results", "trust")
+    ]
+    blocks += [report.percentiles(), report.over_time(), report.method(), report.sources()]
+    said = words(" ".join(block.html for block in blocks))
+    assert report.parts[0].manifest.title in said
+    assert not re.search(
+        r"\b(nan|NaN|None|NA|<NA>|inf)\b", said.replace("host caching None", "").replace("than with None", "")
+    )
+
+
+def test_published_latencies_of_an_open_kind_are_shown_as_such() -> None:
+    said = words(Report(["zone-redundant-disks-2022"]).cards().html)
+    assert "4.3 ms 4 KiB random reads, 1 outstanding, statistic not stated" in said
+    said = words(Report(["ultra-disk-2019"]).cards().html)
+    assert "> 10,000 IOPS" in said and "≈ 6,250 IOPS" in said and "< 1 ms" in said
+
+
+def test_two_datasets_stand_in_one_report_under_their_titles() -> None:
+    report = Report(["ultra-disk-2019", "zone-redundant-disks-2022"])
+    cards = report.cards().html
+    assert re.findall(r'<h3 class="group">(.*?)</h3>', cards) == [
+        part.manifest.title for part in report.parts
+    ]
+    ids = re.findall(r' id="([^"]+)"', cards + report.side_by_side().html + report.results().html)
+    assert len(ids) == len(set(ids))
+
+
+def test_a_notebook_shows_a_block_with_a_style_of_its_own() -> None:
+    bundle = Report(["ultra-disk-2019"]).cards()._repr_mimebundle_()
+    assert bundle["text/html"].startswith("<style>.azbench")
+    assert "prefers-color-scheme" not in bundle["text/html"] and ":root" not in style.scoped_sheet()
+    assert bundle["application/x.azbench+html"] in bundle["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        (
+            {"datset": ["x"]},
+            r"report.ipynb has no parameter 'datset'; it has: datasets, title, author, client",
+        ),
+        ({"datasets": "x"}, r"parameter datasets must be list, not 'x'"),
+        ({"title": 3}, r"parameter title must be str, not 3"),
+    ],
+)
+def test_parameters_are_checked_before_anything_runs(parameters: dict[str, object], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        execute.run_notebook(execute.find_notebook("report"), parameters)
+
+
+def test_an_error_of_the_library_keeps_its_sentence() -> None:
+    with pytest.raises(InputError, match=r"no dataset 'nope': .* azure-local-disks-2020"):
+        execute.run_notebook(execute.find_notebook("report"), {"datasets": ["nope"]})
+
+
+def test_a_fault_in_a_cell_names_the_cell(tmp_path: Path) -> None:
+    cells = [nbformat.v4.new_code_cell("x = 1"), nbformat.v4.new_code_cell("1 / 0")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "bad.ipynb")
+    with pytest.raises(AzbenchError, match=r"bad\.ipynb: cell \d failed: ZeroDivisionError"):
+        execute.run_notebook(tmp_path / "bad.ipynb", {}, tmp_path / "out.ipynb")
+    assert not (tmp_path / "out.ipynb").exists()
+
+
+def test_parameters_of_a_command_line_keep_their_types() -> None:
+    given = execute.parse_parameters(["a=3", "b=[1, 2]", "c=text", "d=007", "e=", "f=x=y", "g=True"])
+    assert given == {"a": 3, "b": [1, 2], "c": "text", "d": "007", "e": "", "f": "x=y", "g": True}
+    with pytest.raises(InputError, match="write name=value"):
+        execute.parse_parameters(["oops"])
+
+
+def test_kernels_talk_over_private_sockets_and_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    code = (
+        "import os; from ipykernel.connect import get_connection_info\n"
+        "i = get_connection_info(unpack=True)\n"
+        "print(i['transport'], oct(os.stat(os.path.dirname(i['ip'])).st_mode))"
+    )
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)]), tmp_path / "who.ipynb")
+    done = execute.run_notebook(tmp_path / "who.ipynb", {})
+    assert done.cells[0].outputs[0]["text"].split() == ["ipc", "0o40700"]
+    assert not list(tmp_path.glob("azbench-*"))
+
+
+def test_nothing_is_written_where_it_cannot_be(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("mine")
+    with pytest.raises(OutputError, match="file/out: cannot be written: Not a directory"):
+        build.build([str(LOCAL_DISKS)], in_the_way / "out")
+    assert in_the_way.read_text() == "mine" and list(tmp_path.iterdir()) == [in_the_way]
+
+
+def test_a_failed_pdf_leaves_the_earlier_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "report.html").write_text("earlier")
+
+    def broken(html: str) -> bytes:
+        raise MissingToolError("no PDF")
+
+    monkeypatch.setattr(pdf, "to_pdf", broken)
+    with pytest.raises(MissingToolError):
+        build.build([str(LOCAL_DISKS)], tmp_path)
+    assert (tmp_path / "report.html").read_text() == "earlier"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_dataset_without_results_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "prices"
+    shutil.copytree(LOCAL_DISKS, folder)
+    raw = folder / "raw" / "measurements.csv"
+    lines = raw.read_text().splitlines(keepends=True)
+    raw.write_text("".join([lines[0], *(line for line in lines if "vm_price" in line)]))
+    with pytest.raises(InputError, match="no run with a rate or a percentile"):
+        Report([str(folder)])
+
+
+def test_a_cell_of_the_users_own_is_escaped_too() -> None:
+    outputs = [
+        nbformat.v4.new_output("stream", name="stdout", text="<img src=x onerror=alert(1)>"),
+        nbformat.v4.new_output("execute_result", data={"text/html": "<b>bold</b><script>alert(1)</script>"}),
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=outputs)])
+    page = to_html(notebook, "</title><script>alert(1)</script>")
+    assert "<script" not in page and "<img" not in page and "<b>bold</b>" in page

@@ -1,0 +1,73 @@
+"""Shipped measurement files, made short enough for a test: a second a workload, little data, no rests."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import programs
+import pytest
+import yaml
+
+from azbenchlib import campaign
+from azbenchlib.core.errors import AzbenchError
+
+ROOT = Path(__file__).parents[3]
+AZBENCH = Path(sys.executable).with_name("azbench")
+
+SMALL = """
+title: Small
+region: westeurope
+vm: Standard_D2s_v3
+zone: 1
+disks:
+  data: {sku: Premium_LRS, size: 32GiB}
+workloads:
+  first: {rw: randread, bs: 4k, size: 4m, runtime: 1}
+"""
+
+
+def shortened(name: str, folder: Path, keep: Sequence[str] = ()) -> Path:
+    """A copy of ``campaigns/NAME.yaml`` with its job files; of its workloads, those named in `keep`."""
+    content = yaml.safe_load((ROOT / "campaigns" / f"{name}.yaml").read_text())
+    for place in [content, *content.get("setups", [])]:
+        place.pop("rest", None)
+        kept = {key: work for key, work in place.get("workloads", {}).items() if not keep or key in keep}
+        if kept:
+            place["workloads"] = {key: _short(work) for key, work in kept.items()}
+    jobs = ROOT / "campaigns" / name
+    if jobs.is_dir():
+        shutil.copytree(jobs, folder / name)
+        for job in (folder / name).glob("*.fio"):
+            job.write_text(re.sub(r"^size=.*$", "size=4m", job.read_text(), flags=re.MULTILINE))
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    return path
+
+
+def azbench(
+    *arguments: object, environment: Mapping[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a user does."""
+    return programs.azbench(*arguments, env=dict(environment), cwd=folder, timeout=400)
+
+
+def measured(file: Path) -> Path:
+    """Measure in this process, into the folder ``out`` beside the file."""
+    return campaign.run(campaign.load(file), file.with_name("out"), target="azure")
+
+
+def refused(file: Path) -> str:
+    """The sentence that a measurement ends with."""
+    with pytest.raises(AzbenchError) as caught:
+        measured(file)
+    return str(caught.value)
+
+
+def _short(work: dict[str, object]) -> dict[str, object]:
+    if "iozone" in work:
+        return {**work, "iozone": {**work["iozone"], "file_sizes": ["1MiB"]}}
+    short = {**work, "runtime": 1}
+    return short if "job" in work else {**short, "size": "16m"}

@@ -1,0 +1,39 @@
+"""Fixtures; a test module takes them with `pytest_plugins = ("fake_azure.fixtures",)`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .login import Azure, environment, find_az, write_config
+from .server import Server
+from .vm import available
+
+
+@pytest.fixture(scope="session")
+def az_path() -> Path:
+    """The real az."""
+    found = find_az()
+    if found is None:
+        pytest.skip("az is not installed: `make azure` gets it")
+    return found
+
+
+@pytest.fixture(scope="session")
+def _azure(az_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
+    folder = tmp_path_factory.mktemp("azure")
+    with Server(folder) as server:
+        write_config(folder / "config", server.base)
+        variables = environment(folder / "config", server.certificate)
+        yield Azure(az_path, variables | {"AZBENCH_AZ": str(az_path)}, server.arm)
+
+
+@pytest.fixture
+def azure(_azure: Azure) -> Iterator[Azure]:
+    """An empty subscription; skips where this machine can emulate no VMs."""
+    reason = available()
+    if reason:
+        pytest.skip(f"no VM can be emulated here: {reason}")
+    _azure.arm.reset()
+    yield _azure
+    _azure.arm.reset()

@@ -1,0 +1,98 @@
+"""Resource groups, and the resources that only have to be there: networks, cards, schedules."""
+
+import re
+from typing import TYPE_CHECKING
+
+from .machines import remove_machine
+from .routing import GROUP, SUBSCRIPTION, Answer, Json, Request, route
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+PLAIN = (
+    GROUP + "/providers/Microsoft.Network/{kind}/{name}",
+    GROUP + "/providers/Microsoft.DevTestLab/schedules/{name}",
+)
+
+
+@route("GET", SUBSCRIPTION + "/resourceGroups")
+def list_groups(arm: "Arm", request: Request) -> Answer:
+    wanted = re.fullmatch(
+        r"tagname eq '(.*?)'(?: and tagvalue eq '(.*)')?", request.query.get("$filter", ""), re.I
+    )
+    groups = arm.below(request.path)
+    if wanted:
+        name, value = wanted.groups()
+        groups = [g for g in groups if name in g["tags"] and value in (None, g["tags"][name])]
+    return Answer({"value": groups})
+
+
+@route("PUT PATCH", GROUP)
+def put_group(arm: "Arm", request: Request, group: str) -> Answer:
+    old = arm.find(request.path) or {}
+    body = old | {key: value for key, value in request.body.items() if value is not None}
+    body["tags"] = body.get("tags") or {}
+    return Answer(arm.put(request.path, body), 200 if old else 201)
+
+
+@route("GET HEAD", GROUP)
+def show_group(arm: "Arm", request: Request, group: str) -> Answer:
+    return Answer(arm.group(request.path), 204 if request.method == "HEAD" else 200)
+
+
+@route("DELETE", GROUP)
+def delete_group(arm: "Arm", request: Request, group: str) -> Answer:
+    """Delete with all that is in it; the group can be seen until the last of it is gone."""
+    arm.group(request.path)["properties"]["provisioningState"] = "Deleting"
+    prefix = request.path.lower()
+    let_go = arm.let_go
+
+    def work() -> None:
+        let_go.wait(arm.deletion_s)
+        with arm.lock:
+            for key in [key for key in arm.machines if key.startswith(prefix + "/")]:
+                remove_machine(arm, key)
+            for key in [key for key in arm.resources if key == prefix or key.startswith(prefix + "/")]:
+                del arm.resources[key]
+
+    return Answer(None, 202, operation=arm.start(work))
+
+
+@route("PUT", *PLAIN)
+def put_plain(arm: "Arm", request: Request, group: str, **_: str) -> Answer:
+    return Answer(put_network(arm, request.path, request.body))
+
+
+def put_network(arm: "Arm", path: str, body: Json) -> Json:
+    """Make a resource; a network with its subnets."""
+    made = arm.put(path, body)
+    for subnet in made["properties"].get("subnets", []):
+        subnet |= arm.put(f"{path}/subnets/{subnet['name']}", subnet)
+    for address in made["properties"].get("ipConfigurations", []):
+        address["id"] = f"{path}/ipConfigurations/{address['name']}"
+        address["properties"] |= {"privateIPAddress": "10.0.0.4", "provisioningState": "Succeeded"}
+    return made
+
+
+@route("GET", *PLAIN, GROUP + "/providers/Microsoft.Network/virtualNetworks/{name}/subnets/{subnet}")
+def show_plain(arm: "Arm", request: Request, group: str, **_: str) -> Answer:
+    return Answer(arm.get(request.path))
+
+
+@route("DELETE", *PLAIN)
+def delete_plain(arm: "Arm", request: Request, group: str, **_: str) -> Answer:
+    found = arm.resources.pop(request.path.lower(), None)
+    return Answer(None, 200 if found else 204)
+
+
+@route("GET", SUBSCRIPTION + "/resources")
+def list_resources(arm: "Arm", request: Request) -> Answer:
+    group = re.search(r"resourceGroup eq '(.*?)'", request.query.get("$filter", ""))
+    name = re.escape(group[1]) if group else "[^/]+"
+    top = re.compile(f"/subscriptions/[^/]+/resourcegroups/{name}/providers/[^/]+/[^/]+/[^/]+", re.IGNORECASE)
+    return Answer({"value": [value for key, value in arm.resources.items() if top.fullmatch(key)]})
+
+
+@route("GET", GROUP + "/providers/Microsoft.Network/{kind}")
+def list_plain(arm: "Arm", request: Request, group: str, kind: str) -> Answer:
+    return Answer({"value": arm.below(request.path)})

@@ -1,0 +1,69 @@
+"""Tells which command lines azure-cli's own parser refuses; abbreviated options count as refused.
+
+Run by azure-cli's own interpreter: reads one JSON list of arguments a line, without the leading "az", and
+writes one JSON string a line: why it is refused, or "". Nothing is executed and no network is used.
+"""
+
+import contextlib
+import io
+import json
+import re
+import sys
+from argparse import ArgumentParser
+
+from azure.cli.core import AzCli, get_default_cli
+from azure.cli.core.commands.events import EVENT_INVOKER_PRE_LOAD_ARGUMENTS
+
+
+def parser_of(cli: AzCli, arguments: list[str]) -> tuple[ArgumentParser, str]:
+    """Give azure-cli's parser, loaded with the one command that the arguments name."""
+    invocation = cli.invocation_cls(
+        cli_ctx=cli,
+        parser_cls=cli.parser_cls,
+        commands_loader_cls=cli.commands_loader_cls,
+        help_cls=cli.help_cls,
+    )
+    cli.invocation = invocation
+    loader = invocation.commands_loader
+    words = arguments[: next((n for n, word in enumerate(arguments) if word.startswith("-")), len(arguments))]
+    command = " ".join(words)
+    invocation.data["command_string"] = command
+    loader.load_command_table(arguments)
+    if command not in loader.command_table:
+        raise LookupError(f"'{command}' is no az command")
+    loader.command_table = {command: loader.command_table[command]}
+    loader.command_name = command
+    cli.raise_event(EVENT_INVOKER_PRE_LOAD_ARGUMENTS, commands_loader=loader)  # those that every command has
+    loader.load_arguments(command)
+    invocation.parser.cli_ctx = cli
+    invocation.parser.load_command_table(loader)
+    return invocation.parser, command
+
+
+def options_of(parser: ArgumentParser, command: str) -> set[str]:
+    """Give every option string the command has."""
+    for word in command.split():
+        groups = [a.choices for a in parser._actions if isinstance(a.choices, dict)]
+        parser = groups[0][word]
+    return {option for action in parser._actions for option in action.option_strings}
+
+
+def refusal(arguments: list[str]) -> str:
+    """Say why a command line is refused; an empty string if it is not."""
+    said = io.StringIO()
+    try:
+        parser, command = parser_of(get_default_cli(), arguments)
+        with contextlib.redirect_stderr(said):
+            parser.parse_args(arguments)
+    except LookupError as error:
+        return str(error)
+    except SystemExit:
+        return said.getvalue().strip() or "refused without a word"
+    given = {word.partition("=")[0] for word in arguments if re.match("--?[a-z]", word)}
+    short = sorted(given - options_of(parser, command))
+    return f"no full option names: {', '.join(short)}" if short else ""
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(refusal(json.loads(line))), flush=True)

@@ -1,0 +1,190 @@
+"""Figures: titles, hover texts, labels and positions against the tables and the axes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bs4 import Tag
+
+from readback import drawing, figures, traces
+from readback.drawing import Drawing, Label
+from readback.figures import Figure, spaced, text_of
+from readback.known import shows
+from readback.naming import Topic
+
+if TYPE_CHECKING:
+    from readback.check import Checker
+    from readback.page import Page
+
+
+def chart(checker: Page, tag: Tag) -> None:
+    """One figure: its title, what it shows, and both of its drawings."""
+    name = str(tag.get("id", ""))
+    eyebrow = tag.find("p", "eyebrow")
+    if eyebrow:
+        checker.of_part(eyebrow)
+    checker.of_part(tag)
+    what = text_of(tag, "what")
+    topic, _ = checker.part.names.read(what)
+    place = f"figure {name}"
+    title = tag.find("h3")
+    _title(checker, spaced(title.get_text(" ")) if title else "", topic, f"{place}, title", name)
+    for svg in tag.find_all("svg"):
+        kind = " ".join(svg.get("class", []))  # type: ignore[arg-type]
+        _drawing(checker, drawing.read(svg), topic, f"{place}, {kind}", name)
+    for how in tag.select("figcaption p"):
+        for figure in figures.find(spaced(how.get_text(" "))):
+            if figure.kind in ("iops", "bytes_per_s", "lat_us"):
+                checker.fault(place, f"'{figure.text}' in how to read it")
+
+
+def _title(checker: Checker, text: str, topic: Topic, place: str, name: str) -> None:
+    """The headline of a figure: figures of its series, the ratio of those two, or a count."""
+    if ratio := re.search(r": ([\d,.]+) times$", text):
+        text = text[: ratio.start()]
+        shown = [f for f in figures.find(text) if f.kind == "lat_us"]
+        times = shown[-1].base / shown[0].base
+        value = float(ratio[1].replace(",", ""))
+        last = 0.1 if value < 10 else 10 ** (len(str(int(value))) - 2)
+        slack = times * (shown[0].half / shown[0].base + shown[-1].half / shown[-1].base)
+        (figure,) = figures.find(ratio[1])
+        checker.accept(abs(times - value) <= last / 2 + slack, figure, place, text, [times], "times")
+    if "roofline" in name:
+        return _count(checker, text, place)
+    if re.search(r"-rate-\d|-time-\d", name):
+        return traces.title(checker, text, topic, place)
+    return checker.explain(text, topic, place, True)
+
+
+def _count(checker: Checker, text: str, place: str) -> None:
+    """``Held back by a documented limit: 5 of 12 runs``: no more than there are."""
+    numbers = [figure.value for figure in figures.find(text)]
+    most = max((len({f.topic for f in checker.part.facts if not f.pooled}), 1))
+    for figure in figures.find(text):
+        checker.accept(
+            figure.value <= most and numbers == sorted(numbers), figure, place, text, [most], "count"
+        )
+
+
+def _drawing(checker: Checker, seen: Drawing, topic: Topic, place: str, name: str) -> None:
+    for fault in seen.faults:
+        checker.fault(place, fault)
+    if re.search(r"-rate-\d|-time-\d", name):
+        return traces.trace(checker, seen, topic, place, name)
+    roofline = "roofline" in name
+    words = seen.words if not roofline else seen.words.partition("Measured: ")[2]
+    checker.explain(re.sub(r"setups: \d+", "", words), topic, f"{place}, in words", not roofline)
+    if roofline:
+        _limits(checker, seen.words.partition(" Measured: ")[0], place)
+    colours = {}
+    for point, text, colour in seen.marks:
+        _mark(checker, seen, point, text, colour, topic, place, roofline)
+        colours[colour] = checker.part.names.read(text)[0].setups
+    _labels(checker, seen, topic, place, name, colours)
+    return None
+
+
+def _mark(
+    checker: Checker,
+    seen: Drawing,
+    point: drawing.Point,
+    text: str,
+    colour: str,
+    topic: Topic,
+    place: str,
+    roofline: bool,
+) -> None:
+    """A marker stands where its figure belongs, and its hover text has the figure."""
+    said = text.partition(": ")[0] if not roofline else re.sub(r"(?<=IOPS)\..*", "", text)
+    own, rest = checker.part.names.read(re.sub(r"(?<=IOPS)\..*", "", text))
+    own = own.within(topic)
+    if "; " in rest and "needed" in rest:
+        rest = rest.partition(";")[0]
+    for figure in list(figures.find(rest))[-1:]:
+        checker.match(figure, own, f"{place}, marker", text, not roofline)
+        where = dict(drawing.panel_of(seen.axes, point))
+        at = [axis.at(pixel) for axis, pixel in _both(where, point)]
+        unit = figures.SCALE.get("MB/s") if figure.kind == "bytes_per_s" else 1.0
+        value = figure.base / (unit or 1.0)
+        near = any(abs(v - value) <= 0.015 * value + figure.half / (unit or 1.0) for v in at)
+        checker.accept(near, figure, f"{place}, marker's place", said, at, "place")
+    if own.percentile is not None and "x" in dict(seen.axes):
+        axis = dict(seen.axes)["x"]
+        if own.percentile < 100 and not drawing.near(axis.pixel(100 / (100 - own.percentile)), point[0]):
+            checker.fault(place, f"the marker '{text}' stands at another percentile")
+        if not drawing.on_a_line(point, seen.lines, colour):
+            checker.fault(place, f"the marker '{text}' is on no line of its colour")
+
+
+def _both(where: dict[str, drawing.Axis], point: drawing.Point) -> list[tuple[drawing.Axis, float]]:
+    return [(where[side], point[i]) for i, side in enumerate("xy") if side in where]
+
+
+def _limits(checker: Checker, text: str, place: str) -> None:
+    """Ceilings of setups: limits that the catalogue or the setup has."""
+    known = checker.part.documented
+    rest = text
+    for start, end, _ in checker.part.names.spans(text):
+        rest = figures.blank(rest, start, end)
+    for figure in figures.find(rest):
+        if figure.kind in ("iops", "bytes_per_s"):
+            right = any(figure.shows(value) for value in known[figure.kind])
+            checker.accept(right, figure, place, text[:120], sorted(known[figure.kind]), "limit")
+
+
+def _labels(
+    checker: Checker,
+    seen: Drawing,
+    topic: Topic,
+    place: str,
+    name: str,
+    colours: dict[str, frozenset[str] | None],
+) -> None:
+    """Direct labels: a figure beside or below a name, or of its colour."""
+    farthest = max((axis.last[1] for side, axis in seen.axes if side == "x"), default=0.0)
+    for label in seen.labels:
+        own, rest = checker.part.names.read(label.text)
+        own = own.within(replace(topic, setups=colours.get(label.colour)))
+        for figure in figures.find(_without_constants(rest)):
+            _label(checker, seen, label, figure, own, place, name, farthest)
+
+
+def _without_constants(text: str) -> str:
+    """``1 in 1,000`` below the percentiles is checked with the axis."""
+    return re.sub(r"1 in [\d,]+|1/\(1 − p\)", "", text)
+
+
+def _label(
+    checker: Checker,
+    seen: Drawing,
+    label: Label,
+    figure: Figure,
+    topic: Topic,
+    place: str,
+    name: str,
+    farthest: float,
+) -> None:
+    if "-rates-" in name and not figure.unit:
+        units = [side for side, axis in drawing.panel_of(seen.axes, (label.x, label.y)) if side == "x"]
+        kind = _panel_unit(seen, label)
+        figure = replace(figure, unit=kind or "IOPS") if units else figure
+    if "roofline" in name:
+        known = checker.part.documented
+        right = any(figure.shows(value) for value in known.get(figure.kind, set()))
+        checker.accept(right, figure, f"{place}, label", label.text, [], "limit")
+    elif "percentiles" in name:
+        own = topic if topic.percentile else replace(topic, percentile=round(100 - 100 / farthest, 6))
+        facts = [f for f in checker.part.facts if f.kind == figure.kind and f.pooled and f.is_of(own)]
+        right = any(shows(figure, fact) for fact in facts)
+        checker.accept(right, figure, f"{place}, label", label.text, [f.value for f in facts], "lat_us")
+    else:
+        checker.match(figure, topic, f"{place}, label", label.text, True)
+
+
+def _panel_unit(seen: Drawing, label: Label) -> str:
+    """The unit above the panel in which a label stands: the last title that begins left of it."""
+    titles = [t for t in seen.labels if re.match(r"(IOPS|MB/s)( \(log scale\))?$", t.text)]
+    left = [t for t in titles if t.x <= label.x + 1]
+    return max(left, key=lambda t: t.x).text.split(" ")[0] if left else ""

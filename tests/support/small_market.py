@@ -1,0 +1,416 @@
+"""Random small catalogues, and the slow way to the cheapest design: every VM with every disk, one by one.
+
+Nothing of the search is used here: limits, credits and prices are written out again, in fractions.
+"""
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from random import Random
+from typing import Any
+
+from azbenchlib.advisor.demand import Demand, Peak
+from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.vm_sizes import VmSize, VmSizes
+from azbenchlib.azure.catalog.rows import ProvisionedRules, TierRow
+from azbenchlib.azure.prices.rows import Meter, Price
+from azbenchlib.core.units import GIB, KIB, MB, TIB
+from azbenchlib.model import VM, Cap
+
+HOURS = 730
+UNIT = 256 * KIB
+PRODUCTS = {"Premium": "Premium SSD", "StandardSSD": "Standard SSD", "Standard": "Standard HDD"}
+KINDS = {"Premium": "premium", "StandardSSD": "standard_ssd", "Standard": "standard_hdd"}
+LETTERS = {"Premium": "P", "StandardSSD": "E", "Standard": "S"}
+ORDER = ("any", "premium", "submillisecond", "local")
+
+
+def market(random: Random) -> Market:
+    """Two to five VM sizes, some tiers of each SKU, Premium SSD v2 and Ultra, a few prices missing."""
+    sizes = tuple(_vm_size(random, i) for i in range(random.randint(2, 5)))
+    tiers = tuple(_tier(random, sku, i) for sku in PRODUCTS for i in range(random.randint(1, 3)))
+    rules = (_rules(random, "PremiumV2"), _rules(random, "UltraSSD"))
+    prices = {}
+    for meter, unit in _meters(sizes, tiers):
+        if random.random() < 0.93:
+            amount = Decimal(random.randint(1, 60)) / (10 if unit == "1 Hour" else 1)
+            if "Provisioned" in meter.name:
+                amount /= 20
+            prices[meter] = Price(
+                meter=meter,
+                name=meter.name,
+                region="nowhere",
+                currency="EUR",
+                unit_price=amount,
+                unit=unit,
+                as_of="2026-01-01",
+                source_id="test",
+            )
+    return Market(
+        region="nowhere", as_of="2026-11-20", vm_sizes=VmSizes(sizes), tiers=tiers, rules=rules, prices=prices
+    )
+
+
+def _vm_size(random: Random, i: int) -> VmSize:
+    def cap(writes: bool = False) -> Cap:
+        base = (
+            random.choice([None, *range(40, 300, 7), 4_000, 20_000]),
+            random.choice(range(20, 150)) * MB,
+        )
+        burst: tuple[Any, ...] = ()
+        if random.random() < 0.5 and base[0]:
+            burst = (base[0] + random.randint(1, 200), base[1] + random.randint(1, 50) * MB)
+        own = random.choice([None, random.randint(5, 60), math.inf]) if writes else None
+        return Cap.of(*base, *(burst or (None, None)), own, own and own * MB)
+
+    letter, vcpus, features = (random.choice(some) for some in ("DE", "248", ("s", "ps")))
+    return VmSize(
+        vm=VM(
+            size=f"Standard_{letter}{vcpus}{features}_v{i}",
+            uncached=cap(writes=random.random() < 0.3),
+            uncached_v2=random.choice([Cap(), cap()]),
+            cached=random.choice([Cap(), cap(writes=True)]),
+            temp=random.choice([Cap(), cap(writes=True)]),
+            nvme=cap(writes=True),
+            nvme_count=random.choice([None, 1, 2]),
+            max_data_disks=random.choice([None, 1, 2, 3, 4, 4]),
+        ),
+        vcpus=random.choice([None, 2, 4, 8]),
+        memory_bytes=random.choice([None, 8 * GIB, 16 * GIB]),
+        premium_io=random.random() < 0.8,
+        caching=random.random() < 0.6,
+        temp_bytes=random.choice([None, random.randint(1, 12) * GIB]),
+        nvme_bytes=random.choice([None, random.randint(1, 12) * GIB]),
+    )
+
+
+def _tier(random: Random, sku: str, i: int) -> TierRow:
+    size = random.choice([4 * GIB, 9 * GIB, 600 * GIB, 4 * TIB, 8 * TIB])
+    iops, rate = random.randint(20, 150), random.randint(5, 40) * MB
+    burst = (iops + random.randint(1, 90), rate + random.randint(1, 20) * MB, 1800)
+    paid = sku == "Premium" and size > 512 * GIB
+    name = f"{LETTERS[sku]}{(4, 10, 20)[i]}"
+    credits = burst if random.random() < 0.5 and not paid else (None, None, None)
+    on_demand = (iops + 60, rate + 20 * MB) if paid else (None, None)
+    return TierRow(
+        name=name, sku=sku, size_bytes=size, iops=iops, bytes_per_s=rate,
+        burst_iops=credits[0], burst_bytes_per_s=credits[1], burst_s=credits[2],
+        on_demand_burst_iops=on_demand[0], on_demand_burst_bytes_per_s=on_demand[1],
+        plus_iops=None, plus_bytes_per_s=None, valid_from=None, valid_to=None, source_id="test",
+    )  # fmt: skip
+
+
+def _rules(random: Random, sku: str) -> ProvisionedRules:
+    free = sku == "PremiumV2"
+    return ProvisionedRules(
+        sku=sku, min_size_bytes=random.randint(1, 3) * GIB, max_size_bytes=random.randint(4, 6) * GIB,
+        size_step_bytes=GIB, min_iops=3_000 if free else random.randint(1, 3),
+        max_iops=3_000 + random.randint(1, 12) if free else random.randint(10, 40),
+        min_iops_per_gib=None if free else random.choice([None, 1]),
+        max_iops_per_gib=random.choice([1_000, 1_001]) if free else random.randint(3, 9),
+        min_bytes_per_s=125 * MB if free else MB,
+        max_bytes_per_s=(125 if free else 1) * MB + random.randint(1, 12) * MB,
+        min_bytes_per_s_per_iops=None, max_bytes_per_s_per_iops=50_000 if free else MB,
+        baseline_iops=3_000 if free else None, baseline_bytes_per_s=125 * MB if free else None,
+        changes_per_24h=None, valid_from=None, valid_to=None, source_id="test",
+    )  # fmt: skip
+
+
+def _meters(sizes: tuple[VmSize, ...], tiers: tuple[TierRow, ...]) -> Iterator[tuple[Meter, str]]:
+    for vm_size in sizes:
+        yield Meter.of_vm(vm_size.size), "1 Hour"
+    for tier in tiers:
+        for redundancy in ("LRS",) if tier.sku == "Standard" else ("LRS", "ZRS"):
+            name = f"{PRODUCTS[tier.sku]} Managed Disks"
+            yield Meter(name, f"{tier.name} {redundancy} Disk"), "1/Month"
+            if tier.name[1:] == "4" and tier.sku != "Premium":
+                yield Meter(name, f"{tier.name} {redundancy} Disk Operations"), "1M"
+    for redundancy in ("LRS", "ZRS"):
+        yield Meter("Premium SSD Managed Disks", f"{redundancy} Burst Enablement"), "1/Month"
+        yield Meter("Premium SSD Managed Disks", f"{redundancy} Burst Transactions"), "1M"
+    for product_name, name in (("Azure Premium SSD v2", "Premium"), ("Ultra Disks", "Ultra")):
+        for what, unit in (
+            ("Capacity", "1 GiB/Month"),
+            ("IOPS", "1/Month"),
+            ("Throughput (MBps)", "1/Month"),
+        ):
+            yield Meter(product_name, f"{name} LRS Provisioned {what}"), unit
+
+
+def demand(random: Random) -> Demand:
+    large = random.random() < 0.1  # so much that Premium SSD v2's free rates do not do
+    iops = random.choice([None, random.randint(3_000, 12_000) if large else random.randint(1, 120)])
+    rate = random.choice([None, random.randint(1, 40) * MB]) if iops else random.randint(1, 50) * MB
+    peak = None
+    if random.random() < 0.4:
+        seconds = random.choice([60, 600, 1800])
+        peak = Peak(seconds, seconds * random.choice([1.5, 3, 20]), random.randint(1, 180),
+                    random.choice([None, random.randint(1, 60) * MB]))  # fmt: skip
+    return Demand(
+        size_bytes=random.randint(1, 16) * GIB,
+        iops=iops,
+        bytes_per_s=rate,
+        bs_bytes=random.choice([None, 512, 4 * KIB, 256 * KIB, 300 * KIB] if iops else [None, 300 * KIB]),
+        read_share=random.choice([0, 0.25, 0.7, 1]),
+        cache_hit=random.choice([0, 0.5, 1]),
+        latency=random.choice([*ORDER, *ORDER[:3], *ORDER[:3], "any"]),
+        redundancy=random.choice(["LRS", "LRS", "LRS", "LRS", "ZRS"]),
+        persistent=random.random() < 0.6,
+        headroom=random.choice([1, 1.2]),
+        peak=peak,
+        vcpus=random.choice([None, None, None, 4]),
+        memory_bytes=random.choice([None, None, None, 16 * GIB]),
+        vm=random.choice(["*", "*", "*", "Standard_D*", "e*"]),
+        architecture=random.choice(["any", "any", "any", "x64", "arm64"]),
+    )
+
+
+def cheapest(
+    wanted: Demand, there: Market, bursting: bool = True
+) -> tuple[Fraction, set[tuple[Any, ...]]] | None:
+    """The lowest price and all designs that have it: VM, kind, tier, redundancy, disks, cached, on demand."""
+    found: dict[tuple[Any, ...], Fraction] = {}
+    disks = [disk for disk in _disks(wanted, there, bursting) if disk.price is not None]
+    for vm_size in there.vms:
+        machine = there.prices.get(Meter.of_vm(vm_size.size))
+        if machine is None or not _suits(vm_size, wanted):
+            continue
+        vm = Fraction(machine.unit_price) * HOURS
+        for disk in disks:
+            if _carries(vm_size, disk, wanted):
+                found[vm_size.size, *disk.key] = vm + disk.price
+        for kind in _local(vm_size, wanted):
+            found[vm_size.size, kind] = vm
+    if not found:
+        return None
+    least = min(found.values())
+    return least, {key for key, price in found.items() if price == least}
+
+
+class _Disk:
+    """Disks that carry the demand, with their price; None: a price is missing."""
+
+    def __init__(self, key: tuple[Any, ...], price: Fraction | None) -> None:
+        self.key, self.price = key, price
+        self.kind, _, _, self.count, self.cached, _ = key
+
+
+def _rates(wanted: Demand) -> dict[str, tuple[float, float]]:
+    """IOPS and bytes per second: steady, and in the peak."""
+    block = wanted.bs_bytes or (4 * KIB if wanted.iops else UNIT)
+    iops = wanted.iops or wanted.bytes_per_s / block
+    steady = (iops, max(wanted.bytes_per_s or 0, iops * block))
+    peak = steady
+    if wanted.peak:
+        most = max(iops, wanted.peak.iops or 0)
+        peak = (most, max(steady[1], wanted.peak.bytes_per_s or 0, most * block))
+    return {"steady": steady, "peak": peak}
+
+
+def _loads(wanted: Demand, when: str) -> list[tuple[float, float]]:
+    """IOPS and size of an I/O, one after the other."""
+    block = wanted.bs_bytes or (4 * KIB if wanted.iops else UNIT)
+    iops, size = _rates(wanted)[when]
+    more = [(size / UNIT, UNIT)] if size > iops * block * (1 + 1e-9) else []
+    return [(iops, block), *more]
+
+
+def _enough(wanted: Demand, base: Any, burst: Any, amount: Any) -> bool:
+    """Whether one limit carries what `amount` makes of a load; bursting on credits that come back."""
+    if base is None:
+        return False
+    steady, peak = (
+        max(amount(*load) for load in _loads(wanted, when)) * wanted.headroom for when in ("steady", "peak")
+    )
+    if peak <= base * (1 + 1e-9):
+        return True
+    duty = wanted.peak
+    if duty is None or burst is None or burst <= base or peak > burst * (1 + 1e-9) or steady > base:
+        return False
+    spent = (peak - base) * duty.seconds
+    full = (burst - base) * 1800
+    back = (base - steady) * (duty.period_s - duty.seconds)
+    return spent <= full * (1 + 1e-9) and spent <= back * (1 + 1e-9)
+
+
+def _through(wanted: Demand, cap: Cap, share: float) -> bool:
+    """Whether a VM's limit carries the load; `share` of the I/Os pass it: all writes, and the rest reads."""
+    writes = 1 - wanted.read_share
+    for name, size in (("iops", False), ("bytes_per_s", True)):
+        base, own = getattr(cap, name), getattr(cap, f"write_{name}")
+        burst = getattr(cap, f"burst_{name}")
+        if base is None or (own == math.inf and writes):
+            return False
+        if own is not None and writes:
+            mixed = [share / ((share - writes) / one + writes / own) for one in (base, max(base, burst or 0))]
+            base, burst = mixed
+        if not _enough(wanted, base, burst, lambda n, bs, size=size: n * share * (bs if size else 1)):
+            return False
+    return True
+
+
+def _carries(vm_size: VmSize, disk: _Disk, wanted: Demand) -> bool:
+    if disk.count > (vm_size.vm.max_data_disks or 0):
+        return False
+    if not disk.kind.startswith("standard") and not vm_size.premium_io:
+        return False
+    v2 = disk.kind in ("premium_v2", "ultra")
+    uncached = vm_size.vm.uncached_v2 if v2 and vm_size.vm.uncached_v2 else vm_size.vm.uncached
+    if not disk.cached:
+        return _through(wanted, uncached, 1)
+    if not vm_size.caching or not _through(wanted, vm_size.vm.cached, 1):
+        return False
+    return _through(wanted, uncached, 1 - wanted.read_share * wanted.cache_hit)
+
+
+def _local(vm_size: VmSize, wanted: Demand) -> Iterator[str]:
+    if wanted.persistent or wanted.redundancy == "ZRS":
+        return
+    room = (vm_size.nvme_bytes or 0) * (vm_size.vm.nvme_count or 1)
+    if room >= wanted.size_bytes and _through(wanted, vm_size.vm.nvme, 1):
+        yield "nvme"
+    temp = vm_size.vm.temp or vm_size.vm.cached
+    if (vm_size.temp_bytes or 0) >= wanted.size_bytes and _through(wanted, temp, 1):
+        yield "temp"
+
+
+def _suits(vm_size: VmSize, wanted: Demand) -> bool:
+    name, pattern = vm_size.size.lower(), wanted.vm.lower().removeprefix("standard_")
+    if pattern != "*" and not name.startswith(f"standard_{pattern[0]}"):
+        return False
+    if wanted.architecture != "any" and ("ps_" in name) != (wanted.architecture == "arm64"):
+        return False
+    return (vm_size.vcpus or 0) >= (wanted.vcpus or 0) and (vm_size.memory_bytes or 0) >= (
+        wanted.memory_bytes or 0
+    )
+
+
+def _disks(wanted: Demand, there: Market, bursting: bool) -> Iterator[_Disk]:
+    counts = range(1, max((vm_size.vm.max_data_disks or 0 for vm_size in there.vms), default=0) + 1)
+    reach = ORDER.index(wanted.latency)
+    for row, count, cached in product(there.tiers, counts, (False, True)):
+        kind = KINDS[row.sku]
+        if reach <= (1 if kind == "premium" else 0):
+            for redundancy in ("LRS", "ZRS"):
+                if wanted.redundancy == "ZRS" and (redundancy == "LRS" or row.sku == "Standard"):
+                    continue
+                yield from _of_tier(wanted, there, row, count, cached, redundancy, bursting)
+    if reach <= 2 and wanted.redundancy == "LRS":
+        for rules, count in product(there.rules, counts):
+            yield from _of_rules(wanted, there, rules, count)
+
+
+def _of_tier(
+    wanted: Demand, there: Market, row: TierRow, n: int, cached: bool, redundancy: str, bursting: bool
+) -> Iterator[_Disk]:
+    size = row.size_bytes
+    if cached and size >= 4 * TIB:
+        size = 4095 * GIB if size == 4 * TIB else 0
+    if size * n < wanted.size_bytes:
+        return
+    share = 1 - wanted.read_share * wanted.cache_hit if cached else 1
+    units = UNIT if row.sku != "Standard" else math.inf
+
+    def ios(iops: float, bs: float) -> float:
+        return iops * share * max(1, math.ceil(bs / units)) / n
+
+    def size_rate(iops: float, bs: float) -> float:
+        return iops * share * bs / n
+
+    key = (KINDS[row.sku], row.name, redundancy, n, cached)
+    meters = f"{PRODUCTS[row.sku]} Managed Disks"
+    each = _price(there, meters, f"{row.name} {redundancy} Disk")
+    if _enough(wanted, row.iops, row.burst_iops, ios) and _enough(
+        wanted, row.bytes_per_s, row.burst_bytes_per_s, size_rate
+    ):
+        yield _Disk((*key, False), _sum(n, each, _transactions(wanted, there, row, redundancy, share / n)))
+    paid = row.on_demand_burst_iops and size > 512 * GIB and bursting
+    if paid and all(
+        max(amount(*load) for load in _loads(wanted, "peak")) * wanted.headroom <= limit * (1 + 1e-9)
+        for amount, limit in ((ios, row.on_demand_burst_iops), (size_rate, row.on_demand_burst_bytes_per_s))
+    ):
+        duty = wanted.peak.seconds / wanted.peak.period_s if wanted.peak else 0
+        above = 0.0
+        for when, part in (("steady", 1 - duty), ("peak", duty)):
+            loads = _loads(wanted, when)
+            over = max(ios(*load) for load in loads) - row.iops
+            more = (max(size_rate(*load) for load in loads) - row.bytes_per_s) / MB * 4
+            above += HOURS * 3600 * part * max(over, more, 0)
+        packs = math.ceil(math.ceil(round(above, 6)) / 10_000)
+        fee = _price(there, meters, f"{redundancy} Burst Enablement")
+        burst = _price(there, meters, f"{redundancy} Burst Transactions", packs * 10_000, 1_000_000)
+        yield _Disk((*key, True), _sum(n, each, fee, burst if packs else Fraction(0)))
+
+
+def _transactions(
+    wanted: Demand, there: Market, row: TierRow, redundancy: str, share: float
+) -> Fraction | None:
+    """Of one Standard disk in the period, the load being there all the time."""
+    if row.sku == "Premium":
+        return Fraction(0)
+    duty = wanted.peak.seconds / wanted.peak.period_s if wanted.peak else 0
+    steady, peak = _rates(wanted)["steady"], _rates(wanted)["peak"]
+    iops, size = (a + (b - a) * duty for a, b in zip(steady, peak, strict=True))
+    block = wanted.bs_bytes or (4 * KIB if wanted.iops else UNIT)
+    ways = [(iops, block), *([(size / UNIT, UNIT)] if size > iops * block else [])]
+    most = Fraction(0)
+    for ios, bs in ways:
+        an_hour = Fraction(str(ios * share)) * 3600
+        if row.sku == "StandardSSD":
+            an_hour *= math.ceil(bs / UNIT)
+        elif row.name == "S4":
+            an_hour = min(an_hour * math.ceil(bs / (16 * KIB)), 450_000)
+        most = max(most, an_hour * HOURS)
+    name = f"{LETTERS[row.sku]}4 {redundancy} Disk Operations"
+    return _price(there, f"{PRODUCTS[row.sku]} Managed Disks", name, most, 1_000_000)
+
+
+def _of_rules(wanted: Demand, there: Market, rules: ProvisionedRules, n: int) -> Iterator[_Disk]:
+    """Every size, IOPS and MB/s that the rules allow, the free ones and a few above."""
+    ultra = rules.sku == "UltraSSD"
+    unit = UNIT if ultra else math.inf
+    peak = _loads(wanted, "peak")
+    iops = max(i * max(1, math.ceil(bs / unit)) for i, bs in peak) * wanted.headroom / n
+    rate = max(i * bs for i, bs in peak) * wanted.headroom / n
+    product_name, name = ("Ultra Disks", "Ultra") if ultra else ("Azure Premium SSD v2", "Premium")
+    free_iops, free_rate = (0, 0) if ultra else (3_000, 125)
+    prices = [
+        _price(there, product_name, f"{name} LRS Provisioned {what}")
+        for what in ("Capacity", "IOPS", "Throughput (MBps)")
+    ]
+    found = []
+    for gib in range(rules.min_size_bytes // GIB, rules.max_size_bytes // GIB + 1):
+        if gib * GIB * n < wanted.size_bytes:
+            continue
+        for i in range(rules.min_iops, rules.max_iops + 1):
+            if i < iops * (1 - 1e-9) or i < (rules.min_iops_per_gib or 0) * gib:
+                continue
+            if i > free_iops and i > rules.max_iops_per_gib * gib:
+                continue
+            for m in range(rules.min_bytes_per_s // MB, rules.max_bytes_per_s // MB + 1):
+                if m * MB < rate * (1 - 1e-9) or m * MB > i * rules.max_bytes_per_s_per_iops:
+                    continue
+                wants = (gib, i - free_iops, m - free_rate)
+                parts = [
+                    None if price is None else price * many
+                    for price, many in zip(prices, wants, strict=True)
+                    if many
+                ]
+                found.append(_sum(n, *parts))
+    if found:
+        known = [price for price in found if price is not None]
+        key = ("ultra" if ultra else "premium_v2", None, "LRS", n, False, False)
+        yield _Disk(key, min(known, default=None))
+
+
+def _sum(n: int, *parts: Fraction | None) -> Fraction | None:
+    return None if None in parts else n * sum(part for part in parts if part is not None)
+
+
+def _price(there: Market, product_name: str, name: str, many: Any = 1, pack: int = 1) -> Fraction | None:
+    if not many:
+        return Fraction(0)
+    found = there.prices.get(Meter(product_name, name))
+    return None if found is None else Fraction(found.unit_price) * Fraction(many) / pack

@@ -1,0 +1,125 @@
+"""The rules of the house that ruff and the import contracts do not know, each over the whole library."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "azbenchlib"
+MOST_POSITIONAL = 4  # fields of a dataclass that may be given without their names
+MOST_LINES = 60  # of a function: a screen
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def imports(tree: ast.Module, *, typing: bool = True) -> Iterator[tuple[str, str]]:
+    """Module and name of every ``from azbenchlib… import …``; those for the type checker only if wanted."""
+    skipped = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and not typing:
+            skipped |= {*ast.walk(node)}
+        if isinstance(node, ast.ImportFrom) and node not in skipped and node.module:
+            ours = node.module.split(".")[0] == PACKAGE.name
+            yield from ((node.module, alias.name) for alias in node.names if ours)
+
+
+def public(kind: type[ast.AST]) -> dict[str, list[str]]:
+    """Where each public class, or each public constant, is defined."""
+    found = defaultdict(list)
+    for name, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and kind is ast.ClassDef:
+                found[node.name].append(name)
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if kind is ast.Assign and isinstance(node, ast.Assign | ast.AnnAssign):
+                names = [
+                    one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)
+                ]
+                for constant in names:
+                    if constant.isupper():
+                        found[constant].append(name)
+    return {name: places for name, places in found.items() if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("kind", [ast.ClassDef, ast.Assign], ids=["classes", "constants"])
+def test_a_name_means_one_thing(kind: type[ast.AST]) -> None:
+    assert {name: places for name, places in public(kind).items() if len(places) > 1} == {}
+
+
+def test_what_is_private_stays_in_its_module() -> None:
+    """A private module is for its own package, a private name for its own module."""
+    wrong = []
+    for name, tree in modules().items():
+        for module, imported in imports(tree):
+            target = f"{module}.{imported}"
+            if target in modules():
+                inside = name.startswith(module)
+                wrong += [f"{name} takes {target}"] if imported.startswith("_") and not inside else []
+            elif imported.startswith("_") and not imported.startswith("__"):
+                wrong.append(f"{name} takes {imported} of {module}")
+        modules_here = {imported for module, imported in imports(tree) if f"{module}.{imported}" in modules()}
+        for node in ast.walk(tree):
+            of_module = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+            if of_module and node.value.id in modules_here and node.attr.startswith("_"):
+                wrong.append(f"{name} takes {node.attr} of {node.value.id}")
+    assert wrong == []
+
+
+def test_no_package_has_a_circle() -> None:
+    graph = {}
+    for name, tree in modules().items():
+        targets = {
+            f"{module}.{imported}" if f"{module}.{imported}" in modules() else module
+            for module, imported in imports(tree, typing=False)
+        }
+        # a package that only names its parts may be imported by them
+        graph[name] = {target for target in targets if target != name and not name.startswith(f"{target}.")}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_dataclasses_of_many_fields_take_them_by_name() -> None:
+    wrong = []
+    for name, tree in modules().items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ClassDef):
+                continue
+            made = [ast.unparse(one) for one in node.decorator_list if "dataclass" in ast.unparse(one)]
+            fields = [
+                one
+                for one in node.body
+                if isinstance(one, ast.AnnAssign) and "ClassVar" not in ast.unparse(one.annotation)
+            ]
+            if made and len(fields) > MOST_POSITIONAL and "kw_only=True" not in made[0]:
+                wrong.append(f"{name}.{node.name}: {len(fields)} fields")
+    assert wrong == []
+
+
+def test_functions_fit_a_screen() -> None:
+    long = [
+        f"{name}.{node.name}: {node.end_lineno - node.lineno + 1} lines"
+        for name, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.end_lineno and code_lines(node) > MOST_LINES
+    ]
+    assert long == []
+
+
+def code_lines(node: ast.FunctionDef) -> int:
+    """Lines of a function without its docstring."""
+    first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
+    return (node.end_lineno or 0) - first.lineno + 1

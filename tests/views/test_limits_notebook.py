@@ -1,0 +1,156 @@
+"""The notebook of limits: it runs on any dataset, names what binds, and says where nothing can be said."""
+
+import ast
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from simulated import bursting, logs
+
+from azbenchlib import Report
+from azbenchlib.core.errors import InputError
+from azbenchlib.report import execute
+from azbenchlib.report.page import to_html
+from azbenchlib.report.sections import rooflines
+from azbenchlib.views.limits import Limits
+
+DATASETS = Path(__file__).parents[2] / "datasets"
+LOCAL_DISKS, ULTRA = (str(DATASETS / name) for name in ("azure-local-disks-2020", "ultra-disk-2019"))
+P4 = {"disk": "os", "role": "os", "sku": "Premium_LRS", "tier": "P4", "host_caching": "None"}
+FILLED = 0.2  # share of the bucket that the simulated run began with
+
+
+def words(html: str) -> str:
+    bare = re.sub(r"<(style|title)\b.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", unescape(bare).replace("\u00a0", " "))
+
+
+def figures(html: str) -> list[str]:
+    return re.findall(r'<figure[^>]* id="(d\d-[a-z]+)-\d+-figure"', html)
+
+
+def run(*datasets: str, **parameters: object) -> str:
+    executed = execute.run_notebook(
+        execute.find_notebook("03_limits"), {"datasets": list(datasets), **parameters}
+    )
+    return to_html(executed, "Limits")
+
+
+@pytest.fixture(scope="module")
+def burst(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of one run on a P4 that spends its credits: fio's JSON, and its log from the simulator."""
+    folder = tmp_path_factory.mktemp("burst")
+    (folder / "raw").mkdir()
+    (log,) = logs(bursting(120.0, 3500.0, FILLED, runtime_s=np.array([900.0])), seed=7)
+    lines = [
+        f"{round(1000 * t)}, {round(rate)}, 0, 8192, 0" for t, rate in zip(log.t_s, log.iops, strict=True)
+    ]
+    (folder / "raw" / "burst_iops.1.log").write_text("\n".join(lines) + "\n")
+    iops, seconds = float(np.mean(log.iops)), float(log.t_s[-1])
+    read = {"iops": iops, "bw_bytes": round(iops * 8192), "runtime": round(1000 * seconds)}
+    read |= {"total_ios": round(iops * seconds), "io_bytes": round(iops * seconds) * 8192}
+    options = {"name": "burst", "rw": "randread", "bs": "8k", "iodepth": "256", "direct": "1"}
+    options |= {"ioengine": "libaio", "runtime": "900", "time_based": "1", "write_iops_log": "burst"}
+    job = {"jobname": "burst", "job options": options, "error": 0, "read": read}
+    document = {"fio version": "fio-3.33", "timestamp": 1, "jobs": [job]}
+    (folder / "raw" / "burst.json").write_text(json.dumps(document))
+    described = json.loads((Path(LOCAL_DISKS) / "manifest.json").read_text())
+    described |= {"name": "burst", "title": "A burst", "raw": {}, "commands": [], "sources": [], "notes": []}
+    described["setups"] = [
+        {"setup_id": "s", "environment": "azure", "vm_size": "Standard_E8ds_v4", "as_of": "2020-07-01"}
+        | {"disks": [P4]}
+    ]
+    (folder / "manifest.json").write_text(json.dumps(described))
+    return folder
+
+
+@pytest.mark.slow
+def test_the_seed_is_explained_from_cards_to_doubts() -> None:
+    html = run(LOCAL_DISKS)
+    assert figures(html) == ["d0-roofline"]
+    text = words(html)
+    assert "Bound by the disk's burst IOPS limit 97 % certain" in text
+    assert "At a documented limit: 5 of 12 runs" in text
+    assert "Run for 36 min, until the credits are spent" in text and "runtime=2160" in text
+    assert "has no log of IOPS of a run with a documented limit. To have it next time" in text
+    assert "the CPU of the host that measures (37 %)" in text
+    assert "rate_from_latency" in text and "rate_from_status_line" in text
+
+
+@pytest.mark.slow
+def test_a_setup_that_the_dataset_lacks_can_be_stated() -> None:
+    text = words(run(ULTRA, vm="Standard_E32-8s_v3", disks=["P30"], as_of="2026-01-01"))
+    assert "as of 2026-01-01" in text and "of 5,000 IOPS" in text
+    assert "of 2,000 MB/s" not in text
+
+
+def test_a_trace_shows_the_limits_and_the_credits(burst: Path) -> None:
+    html = Limits([str(burst)]).over_time().html
+    assert figures(html) == ["d0-rate"]
+    text = words(html)
+    spent = re.search(r"from ([\d,]+) IOPS to ([\d,]+); (\d+) % of the bucket was full", text)
+    assert spent is not None
+    high, low, share = (float(part.replace(",", "")) for part in spent.groups())
+    assert (high, low, share) == pytest.approx((3500, 120, 100 * FILLED), rel=0.05)
+    assert "Burst credits left" in text and "Disk's burst IOPS limit 3,500" in text
+    (label, _) = re.findall(r'aria-label="([^"]*)"', html)  # wide and narrow
+    assert "Burst credits fall from" in label and unescape(label).endswith("to 0 I/Os.")
+    assert figures(Report([str(burst)]).verdicts().html) == ["d0-roofline", "d0-rate"]
+
+
+def test_credits_go_evenly_down_to_nothing(burst: Path) -> None:
+    trace, fitted = rooflines._trace(Report([str(burst)]).parts[0].verdicts[0])
+    assert fitted is not None
+    before = trace[trace["t_s"] < fitted.empty_s]
+    assert before["credits"].iloc[[0, -1]].tolist() == pytest.approx([fitted.balance, 0], abs=1e4)
+    half = before["credits"].iloc[len(before) // 2]
+    assert half == pytest.approx(fitted.balance / 2, rel=0.05)
+    assert (trace.loc[trace["t_s"] >= fitted.empty_s, "credits"] == 0).all()
+
+
+def test_one_setup_under_several_loads_has_one_line(burst: Path) -> None:
+    html = Limits([str(burst)]).roofline().html
+    label = re.search(r'aria-label="([^"]*)"', html)
+    assert label is not None
+    assert "Limit of this setup: 120 IOPS at 4 KiB" in unescape(label[1]).replace("\u00a0", " ")
+    assert "Measured: 8 KiB, 256 outstanding: 120 IOPS at 8 KiB." in label[1].replace("\u00a0", " ")
+
+
+def test_a_run_of_two_levels_says_which_is_judged(burst: Path) -> None:
+    text = words(Limits([str(burst)]).cards().html)
+    assert "Bound by the disk's IOPS limit" in text and "100 % of 120 IOPS P4, as of 2020-07-01" in text
+    assert "the longest of them is judged" in text
+
+
+def test_each_cell_is_prose_parameters_or_one_library_call() -> None:
+    notebook = nbformat.read(execute.find_notebook("03_limits"), as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        assert cell.outputs == []
+        body = ast.parse(cell.source).body
+        if "parameters" in cell.metadata.get("tags", []):
+            assert all(isinstance(line, ast.AnnAssign) for line in body)
+            assert len(cell.source.splitlines()) == len(body)
+            continue
+        lines = [line for line in body if not isinstance(line, ast.ImportFrom)]
+        assert isinstance(lines[-1], ast.Expr) and len(lines) <= 2
+        assert sum(isinstance(node, ast.Call) for line in lines for node in ast.walk(line)) == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"datasets": []}, "at least one dataset"),
+        ({"datasets": ["no-such"]}, "no dataset 'no-such'"),
+        ({"vm": "Standard_E8ds_v4"}, "say what was driven on the Standard_E8ds_v4"),
+        ({"disks": ["P31x"]}, "P31x"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_in_a_sentence(given: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        Limits(**{"datasets": [LOCAL_DISKS]} | given)
