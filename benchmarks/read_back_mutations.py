@@ -49,8 +49,8 @@ MUTATIONS = (
     Mutation(
         "the writes of a mixed run are left out",
         "analysis/repeats.py",
-        "rated = runs[runs[list(RATES)].notna().any(axis=1)]",
-        "rated = runs[runs[list(RATES)].notna().any(axis=1) & ((runs[\"ddir\"] != \"write\") "
+        "rated = runs[runs[list(RATE_COLUMNS)].notna().any(axis=1)]",
+        "rated = runs[runs[list(RATE_COLUMNS)].notna().any(axis=1) & ((runs[\"ddir\"] != \"write\") "
         "| (runs[\"rw\"] != \"randrw\"))]",
         STATED,
         ("card", "7,007 IOPS", "10,011"),
@@ -108,7 +108,7 @@ MUTATIONS = (
         "a verdict has the share of another limit",
         "report/sections/verdicts.py",
         "\"used\": f\"{100 * row.utilisation:.0f} %\",",
-        "\"used\": f\"{100 * told.judged.limits[-1].utilisation:.0f} %\",",
+        "\"used\": f\"{100 * verdict.judged.limits[-1].utilisation:.0f} %\",",
         ULTRA,
         ("verdict", "of 50 MB/s"),
     ),
@@ -116,7 +116,7 @@ MUTATIONS = (
         "a limit has the figure of another one",
         "report/sections/verdicts.py",
         "\"of\": limit_text(row),",
-        "\"of\": limit_text(told.judged.limits[-1]),",
+        "\"of\": limit_text(verdict.judged.limits[-1]),",
         ULTRA,
         ("verdict", "the limit is not what"),
     ),
@@ -138,9 +138,9 @@ MUTATIONS = (
     ),
     Mutation(
         "a design costs half",
-        "report/sections/prices.py",
-        "{one.currency} {format_money(one.price)} a month",
-        "{one.currency} {format_money(one.price / 2)} a month",
+        "report/sections/cheaper.py",
+        "{format_money(float(one.candidate.price))} a month",
+        "{format_money(float(one.candidate.price) / 2)} a month",
         ULTRA,
         ("cheaper", "652"),
     ),
