@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from azbenchlib.analysis.percentiles import min_samples
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_us
-from azbenchlib.plots import scales
+from azbenchlib.plots import interactive, scales
 from azbenchlib.plots.label_layout import EndLabels, say, y_title
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, theme
 
@@ -148,6 +148,8 @@ def _draw_lines(panel: Axes, points: pd.DataFrame, present: Sequence[Series]) ->
     )
     for line, entry in zip(panel.lines, present, strict=True):
         line.set_gid(f"curve-{entry.index}")
+        line.set_label(entry.short)
+    interactive.describe(panel, "percentile", "us")
 
 
 def _draw_marks(panel: Axes, curve: pd.DataFrame, entry: Series) -> dict[str, list[str]]:

@@ -6,11 +6,13 @@ them, and WeasyPrint reads them as they are. Ids get a prefix, fonts the page's 
 """
 
 import io
+import json
 import re
 import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 
+from azbenchlib.plots import interactive
 from azbenchlib.plots.label_layout import clean
 from azbenchlib.plots.style import FONT_STACK, LAYOUTS, NEUTRAL, Drawn, Layout, theme
 
@@ -25,6 +27,8 @@ _FONT_PARTS = ("font-family", "font-style", "font-stretch", "font-variant")
 def both(draw: Callable[[Layout], Drawn], prefix: str) -> str:
     """The figure for wide and for narrow screens, one after the other; the style sheet shows one.
 
+    The values of its lines follow for the page's script, where it has described panels.
+
     Parameters
     ----------
     draw : callable
@@ -32,7 +36,10 @@ def both(draw: Callable[[Layout], Drawn], prefix: str) -> str:
     prefix : str
         Unique in the page; starts every id.
     """
-    return "".join(inline(draw(layout), f"{prefix}-{layout.name}") for layout in LAYOUTS)
+    drawn = [draw(layout) for layout in LAYOUTS]
+    figures = "".join(inline(one, f"{prefix}-{one.layout.name}") for one in drawn)
+    lines = interactive.lines(drawn[0])
+    return f"{figures}{_data_block(lines)}" if any(lines) else figures
 
 
 def inline(drawn: Drawn, prefix: str) -> str:
@@ -48,6 +55,8 @@ def inline(drawn: Drawn, prefix: str) -> str:
     drawing = ET.fromstring(_saved(drawn))  # noqa: S314  (matplotlib has just written it)
     _flatten(drawing)
     _add_titles(drawing, drawn.titles)
+    panels = interactive.geometry(drawn)
+    _mark_panels(drawing)
     _rename_ids(drawing, prefix)
     root = ET.Element(
         "svg",
@@ -59,6 +68,7 @@ def inline(drawn: Drawn, prefix: str) -> str:
             "stroke-linejoin": "round",
             "font-family": FONT_STACK,
             "aria-label": clean(drawn.label),
+            **({"data-panels": json.dumps(panels, separators=(",", ":"))} if panels else {}),
         },
     )
     root.extend(drawing)
@@ -130,6 +140,22 @@ def _add_titles(drawing: ET.Element, titles: Mapping[str, Sequence[str]]) -> Non
     for gid, texts in titles.items():
         for marker, text in zip(groups[gid].iter("use"), texts, strict=True):
             ET.SubElement(marker, "title").text = clean(text)
+
+
+def _mark_panels(drawing: ET.Element) -> None:
+    """A class for each panel that holds described axes, and for those axes: a script finds them by it."""
+    for panel in drawing.iter("g"):
+        axes = [child for child in panel if child.get("id") in (interactive.X_AXIS, interactive.Y_AXIS)]
+        for axis in axes:
+            axis.set("class", axis.attrib["id"])
+        if axes:
+            panel.set("class", "panel")
+
+
+def _data_block(lines: Sequence[Sequence[Mapping[str, object]]]) -> str:
+    """JSON that no text in it can end."""
+    text = json.dumps(lines, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    return f'<script type="application/json" class="chart-lines">{text}</script>'
 
 
 def _rename_ids(drawing: ET.Element, prefix: str) -> None:

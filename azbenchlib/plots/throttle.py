@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import NBSP, format_count
-from azbenchlib.plots import scales
+from azbenchlib.plots import interactive, scales
 from azbenchlib.plots.label_layout import LEADING, say, spread, text_width, wrap, y_title
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
 
@@ -99,7 +99,9 @@ def _draw_rate(panel: Axes, rows: pd.DataFrame, caps: Sequence[Cap], entry: Seri
     y_title(panel, "IOPS", layout)
     for _, value in caps:
         panel.axhline(value, color=NEUTRAL["limit"], linewidth=1.5, linestyle=DASHES, zorder=2)
-    panel.plot(rows["t_s"], rows["iops"], color=entry.colour, gid=f"rate-{entry.index}", zorder=3)
+    panel.plot(
+        rows["t_s"], rows["iops"], color=entry.colour, label=entry.short, gid=f"rate-{entry.index}", zorder=3
+    )
 
 
 def _name_caps(panel: Axes, caps: Sequence[Cap], names: Sequence[list[str]], layout: Layout) -> None:
@@ -121,7 +123,7 @@ def _draw_credits(panel: Axes, rows: pd.DataFrame, entry: Series, layout: Layout
     scales.set_y([panel], balance if np.nanmax(balance) > 0 else [1.0], _short, log=False)
     y_title(panel, "Burst credits left, in I/Os", layout)
     panel.fill_between(rows["t_s"], 0, balance, color=entry.colour, alpha=0.16, linewidth=0, zorder=2)
-    panel.plot(rows["t_s"], balance, color=entry.colour, zorder=3)
+    panel.plot(rows["t_s"], balance, color=entry.colour, label="credits", zorder=3)
 
 
 def _short(value: float) -> str:
@@ -140,6 +142,7 @@ def _set_time(panels: Sequence[Axes], end: float) -> None:
         panel.set_xlim(0, end or 1)
         scales.set_ticks(panel.xaxis, ticks, [f"{tick / unit:g}" for tick in ticks])
         panel.tick_params(labelbottom=i == len(panels) - 1)
+        interactive.describe(panel, "time", "count")
     panels[-1].set_xlabel(f"{name} since the start", loc="left", labelpad=6)
 
 

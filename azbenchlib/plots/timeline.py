@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_count, format_us
-from azbenchlib.plots import scales
+from azbenchlib.plots import interactive, scales
 from azbenchlib.plots.label_layout import LEADING, EndLabels, say, wrap, y_title
 from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
 
@@ -127,6 +127,7 @@ def _set_axes(panels: Sequence[Axes], columns: int, lines: dict[Series, Line]) -
         panel.set_xlim(0, end / seconds or 1)
         scales.set_ticks(panel.xaxis, ticks, [f"{tick:g}" for tick in ticks])
         panel.tick_params(labelbottom=i >= len(panels) - columns)
+        interactive.describe(panel, "time", "us", seconds)
     bottom_left = panels[(len(panels) - 1) // columns * columns]
     bottom_left.set_xlabel(f"{name} since the start", loc="left", labelpad=6)
     return seconds
@@ -142,7 +143,7 @@ def _draw(panel: Axes, entry: Series, line: Line, seconds: int) -> None:
         panel.fill_between(
             t, values, line["lat_max_us"], color=entry.colour, alpha=0.16, linewidth=0, zorder=2
         )
-    panel.plot(t, values, color=entry.colour, gid=f"line-{entry.index}", zorder=3)
+    panel.plot(t, values, color=entry.colour, label=entry.short, gid=f"line-{entry.index}", zorder=3)
     there = np.pad(np.isfinite(values), 1)
     alone = there[1:-1] & ~there[:-2] & ~there[2:]  # no line goes through a point between two gaps
     panel.plot(t[alone], values[alone], **entry.marker(6))

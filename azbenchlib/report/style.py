@@ -1,4 +1,4 @@
-"""The style sheet of a report, with the colours of the figures filled in."""
+"""The style sheet and the script of a report, with the colours of the figures filled in."""
 
 from importlib import resources
 
@@ -14,14 +14,24 @@ NOTEBOOK_RESET = """& { padding: 16px 24px 24px; }
 
 
 def sheet() -> str:
-    """CSS of the exported page: light and dark, screen and paper."""
+    """CSS of a report: light and dark, screen and paper."""
     return (
-        _source()
+        _source("report.css")
         .replace("/*@light-variables*/", style.variables())
         .replace("/*@dark-variables*/", style.variables(dark=True))
         .replace("/*@dark-figures*/", style.dark_rules())
         .replace("/*@font-stack*/", style.FONT_STACK)
     )
+
+
+def page_sheet() -> str:
+    """CSS of the exported page, with what its script adds."""
+    return sheet() + _source("script/page.css")
+
+
+def page_script() -> str:
+    """The script of the exported page."""
+    return _source("script/page.js")
 
 
 def scoped_sheet() -> str:
@@ -35,5 +45,5 @@ def scoped_sheet() -> str:
     return f"{_NOTEBOOK} {{\n{NOTEBOOK_RESET}\n{rules}}}"
 
 
-def _source() -> str:
-    return (resources.files("azbenchlib.report") / "report.css").read_text(encoding="utf-8")
+def _source(name: str) -> str:
+    return (resources.files("azbenchlib.report") / name).read_text(encoding="utf-8")

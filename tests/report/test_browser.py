@@ -193,7 +193,7 @@ def test_dark_mode_recolours_page_and_figures(open_page: Open, folder: Path, sch
 
 def test_a_table_is_scrolled_by_keyboard_and_keeps_its_first_column(open_page: Open) -> None:
     page = open_page(PHONE)
-    for _ in range(30):
+    for _ in range(80):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.matches('.scroll')"):
             break
@@ -202,7 +202,7 @@ def test_a_table_is_scrolled_by_keyboard_and_keeps_its_first_column(open_page: O
     first, figure = region.locator("tbody th").first, region.locator("tbody td").first
     left = [cell.evaluate("e => e.getBoundingClientRect().left") for cell in (first, figure)]
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.activeElement.scrollLeft > 10")
+    page.wait_for_function("() => document.activeElement.scrollLeft > 10")
     assert first.evaluate("e => e.getBoundingClientRect().left") == left[0]
     assert figure.evaluate("e => e.getBoundingClientRect().left") < left[1] - 10
     assert first.evaluate("e => e.offsetWidth") < PHONE / 2
