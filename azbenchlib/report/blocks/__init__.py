@@ -1,6 +1,8 @@
 """Pieces of a report page: Jinja templates that escape everything they are given."""
 
+import base64
 import re
+from html import unescape
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -11,6 +13,16 @@ from azbenchlib.report import style
 
 MIME = "application/x.azbench+html"  # what the page template takes; notebooks show text/html
 _NUMBER_UNIT = re.compile(r"(?<=\d) (?=(?:%|MB/s|IOPS|[KMGT]iB|µs|ms|s|outstanding)\b)")
+_DRAWN = re.compile(
+    r'(<svg\b[^>]*\bclass="fig-wide".*?</svg>)\s*<svg\b[^>]*\bclass="fig-narrow".*?</svg>'
+    r"(?:\s*<script\b.*?</script>)?",
+    re.DOTALL,
+)
+_VIEW_BOX = re.compile(r'\bviewBox="0 0 ([\d.]+) ([\d.]+)"')
+_LABEL = re.compile(r'\baria-label="([^"]*)"')
+_LINE_END = re.compile(r"</(?:h\d|p|li|tr|dt|dd|figure|section|article|summary)>")
+_CELL_END = re.compile(r"</(?:td|th)>")
+_TAG = re.compile(r"<[^>]*>")
 
 _templates = Environment(
     loader=PackageLoader("azbenchlib.report", "blocks"),
@@ -28,9 +40,14 @@ class Block:
         self.html = _NUMBER_UNIT.sub(NBSP, html)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Both forms; Jupyter calls this."""
-        shown = f'<style>{style.scoped_sheet()}</style><div class="azbench">{self.html}</div>'
-        return {MIME: self.html, "text/html": shown}
+        """The page's form, a notebook's, and plain text; Jupyter calls this.
+
+        In a notebook, figures are images: where a finished notebook is not trusted, viewers drop inline SVG and
+        style sheets, and keep those.
+        """
+        shown = _DRAWN.sub(_image, self.html)
+        styled = f'<style>{style.scoped_sheet()}</style><div class="azbench">{shown}</div>'
+        return {MIME: self.html, "text/html": styled, "text/plain": _plain(shown)}
 
     def __add__(self, other: "Block") -> "Block":
         """One block after the other."""
@@ -45,3 +62,19 @@ def render(template: str, **values: Any) -> Block:
 def safe(svg: str) -> Markup:
     """Mark what the plots made as ready for the page: its text is escaped already."""
     return Markup(svg)  # noqa: S704
+
+
+def _image(drawn: re.Match[str]) -> str:
+    """The wide figure as an image of its own size, with its description in words."""
+    label = _LABEL.search(drawn[1])
+    svg = _VIEW_BOX.sub(r'\g<0> width="\1" height="\2"', drawn[1], count=1)
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img class="fig-wide" alt="{label[1] if label else ""}" src="data:image/svg+xml;base64,{data}">'
+
+
+def _plain(html: str) -> str:
+    """What a block says, a line a heading, sentence or row; images by their descriptions."""
+    described = re.sub(r'<img\b[^>]*\balt="([^"]*)"[^>]*>', r"\1\n", html)
+    parted = _CELL_END.sub(" | ", _LINE_END.sub("\n", described.replace("\n", " ")))
+    lines = (" ".join(unescape(line).split()).strip("| ") for line in _TAG.sub(" ", parted).split("\n"))
+    return "\n".join(line for line in lines if line)
