@@ -42,8 +42,8 @@ class Block:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """The page's form, a notebook's, and plain text; Jupyter calls this.
 
-        In a notebook, figures are images: where a finished notebook is not trusted, viewers drop inline SVG and
-        style sheets, and keep those.
+        In a notebook, figures are images: where a finished notebook is not trusted, viewers keep those and
+        drop inline SVG and style sheets.
         """
         shown = _DRAWN.sub(_image, self.html)
         styled = f'<style>{style.scoped_sheet()}</style><div class="azbench">{shown}</div>'
