@@ -74,25 +74,30 @@ class HostCache(NotebookView):
 
     def medians(self) -> Block:
         """Median over the record sizes, a row a test, a column a setting."""
-        return self._of_each(self._medians_of)
+        return self._of_each(self._medians_of, _medians)
 
     def over_record_size(self) -> Block:
         """Throughput over record size: a line for each setting, on one axis."""
-        return self._of_each(partial(self._slices_of, over=RECORD))
+        return self._of_each(partial(self._slices_of, over=RECORD), _figures)
 
     def over_file_size(self) -> Block:
         """Throughput over file size: a line for each setting, on one axis, with the memory marked."""
-        return self._of_each(partial(self._slices_of, over=FILE_SIZE))
+        return self._of_each(partial(self._slices_of, over=FILE_SIZE), _figures)
 
     def surfaces(self) -> Block:
         """Throughput over both sizes, a figure for each setting and test."""
-        return self._of_each(self._surfaces_of)
+        return self._of_each(self._surfaces_of, _figures)
 
-    def _of_each(self, make: Callable[[_Kept, str], Block]) -> Block:
-        return self._blocks(lambda _, place: make(self._kept[place], place))
+    def _of_each(
+        self, make: Callable[[_Kept, str], Block], rows: Callable[[_Kept], pd.DataFrame] | None = None
+    ) -> Block:
+        def data(_: Part, place: str) -> pd.DataFrame:
+            return rows(self._kept[place]) if rows else pd.DataFrame()
+
+        return self._blocks(lambda _, place: make(self._kept[place], place), rows=data if rows else None)
 
     def _medians_of(self, kept: _Kept, place: str) -> Block:
-        medians = kept.rows.groupby(["rw", "setup_id"])["bw_bytes_per_s"].median().unstack()
+        medians = _medians(kept).pivot(index="rw", columns="setup_id", values="bw_bytes_per_s")
         ids = list(kept.entries)
         rows = []
         for test in dict.fromkeys(kept.rows["rw"]):
@@ -168,6 +173,16 @@ def _kept(part: Part, tests: list[str]) -> _Kept:
     order = pd.Categorical(rows["rw"], wanted, ordered=True)
     rows = rows.assign(order=order).sort_values(["order"], kind="stable")
     return _Kept(part, rows, _entries(part, rows))
+
+
+def _medians(kept: _Kept) -> pd.DataFrame:
+    """Columns rw, setup_id and bw_bytes_per_s, the median over the record sizes."""
+    return kept.rows.groupby(["rw", "setup_id"], as_index=False)["bw_bytes_per_s"].median()
+
+
+def _figures(kept: _Kept) -> pd.DataFrame:
+    """Every figure of iozone: columns rw, setup_id, bs_bytes, working_set_bytes, bw_bytes_per_s."""
+    return kept.rows[["rw", "setup_id", "bs_bytes", "working_set_bytes", "bw_bytes_per_s"]]
 
 
 def named(test: str) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from seaborn import FacetGrid
 
 from azbenchlib import plots
-from azbenchlib.analysis import distribution, grouping, wide
+from azbenchlib.analysis import distribution, grouping, timeline, wide
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.histogram import REL_ERROR
@@ -57,7 +57,7 @@ SOURCES = {
 
 
 class Latency(NotebookView):
-    """The latencies of datasets, as figures and tables.
+    """The latencies of datasets, as figures and tables; ``.data`` of each is the DataFrame behind it.
 
     Parameters
     ----------
@@ -104,7 +104,9 @@ class Latency(NotebookView):
 
     def table(self) -> Block:
         """The percentiles asked for, one row a workload."""
-        return self._blocks(self._table_of, "has no percentile of latency. " + NEXT_TIME, BINS_NEEDED)
+        return self._blocks(
+            self._table_of, "has no percentile of latency. " + NEXT_TIME, BINS_NEEDED, self._wanted_of
+        )
 
     def curves(self) -> Block:
         """Latency by percentile."""
@@ -112,11 +114,17 @@ class Latency(NotebookView):
             lambda part, place: evidence.percentile_figures(part, place, self._group(part)),
             "has no percentile of latency, or those of several runs without their bins. " + NEXT_TIME,
             BINS_NEEDED,
+            lambda part, _: grouping.curves(part.arrangement, part.dataset.tables),
         )
 
     def histogram(self) -> Block:
         """How many I/Os took how long."""
-        return self._blocks(self._histogram_of, "has no histogram of latency. " + NEXT_TIME, BINS_NEEDED)
+        return self._blocks(
+            self._histogram_of,
+            "has no histogram of latency. " + NEXT_TIME,
+            BINS_NEEDED,
+            lambda part, _: distribution.spread(part.arrangement, part.dataset.tables),
+        )
 
     def over_time(self) -> Block:
         """Mean and largest latency over time."""
@@ -124,11 +132,17 @@ class Latency(NotebookView):
             lambda part, place: evidence.time_figures(part, place, self._group(part)),
             "has no log of latencies. " + NEXT_TIME,
             _LOG_NEEDED,
+            lambda part, _: timeline.envelope(part.arrangement, part.dataset.tables),
         )
 
     def heat_map(self) -> Block:
         """How the latencies of each moment are spread."""
-        return self._blocks(self._heat_map_of, "has no log of latencies. " + NEXT_TIME, _LOG_NEEDED)
+        return self._blocks(
+            self._heat_map_of,
+            "has no log of latencies. " + NEXT_TIME,
+            _LOG_NEEDED,
+            lambda part, _: distribution.over_time(part.arrangement, part.dataset.tables),
+        )
 
     def explore(
         self, x: str = "queue_depth", y: str = "p99", *, hue: str = "series", style: str = "ddir"
@@ -154,6 +168,10 @@ class Latency(NotebookView):
             runs = part.arrangement.runs.merge(tails, on=["run_id", "ddir"], how="left")
             parts.append(runs.assign(series=runs["series"].map(names)))
         return scatter(pd.concat(parts, ignore_index=True), x=x, y=y, hue=hue, style=style)
+
+    def _wanted_of(self, part: Part, _: str) -> pd.DataFrame:
+        curves = grouping.curves(part.arrangement, part.dataset.tables)
+        return curves[curves["percentile"].isin(self._wanted)]
 
     def _table_of(self, part: Part, place: str) -> Block | None:
         curves = grouping.curves(part.arrangement, part.dataset.tables)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.model import VM, Setup, notation
@@ -80,7 +83,7 @@ class Limits(NotebookView):
 
     def table(self) -> Block:
         """Every verdict in a row, with the second most likely label."""
-        return self._with_verdicts(self._table_of)
+        return self._with_verdicts(self._table_of, rows=self._rows_of)
 
     def warnings(self) -> Block:
         """What makes the verdicts doubtful, and what reading found doubtful."""
@@ -97,8 +100,15 @@ class Limits(NotebookView):
         make: Callable[[Part, str, Sequence[RunVerdict]], Block | None],
         lacks: str = "",
         options: Sequence[str] = (),
+        rows: Callable[[Part, str], pd.DataFrame] | None = None,
     ) -> Block:
-        return self._blocks(lambda part, place: make(part, place, self._verdicts[place]), lacks, options)
+        return self._blocks(
+            lambda part, place: make(part, place, self._verdicts[place]), lacks, options, rows
+        )
+
+    def _rows_of(self, _: Part, place: str) -> pd.DataFrame:
+        """Every run with its most likely labels, and the limit that it used most."""
+        return pd.DataFrame([_row(verdict) for verdict in self._verdicts[place]])
 
     def _next_of(self, part: Part, _: str, verdict: Sequence[RunVerdict]) -> Block | None:
         """One job for all runs that ask for the same."""
@@ -130,6 +140,23 @@ class Limits(NotebookView):
         if len(verdict) > MOST_ROWS:
             note += f" The first {MOST_ROWS} of {len(verdict)}; azbench verdict tells of each."
         return render("table", id=f"{place}-verdicts", note=note, columns=columns, rows=rows, left=[1, 3])
+
+
+def _row(verdict: RunVerdict) -> dict[str, Any]:
+    judged = verdict.judged
+    top = max(judged.limits, key=lambda row: row.utilisation, default=None)
+    return {
+        "series": verdict.entry.name,
+        "workload": verdict.workload,
+        "iops": judged.iops,
+        "bw_bytes_per_s": judged.bytes_per_s,
+        "binding_limit": "+".join(judged.binding),
+        "probability": judged.probability,
+        "second": judged.runner_up,
+        "most_used_limit": top.label if top else None,
+        "limit": top.value if top else None,
+        "utilisation": top.utilisation if top else None,
+    }
 
 
 def _cells(verdict: RunVerdict) -> list[str]:

@@ -1,7 +1,10 @@
 """What the classes that notebooks call have in common: datasets, and for each method a block of every one."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+
+import pandas as pd
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset, find_dataset
@@ -40,7 +43,13 @@ class NotebookView:
         """A dataset as it is shown."""
         return Part(Dataset.load(folder), folder)
 
-    def _blocks(self, make: Make, lacks: str = "", options: Sequence[str] = ()) -> Block:
+    def _blocks(
+        self,
+        make: Make,
+        lacks: str = "",
+        options: Sequence[str] = (),
+        rows: Callable[[Part, str], pd.DataFrame] | None = None,
+    ) -> Block:
         """The blocks of all datasets.
 
         Parameters
@@ -51,6 +60,8 @@ class NotebookView:
             What is said of a dataset that has nothing; empty: it is left out.
         options : sequence of str
             Options of fio that give it next time.
+        rows : callable, optional
+            Gives the table of a dataset that the block shows; together they are the block's ``data``.
         """
         made: list[Block] = []
         for i, part in enumerate(self.parts):
@@ -60,7 +71,15 @@ class NotebookView:
             if block is None and lacks:
                 block = render("note", text=f"“{part.manifest.title}” {lacks}", options=options)
             made += [block] if block else []
-        return Block("\n".join(block.html for block in made))
+        return Block("\n".join(block.html for block in made), partial(self._data, rows) if rows else None)
+
+    def _data(self, rows: Callable[[Part, str], pd.DataFrame]) -> pd.DataFrame:
+        """The tables of all datasets, one below the other; the column dataset names each."""
+        tables = [rows(part, f"d{i}") for i, part in enumerate(self.parts)]
+        named = [
+            table.assign(dataset=part.manifest.name) for table, part in zip(tables, self.parts, strict=True)
+        ]
+        return pd.concat(named, ignore_index=True)
 
     def _group(self, part: Part) -> dict[str, str] | None:
         """Title and description of a dataset, where there are several."""

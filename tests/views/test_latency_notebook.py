@@ -184,3 +184,13 @@ def test_two_figures_of_all_runs_stand_against_each_other() -> None:
 def test_what_cannot_be_explored_is_refused_in_a_sentence(given: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         Latency([str(LOCAL_DISKS)]).explore(**given)
+
+
+def test_each_figure_has_its_dataframe() -> None:
+    latency = Latency([str(LOCAL_DISKS)], percentiles=[50, 99])
+    table = latency.table().data
+    assert table is not None and set(table["percentile"]) == {50.0, 99.0} and len(table) == 12
+    assert table.loc[table["lat_us"].idxmin(), "series"] == "L8s_v2-nvme"
+    curves, courses = latency.curves().data, latency.over_time().data
+    assert curves is not None and len(curves) == 6 * 17  # the percentiles that fio printed
+    assert courses is not None and courses.empty

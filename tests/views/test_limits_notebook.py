@@ -154,3 +154,11 @@ def test_each_cell_is_prose_parameters_or_one_library_call() -> None:
 def test_what_cannot_be_judged_is_refused_in_a_sentence(given: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         Limits(**{"datasets": [LOCAL_DISKS]} | given)
+
+
+def test_the_table_goes_on_as_a_dataframe() -> None:
+    data = Limits([str(LOCAL_DISKS), "ultra-disk-2019"]).table().data
+    assert data is not None and set(data["dataset"]) == {"azure-local-disks-2020", "ultra-disk-2019"}
+    p4 = data[data["series"].eq("E8ds_v4, OS disk, no cache") & data["iops"].eq(3499)].iloc[0]
+    assert p4["binding_limit"] == "disk_burst_iops" and p4["limit"] == 3500
+    assert p4["utilisation"] == pytest.approx(3499 / 3500) and p4["probability"] > 0.9

@@ -2,9 +2,12 @@
 
 import base64
 import re
+from collections.abc import Callable
+from functools import cached_property
 from html import unescape
 from typing import Any
 
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -34,10 +37,24 @@ _templates = Environment(
 
 
 class Block:
-    """A piece of HTML that a report page takes as it is and a notebook shows with the same look."""
+    """A piece of HTML that a report page takes as it is and a notebook shows with the same look.
 
-    def __init__(self, html: str) -> None:
+    Parameters
+    ----------
+    html : str
+        Escaped.
+    rows : callable, optional
+        Gives the table that the block shows, unformatted.
+    """
+
+    def __init__(self, html: str, rows: Callable[[], pd.DataFrame] | None = None) -> None:
         self.html = _NUMBER_UNIT.sub(NBSP, html)
+        self._rows = rows
+
+    @cached_property
+    def data(self) -> pd.DataFrame | None:
+        """What the block shows as a DataFrame, in base units, to go on with; None where it shows no table."""
+        return self._rows() if self._rows else None
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """The page's form, a notebook's, and plain text; Jupyter calls this.
@@ -51,7 +68,7 @@ class Block:
 
     def __add__(self, other: "Block") -> "Block":
         """One block after the other."""
-        return Block(f"{self.html}\n{other.html}")
+        return Block(f"{self.html}\n{other.html}", self._rows or other._rows)
 
 
 def render(template: str, **values: Any) -> Block:
