@@ -1,12 +1,12 @@
 # `make` alone lists what there is. Everything happens in this folder; system packages come from apt.
 .DEFAULT_GOAL := help
-.PHONY: help setup report test azure notebook format lock clean
+.PHONY: help setup report test test-long azure notebook format lock clean
 
 AZ_VERSION = 2.91.0
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing; a second run changes nothing
 	@sh scripts/bootstrap $(BOOTSTRAP)
@@ -16,10 +16,14 @@ report: setup ## measure emulated Azure disks and write an HTML and a PDF report
 	@.venv/bin/azbench report datasets/emulated-disks azure-local-disks-2020 ultra-disk-2019
 
 test: BOOTSTRAP = --browser
-test: setup azure ## run all tests, with ruff, mypy and the import contracts among them
+test: setup azure ## run the tests, with ruff, mypy and the import contracts among them
 	@sh scripts/unpack-iozone
-	@.venv/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not alone"
-	@.venv/bin/python -m pytest -m alone
+	@.venv/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not alone and not long"
+	@.venv/bin/python -m pytest -m "alone and not long"
+
+test-long: BOOTSTRAP = --browser
+test-long: setup azure ## run the tests that take minutes: whole campaigns and hard faults with the real az
+	@.venv/bin/python -m pytest -m long
 
 azure: setup ## install the Azure CLI as a tool of its own, .tools/bin/az
 	@UV_TOOL_DIR=.tools/azure UV_TOOL_BIN_DIR=.tools/bin $(UV) tool install --quiet --compile-bytecode \

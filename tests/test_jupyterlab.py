@@ -228,6 +228,17 @@ def test_the_latency_notebook_runs_and_shows_its_figures_to_those_who_do_not_tru
     assert "1 in 1,000" not in texts  # of a figure's axis: no text of a figure beside it
 
 
+def test_the_first_notebook_runs_and_leads_to_the_others(page: Page, lab: Lab) -> None:
+    open_notebook(page, lab, "00_start.ipynb")
+    run_all(page)
+    assert page.locator(ERRORS).count() == 0
+    assert page.locator(".azbench table").count() == 2
+    assert page.locator(".jp-OutputArea-output table.dataframe").count() == 1
+    linked = {link.get_attribute("href") or "" for link in page.locator(".jp-MarkdownOutput a").all()}
+    others = {path.name for path in NOTEBOOKS.glob("*.ipynb")} - {"00_start.ipynb"}
+    assert all(any(name in target for target in linked) for name in others)
+
+
 def test_the_limits_notebook_runs(page: Page, lab: Lab) -> None:
     open_notebook(page, lab, "03_limits.ipynb")
     run_all(page)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from ipywidgets import interactive
 from seaborn import FacetGrid
 
 from azbenchlib import plots
@@ -16,7 +17,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.histogram import REL_ERROR
 from azbenchlib.core.units import format_count, format_us
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.plots.explore import scatter
+from azbenchlib.plots.explore import TITLES, WORDS, scatter
 from azbenchlib.plots.heatmap import latency_heatmap
 from azbenchlib.plots.histogram import latency_histogram
 from azbenchlib.report import formatting
@@ -168,6 +169,23 @@ class Latency(NotebookView):
             runs = part.arrangement.runs.merge(tails, on=["run_id", "ddir"], how="left")
             parts.append(runs.assign(series=runs["series"].map(names)))
         return scatter(pd.concat(parts, ignore_index=True), x=x, y=y, hue=hue, style=style)
+
+    def menus(self) -> interactive:
+        """:meth:`explore` with a menu for each argument; draws anew at each choice."""
+
+        def draw(**choice: str) -> None:
+            try:
+                self.explore(**choice)
+            except InputError as error:
+                print(error)
+
+        return interactive(
+            draw,
+            x=list(TITLES),
+            y=["p99", "p50", "iops", "bw_bytes_per_s"],
+            hue=list(WORDS),
+            style=list(WORDS),
+        )
 
     def _wanted_of(self, part: Part, _: str) -> pd.DataFrame:
         curves = grouping.curves(part.arrangement, part.dataset.tables)

@@ -81,6 +81,7 @@ def test_what_passes_by_itself_is_no_fault(azure, small):
     assert not azure.arm.resources
 
 
+@pytest.mark.long
 def test_a_script_that_fails_though_az_says_all_is_well_and_the_run_taken_up(azure, small):
     small.write_text(TWO)
     azure.faults.kill_script("/runCommands/", nth=3)  # the first prepares, the second measures
@@ -97,6 +98,7 @@ def test_a_script_that_fails_though_az_says_all_is_well_and_the_run_taken_up(azu
     assert not azure.arm.resources
 
 
+@pytest.mark.long
 def test_a_fio_that_fails_leaves_what_it_said(azure, small):
     small.write_text(SMALL.replace("rw: randread", "ioengine: windowsaio, rw: randread"))
     said = refused(small)
@@ -106,6 +108,7 @@ def test_a_fio_that_fails_leaves_what_it_said(azure, small):
     assert not azure.arm.resources
 
 
+@pytest.mark.long
 def test_outputs_that_never_come_whole(azure, small):
     azure.faults.cut_output(200, times=1000)
     said = refused(small)
@@ -113,7 +116,7 @@ def test_outputs_that_never_come_whole(azure, small):
     assert not azure.arm.resources
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_an_interrupt_takes_everything_down(azure, small, number):
     process = _started(azure, small)
     _until(process, "prepare data")
@@ -125,6 +128,7 @@ def test_an_interrupt_takes_everything_down(azure, small, number):
     assert "azbench: interrupted. Nothing is left in Azure; 0 of 1 workloads are kept" in text
 
 
+@pytest.mark.long
 def test_a_killed_run_is_found_by_cleanup_and_by_the_next_run(azure, small):
     small.write_text(TWO)
     process = _started(azure, small)

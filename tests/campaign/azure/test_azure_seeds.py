@@ -16,7 +16,7 @@ from fake_azure.vm import available
 from azbenchlib.dataset.dataset import Dataset
 
 pytest_plugins = ("fake_azure.fixtures",)
-pytestmark = [pytest.mark.slow, pytest.mark.fio]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.fio]
 
 OWNER = "jane-roe"
 # What is left of each file: every VM, every disk and every step, one workload or two.
