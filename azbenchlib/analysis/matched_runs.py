@@ -48,6 +48,30 @@ def counterparts(tables: Mapping[str, pd.DataFrame], others: Mapping[str, pd.Dat
     ].reset_index(drop=True)
 
 
+def twins(tables: Mapping[str, pd.DataFrame], others: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Which setup of another dataset is the same as one here: that with the most workloads in common.
+
+    Parameters
+    ----------
+    tables, others : mapping of str to DataFrame
+        All tables of a dataset.
+
+    Returns
+    -------
+    dict of str to str
+        setup_id in ``tables`` by setup_id in ``others``; each is there once at the most.
+    """
+    pairs = _described(tables).merge(_described(others), on=[*_DISK, *_WORK], suffixes=("", "_other"))
+    depths = pairs["queue_depth"], pairs["queue_depth_other"]
+    pairs = pairs[(depths[0] == depths[1]).fillna(True).astype(bool)]
+    shared = pairs.groupby(["setup_id", "setup_id_other"], sort=False).size()
+    found: dict[str, str] = {}
+    for one, other in shared.sort_values(ascending=False, kind="stable").index:
+        if str(other) not in found and str(one) not in found.values():
+            found[str(other)] = str(one)
+    return found
+
+
 def _described(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """One row for what ran at once of one workload on a setup with one disk: what it ran, on what."""
     runs = _units(tables)

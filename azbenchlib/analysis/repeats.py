@@ -29,7 +29,7 @@ _DIFFERENCES: dict[str, Callable[[Any], str]] = {
     "working_set_bytes": lambda size: f"{format_size(size)} of data",
     "direct": lambda direct: "direct" if direct else "buffered",
     "ioengine": str,
-    "iodepth": "{:g} outstanding a job".format,
+    "iodepth": "iodepth {:g} a job".format,
     "rate_iops": lambda rate: f"held to {format_count(rate)} IOPS",
 }
 WORKLOAD = tuple(_DIFFERENCES)

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import pandas as pd
 
-from azbenchlib.core.units import format_count, format_mbps, format_size
+from azbenchlib.core.units import format_count, format_depth, format_mbps, format_size
 
 ROLE_WORDS = {
     "os": ("OS disk", "OS"),
@@ -126,15 +126,15 @@ def pattern_text(rw: object) -> str:
 
 
 def load_text(bs_bytes: object, queue_depth: object) -> str:
-    """Block size and load in words: ``8 KiB, 1,024 outstanding``."""
+    """Block size and load in words: ``8 KiB, QD 1,024``."""
     size = "block size not stated" if pd.isna(bs_bytes) else format_size(bs_bytes)  # type: ignore[arg-type]
     if pd.isna(queue_depth):
         return size
-    return f"{size}, {int(queue_depth):,} outstanding"  # type: ignore[call-overload]
+    return f"{size}, {format_depth(queue_depth)}"  # type: ignore[arg-type]
 
 
 def workload_text(rw: object, bs_bytes: object, queue_depth: object) -> str:
-    """A workload in words: ``8 KiB random writes, 1,024 outstanding``."""
+    """A workload in words: ``8 KiB random writes, QD 1,024``."""
     size = "" if pd.isna(bs_bytes) else f"{format_size(bs_bytes)} "  # type: ignore[arg-type]
-    depth = "" if pd.isna(queue_depth) else f", {int(queue_depth):,} outstanding"  # type: ignore[call-overload]
+    depth = "" if pd.isna(queue_depth) else f", {format_depth(queue_depth)}"  # type: ignore[arg-type]
     return f"{size}{pattern_text(rw)}{depth}"

@@ -189,6 +189,11 @@ def format_mbps(bytes_per_s: float) -> str:
     return f"{value:.2f}" if value >= 0.01 else _significant(value, 1)
 
 
+def format_depth(queue_depth: float) -> str:
+    """A queue depth as engineers write it: 1024 -> ``QD 1,024``, with a no-break space."""
+    return f"QD{NBSP}{_figure(queue_depth):,.0f}"
+
+
 def format_money(amount: float) -> str:
     """An amount of any currency: ``1,041``, ``5.28``, ``0.00875``; from 100 on without cents."""
     if abs(_figure(amount)) >= 99.995 or amount == 0:

@@ -17,6 +17,7 @@ from azbenchlib.plots.style import (
     Drawn,
     Layout,
     Series,
+    TwinSeries,
     dark_rules,
     variables,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Drawn",
     "Layout",
     "Series",
+    "TwinSeries",
     "both",
     "dark_rules",
     "inline",

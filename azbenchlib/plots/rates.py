@@ -1,4 +1,4 @@
-"""Rates of all setups, IOPS beside MB/s."""
+"""Rates of all setups, IOPS beside MB/s, with the documented limits as ticks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,12 @@ from matplotlib.axes import Axes
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, NBSP, format_bound, format_count, format_mbps
 from azbenchlib.plots import scales
-from azbenchlib.plots.label_layout import LEADING, say, text_width, wrap
+from azbenchlib.plots.label_layout import LEADING, say, text_width, thin, wrap
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
 
 _MILLION = 10**6
+FAR = 5.0  # a limit so many times the rate would leave no room for the rates
+Tick = tuple[float, str]  # a limit in the unit of the panel, and what is written above it
 NAMES_WIDTH = 232  # pixels left of the panels, in the wide layout
 
 
@@ -45,29 +47,37 @@ class _Row:
     note: list[str]
     values: tuple[float, ...]  # one a panel, in its unit; NaN: not stated
     texts: tuple[str, ...]  # the same as they read
+    ticks: tuple[tuple[Tick, ...], ...]  # limits, one tuple a panel, in its unit
     top: float
     height: float
     baseline: float  # like `top` in pixels from the top of the panels
 
 
-def rates_side_by_side(rates: pd.DataFrame, series: Sequence[Series], layout: Layout) -> Drawn:
+def rates_side_by_side(
+    rates: pd.DataFrame, series: Sequence[Series], layout: Layout, limits: pd.DataFrame | None = None
+) -> Drawn:
     """Draw one row a setup, with its IOPS in one panel and its MB/s in the other.
 
     Parameters
     ----------
     rates : DataFrame
         Columns series (a key, each once), iops, bw_bytes_per_s (either may be NA: "not stated"; one that is
-        NA throughout is left out), note (under which load, such as "4 KiB, 8,192 outstanding"; may be NA),
+        NA throughout is left out), note (under which load, such as "4 KiB, QD 8,192"; may be NA),
         and, if wanted, iops_bound and bw_bound (=, >, <, ~).
     series : sequence of Series
         One to six; one without a row in `rates` reads "not stated".
     layout : Layout
         The width to draw for.
+    limits : DataFrame, optional
+        Columns series, column (iops or bw_bytes_per_s), value and name (such as "disk burst"; may be empty):
+        the documented limits, each drawn as a tick in the row of its series. One more than five times the
+        rate of its row is left out.
 
     Returns
     -------
     Drawn
-        Markers have the gids ``iops-INDEX`` and ``bw_bytes_per_s-INDEX``; throughput is drawn in MB/s.
+        Markers have the gids ``iops-INDEX`` and ``bw_bytes_per_s-INDEX``, ticks ``tick-INDEX``; throughput is
+        drawn in MB/s.
 
     Raises
     ------
@@ -78,7 +88,7 @@ def rates_side_by_side(rates: pd.DataFrame, series: Sequence[Series], layout: La
     panels = [shown for shown in PANELS if table[shown.column].notna().any()]
     if not panels:
         raise InputError("no rates to draw: every value is NA")
-    rows = _rows(table, series, panels, layout)
+    rows = _rows(table, series, panels, layout, limits)
     left = NAMES_WIDTH if layout.wide else 0
     total, top, bottom = rows[-1].top + rows[-1].height, 30, 28
     with theme(layout):
@@ -96,14 +106,19 @@ def rates_side_by_side(rates: pd.DataFrame, series: Sequence[Series], layout: La
         titles: dict[str, list[str]] = {}
         for i, (axis, shown) in enumerate(zip(axes[0], panels, strict=True)):
             axis.set_ylim(total, 0)
-            _set_x(axis, [row.values[i] for row in rows], shown, layout)
+            _set_x(axis, [value for row in rows for value in _drawn(row, i)], shown, layout)
             for row in rows:
                 titles |= _draw_rate(axis, row, i, shown, layout)
+                _draw_ticks(axis, row, i, layout)
     return Drawn(figure, titles, _in_words(rows, panels), layout)
 
 
 def _rows(
-    table: pd.DataFrame, series: Sequence[Series], panels: Sequence[_Panel], layout: Layout
+    table: pd.DataFrame,
+    series: Sequence[Series],
+    panels: Sequence[_Panel],
+    layout: Layout,
+    limits: pd.DataFrame | None,
 ) -> list[_Row]:
     """The rows from top to bottom, each as high as its words need."""
     width = NAMES_WIDTH - 16 if layout.wide else layout.width
@@ -118,8 +133,12 @@ def _rows(
         name = wrap(entry.label, width, layout.font, bold=True)
         small = wrap(note, width, layout.small)
         words = (len(name) * layout.font + len(small) * layout.small) * LEADING
-        height = max(60, words + 20) if layout.wide else words + 62
-        baseline = top + (height / 2 if layout.wide else words + 24)
+        ticks = tuple(
+            _ticks(limits, entry.key, shown, value) for shown, value in zip(panels, values, strict=True)
+        )
+        above = 14 if any(ticks) else 0  # for the names of the limits
+        height = max(60 + above, words + 20) if layout.wide else words + 62 + above
+        baseline = top + (height / 2 + above / 2 if layout.wide else words + 24 + above)
         rows.append(
             _Row(
                 series=entry,
@@ -127,6 +146,7 @@ def _rows(
                 note=small,
                 values=values,
                 texts=told,
+                ticks=ticks,
                 top=top,
                 height=height,
                 baseline=baseline,
@@ -134,6 +154,50 @@ def _rows(
         )
         top += height
     return rows
+
+
+def _ticks(limits: pd.DataFrame | None, key: str, shown: _Panel, value: float) -> tuple[Tick, ...]:
+    """The limits of a row that are near its rate, in the unit of the panel; equal ones are one."""
+    if limits is None or np.isnan(value):
+        return ()
+    mine = limits[(limits["series"] == key) & (limits["column"] == shown.column)]
+    found: dict[float, list[str]] = {}
+    for limit, name in zip(mine["value"].astype(float) / shown.divisor, mine["name"], strict=True):
+        if limit <= FAR * value:
+            found.setdefault(limit, []).extend([str(name)] if name else [])
+    return tuple(
+        (limit, " ".join([shown.text(limit * shown.divisor), ", ".join(names)]).strip())
+        for limit, names in sorted(found.items(), key=lambda one: abs(np.log(one[0] / value)) if value else 0)
+    )
+
+
+def _drawn(row: _Row, i: int) -> list[float]:
+    """What a row needs of the x axis in the i-th panel."""
+    return [row.values[i], *(limit for limit, _ in row.ticks[i])]
+
+
+def _draw_ticks(panel: Axes, row: _Row, i: int, layout: Layout) -> None:
+    """The limits as upright lines, with their values above as far as there is room; the nearest first."""
+    if not row.ticks[i]:
+        return
+    width, _ = size_of(panel)
+    halves = [text_width(text, layout.small) / 2 for _, text in row.ticks[i]]
+    pixels = [scales.x_pixel(panel, limit) for limit, _ in row.ticks[i]]
+    inside = [min(max(at, half), width - half) for at, half in zip(pixels, halves, strict=True)]
+    kept = thin(inside, [2 * half for half in halves], gap=8)
+    for n, (limit, text) in enumerate(row.ticks[i]):
+        panel.plot(
+            [limit] * 2,
+            [row.baseline - 10, row.baseline + 10],
+            color=NEUTRAL["limit"],
+            linewidth=2,
+            zorder=3,
+            gid=f"tick-{row.series.index}",
+        )
+        if n in kept:
+            shift = (inside[n] - pixels[n], 20)
+            how: dict[str, Any] = {"size": layout.small, "color": NEUTRAL["ink2"], "ha": "center"}
+            say(panel, text, (limit, row.baseline), shift, **how)
 
 
 def _texts(table: pd.DataFrame, shown: _Panel) -> list[str]:

@@ -7,7 +7,7 @@ report. Figures are drawn with the light colours; :func:`dark_rules` recolours t
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib as mpl
 import numpy as np
@@ -41,6 +41,7 @@ NEUTRAL = {name: light for name, (light, _) in NEUTRALS.items()}
 
 MARKERS = ("s", "o", "D", "v", "^", "P")
 MARKER_CHARS = ("■", "●", "◆", "▼", "▲", "✚")
+HOLLOW_CHARS = ("□", "○", "◇", "▽", "△", "✛")
 # Sizes that look equal: triangles and the plus have less area than a disc.
 MARKER_SIZES = (0.92, 1.0, 0.92, 1.2, 1.2, 1.3)
 
@@ -50,6 +51,11 @@ FONT_STACK = (
 )
 # The widest common sans: what fits in it fits in every font of the stack.
 METRICS_FONT = "DejaVu Sans"
+
+
+def shape_of(index: int) -> int:
+    """Which of the markers an index has: another one each time that its colour comes again."""
+    return (index + index // len(COLOURS)) % len(MARKERS)
 
 
 @dataclass(frozen=True)
@@ -65,13 +71,15 @@ class Series:
     short : str
         As it stands beside a line, such as "E8ds OS cached".
     index : int
-        0 to 5: its colour and its marker.
+        From 0 on: its colour and its marker. Above 5 colours come again, with other markers.
 
     Raises
     ------
     InputError
-        When there is no colour for the index: more than six setups need groups.
+        When the index is negative.
     """
+
+    hollow: ClassVar[bool] = False
 
     key: str
     label: str
@@ -79,27 +87,34 @@ class Series:
     index: int
 
     def __post_init__(self) -> None:
-        if self.index not in range(len(COLOURS)):
-            choices = f"0 to {len(COLOURS) - 1}"
-            raise InputError(f"series '{self.key}': index {self.index} has no colour; there are {choices}")
+        if self.index < 0:
+            raise InputError(f"series '{self.key}': index {self.index} has no colour; they begin with 0")
 
     @property
     def colour(self) -> str:
         """The light colour."""
-        return COLOURS[self.index][0]
+        return COLOURS[self.index % len(COLOURS)][0]
 
     def marker(self, size: float, hollow: bool = False) -> dict[str, Any]:
         """Arguments for ``Axes.plot`` that draw this setup's marker, `size` pixels wide, without a line."""
+        hollow = hollow or self.hollow
         return {
             "linestyle": "",
-            "marker": MARKERS[self.index],
-            "markersize": size * MARKER_SIZES[self.index],
+            "marker": MARKERS[shape_of(self.index)],
+            "markersize": size * MARKER_SIZES[shape_of(self.index)],
             "markerfacecolor": NEUTRAL["surface"] if hollow else self.colour,
             "markeredgecolor": self.colour if hollow else NEUTRAL["surface"],
             "markeredgewidth": 1.8 if hollow else 1,
             "clip_on": False,
             "zorder": 4,
         }
+
+
+@dataclass(frozen=True)
+class TwinSeries(Series):
+    """A published setup beside its emulation: the same colour and marker, hollow."""
+
+    hollow: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from azbenchlib.plots.style import FONT_STACK, LAYOUTS, NEUTRAL, Drawn, Layout, 
 NAMESPACE = "http://www.w3.org/2000/svg"
 _HREF = re.compile(r"(#)(.+)()")
 _URL = re.compile(r"(url\(#)(.+)(\))")
+_OF_SERIES = re.compile(r"[a-z_]+-(\d+)(?:-\w+)?")
 _DECIMALS = re.compile(r"-?\d*\.\d+")
 _GEOMETRY = ("d", "x", "y", "width", "height", "transform", "points", "stroke-width", "stroke-dasharray")
 _FONT_PARTS = ("font-family", "font-style", "font-stretch", "font-variant")
@@ -159,7 +160,7 @@ def _data_block(lines: Sequence[Sequence[Mapping[str, object]]]) -> str:
 
 
 def _rename_ids(drawing: ET.Element, prefix: str) -> None:
-    """Prefix the ids that something refers to and drop the others."""
+    """Prefix the ids that something refers to and drop the others; what is of a series has its class."""
     used = set()
     for element in drawing.iter():
         for name, value in element.attrib.items():
@@ -169,5 +170,7 @@ def _rename_ids(drawing: ET.Element, prefix: str) -> None:
                 element.set(name, f"{match[1]}{prefix}-{match[2]}{match[3]}")
     for element in drawing.iter():
         name = element.attrib.pop("id", "")
+        if element.tag == "g" and (match := _OF_SERIES.fullmatch(name)):
+            element.set("class", f"series-{match[1]}")
         if name in used:
             element.set("id", f"{prefix}-{name}")

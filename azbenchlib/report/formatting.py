@@ -1,12 +1,11 @@
 """Figures in words: the sentences, cards and rows of a report. Values are formatted here, once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 
-from azbenchlib.analysis.grouping import Arrangement
 from azbenchlib.analysis.setup_names import NO_SETUP
 from azbenchlib.analysis.summary import TABLE_PERCENTILES, Card, LatencySummary
 from azbenchlib.core.units import NBSP, format_bound, format_count, format_mbps, format_size, format_us
@@ -81,39 +80,9 @@ def called(card: Card, name: str) -> str:
     return ", ".join(filter(None, [card.facet or "", "" if card.facet and whole else name]))
 
 
-def finding(arrangement: Arrangement, cards: Sequence[Card]) -> str:
-    """The range of what was measured, in a sentence or two, derived from the cards."""
-    names = dict(zip(arrangement.series["key"], arrangement.series["label"], strict=True))
-    rated = [(card.rate, called(card, names[card.series])) for card in cards if card.rate is not None]
-    several = len({row["facet"] for row, _ in rated}) > 1 and arrangement.by == "setup"
-    sentences = []
-    for column in ("iops", "bw_bytes_per_s"):
-        known = sorted(
-            (
-                row[column],
-                _told(row, column),
-                with_phases(
-                    ", ".join(filter(None, [name, row["facet"] if several else "", spread(row, column)])), row
-                ),
-            )
-            for row, name in rated
-            if not pd.isna(row[column])
-        )
-        if known:
-            (_, low, slowest), (_, high, fastest) = known[0], known[-1]
-            span = f"From {low} ({slowest}) to {high} ({fastest})" if low != high else f"{fastest}: {high}"
-            sentences.append(f"{span}.")
-            break
-    timed = sorted(
-        (told.values[99.0], ", ".join(filter(None, [called(card, names[card.series]), told.direction])))
-        for card in cards
-        for told in card.latencies
-        if 99.0 in told.values
-    )
-    if len(timed) > 1 and timed[0][0] < timed[-1][0]:
-        (low_us, best), (high_us, worst) = timed[0], timed[-1]
-        sentences.append(f"p99 latency from {format_us(low_us)} ({best}) to {format_us(high_us)} ({worst}).")
-    return " ".join(sentences)
+def rate_words(row: Any) -> str:
+    """``59,200 IOPS, 484 MB/s``, as far as they are known."""
+    return ", ".join(NBSP.join(rate) for rate in _rates(row))
 
 
 def card(card: Card, entry: Any) -> dict[str, Any]:
@@ -201,11 +170,6 @@ def _rates(row: pd.Series) -> list[tuple[str, str]]:
         (mbps(row["bw_bytes_per_s"], row["bw_bound"]), "MB/s"),
     )
     return [(figure, unit) for figure, unit in both if figure]
-
-
-def _told(row: pd.Series, column: str) -> str:
-    """One rate of the row with its unit."""
-    return NBSP.join(_rates(row)[0 if column == "iops" else -1])
 
 
 def _spread_of(row: Any) -> str:

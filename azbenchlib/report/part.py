@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from azbenchlib import plots
-from azbenchlib.analysis import grouping, summary
+from azbenchlib.analysis import grouping, matched_runs, summary
 from azbenchlib.analysis.phases import in_words
 from azbenchlib.analysis.runs import Run
 from azbenchlib.analysis.sustained import phases_of
@@ -15,7 +16,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding, Severity
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model.setup import Setup
-from azbenchlib.plots.style import COLOURS, MARKER_CHARS
+from azbenchlib.plots.style import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
 from azbenchlib.verdict.labels import Label
@@ -24,14 +25,40 @@ from azbenchlib.verdict.run_verdicts import Judged, judge_runs
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A series as it appears on the page: name, detail, colour and mark."""
+    """A series as it appears on the page.
+
+    Attributes
+    ----------
+    key, name, short, detail : str
+    slot : int
+        The number of its setup on the page, from 0 on; it gives colour and marker.
+    twin : bool
+        Whether it is the published twin of an emulated setup, which has the same slot and is filled.
+    """
 
     key: str
     name: str
     short: str
     detail: str
-    colour: int
-    char: str
+    slot: int
+    twin: bool = False
+
+    @property
+    def colour(self) -> int:
+        """Which of the colours of the style sheet."""
+        return self.slot % len(COLOURS)
+
+    @property
+    def char(self) -> str:
+        """Its marker in text."""
+        chars = HOLLOW_CHARS if self.twin else MARKER_CHARS
+        return chars[shape_of(self.slot)]
+
+    @property
+    def drawn(self) -> plots.Series:
+        """The series as figures take it."""
+        kind = plots.TwinSeries if self.twin else plots.Series
+        return kind(self.key, self.name, self.short, self.slot)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,10 +113,16 @@ class Part:
         self.arrangement = grouping.arrange(dataset.tables)
         if self.arrangement.runs.empty:
             raise InputError(f"{folder}: no run with a rate or a percentile; there is nothing to report")
+        self.slots = {str(key): (i, False) for i, key in enumerate(self.arrangement.series["key"])}
+
+    @property
+    def emulated(self) -> bool:
+        """Whether its disks are those of the lab."""
+        return bool((self.dataset.setups["environment"] == "lab").any())
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
-        """By series key; colours come round again after six."""
+        """By series key, with the slots that the page has given; see :func:`number`."""
         rows = self.arrangement.series.itertuples()
         return {
             str(row.key): Entry(
@@ -97,10 +130,10 @@ class Part:
                 name=str(row.label),
                 short=str(row.short),
                 detail=str(row.detail),
-                colour=i % 6,
-                char=MARKER_CHARS[i % 6],
+                slot=self.slots[str(row.key)][0],
+                twin=self.slots[str(row.key)][1],
             )
-            for i, row in enumerate(rows)
+            for row in rows
         }
 
     @cached_property
@@ -125,8 +158,23 @@ class Part:
     @cached_property
     def groups(self) -> list[list[plots.Series]]:
         """The series in groups of six at the most, as the figures take them."""
-        every = [plots.Series(e.key, e.name, e.short, e.colour) for e in self.entries.values()]
+        every = [entry.drawn for entry in self.entries.values()]
         return [every[i : i + len(COLOURS)] for i in range(0, len(every), len(COLOURS))]
+
+
+def number(parts: Sequence[Part]) -> None:
+    """Give every setup of a page a slot of its own; a published twin of an emulated setup has the same."""
+    following = 0
+    emulated = [part for part in parts if part.emulated]
+    for part in parts:
+        twins: dict[str, int] = {}
+        for other in emulated if not part.emulated else []:
+            found = matched_runs.twins(other.dataset.tables, part.dataset.tables)
+            known = {key: other.slots[mine][0] for key, mine in found.items() if mine in other.slots}
+            twins = {**known, **twins}
+        for key in part.slots:
+            part.slots[key] = (twins.get(key, following), key in twins)
+            following += key not in twins
 
 
 def verdicts_of(

@@ -12,7 +12,7 @@ from azbenchlib import plots
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, format_mbps, format_size
 from azbenchlib.plots.slices import FILE_SIZE, RECORD, throughput_slices
-from azbenchlib.plots.style import COLOURS, MARKER_CHARS
+from azbenchlib.plots.style import COLOURS
 from azbenchlib.plots.surface import throughput_surface
 from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.part import Entry, Part
@@ -38,7 +38,7 @@ class _Kept:
     @property
     def series(self) -> list[plots.Series]:
         """The setups as the figures take them, six at the most."""
-        every = [plots.Series(e.key, e.name, e.short, e.colour) for e in self.entries.values()]
+        every = [entry.drawn for entry in self.entries.values()]
         return every[: len(COLOURS)]
 
     @property
@@ -198,14 +198,7 @@ def _entries(part: Part, rows: pd.DataFrame) -> dict[str, Entry]:
     labels = {setup.setup_id: setup.label or setup.setup_id for setup in part.manifest.setups}
     named = [(key, labels.get(key, key)) for key in ids]
     return {
-        key: Entry(
-            key=key,
-            name=label,
-            short=label,
-            detail="",
-            colour=i % len(COLOURS),
-            char=MARKER_CHARS[i % len(COLOURS)],
-        )
+        key: Entry(key=key, name=label, short=label, detail="", slot=i)
         for i, (key, label) in enumerate(named)
     }
 

@@ -11,7 +11,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.model import VM, Setup, notation
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part, RunVerdict, verdicts_of
-from azbenchlib.report.sections import method, rooflines, verdicts
+from azbenchlib.report.sections import method, rooflines, sayings, verdicts
 from azbenchlib.verdict import text as verdict_words
 from azbenchlib.views.view import MOST_ROWS, NotebookView
 
@@ -164,7 +164,7 @@ def _cells(verdict: RunVerdict) -> list[str]:
     top = max(judged.limits, key=lambda row: row.utilisation, default=None)
     second = ""
     if judged.runner_up:
-        share = verdicts.percent(judged.posterior.get(judged.runner_up, 0.0))
+        share = sayings.percent(judged.posterior.get(judged.runner_up, 0.0))
         second = f"{verdict_words.name(judged.runner_up)} ({share})"
-    used = f"{100 * top.utilisation:.0f} % of {verdicts.limit_text(top)}" if top else "none documented"
+    used = f"{100 * top.utilisation:.0f} % of {sayings.limit_text(top)}" if top else "none documented"
     return [judged.words, verdicts.certainty(judged).removesuffix(" certain"), second, used]

@@ -8,11 +8,19 @@ from azbenchlib import __version__
 from azbenchlib.analysis import summary, totals
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
-from azbenchlib.report.part import Part
-from azbenchlib.report.sections import comparison, evidence, method, prices, rooflines, verdicts
+from azbenchlib.report.part import Part, number
+from azbenchlib.report.sections import (
+    comparison,
+    evidence,
+    lead,
+    method,
+    prices,
+    rooflines,
+    setup_cards,
+    verdicts,
+)
 from azbenchlib.views.view import MOST_ROWS, NotebookView
 
-_MOST_CARDS = 12
 _MOST_COLUMNS = 12  # series that such a table has room for
 
 
@@ -34,12 +42,13 @@ class Report(NotebookView):
 
     def __init__(self, datasets: Sequence[str], title: str = "", author: str = "", client: str = "") -> None:
         super().__init__(datasets, "a report needs at least one dataset")
-        self.title = title or self.parts[0].manifest.title
+        number(self.parts)
+        self._setups = setup_cards.SetupCards(self.parts)
+        self.title = title or lead.title(self.parts, self._setups.answers)
         self.author, self.client = author, client
 
     def header(self) -> Block:
-        """Title, the finding in a sentence, and what the data are."""
-        first = self.parts[0]
+        """Title, what was found in a sentence or two, and what the data are."""
         runs = sum(part.arrangement.runs["at_once"].nunique() for part in self.parts)
         facts = [
             ("Measured", formatting.join(formatting.measured(part.manifest) for part in self.parts)),
@@ -48,20 +57,19 @@ class Report(NotebookView):
             ("Report", f"azbench {__version__}, {formatting.today()}"),
         ]
         facts += [(name, text) for name, text in (("By", self.author), ("For", self.client)) if text]
-        finding = formatting.finding(first.arrangement, first.cards)
-        return render("header", title=self.title, finding=finding, facts=facts)
+        return render("header", title=self.title, lead=lead.lead(self._setups.answers), facts=facts)
 
     def cards(self) -> Block:
-        """One card a setup, or a workload where there is one setup."""
-        return self._blocks(self._cards_of)
+        """One card a setup, or a workload where there is one setup: what binds it, its figures, its price."""
+        return self._setups.block()
 
     def beside(self) -> Block:
         """Emulated disks beside what was published of the real ones; empty where there are none of either."""
         return comparison.table(self.parts)
 
-    def verdicts(self) -> Block:
-        """Which documented limit binds, how sure that is, and what to run next."""
-        return self._blocks(self._verdicts_of)
+    def limits(self) -> Block:
+        """Measured rates against the documented limits, and rates over time below them."""
+        return self._blocks(self._limits_of)
 
     def prices(self) -> Block:
         """What each setup costs and what would do for less, under a heading of its own; empty where no
@@ -104,18 +112,9 @@ class Report(NotebookView):
         """Publications, and the hashes of the raw files."""
         return method.sources(self.parts)
 
-    def _cards_of(self, part: Part, _: str) -> Block:
-        shown = [formatting.card(card, part.entries[card.series]) for card in part.cards[:_MOST_CARDS]]
-        left_out = len(part.cards) - len(shown)
-        footnote = f"{left_out} more in the table of results." if left_out else ""
-        return render("cards", cards=shown, group=self._group(part), footnote=footnote)
-
-    def _verdicts_of(self, part: Part, place: str) -> Block:
+    def _limits_of(self, part: Part, place: str) -> Block:
         group = self._group(part)
-        figures = [
-            draw(part, place, part.verdicts, group) for draw in (rooflines.roofline, rooflines.over_time)
-        ]
-        made = [verdicts.cards(part, part.verdicts, group), *figures]
+        made = [draw(part, place, part.verdicts, group) for draw in (rooflines.roofline, rooflines.over_time)]
         return Block("\n".join(block.html for block in made if block))
 
     def _trust_of(self, part: Part, place: str) -> Block:

@@ -350,7 +350,7 @@ def test_repeats_show_how_many_they_are_and_their_range(tmp_path: Path) -> None:
     folder = dataset(tmp_path, files, SETUP)
     report = Report([str(folder)])
     text = "median of 3 runs, 990 to 1,010 IOPS"
-    for html in (report.header().html, report.cards().html, report.results().html, report.prices().html):
+    for html in (report.cards().html, report.results().html, report.prices().html):
         assert text in html.replace("\u00a0", " ")
 
 
@@ -409,7 +409,7 @@ def test_a_mixed_run_counts_with_both_directions(tmp_path: Path) -> None:
     folder = dataset(tmp_path, {"mix.json": without_percentiles(document(job(4988, 5023)))}, SETUP)
     assert every_part(folder) == dict.fromkeys(every_part(folder), pytest.approx(10_011))
     report = Report([str(folder)])
-    for html in (report.header().html, report.cards().html, report.prices().html):
+    for html in (report.cards().html, report.prices().html):
         assert "10,011" in html and "4,988" not in html
     assert "4,988" in report.results().html and "random I/O, reads" in report.results().html
 

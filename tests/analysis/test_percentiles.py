@@ -214,7 +214,7 @@ def test_labels_of_no_setup():
 @pytest.mark.parametrize(
     ("workload", "text"),
     [
-        (("randwrite", 8192, 1024), "8 KiB random writes, 1,024 outstanding"),
+        (("randwrite", 8192, 1024), "8 KiB random writes, QD 1,024"),
         (("record_rewrite", 4096, pd.NA), "4 KiB record rewrite"),
         ((pd.NA, pd.NA, pd.NA), "pattern not stated"),
     ],
@@ -231,8 +231,8 @@ def test_several_setups_are_the_series_and_one_setup_gives_loads():
     one = grouping.arrange(rated(runs, [1, 2, 3]))
     assert one.by == "load"
     assert [label.replace("\u00a0", " ") for label in one.series["label"]] == [
-        "4 KiB, 1 outstanding",
-        "4 KiB, 8 outstanding",
+        "4 KiB, QD 1",
+        "4 KiB, QD 8",
     ]
     assert one.runs["facet"].tolist() == ["random reads", "random reads", "sequential reads"]
     two = grouping.arrange(rated([*runs, {"setup_id": "b"}], [1, 2, 3, 4]))
@@ -266,7 +266,7 @@ def test_jobs_that_ran_together_add_up():
     row = grouping.rates(arrangement).iloc[0]
     assert row[["iops", "bw_bytes_per_s", "n_runs"]].tolist() == [60, 60 * 4096, 3]
     assert row["queue_depth"] == 12
-    assert row["series"].replace("\u00a0", " ") == "4 KiB, 12 outstanding"
+    assert row["series"].replace("\u00a0", " ") == "4 KiB, QD 12"
 
 
 @pytest.mark.parametrize("apart", ["source_sha256", "source_doc", "group_id"])
@@ -411,7 +411,7 @@ def test_the_cards_of_2020_tell_rate_and_latency_with_their_loads():
     card = cards_of("azure-local-disks-2020")[0]
     assert card.rate["queue_depth"] == 1024
     assert card.latency == {50.0: 147.0, 95.0: 375.0, 99.0: 578.0}
-    assert card.latency_of.endswith(", 1 outstanding")
+    assert card.latency_of.endswith(", QD\u00a01")
 
 
 def test_a_bound_is_told_as_one():

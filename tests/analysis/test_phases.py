@@ -189,7 +189,7 @@ def test_a_run_of_the_lab_tells_when_its_credits_were_spent(
 ) -> None:
     """At half speed, and credits as much shorter as the run: 6 s stand for 45 min."""
     folder = drained.dataset(tmp_path / "ds", LAB + last, time_scale=2, credit_s=2.0, runtime_s=6)
-    page = words(Report([str(folder)]).verdicts().html)
+    page = words(Report([str(folder)]).limits().html)
     assert "Credits were spent after 30 min: from 3,500 IOPS to 120;" in page
     (run,) = runs(Dataset.read(folder).tables)
     assert run.flows[0].observation.samples is not None
@@ -256,9 +256,7 @@ def test_a_burst_and_the_base_are_told_and_not_their_mean(tmp_path: Path) -> Non
     lead, cards, prices = (words(block.html) for block in (report.header(), report.cards(), report.prices()))
     assert told in lead and told in cards
     assert "2,3" not in lead + cards.split("Ultra")[0]
-    assert re.search(
-        r"8 KiB, 64 outstanding random writes: " + told + r" [\d,.]+ [\d,.]+ [\d,.]+ 120 0.98", prices
-    )
+    assert re.search(r"8 KiB, QD 64 random writes: " + told + r" [\d,.]+ [\d,.]+ [\d,.]+ 120 0.98", prices)
     asked = achieved(Dataset.read(folder).tables)
     assert asked.iops == pytest.approx(120) and asked.bytes_per_s == pytest.approx(120 * drained.BLOCK)
     assert asked.caveats[-1].replace("\u00a0", " ") == f"its rate was {told}; the last is taken"

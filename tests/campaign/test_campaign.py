@@ -517,7 +517,7 @@ def test_the_notebook_measures(tmp_path: Path) -> None:
     assert re.fullmatch(r"1/2 randread 4\u00a0KiB, QD 2: [\d,]+ IOPS", lines[-2])
     assert re.fullmatch(r"2/2 randwrite 4\u00a0KiB, QD 2: [\d,]+ IOPS", lines[-1])
     assert len(manifest.load(tmp_path / "ds").raw) == 12
-    assert "4\u00a0KiB, 2\u00a0outstanding" in shown["results"][0]["data"]["text/html"]
+    assert "4\u00a0KiB, QD\u00a02" in shown["results"][0]["data"]["text/html"]
 
 
 def test_a_kernel_that_hangs_at_its_end_is_ended(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def some_rates(series: list[Series], iops: list[float | None]) -> pd.DataFrame:
             "series": [entry.key for entry in series],
             "iops": values,
             "bw_bytes_per_s": values * 8192,
-            "note": "8 KiB, 1,024 outstanding",
+            "note": "8 KiB, QD 1,024",
         }
     )
 
@@ -469,9 +469,17 @@ def test_light_colours_are_unique_and_all_reach_the_style_sheet():
     assert "--surface:#ffffff;" in style.variables()
 
 
-def test_a_seventh_series_is_refused():
-    with pytest.raises(InputError, match="'g': index 6 has no colour; there are 0 to 5"):
-        Series("g", "g", "g", 6)
+def test_a_series_below_zero_is_refused():
+    with pytest.raises(InputError, match="'g': index -1 has no colour; they begin with 0"):
+        Series("g", "g", "g", -1)
+
+
+def test_colours_come_again_with_other_markers():
+    looks = {(one.colour, one.marker(8)["marker"]) for one in (Series("g", "g", "g", i) for i in range(36))}
+    assert len(looks) == 36
+    twin = style.TwinSeries("g", "g", "g", 7).marker(8)
+    assert twin["markeredgecolor"] == Series("g", "g", "g", 7).marker(8)["markerfacecolor"]
+    assert twin["markerfacecolor"] == style.NEUTRAL["surface"]
 
 
 def test_drawing_leaves_no_trace():

@@ -68,8 +68,7 @@ def test_each_setup_has_its_month_and_the_price_of_what_it_delivered() -> None:
     found = rows(html)
     assert len(found) == 6
     assert found[2] == (
-        "◆ E8ds_v4, OS disk, ReadWrite cache 8 KiB random writes, 1,024 outstanding "
-        "472 7.86 96.07 60,100 492 5.28"
+        "◆ E8ds_v4, OS disk, ReadWrite cache 8 KiB random writes, QD 1,024 472 7.86 96.07 60,100 492 5.28"
     )
     assert "A month of 1,000 IOPS, VM and disks: USD 1.92 (L8s_v2, local NVMe) to USD 135 (E8ds_v4" in words(
         html

@@ -119,8 +119,8 @@ def test_runs_directions_and_kinds_can_be_picked(measured):
     some = Latency([str(measured)], runs="single", ddir="write", percentiles=[99])
     assert figures(some.heat_map().html) == ["d0-heat"]
     assert "not single I/Os" not in some.heat_map().html
-    assert "4 KiB, 2 outstanding" in words(some.table().html)
-    assert "4 KiB, 1 outstanding" not in words(some.table().html)
+    assert "4 KiB, QD 2" in words(some.table().html)
+    assert "4 KiB, QD 1" not in words(some.table().html)
     total = Latency([str(measured)], lat_kind="lat")
     assert figures(total.over_time().html) == ["d0-time"] * 2
     assert "has no histogram of latency" in total.histogram().html  # fio gives total latency none

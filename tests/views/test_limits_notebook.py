@@ -99,7 +99,7 @@ def test_a_trace_shows_the_limits_and_the_credits(burst: Path) -> None:
     assert "Burst credits left" in text and "Disk's burst IOPS limit 3,500" in text
     (label, _) = re.findall(r'aria-label="([^"]*)"', html)  # wide and narrow
     assert "Burst credits fall from" in label and unescape(label).endswith("to 0 I/Os.")
-    assert figures(Report([str(burst)]).verdicts().html) == ["d0-roofline", "d0-rate"]
+    assert figures(Report([str(burst)]).limits().html) == ["d0-roofline", "d0-rate"]
 
 
 def test_credits_go_evenly_down_to_nothing(burst: Path) -> None:
@@ -117,7 +117,7 @@ def test_one_setup_under_several_loads_has_one_line(burst: Path) -> None:
     label = re.search(r'aria-label="([^"]*)"', html)
     assert label is not None
     assert "Limit of this setup: 120 IOPS at 4 KiB" in unescape(label[1]).replace("\u00a0", " ")
-    assert "Measured: 8 KiB, 256 outstanding: 120 IOPS at 8 KiB." in label[1].replace("\u00a0", " ")
+    assert "Measured: 8 KiB, QD 256: 120 IOPS at 8 KiB." in label[1].replace("\u00a0", " ")
 
 
 def test_a_run_of_two_levels_says_which_is_judged(burst: Path) -> None:

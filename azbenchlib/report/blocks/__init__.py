@@ -15,7 +15,7 @@ from azbenchlib.core.units import NBSP
 from azbenchlib.report import style
 
 MIME = "application/x.azbench+html"  # what the page template takes; notebooks show text/html
-_NUMBER_UNIT = re.compile(r"(?<=\d) (?=(?:%|MB/s|IOPS|[KMGT]iB|µs|ms|s|outstanding)\b)")
+_NUMBER_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:MB/s|IOPS|[KMGT]iB|µs|ms|s|min|h)\b))")
 _DRAWN = re.compile(
     r'(<svg\b[^>]*\bclass="fig-wide".*?</svg>)\s*<svg\b[^>]*\bclass="fig-narrow".*?</svg>'
     r"(?:\s*<script\b.*?</script>)?",

@@ -28,7 +28,7 @@ MEANING = {
     "rows marked “input” compare the emulation with what it was made from: they show that the emulation "
     "works, and nothing about the real disk.",
     ASSUMED: "“Input, from elsewhere”: drawn from an assumption or from another publication.",
-    FOLLOWS: "“Follows from the latency”: with one I/O outstanding, IOPS are one divided by the latency.",
+    FOLLOWS: "“Follows from the latency”: at QD 1, IOPS are one divided by the latency.",
     OUTCOME: "“Outcome”: what the documented limits make of the workload; nothing of it was taken from the "
     "publication.",
 }
@@ -40,8 +40,8 @@ COUNTED = "Rates of all directions together; percentiles of completion latency."
 
 def table(parts: Sequence["Part"]) -> Block:
     """The figures that emulated and other datasets of a report have in common; empty without any."""
-    emulated = [part for part in parts if _emulated(part)]
-    others = [part for part in parts if not _emulated(part)]
+    emulated = [part for part in parts if part.emulated]
+    others = [part for part in parts if not part.emulated]
     pairs = [_pair(one, other) for one in emulated for other in others]
     found = pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame()
     if found.empty:
@@ -75,10 +75,6 @@ def kind_of(row: Any, setup: Setup, publication: str) -> str:
     if known and row.value > _DRAWN * max(known):
         return OUTCOME
     return INPUT if any(publication in origins(name) for name in tables) else ASSUMED
-
-
-def _emulated(part: "Part") -> bool:
-    return bool((part.dataset.setups["environment"] == "lab").any())
 
 
 def _groups(found: pd.DataFrame) -> list[dict[str, Any]]:

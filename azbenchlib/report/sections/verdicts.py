@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
@@ -13,11 +12,12 @@ import pandas as pd
 from azbenchlib.analysis.setup_names import pattern_text
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
-from azbenchlib.core.units import NBSP, format_count, format_mbps
+from azbenchlib.core.units import NBSP
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.figures import Group
 from azbenchlib.report.sections import method
+from azbenchlib.report.sections.sayings import limit_text, percent
 from azbenchlib.verdict import Judgement, LimitRow
 from azbenchlib.verdict import text as verdict_words
 from azbenchlib.verdict.labels import Label
@@ -32,7 +32,6 @@ ONE_BY_ONE = 2  # runs of a series that are listed with their rates
 MOST_TESTS = 4
 MOST_NOTES = 2
 _LONGEST = 1.2  # utilisation at which a bar ends
-SURE = 0.999  # the most that is said
 
 
 def silent(part: Part, found: Sequence[RunVerdict]) -> bool:
@@ -90,23 +89,6 @@ def certainty(judged: Judgement) -> str:
     return f"{first} against {percent(judged.posterior.get(judged.runner_up, 0.0))}"
 
 
-def percent(share: float) -> str:
-    """A probability, rounded down, for 99.6 % is not sure; above 99 % with a decimal."""
-    known = min(share, SURE)
-    if known < 0.01:
-        return "< 1 %"
-    digits = 1 if known >= 0.99 else 0
-    scale = 100 * 10**digits
-    return f"{math.floor(known * scale + 1e-9) / 10**digits:g} %"
-
-
-def limit_text(row: LimitRow) -> str:
-    """A limit's value with its unit."""
-    if row.label.quantity == "mbps":
-        return f"{format_mbps(row.value)} MB/s"
-    return f"{format_count(row.value)} IOPS"
-
-
 def limit_name(label: Label) -> str:
     """A label as it stands alone: ``Disk's burst IOPS limit``."""
     name = verdict_words.name(label).removeprefix("the ")
@@ -142,7 +124,7 @@ def _certain(some: Sequence[RunVerdict]) -> str:
     """Of one run, or the range of several."""
     low, high = (pick(some, key=lambda verdict: verdict.judged.probability).judged for pick in (min, max))
     first, last = certainty(low), certainty(high)
-    return first if first == last else f"{percent(low.probability).removesuffix(' %')} to {last}"
+    return first if first == last else f"{percent(low.probability).removesuffix(NBSP + '%')} to {last}"
 
 
 def _who(mine: Sequence[RunVerdict]) -> dict[str, Any]:

@@ -86,16 +86,15 @@ def _strings(value: Any) -> Iterable[str]:
 
 def limit_stands(part: Known, source: str, limit: Figure, setups: frozenset[str] | None) -> bool:
     """Whether the source of a limit has it: a row of the catalogue, or the setup as it is stated."""
-    cited = re.match(r"(Standard_\S+) (\w+), ([\w@.-]+)", source)
+    cited = re.match(r"(Standard_\S+) (?:(\w+), |\(([\w, ]+)\): )([\w@.-]+)", source)
     column = "iops" if limit.kind == "iops" else "bytes_per_s"
-    if cited and column not in cited[2]:
-        return False
     if cited:
+        columns = [name for name in (cited[2] or cited[3]).split(", ") if column in name]
         values: set[float] = set()
         for rows in money.documented(part.root):
-            if cited[2] in rows.columns:
-                mine = rows[(rows["size"] == cited[1]) & (rows["source_id"] == cited[3])]
-                values |= set(mine[cited[2]].dropna().astype(float))
+            mine = rows[(rows["size"] == cited[1]) & (rows["source_id"] == cited[4].rstrip(","))]
+            for name in set(columns) & set(rows.columns):
+                values |= set(mine[name].dropna().astype(float))
         return any(limit.shows(value) for value in values)
     known = bought(part, limit.kind, setups)
     return any(limit.shows(value) for value in known)
@@ -124,9 +123,11 @@ def bought(part: Known, kind: str, setups: frozenset[str] | None = None) -> set[
     return found
 
 
-def documented(part: Known) -> dict[str, set[float]]:
-    sizes = set(part.tables["setups"]["vm_size"].dropna())
-    found: dict[str, set[float]] = {kind: set(bought(part, kind)) for kind in ("iops", "bytes_per_s")}
+def documented(part: Known, setups: frozenset[str] | None = None) -> dict[str, set[float]]:
+    """Limits of the VM sizes and disks of a dataset, or of some of its setups, by kind."""
+    rows = part.tables["setups"]
+    sizes = set(rows.loc[rows["setup_id"].isin(setups or rows["setup_id"]), "vm_size"].dropna())
+    found: dict[str, set[float]] = {kind: set(bought(part, kind, setups)) for kind in ("iops", "bytes_per_s")}
     for every in money.documented(part.root):
         rows = every[every["size"].isin(sizes)]
         for column in rows.columns:

@@ -31,7 +31,7 @@ PATTERNS = {
 DIRECTIONS = {"reads": "read", "writes": "write", "trims": "trim"}
 SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SIZE = r"(?P<bs>\d[\d,.]*) (?P<unit>B|KiB|MiB|GiB)"
-_DEPTH = re.compile(r"(?P<depth>\d[\d,]*) outstanding")
+_DEPTH = re.compile(r"QD (?P<depth>\d[\d,]*)")
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Names:
         if match := self._pattern.search(text):
             topic = replace(topic, rw=self._rw[match["rw"].lower()], bs=_size(match))
             text = blank(text, *match.span())
-        if match := re.search(rf"(?<![\w.,]){_SIZE}(?=, \d[\d,]* outstanding|$)", text):
+        if match := re.search(rf"(?<![\w.,]){_SIZE}(?=, QD \d|$)", text):
             topic = replace(topic, bs=_size(match))
             text = blank(text, *match.span())
         if match := _DEPTH.search(text):

@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import ClassVar
 
 import pandas as pd
 from bs4 import BeautifulSoup, Tag
 
-from readback import figures
+from readback import answers, figures
 from readback.charts import chart
 from readback.check import Checker
 from readback.figures import spaced, text_of
@@ -21,11 +22,17 @@ from readback.verdicts import verdict
 class Page(Checker):
     """Reads a page; `faults` has a sentence for every number that nothing accounts for."""
 
+    notes: ClassVar[dict[str, str]] = {}  # texts of the footnotes that tell the sources of limits, by id
+
+    titles: ClassVar[dict[str, str]] = {}  # names of the cards, by id
+
     # --- walking ------------------------------------------------------------------------------------
 
     def read(self, html: str) -> "Page":
         """All blocks of a page, in order."""
         soup = BeautifulSoup(html, "html.parser")
+        self.notes = {str(li["id"]): spaced(li.get_text(" ")) for li in soup.select("li[id^=limit-source-]")}
+        self.titles = {str(card["id"]): spaced(text_of(card, "name")) for card in soup.select("article.card")}
         self._walk(soup)
         return self
 
@@ -63,6 +70,7 @@ class Page(Checker):
             title = spaced(tag.get_text(" "))
             self.part = next((part for part in self.parts if part.manifest["title"] == title), self.part)
         match = re.match(r"d(\d+)-", str(tag.get("id", "") or tag.get("aria-labelledby", "")))
+        match = re.match(r"d(\d+)$", str(tag.get("data-dataset", ""))) or match
         if match:
             self.part = self.parts[int(match[1])]
 
@@ -70,8 +78,12 @@ class Page(Checker):
 
     def header(self, tag: Tag) -> None:
         self.part = self.parts[0]
-        for child in tag.find_all(["h1", "p"]):
-            self.explain(child.get_text(" "), Topic(), "headline", True)
+        title = tag.find("h1")
+        if title and not re.search(r"\d setups?( of \d+ datasets)?$", spaced(title.get_text(" "))):
+            self.explain(title.get_text(" "), Topic(), "headline", True)
+        for part in tag.select("p.finding > span"):
+            self.of_part(part)
+            answers.lead(self, part)
         self.facts_of(tag)
 
     def facts_of(self, tag: Tag) -> None:
@@ -101,10 +113,7 @@ class Page(Checker):
             self.detail(detail.get_text(" "), topic, place)
         for entry in tag.find_all("p", "entry"):
             self.quote(entry.get_text(" "), topic, place)
-        known = {"name", "detail", "cond", "big", "entry"}
-        for other in tag.find_all(["p", "li"]):
-            if not known & set(other.get("class", [])):
-                self.explain(other.get_text(" "), rated, place, None)
+        answers.answer(self, tag, rated, place)
         self._sayings(tag, rated, place)
 
     def _conditions(self, topic: Topic, card: Tag) -> tuple[Topic, list[tuple[Tag, Topic]]]:

@@ -37,7 +37,7 @@ def verdict(checker: Checker, tag: Tag) -> None:
 
 
 def _load(checker: Checker, text: str, setup: Topic, place: str) -> None:
-    """``8 KiB random writes, 1 outstanding: 5,500 IOPS, 45.1 MB/s``, or the range of many runs."""
+    """``8 KiB random writes, QD 1: 5,500 IOPS, 45.1 MB/s``, or the range of many runs."""
     counted = re.match(r"(\d[\d,]*) runs? \((.*)\): (.*)", text)
     if not counted:
         checker.explain(text, setup, place, False)

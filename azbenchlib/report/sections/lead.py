@@ -1,0 +1,153 @@
+"""The lead of a report: which limit binds which setups, in a few sentences made from the verdicts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from azbenchlib.report import formatting
+from azbenchlib.report.sections import sayings
+from azbenchlib.report.sections.setup_cards import Answer
+from azbenchlib.verdict import LimitRow
+from azbenchlib.verdict import text as verdict_words
+
+if TYPE_CHECKING:
+    from azbenchlib.report.part import Part, RunVerdict
+
+_MOST = 3  # sentences on limits
+_MOST_VMS = 4  # in a title
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence in pieces, each with the card that it links to (empty: none), and of which dataset it is."""
+
+    place: str
+    pieces: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A setup at a limit."""
+
+    answer: Answer
+    row: LimitRow
+
+
+def title(parts: Sequence[Part], found: Sequence[Answer]) -> str:
+    """Of one dataset its own; of several how many setups there are, and on which VMs."""
+    if len(parts) == 1:
+        return parts[0].manifest.title
+    vms = [
+        answer.verdict.setup.vm.size for answer in found if answer.verdict and answer.verdict.setup.vm.size
+    ]
+    sizes = [size.removeprefix("Standard_") for size in dict.fromkeys(vms)]
+    setups = formatting.count(len(found), "setup")
+    if not sizes or len(sizes) > _MOST_VMS:
+        return f"{setups} of {formatting.count(len(parts), 'dataset')}"
+    return f"Disks of {' and '.join([*filter(None, [', '.join(sizes[:-1])]), sizes[-1]])}: {setups}"
+
+
+def lead(found: Sequence[Answer]) -> list[Sentence]:
+    """What was found: several setups at one limit together, then others at a limit, else what is known.
+
+    Parameters
+    ----------
+    found : sequence of Answer
+        One a card.
+    """
+    bound = [_Bound(answer, row) for answer in found if (row := _at_limit(answer)) is not None]
+    groups: dict[Hashable, list[_Bound]] = defaultdict(list)
+    for one in bound:
+        groups[_limit(one)].append(one)
+    ranked = sorted(groups.values(), key=lambda some: (-len(some), not some[0].answer.phases))
+    told = [_together(some) for some in ranked[:_MOST]]
+    if len(ranked) > _MOST:
+        n = len({id(one.answer) for one in bound})
+        of = formatting.count(len(found), "setup")
+        told.append(Sentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
+    return told or [_unbound(found)]
+
+
+def _at_limit(answer: Answer) -> LimitRow | None:
+    verdict = answer.verdict
+    if verdict is None or not verdict.at_limit or verdict.judged.probability < verdict_words.PROBABLY:
+        return None
+    rows = sayings.binding_rows(verdict.judged)
+    return rows[0] if rows else None
+
+
+def _limit(one: _Bound) -> Hashable:
+    """What setups share that stop at the same limit: VM size, value, and whether they burst."""
+    verdict = one.answer.verdict
+    assert verdict is not None  # noqa: S101  (a bound setup has one)
+    several = len(sayings.binding_rows(verdict.judged)) > 1
+    vm = verdict.setup.vm.size or one.answer.place
+    alone = one.answer.name if one.answer.phases else ""
+    return vm, one.row.label.quantity, one.row.label.burst, round(one.row.value), several, alone
+
+
+def _together(some: Sequence[_Bound]) -> Sentence:
+    first = some[0]
+    verdict = first.answer.verdict
+    assert verdict is not None  # noqa: S101  (a bound setup has one)
+    rows = sayings.binding_rows(verdict.judged)
+    at = " and ".join(sayings.limit_text(row) for row in rows)
+    other = sayings.beside(verdict.judged, first.row) if len(rows) == 1 else None
+    lacking = f", not at {sayings.limit_text(other)}" if other else ""
+    if first.row.label.burst:
+        lacking = f" while {'its' if len(some) == 1 else 'their'} burst credits last"
+    if len(some) > 1:
+        return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")
+    does = f"gives {first.answer.phases}." if first.answer.phases else f"stops at {at}{lacking}."
+    return Sentence(first.answer.place, (_linked(first.answer), (f" {does}", "")))
+
+
+def _of_several(some: Sequence[Answer], verdict: RunVerdict, does: str) -> Sentence:
+    """``On E8ds_v4 the temp disk and the OS disk (no cache) both stop at 484 MB/s``."""
+    vm = (verdict.setup.vm.size or "").removeprefix("Standard_")
+    shared = bool(vm) and all(answer.name.startswith(f"{vm}, ") for answer in some)
+    pieces: list[tuple[str, str]] = [(f"On {vm} ", "")] if shared else []
+    for i, answer in enumerate(some):
+        before = "" if not i else " and " if i == len(some) - 1 else ", "
+        pieces += [(f"{before}{'the ' if shared else ''}", ""), _linked(answer, f"{vm}, " if shared else "")]
+    return Sentence(some[0].place, (*pieces, (f" {'both' if len(some) == 2 else 'all'} {does}", "")))
+
+
+def _linked(answer: Answer, without: str = "") -> tuple[str, str]:
+    """The name of a setup, what tells it apart in brackets, and its card: ``OS disk (ReadWrite cache)``."""
+    first, *rest = answer.name.removeprefix(without).split(", ")
+    return (f"{first} ({', '.join(rest)})" if rest else first), answer.id
+
+
+def _unbound(found: Sequence[Answer]) -> Sentence:
+    """No setup is at a limit: which came closest, or that no limit is known."""
+    known = [
+        (row.utilisation, answer, row)
+        for answer in found
+        if answer.verdict
+        for row in answer.verdict.judged.limits
+        if row.utilisation <= 1.0
+    ]
+    if known:
+        used, answer, row = max(known, key=lambda one: one[0])
+        close = f" came closest, with {100 * used:.0f} % of {sayings.limit_text(row)}."
+        pieces = (("No setup reached a documented limit. ", ""), _linked(answer), (close, ""))
+        return Sentence(answer.place, pieces)
+    if len(found) == 1 and found[0].card.rate is not None:
+        rate = found[0].card.rate
+        text = f"{formatting.rate_words(rate)} ({formatting.workload_of(rate)})."
+        return Sentence(found[0].place, ((f"{text} {_no_limit(found)}", ""),))
+    return Sentence(found[0].place if found else "", ((_no_limit(found), ""),))
+
+
+def _no_limit(found: Sequence[Answer]) -> str:
+    sized = [answer for answer in found if answer.verdict and answer.verdict.setup.vm.size]
+    if sized:
+        return "No documented limit is known for these setups: the cards show what was measured."
+    return (
+        "No documented limits: the VM size is unknown. Add --vm and --disk to learn which limit binds; "
+        "the cards show what was measured."
+    )

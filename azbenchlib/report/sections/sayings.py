@@ -1,0 +1,184 @@
+"""What binds a setup, as its card and the lead of the report say it: with the figures of the limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from azbenchlib.core.units import NBSP, format_count, format_mbps, format_size
+from azbenchlib.verdict import Judgement, LimitRow
+from azbenchlib.verdict import text as verdict_words
+from azbenchlib.verdict.labels import Label
+
+if TYPE_CHECKING:
+    from azbenchlib.report.part import RunVerdict
+
+REACHED = 0.96  # of a limit: from here on a bar has its colour
+UNITS = {"iops": "IOPS", "mbps": "MB/s"}
+_CAUSES = {
+    Label.LATENCY_QD: ("Latency-bound: the queue depth is too low to reach a limit", "latency"),
+    Label.HOST_CPU: ("Bound by the CPU of the client", "client CPU"),
+    Label.PAGE_CACHE: ("The page cache answered, not the disk", "page cache"),
+    Label.CACHE_EXHAUSTION: ("Bound by the host cache, which is full", "full host cache"),
+    Label.WORKLOAD_DEMAND: ("The workload requested no more", "the rate that the workload requested"),
+    Label.ABOVE_DOCUMENTED_LIMIT: ("Above the documented limit", "a limit above the documented one"),
+    Label.UNKNOWN: ("No documented limit explains the rate", "unknown"),
+}
+_CHIPS = {
+    Label.LATENCY_QD: "No limit reached",
+    Label.HOST_CPU: "Client CPU",
+    Label.PAGE_CACHE: "Not the disk",
+    Label.CACHE_EXHAUSTION: "Host cache full",
+    Label.WORKLOAD_DEMAND: "No limit reached",
+    Label.ABOVE_DOCUMENTED_LIMIT: "Above the limit",
+    Label.UNKNOWN: "No known limit",
+}
+_LARGER = {"disk": "a larger or faster disk"}  # else a larger VM
+
+
+def percent(share: float) -> str:
+    """A probability, rounded down, and never above 99 %."""
+    if share >= 0.99:
+        return f"≥{NBSP}99{NBSP}%"
+    return f"<{NBSP}1{NBSP}%" if share < 0.01 else f"{int(100 * share + 1e-9)}{NBSP}%"
+
+
+def limit_text(row: LimitRow) -> str:
+    """A limit's value with its unit."""
+    if row.label.quantity == "mbps":
+        return f"{format_mbps(row.value)}{NBSP}MB/s"
+    return f"{format_count(row.value)}{NBSP}IOPS"
+
+
+def owner(label: Label) -> str:
+    """Whose limit it is: ``the VM's cached``, ``the disk's burst``."""
+    return (
+        verdict_words.name(label).removesuffix(" limit").removesuffix(UNITS[label.quantity or "iops"]).strip()
+    )
+
+
+def binding_rows(judged: Judgement) -> list[LimitRow]:
+    """The limits that bind, with their values."""
+    return [row for row in judged.limits if row.label in judged.binding]
+
+
+def beside(judged: Judgement, row: LimitRow) -> LimitRow | None:
+    """The other limit of the same path, in IOPS or MB/s, where it is not reached."""
+    same = (row.label.scope, row.label.burst)
+    return next(
+        (
+            other
+            for other in judged.limits
+            if (other.label.scope, other.label.burst) == same
+            and other.label.quantity != row.label.quantity
+            and other.utilisation < REACHED
+        ),
+        None,
+    )
+
+
+def sentence(verdict: RunVerdict, phases: str) -> str:
+    """The verdict with the value of the limit: ``Bound by the temp disk's 484 MB/s, not by its 77,000 IOPS``.
+
+    Parameters
+    ----------
+    verdict : RunVerdict
+    phases : str
+        What the rate was, where the run had phases.
+    """
+    judged = verdict.judged
+    if not judged.binding or not judged.probability:
+        return judged.words
+    if judged.probability < verdict_words.PROBABLY:
+        labels = [*judged.binding, *([judged.runner_up] if judged.runner_up else [])]
+        named = [_named(judged, label) for label in sorted(labels, key=lambda one: one == Label.UNKNOWN)]
+        return f"Inconclusive: {' or '.join(named)}"
+    told = _bound(judged, phases) if verdict.at_limit else _CAUSES[judged.binding[0]][0]
+    return told if judged.probability >= verdict_words.BOUND else f"Probably {told[:1].lower()}{told[1:]}"
+
+
+def _bound(judged: Judgement, phases: str) -> str:
+    rows = binding_rows(judged)
+    if not rows:
+        return verdict_words.words(judged.binding, 1.0, None, None)
+    if len(rows) > 1:
+        values = " and ".join(limit_text(row) for row in rows)
+        return f"Bound by {owner(rows[0].label)} {values} at once"
+    (row,) = rows
+    base = next((other for other in judged.limits if other.label == row.label.base), None)
+    if row.label.burst and base is not None and phases:
+        first = f"Bound by {owner(row.label)} {limit_text(row)}"
+        return f"{first} until its credits are spent, then by {limit_text(base)}"
+    other = beside(judged, row)
+    lacking = f", not by its {limit_text(other)}" if other else ""
+    return f"Bound by {owner(row.label)} {limit_text(row)}{lacking}"
+
+
+def _named(judged: Judgement, label: Label) -> str:
+    if not label.is_limit:
+        return _CAUSES[label][1]
+    row = next((row for row in judged.limits if row.label == label), None)
+    return f"{owner(label)} {limit_text(row)}" if row else verdict_words.name(label)
+
+
+def chip(verdict: RunVerdict) -> tuple[str, str]:
+    """What the chip of a card says, and how it looks: bound, probably or open."""
+    judged = verdict.judged
+    if not judged.binding or not judged.probability:
+        return "No verdict", "open"
+    sure = percent(judged.probability)
+    if judged.probability < verdict_words.PROBABLY:
+        second = judged.posterior.get(judged.runner_up, 0.0) if judged.runner_up else 0.0
+        return f"Cannot tell: {sure} against {percent(second)}", "open"
+    if not verdict.at_limit:
+        return f"{_CHIPS[judged.binding[0]]}, {sure}", "open"
+    if judged.probability >= verdict_words.BOUND:
+        return f"Bound, {sure}", "bound"
+    return f"Probably, {sure}", "probably"
+
+
+def why(verdict: RunVerdict, bs_bytes: float | None) -> str:
+    """Why this limit and not the other one: what they are in the other's unit at this block size."""
+    rows = binding_rows(verdict.judged) if verdict.at_limit else []
+    if not rows or not bs_bytes:
+        return ""
+    size = format_size(bs_bytes)
+    if len(rows) > 1:
+        return f"At {size} both limits meet; a run with another block size tells them apart."
+    (row,) = rows
+    if beside(verdict.judged, row) is None or row.label.burst:
+        return ""
+    if row.label.quantity == "mbps":
+        return f"At {size} that is {format_count(round(row.value / bs_bytes))}{NBSP}IOPS."
+    return f"At {size} that is {format_mbps(row.value * bs_bytes)}{NBSP}MB/s."
+
+
+def change(verdict: RunVerdict) -> str:
+    """What gives more, where a limit binds."""
+    rows = binding_rows(verdict.judged) if verdict.at_limit else []
+    if len(rows) != 1:
+        return ""
+    (row,) = rows
+    if row.label.burst:
+        return "For a rate that lasts, choose a disk whose base limit is that high; burst credits run out."
+    other = beside(verdict.judged, row)
+    larger = _LARGER.get(row.label.scope or "", "a larger VM")
+    mine, theirs = (
+        UNITS[name] for name in (("mbps", "iops") if row.label.quantity == "mbps" else ("iops", "mbps"))
+    )
+    blocks = "smaller" if row.label.quantity == "mbps" else "larger"
+    more = f"More {mine} needs {larger}"
+    return (
+        f"{more}; for more {theirs} use {blocks} blocks, up to {limit_text(other)}." if other else f"{more}."
+    )
+
+
+def bar_name(label: Label) -> str:
+    """A limit as its bar is called: ``Temp disk MB/s``, ``Disk burst IOPS``."""
+    told = owner(label).removeprefix("the ").replace("'s", "")
+    return f"{told[:1].upper()}{told[1:]} {UNITS[label.quantity or 'iops']}"
+
+
+def as_sentence(text: str) -> str:
+    """A message that begins with a capital and ends with a full stop."""
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '…', '?')) else '.'}" if text else ""

@@ -1,0 +1,319 @@
+"""One card a setup: what binds it and how sure that is, its rates, latencies, limits, price and next step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from azbenchlib.advisor.cheaper import cheaper
+from azbenchlib.analysis.summary import Card
+from azbenchlib.core.findings import Severity, without_label
+from azbenchlib.core.units import NBSP
+from azbenchlib.cost import priced_setups
+from azbenchlib.cost.priced_setups import Priced, Terms
+from azbenchlib.report import formatting
+from azbenchlib.report.blocks import Block, render
+from azbenchlib.report.sections import bills, sayings
+from azbenchlib.report.sections.cheaper import design_words
+from azbenchlib.verdict.judgement import LimitRow
+
+if TYPE_CHECKING:
+    from azbenchlib.report.part import Entry, Part, RunVerdict
+
+MOST_CARDS = 18  # of all datasets
+_BARS = 4
+FAR = 2.0  # a limit of which more than this is used was not the one that counts
+_END = 1.1  # utilisation at which a bar ends
+_NOTES = 2
+_SEVERAL = 3  # setups from which on a warning of all of them is told below the cards
+BARS = (
+    "A bar is the measured rate as a share of the documented limit: the upright line is the limit, and a "
+    "coloured bar has reached it."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One setup (or workload, where there is one setup) with its verdict.
+
+    Attributes
+    ----------
+    id : str
+        Of its card on the page; empty where there are too many for all to have one.
+    part : Part
+    place : str
+        Of its dataset on the page, such as ``d0``.
+    card : Card
+    entry : Entry
+    verdict : RunVerdict or None
+        Of the run that its rate is from; of several the busiest of those that agree.
+    agreeing, of : int
+        How many repeats have that verdict, of how many.
+    """
+
+    id: str
+    part: Part
+    place: str
+    card: Card
+    entry: Entry
+    verdict: RunVerdict | None
+    agreeing: int
+    of: int
+
+    @property
+    def name(self) -> str:
+        """What the card is called."""
+        return formatting.called(self.card, self.entry.name)
+
+    @property
+    def phases(self) -> str:
+        """What the rate was, where the run had phases."""
+        return "" if self.card.rate is None else str(self.card.rate["phases"])
+
+    @property
+    def block(self) -> float | None:
+        """The block size of the rate, in bytes."""
+        size = pd.NA if self.card.rate is None else self.card.rate["bs_bytes"]
+        return None if pd.isna(size) else float(size)
+
+
+def answers(parts: Sequence[Part]) -> list[Answer]:
+    """One a setup of the page, in its order; a published twin has none, for its emulation has one."""
+    found: list[Answer] = []
+    for i, part in enumerate(parts):
+        for card in part.cards:
+            entry = part.entries[card.series]
+            if not entry.twin:
+                name = f"card-{len(found)}" if len(found) < MOST_CARDS else ""
+                found.append(_answer(name, part, f"d{i}", card, entry))
+    return found
+
+
+def _answer(name: str, part: Part, place: str, card: Card, entry: Entry) -> Answer:
+    mine = [
+        verdict
+        for verdict in part.verdicts
+        if verdict.entry.key == card.series
+        and card.rate is not None
+        and verdict.workload == card.rate["facet"]
+    ]
+    votes = Counter(verdict.judged.binding for verdict in mine)
+    if not votes:
+        return Answer(id=name, part=part, place=place, card=card, entry=entry, verdict=None, agreeing=0, of=0)
+    binding, n = votes.most_common(1)[0]
+    most = max((one for one in mine if one.judged.binding == binding), key=lambda one: one.load)
+    return Answer(
+        id=name, part=part, place=place, card=card, entry=entry, verdict=most, agreeing=n, of=len(mine)
+    )
+
+
+class SetupCards:
+    """The cards of a page, with what they share: prices, cheaper configurations, sources of limits."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+        self.answers = answers(parts)
+        self._sources: dict[str, list[str]] = {}
+
+    def block(self) -> Block:
+        """All cards, with the numbered sources of their limits."""
+        shown = [self._card(answer) for answer in self.answers[:MOST_CARDS]]
+        left_out = len(self.answers) - len(shown)
+        more = f"{formatting.count(left_out, 'more setup')} in the table of results." if left_out else ""
+        bars = BARS if any(card["bars"] for card in shown) else ""
+        prices = self._coverage if any(card["price"] for card in shown) else ""
+        shared = " ".join(sayings.as_sentence(text) for text in self._shared.values())
+        return render(
+            "cards",
+            cards=shown,
+            notes=[text for text in (more, f"All setups: {shared}" if shared else "", bars, prices) if text],
+            sources=[_source(name, columns) for name, columns in self._sources.items()],
+        )
+
+    @cached_property
+    def _priced(self) -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
+        """By place: the prices of the cards' rates, and the cheaper configuration of each series in words."""
+        found = {}
+        for place, part in {answer.place: answer.part for answer in self.answers}.items():
+            setups = bills.price_setups(part, Terms())
+            rates = bills.headlines(part)
+            if not setups or rates.empty:
+                continue
+            rated = rates[
+                rates["setup_id"].isin([key for key, one in setups.items() if one.total is not None])
+            ]
+            designs = cheaper(rated, setups)[0] if len(rated) else []
+            found[place] = (
+                priced_setups.per_delivered(rated, setups),
+                {one.series: design_words(one) for one in designs},
+            )
+        return found
+
+    @cached_property
+    def _shared(self) -> dict[str, str]:
+        """What holds of every setup of a page with several, in the same words: told once below the cards."""
+        every = [_notes(answer) for answer in self.answers]
+        if len(every) < _SEVERAL:
+            return {}
+        return {
+            code: text
+            for code, text in every[0].items()
+            if all(other.get(code) == text for other in every[1:])
+        }
+
+    @cached_property
+    def _coverage(self) -> str:
+        setups: dict[str, Priced] = {}
+        for i, part in enumerate(self.parts):
+            setups |= {f"{i} {key}": one for key, one in bills.price_setups(part, Terms()).items()}
+        return bills.coverage(setups)
+
+    def _card(self, answer: Answer) -> dict[str, Any]:
+        verdict = answer.verdict
+        told, look = (
+            ("No limit known", "open") if verdict is None or _silent(answer) else sayings.chip(verdict)
+        )
+        if answer.agreeing < answer.of:
+            told += f", {answer.agreeing} of {formatting.count(answer.of, 'run')}"
+        known = verdict is not None and not _silent(answer)
+        price, per, design = self._price(answer)
+        return {
+            **formatting.card(answer.card, answer.entry),
+            "id": answer.id,
+            "detail": ", ".join(
+                filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail])
+            ),
+            "place": answer.place,
+            "sentence": sayings.sentence(verdict, answer.phases) if verdict and known else "",
+            "chip": told,
+            "look": look,
+            "why": sayings.why(verdict, answer.block) if verdict and known else "",
+            "bars": self._bars(verdict) if verdict else [],
+            "price": price,
+            "per": per,
+            "steps": _steps(verdict if known else None, design),
+            "notes": [
+                sayings.as_sentence(text) for code, text in _notes(answer).items() if code not in self._shared
+            ][:_NOTES],
+            "twin": self._twin(answer),
+        }
+
+    def _bars(self, verdict: RunVerdict) -> list[dict[str, Any]]:
+        """The limits on the run's path, those that bind first; what lies far above or below is left out."""
+        rows = [row for row in verdict.judged.limits if row.utilisation <= FAR]
+        first = sorted(rows, key=lambda row: row.label not in verdict.judged.binding)
+        return [self._bar(row) for row in first[:_BARS]]
+
+    def _bar(self, row: LimitRow) -> dict[str, Any]:
+        return {
+            "name": sayings.bar_name(row.label),
+            "of": sayings.limit_text(row),
+            "used": f"{100 * row.utilisation:.0f}{NBSP}%",
+            "width": f"{100 * min(row.utilisation, _END) / _END:.1f}",
+            "at": row.utilisation >= sayings.REACHED,
+            "source": self._numbered(row),
+        }
+
+    def _numbered(self, row: LimitRow) -> int:
+        """The number of the footnote that has the source of a limit; a limit adds its column to it."""
+        source = row.row or "source not stated"
+        size, _, rest = source.partition(" ")
+        column, _, origin = rest.partition(", ")
+        as_of = f", as{NBSP}of{NBSP}{row.as_of}" if row.as_of else ""
+        name = f"{size}|{origin}{as_of}" if origin else f"{source}{as_of}|"
+        columns = self._sources.setdefault(name, [])
+        if origin and column not in columns:
+            columns.append(column)
+        return list(self._sources).index(name) + 1
+
+    def _price(self, answer: Answer) -> tuple[str, str, str]:
+        """A month, 1,000 IOPS (or 100 MB/s) in a month, and what is cheaper; empty where it is not known."""
+        table, designs = self._priced.get(answer.place, (pd.DataFrame(), {}))
+        mine = table[table["series"] == answer.card.series] if len(table) else table
+        if mine.empty or answer.card.rate is None or mine.iloc[0]["facet"] != answer.card.rate["facet"]:
+            return "", "", ""
+        row = mine.iloc[0]
+        unit = _currency(answer.part)
+        per = ""
+        for column, bound, what in (
+            ("per_1000_iops", "per_iops_bound", "1,000 IOPS"),
+            ("per_100_mbps", "per_mbps_bound", "100 MB/s"),
+        ):
+            if not pd.isna(row[column]):
+                per = f"{unit} {bills.money(row[column], row[bound])} for {what}"
+                break
+        month = "" if pd.isna(row["price"]) else f"{unit} {bills.money(row['price'])}"
+        return month, per, designs.get(answer.card.series, "")
+
+    def _twin(self, answer: Answer) -> dict[str, str] | None:
+        """What was published of the disk that is emulated here."""
+        for i, part in enumerate(self.parts):
+            for card in part.cards:
+                entry = part.entries[card.series]
+                same = entry.twin and answer.part.emulated and entry.slot == answer.entry.slot
+                if same and card.rate is not None:
+                    rates = formatting.rate_words(card.rate)
+                    text = f"Published of {entry.name}: {rates} ({card.rate['facet']})"
+                    return {"place": f"d{i}", "text": text}
+        return None
+
+
+def _silent(answer: Answer) -> bool:
+    """Whether nothing is documented of the setup, and its VM size is not known."""
+    verdict = answer.verdict
+    return verdict is not None and not verdict.judged.limits and not verdict.setup.vm.size
+
+
+def _steps(verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
+    """What to change, and what to run next."""
+    steps = [("Cheaper", design)] if design else []
+    if verdict is None:
+        return steps
+    following = verdict.judged.next_run
+    if following:
+        steps.append(("Next run", sayings.as_sentence(following.advice)))
+    elif more := sayings.change(verdict):
+        steps.append(("What to change", more))
+    return steps
+
+
+def _notes(answer: Answer) -> dict[str, str]:
+    """What makes this setup's figures doubtful: of the verdict first, then of its runs; one of each kind."""
+    part = answer.part
+    told: dict[str, str] = {}
+    for finding in answer.verdict.notes if answer.verdict and not _silent(answer) else []:
+        told.setdefault(finding.code, finding.message)
+    mine = part.arrangement.runs
+    mine = mine[mine["series"] == answer.card.series]
+    mine = mine if answer.card.facet is None else mine[mine["whole"] == answer.card.facet]
+    jobs = part.dataset.runs.dropna(subset=["job"]).set_index("run_id")["job"].to_dict()
+    found = part.dataset.findings
+    severe = found[found["run_id"].isin(mine["run_id"]) & (found["severity"] != Severity.INFO)]
+    for row in severe.to_dict(orient="records"):
+        text = without_label(row["message"], _text(row, "source_path"), jobs.get(row["run_id"]))
+        told.setdefault(str(row["code"]), text)
+    return told
+
+
+def _text(row: Mapping[Any, Any], name: str) -> str:
+    return "" if pd.isna(row[name]) else str(row[name])
+
+
+def _currency(part: Part) -> str:
+    return bills.currency(bills.price_setups(part, Terms()).values())
+
+
+def _source(name: str, columns: Sequence[str]) -> str:
+    """A footnote: ``Standard_E8ds_v4 (cached_iops, cached_bytes_per_s): sku-api-2026-08-17``."""
+    size, _, origin = name.partition("|")
+    return f"{size} ({', '.join(columns)}): {origin}" if columns else size
+
+
+def _detail(answer: Answer) -> str:
+    """What the name of the setup does not say; that it is emulated comes first."""
+    return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail]))
