@@ -174,13 +174,9 @@ def _with_edges(classes: pd.DataFrame, per_octave: int) -> pd.DataFrame:
     """Where each class begins and ends, in µs."""
     width = histogram.PER_OCTAVE // per_octave
     index = classes["index"].to_numpy(dtype=np.int64) * width
-    return classes.assign(low_us=_edge_ns(index) / NS_PER_US, high_us=_edge_ns(index + width) / NS_PER_US)
-
-
-def _edge_ns(index: IntArray) -> IntArray:
-    """The smallest value that belongs to a bin."""
-    shift = np.maximum((index >> histogram.BITS) - 1, 0)
-    return (index - (shift << histogram.BITS)) << shift
+    return classes.assign(
+        low_us=histogram.edge_of(index) / NS_PER_US, high_us=histogram.edge_of(index + width) / NS_PER_US
+    )
 
 
 def _empty(*columns: str) -> pd.DataFrame:

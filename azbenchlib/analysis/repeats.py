@@ -19,7 +19,7 @@ RATE_COLUMNS = {
 # Columns of the table setups that do not tell one setup from another.
 _NO_FACTS = ("setup_id", "environment", "time_scale", "credit_s", "as_of")
 # What makes workloads different that have the same pattern, block size and load, and how it reads.
-_DIFFERENCES: dict[str, Callable[[Any], str]] = {
+DIFFERENCES: dict[str, Callable[[Any], str]] = {
     "tool": str,
     "host": "on {}".format,
     "disks": "on {}".format,
@@ -32,7 +32,7 @@ _DIFFERENCES: dict[str, Callable[[Any], str]] = {
     "iodepth": "iodepth {:g} a job".format,
     "rate_iops": lambda rate: f"held to {format_count(rate)} IOPS",
 }
-WORKLOAD = tuple(_DIFFERENCES)
+WORKLOAD = tuple(DIFFERENCES)
 
 
 def is_stated(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.Series:
@@ -71,7 +71,7 @@ def differences(runs: pd.DataFrame) -> pd.Series:
     """
     more = pd.Series("", index=runs.index, dtype="string")
     alike = [runs["series"], runs["workload"]]
-    for column, words in _DIFFERENCES.items():
+    for column, words in DIFFERENCES.items():
         said = runs[column].map(words, na_action="ignore").astype("string").fillna("")
         if column == "rwmix_read_pct":
             said = said.where(runs["rw"].isin(MIXED), "")

@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn, TextIO
 import typer
 
 from azbenchlib import __version__
-from azbenchlib.cli import advise, catalog, cost, lab, limits, measuring, reading, reporting, verdict
+from azbenchlib.cli import advise, catalog, compare, cost, lab, limits, measuring, reading, reporting, verdict
 from azbenchlib.cli.console import notes, say
 from azbenchlib.cli.setup import setup
 from azbenchlib.core.errors import AzbenchError
@@ -35,6 +35,7 @@ for verb in (
     cost.cost,
     advise.advise,
     verdict.verdict,
+    compare.compare,
     reporting.report,
     reporting.doctor,
 ):

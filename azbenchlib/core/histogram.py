@@ -41,6 +41,13 @@ def value_of(index: npt.ArrayLike) -> IntArray:
     return base + np.where(shift > 0, np.int64(1) << np.maximum(shift - 1, 0), 0)
 
 
+def edge_of(index: npt.ArrayLike) -> IntArray:
+    """The smallest value that belongs to each bin; that of the next bin is its end."""
+    idx = np.asarray(index, dtype=np.int64)
+    shift = np.maximum((idx >> BITS) - 1, 0)
+    return (idx - (shift << BITS)) << shift
+
+
 def on_grid(value_ns: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether each value is one that fio could have printed."""
     values = np.asarray(value_ns, dtype=np.int64)

@@ -1,0 +1,191 @@
+"""The figures of both sides of a comparison, brought together workload by workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log, sqrt
+
+import numpy as np
+import pandas as pd
+
+from azbenchlib.analysis.compare.cells import Evidence, Scope
+from azbenchlib.analysis.compare.figures import run_figures, within_run
+from azbenchlib.analysis.compare.matching import ComparedWorkload, Key, SideRuns
+from azbenchlib.analysis.compare.metrics import Metric
+from azbenchlib.analysis.compare.ratio import Estimate, spread, welch
+from azbenchlib.analysis.distribution import KINDS
+
+Tables = Mapping[str, pd.DataFrame]
+_LARGE_DF = 1e9  # of an interval that is not from a spread of runs
+_RATE = ("",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideFigures:
+    """A side: its runs, and by workload and metric the figures of each: unit, lat_kind, value, rounding."""
+
+    tables: Tables
+    side: SideRuns
+    figures: Mapping[tuple[Key, str], pd.DataFrame]
+    none: pd.DataFrame
+
+    def of(self, key: Key, metric: str) -> pd.DataFrame:
+        """The figures of one metric of a workload; no row where there is none."""
+        return self.figures.get((key, metric), self.none)
+
+
+def side_figures(tables: Tables, side: SideRuns, keys: pd.Series, metrics: Sequence[Metric]) -> SideFigures:
+    """The figures of all runs of a side."""
+    found = run_figures(side.units, side.runs, tables, metrics)
+    by_unit = dict(zip(side.units["unit"], keys, strict=True))
+    grouped = found.groupby(["unit", "metric"], sort=False)
+    parts: dict[tuple[Key, str], list[pd.DataFrame]] = {}
+    for (unit, metric), rows in grouped:
+        parts.setdefault((by_unit[unit], metric), []).append(rows)
+    figures = {name: some[0] if len(some) == 1 else pd.concat(some) for name, some in parts.items()}
+    return SideFigures(tables=tables, side=side, figures=figures, none=found[:0])
+
+
+def evidence(
+    a: SideFigures,
+    b: SideFigures,
+    workloads: Sequence[ComparedWorkload],
+    metrics: Sequence[Metric],
+    *,
+    every: bool,
+    alpha: float,
+) -> Iterator[Evidence]:
+    """What both sides tell of each metric of each workload.
+
+    Parameters
+    ----------
+    a, b : SideFigures
+    workloads : sequence of ComparedWorkload
+        Those that both have.
+    metrics : sequence of Metric
+    every : bool
+        Whether a metric that neither side has counts too, and throughput beside IOPS of one block size, of
+        which the ratio is the same.
+    alpha : float
+        Of intervals within a run.
+    """
+    for workload in workloads:
+        rated = False
+        for metric in metrics:
+            if metric.name == "bw" and rated and not every and _one_size(workload):
+                continue
+            found = _evidence(a, b, workload, metric, alpha)
+            if found is None and not every:
+                continue
+            rated |= metric.name == "iops" and bool(found and found.a and found.b)
+            yield found or _nothing(workload, metric, "neither side has it")
+
+
+def _one_size(workload: ComparedWorkload) -> bool:
+    key = dict(workload.key)
+    return bool(key["bs_bytes"]) and not key["bs_write_bytes"]
+
+
+def _nothing(workload: ComparedWorkload, metric: Metric, why: str) -> Evidence:
+    return Evidence(
+        workload=workload, metric=metric, lat_kind="", a=(), b=(), estimate=None, scope=Scope.NOTHING, why=why
+    )
+
+
+def _evidence(
+    a: SideFigures, b: SideFigures, workload: ComparedWorkload, metric: Metric, alpha: float
+) -> Evidence | None:
+    """None where neither side has the metric."""
+    rows = [one.of(workload.key, metric.name) for one in (a, b)]
+    if all(one.empty for one in rows):
+        return None
+    kinds = KINDS if metric.percentile is not None else _RATE
+    kind = next((k for k in kinds if all((one["lat_kind"] == k).any() for one in rows)), None)
+    if kind is None:
+        return _nothing(workload, metric, _lacking(rows))
+    rows = [one[one["lat_kind"] == kind] for one in rows]
+    values = [tuple(float(value) for value in one["value"]) for one in rows]
+    slack = sum(log((1 + r) / (1 - r)) / 2 for r in (float(one["rounding"].max()) for one in rows))
+    known = of_values(workload, metric, kind, values[0], values[1], slack)
+    if known.estimate is not None or len(values[0]) > 1 < len(values[1]) or min(*values[0], *values[1]) <= 0:
+        return known
+    estimate = _within((a, b), rows, metric, kind, alpha, slack)
+    return replace(known, estimate=estimate, scope=Scope.ONE_RUN if estimate else Scope.NOTHING)
+
+
+def of_values(
+    workload: ComparedWorkload,
+    metric: Metric,
+    kind: str,
+    a: tuple[float, ...],
+    b: tuple[float, ...],
+    slack: float = 0.0,
+) -> Evidence:
+    """What the figures of runs tell; nothing of how well it is known where a side has a single one.
+
+    Parameters
+    ----------
+    workload : ComparedWorkload
+    metric : Metric
+    kind : str
+        Of latency; empty for rates.
+    a, b : tuple of float
+        A figure a run.
+    slack : float
+        Rounding of the figures, as a logarithm.
+    """
+    estimate, scope, why = None, Scope.NOTHING, ""
+    if min(*a, *b) <= 0:
+        why = "a run has a figure of zero, which gives no ratio"
+    elif min(len(a), len(b)) > 1:
+        estimate, scope = welch(a, b, slack), Scope.RUNS
+    else:
+        why = _too_few((a, b))
+    return Evidence(
+        workload=workload, metric=metric, lat_kind=kind, a=a, b=b, estimate=estimate, scope=scope, why=why
+    )
+
+
+def _lacking(rows: Sequence[pd.DataFrame]) -> str:
+    empty = [one.empty for one in rows]
+    return (
+        "the new side does not have it"
+        if empty[1]
+        else "the old side does not have it"
+        if empty[0]
+        else ("the sides have different kinds of latency")
+    )
+
+
+def _too_few(values: Sequence[Sequence[float]]) -> str:
+    single = [len(one) == 1 for one in values]
+    which = "each side has" if all(single) else "the old side has" if single[0] else "the new side has"
+    return f"{which} one run, and how much runs differ is not known"
+
+
+def _within(
+    sides: Sequence[SideFigures],
+    rows: Sequence[pd.DataFrame],
+    metric: Metric,
+    kind: str,
+    alpha: float,
+    slack: float,
+) -> Estimate | None:
+    """From the interval of a single run, and the spread of several; None where a run tells nothing."""
+    from scipy.special import ndtri
+
+    errors, centres = [], []
+    for side, one in zip(sides, rows, strict=True):
+        logs = np.log(one["value"].to_numpy(float))
+        centres.append(float(logs.mean()))
+        if logs.size > 1:
+            errors.append(spread(logs) / sqrt(logs.size))
+            continue
+        unit = side.side.units.set_index("unit").loc[one["unit"].iloc[0]]
+        limits = within_run(unit, metric, kind, side.tables, alpha)
+        if limits is None or limits[0] <= 0:
+            return None
+        errors.append(log(limits[1] / limits[0]) / (2 * float(ndtri(1 - alpha / 2))))
+    se = max(sqrt(sum(error**2 for error in errors)), 1e-6)
+    return Estimate(log_ratio=centres[1] - centres[0], se=se, df=_LARGE_DF, slack=slack)

@@ -1,0 +1,158 @@
+"""Which workloads of two sides are the same, whatever they ran on.
+
+The same pattern, block sizes, depth, share of reads, rate limit and direction are one workload. What else
+tells workloads apart *within* a side (engine, target, setup, …) tells them apart here too; what differs only
+*between* the sides is what is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from azbenchlib.analysis import grouping
+from azbenchlib.analysis.mix import MIXED
+from azbenchlib.analysis.repeats import DIFFERENCES
+from azbenchlib.analysis.setup_names import workload_text
+from azbenchlib.core import schema
+
+Tables = Mapping[str, pd.DataFrame]
+Key = tuple[tuple[str, str], ...]  # (column, its value as text)
+
+# What always makes workloads different.
+BASE = ("rw", "bs_bytes", "bs_write_bytes", "queue_depth", "iodepth", "rwmix_read_pct", "rate_iops", "ddir")
+# What does so where one side has several of it.
+EXTRA = ("setup", "tool", "host", "disks", "target", "working_set_bytes", "direct", "ioengine", "job")
+_AND = " and "
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideRuns:
+    """The runs of one side.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        Rows of an arrangement, with unit: the number of workload, direction and run (all that ran at once).
+    units : DataFrame
+        By unit: run_ids (tuple), ddir, the columns of :data:`BASE` and :data:`EXTRA` as text, bs_bytes.
+    """
+
+    runs: pd.DataFrame
+    units: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class ComparedWorkload:
+    """A workload in one direction: its key and its name."""
+
+    key: Key
+    name: str
+
+
+def side_runs(tables: Tables, setup: str | None = None) -> SideRuns:
+    """All runs of a side that have a rate or a percentile.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+    setup : str, optional
+        Only those of this setup_id.
+    """
+    runs = grouping.arrange(tables).runs
+    if setup is not None:
+        runs = runs[(runs["setup_id"] == setup) & runs["stated"]]
+    told = pd.DataFrame({name: _said(runs, name) for name in (*BASE, *EXTRA)}, index=runs.index)
+    alone = [told[name] for name in BASE if name not in ("rate_iops", "iodepth", "rwmix_read_pct")]
+    unit = runs.groupby([*alone, runs["at_once"]], sort=False).ngroup()
+    runs = runs.assign(unit=unit)
+    groups = told.groupby(unit, sort=False)
+    units = groups.agg(lambda some: _AND.join(sorted({*some} - {""})))
+    units["run_ids"] = runs.groupby(unit, sort=False)["run_id"].agg(lambda some: tuple(dict.fromkeys(some)))
+    first = runs.groupby(unit, sort=False)
+    for name in ("rw", "bs_bytes", "queue_depth"):
+        units[f"{name}_value"] = first[name].first()
+    return SideRuns(runs=runs, units=units.rename_axis("unit").reset_index())
+
+
+def _said(runs: pd.DataFrame, name: str) -> pd.Series:
+    """A column as text; empty where nothing is stated."""
+    if name == "setup":
+        return runs["setup_id"].where(runs["stated"], "").astype(schema.TEXT).fillna("")
+    if name == "job":
+        return _jobs(runs)
+    text = runs[name].map(_text, na_action="ignore").astype(schema.TEXT).fillna("")
+    return text.where(runs["rw"].isin(MIXED), "") if name == "rwmix_read_pct" else text
+
+
+def _text(value: object) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _jobs(runs: pd.DataFrame) -> pd.Series:
+    """The job where a file on no stated setup has several of one workload, each of another name."""
+    base = ["source_path", *(name for name in BASE if name in runs.columns)]
+    known = runs["job"].astype(schema.TEXT).fillna("")
+    groups = runs.assign(job_name=known).groupby(base, dropna=False, sort=False)
+    n, names = groups["at_once"].transform("nunique"), groups["job_name"].transform("nunique")
+    return known.where(~runs["stated"] & (n > 1) & (names == n), "")
+
+
+def keyed(sides: Sequence[SideRuns]) -> list[pd.Series]:
+    """The key of each unit of each side: what is always told apart, and what one of the sides tells apart."""
+    every = pd.concat([side.units.assign(side=i) for i, side in enumerate(sides)], ignore_index=True)
+    base = [every[name] for name in BASE]
+    columns: dict[str, pd.Series] = {}
+    for name in EXTRA:
+        within = every[name].groupby([*base, every["side"]]).transform("nunique") > 1
+        columns[name] = within.groupby(base).transform("any")
+    keys = [
+        (*((name, row[name]) for name in BASE), *((name, row[name]) for name in EXTRA if columns[name][i]))
+        for i, row in every.iterrows()
+    ]
+    series = pd.Series(keys, index=every.index, dtype=object)
+    return [series[every["side"] == i].set_axis(side.units.index) for i, side in enumerate(sides)]
+
+
+def named(sides: Sequence[SideRuns], keys: Sequence[pd.Series]) -> dict[Key, ComparedWorkload]:
+    """A name for each key; it says what tells the workload from its namesakes."""
+    facts: dict[Key, tuple[str, pd.Series]] = {}
+    for side, own in zip(sides, keys, strict=True):
+        for key, row in zip(own, (row for _, row in side.units.iterrows()), strict=True):
+            text = workload_text(row["rw_value"], row["bs_bytes_value"], row["queue_depth_value"])
+            facts.setdefault(key, (text, row))
+    alike: dict[str, list[Key]] = {}
+    for key, (text, _) in facts.items():
+        alike.setdefault(text, []).append(key)
+    return {
+        key: ComparedWorkload(key, ", ".join([text, *_more(key, alike[text])]))
+        for key, (text, _) in facts.items()
+    }
+
+
+def _more(key: Key, namesakes: Iterable[Key]) -> list[str]:
+    """The words for what differs between namesakes, the direction last."""
+    others = [dict(other) for other in namesakes]
+    mine = dict(key)
+    words = [
+        _words(name, value)
+        for name, value in key
+        if name != "ddir" and value and any(other.get(name, "") != value for other in others)
+    ]
+    several = len({other["ddir"] for other in others}) > 1 or mine["rw"] in MIXED
+    return words + ([grouping.DIRECTION_WORDS.get(mine["ddir"], "direction not stated")] if several else [])
+
+
+def _words(name: str, value: str) -> str:
+    form = DIFFERENCES.get(name)
+    if name == "direct":
+        return _AND.join("direct" if one == "True" else "buffered" for one in value.split(_AND))
+    if name == "job":
+        return f"job '{value}'"
+    if form is None or _AND in value:
+        return value
+    if name in ("tool", "host", "disks", "target", "ioengine"):
+        return form(value)
+    return form(float(value))

@@ -1,0 +1,70 @@
+"""A comparison as plain data, for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from azbenchlib.analysis.compare import words
+from azbenchlib.analysis.compare.cells import ComparedFigure
+from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult, JudgedRule
+
+_VERSION = 1  # changes when a field changes its name or its meaning
+
+
+def record(comparison: ComparisonResult, exit_code: int) -> dict[str, Any]:
+    """A comparison; what is not known is None."""
+    terms = comparison.terms
+    return {
+        "version": _VERSION,
+        "result": comparison.result.value,
+        "exit_code": exit_code,
+        "sentence": words.result_sentence(comparison),
+        "margin": terms.margin,
+        "confidence": terms.confidence,
+        "within_run": terms.within_run,
+        "pairs": [_pair(pair) for pair in comparison.pairs],
+    }
+
+
+def _pair(pair: ComparedPair) -> dict[str, Any]:
+    return {
+        "old": pair.a,
+        "new": pair.b,
+        "least_runs": pair.least_runs,
+        "figures": [_figure(one) for one in pair.figures],
+        "conditions": [_condition(one) for one in pair.rules],
+        "differences": [{"fact": one.fact, "old": one.a, "new": one.b} for one in pair.differences],
+        "only_old": list(pair.lost),
+        "only_new": list(pair.added),
+    }
+
+
+def _figure(one: ComparedFigure) -> dict[str, Any]:
+    evidence = one.evidence
+    a, b = one.medians
+    more = one.more_runs
+    return {
+        "workload": evidence.workload.name,
+        "metric": evidence.metric.name,
+        "unit": evidence.metric.unit,
+        "lat_kind": evidence.lat_kind or None,
+        "old": {"median": a, "runs": list(evidence.a)},
+        "new": {"median": b, "runs": list(evidence.b)},
+        "ratio": one.ratio,
+        "ratio_low": one.interval[0] if one.interval else None,
+        "ratio_high": one.interval[1] if one.interval else None,
+        "interval_covers": evidence.scope.value or None,
+        "p_value": one.p_value,
+        "answer": one.answer.value,
+        "why": one.why or None,
+        "runs_needed": one.runs_needed,
+        "more_runs": {"old": more[0], "new": more[1]} if more else None,
+    }
+
+
+def _condition(one: JudgedRule) -> dict[str, Any]:
+    return {
+        "condition": one.rule.text,
+        "workload": one.figure.evidence.workload.name if one.figure else None,
+        "holds": {"worse": True, "not worse": False}.get(one.answer.value),
+    }
