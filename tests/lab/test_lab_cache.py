@@ -8,7 +8,7 @@ from azbenchlib.core.units import GIB, KIB, MB, MIB
 from azbenchlib.lab.engine.cache import LINE_BYTES, EmulatedCache, lines_of, whole_lines_of
 from azbenchlib.lab.engine.simulate import SimulatedJob, rate, simulate
 from azbenchlib.lab.engine.virtual_machine import FLUSH, READ, TRIM, WRITE, ZERO, Machine, Options
-from azbenchlib.lab.engine.volume import ReadWriteDrive
+from azbenchlib.lab.engine.volume import ReadWriteCachedVolume
 from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
 
 HIT_S, DISK_S = 0.001, 0.1  # below the first, a cached answer; above the second, one of the slow disk
@@ -115,7 +115,7 @@ def test_a_part_written_and_then_read_is_a_line_before_it_is_on_the_disk() -> No
     slow.now = 0.5  # the read is through, most writes are not
     slow.start(FLUSH)
     drive = slow.machine.volumes["data"]
-    assert isinstance(drive, ReadWriteDrive)
+    assert isinstance(drive, ReadWriteCachedVolume)
     assert len(slow.machine.cache) == len(drive.back) > 0  # no line is there twice
     slow.all_done()
     assert slow.hit(9 * LINE_BYTES)
@@ -322,7 +322,7 @@ def test_never_more_than_allowed_and_each_request_is_answered_once(
 ) -> None:
     slow = Slow("ReadWrite", lines, dirty_share)
     drive = slow.machine.volumes["data"]
-    assert isinstance(drive, ReadWriteDrive)
+    assert isinstance(drive, ReadWriteCachedVolume)
     answers = []
     for op, offset, length, wait, fua in wanted:
         slow.now += wait

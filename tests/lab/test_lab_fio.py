@@ -182,11 +182,11 @@ def test_words_and_dataset_reach_every_published_profile(name: str) -> None:
         (volume,) = setup.volumes()
         machine = Machine(setup)
         due: list[float] = []
-        for i in range(latency.DECK):  # a second apart
+        for i in range(latency.SAMPLE_SIZE):  # a second apart
             machine.submit(volume.name, WRITE, i * 8 * KIB, 8 * KIB, float(i), due.append)
         machine.advance(math.inf)
         took = sorted(at - i for i, at in enumerate(due))
-        assert took == pytest.approx(sorted(deck(table)), rel=1e-6)
+        assert took == pytest.approx(sorted(sample(table)), rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["E8as_v4-temp", "E8ds_v4-ephemeral-os"])
@@ -194,8 +194,8 @@ def test_fio_finds_the_published_latencies(name: str) -> None:
     """The median of three short runs; without limits, so that many at once are as fast as one."""
     vm, disk, table = PROFILES[name]
     free = described_setup(None, vm, [disk], DAY)
-    jobs = math.ceil(1.1 * sum(deck(table)) * VERY_SLOW / 1.6)  # that take a whole deck in their 1.6 s
-    expected = [sorted(deck(table))[round(q * (latency.DECK - 1))] for q in (0.5, 0.95, 0.99)]
+    jobs = math.ceil(1.1 * sum(sample(table)) * VERY_SLOW / 1.6)  # that take a whole sample in their 1.6 s
+    expected = [sorted(sample(table))[round(q * (latency.SAMPLE_SIZE - 1))] for q in (0.5, 0.95, 0.99)]
 
     def measure() -> tuple[list[float], float]:
         with Lab(free, time_scale=VERY_SLOW) as lab:
@@ -219,9 +219,9 @@ def percentiles(lab: Lab, jobs: int) -> list[float]:
     return [found[q] / NS_PER_US / US_PER_S / lab.time_scale for q in ("50.000000", "95.000000", "99.000000")]
 
 
-def deck(table: str) -> list[float]:
+def sample(table: str) -> list[float]:
     draw = latency.sampler(table, True, 1)
-    return [draw() for _ in range(latency.DECK)]
+    return [draw() for _ in range(latency.SAMPLE_SIZE)]
 
 
 VERIFIED = """

@@ -43,16 +43,16 @@ def published(setup: str) -> dict[float, float]:
     return {float(row["stat"][1:]): float(row["value"]) for row in rows}
 
 
-def deck(table: str, write: bool = True) -> np.ndarray:
+def sample(table: str, write: bool = True) -> np.ndarray:
     draw = latency.sampler(table, write, seed=1)
-    return np.array([draw() for _ in range(latency.DECK)]) * 1e6
+    return np.array([draw() for _ in range(latency.SAMPLE_SIZE)]) * 1e6
 
 
 @pytest.mark.parametrize("setup", SETUPS)
 def test_every_deck_has_the_published_quantiles(setup: str) -> None:
     quantiles = published(setup)
     assert len(quantiles) == 17
-    drawn = deck(SETUPS[setup])
+    drawn = sample(SETUPS[setup])
     for percentile in (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5):
         assert np.percentile(drawn, percentile) == pytest.approx(quantiles[percentile], rel=0.01)
     assert drawn.max() <= unloaded_latency.SLOWEST * quantiles[99.99]
@@ -77,7 +77,7 @@ def test_emulated_setups_are_as_slow_as_the_measured_ones(setup: str, disk: Disk
         SimulatedJob(volume="d", queue_depth=1, bs_bytes=8 * KIB, read_share=0, working_set_bytes=5 * GIB),
         6,
     )
-    drawn = drawn["lat_us"][: len(drawn) // latency.DECK * latency.DECK]  # whole decks
+    drawn = drawn["lat_us"][: len(drawn) // latency.SAMPLE_SIZE * latency.SAMPLE_SIZE]  # whole samples
     quantiles = published(setup)
     for percentile in (50, 95, 99):
         assert np.percentile(drawn, percentile) == pytest.approx(quantiles[percentile], rel=0.01)
@@ -85,30 +85,30 @@ def test_emulated_setups_are_as_slow_as_the_measured_ones(setup: str, disk: Disk
 
 @pytest.mark.parametrize("setup", SETUPS)
 def test_a_few_outliers_do_not_shift_p99(setup: str) -> None:
-    drawn = np.concatenate([deck(SETUPS[setup])] * 5)
+    drawn = np.concatenate([sample(SETUPS[setup])] * 5)
     late = np.concatenate([drawn, np.full(15, 1e6)])  # 15 of 10,000
     assert np.percentile(late, 99) == pytest.approx(published(setup)[99], rel=0.02)
 
 
 def test_the_deck_is_shuffled_by_its_seed_and_dealt_over_and_over() -> None:
-    drawn = deck("temp")
+    drawn = sample("temp")
     assert not np.all(np.diff(drawn) >= 0)
     again, other = latency.sampler("temp", True, 1), latency.sampler("temp", True, 2)
-    twice = np.array([again() for _ in range(2 * latency.DECK)]) * 1e6
+    twice = np.array([again() for _ in range(2 * latency.SAMPLE_SIZE)]) * 1e6
     assert np.array_equal(twice, np.tile(drawn, 2))
-    assert not np.array_equal(drawn, [other() * 1e6 for _ in range(latency.DECK)])
+    assert not np.array_equal(drawn, [other() * 1e6 for _ in range(latency.SAMPLE_SIZE)])
 
 
 def test_one_quantile_makes_a_log_normal_with_the_spread_of_a_premium_ssd() -> None:
     for write, median in ((False, 2200), (True, 1300)):
-        drawn = deck("premium-large", write)
+        drawn = sample("premium-large", write)
         assert np.percentile(drawn, 50) == pytest.approx(median, rel=0.001)
         assert np.percentile(drawn, 95) / median == pytest.approx(2868 / 2474, rel=0.001)
 
 
 def test_two_quantiles_make_the_log_normal_that_has_both() -> None:
-    assert np.percentile(deck("standard-hdd", False), [50, 99]) == pytest.approx([9000, 20_000], rel=0.01)
-    assert np.percentile(deck("ultra"), [50, 99]) == pytest.approx([700, 1000], rel=0.01)
+    assert np.percentile(sample("standard-hdd", False), [50, 99]) == pytest.approx([9000, 20_000], rel=0.01)
+    assert np.percentile(sample("ultra"), [50, 99]) == pytest.approx([700, 1000], rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from azbenchlib.model.unloaded_latency import Quantiles, distribution, table_of
 
 NONE = "none"  # the table of no latency at all
 # Every 2,000 I/Os have the table's quantiles exactly, so that p99 is right after few of them.
-DECK = 2_000
+SAMPLE_SIZE = 2_000
 
 
 def sampler(table: str, write: bool, seed: int) -> Callable[[], float]:
@@ -39,9 +39,9 @@ def sampler(table: str, write: bool, seed: int) -> Callable[[], float]:
         return itertools.repeat(0.0).__next__
     if table not in names():
         raise InputError(f"no latency table '{table}'; there are: {', '.join(names())}")
-    deck = deal(catalogue.percentiles(table, write))
-    random.Random(seed).shuffle(deck)  # noqa: S311  not for secrets
-    return itertools.cycle([us / US_PER_S for us in deck]).__next__
+    sample = stratified_sample(catalogue.percentiles(table, write))
+    random.Random(seed).shuffle(sample)  # noqa: S311  not for secrets
+    return itertools.cycle([us / US_PER_S for us in sample]).__next__
 
 
 def names() -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def profiles(vm: VM, disk: Disk) -> tuple[str, ...]:
     return (table_of(vm, disk), *([HOST_CACHE] if cached else []))
 
 
-def deal(quantiles: Quantiles, n: int = DECK) -> list[float]:
+def stratified_sample(quantiles: Quantiles, n: int = SAMPLE_SIZE) -> list[float]:
     """`n` latencies in rising order whose quantiles are these, in the unit of the quantiles."""
     latency_at = distribution(quantiles)
     return [latency_at((i + 0.5) / n) for i in range(n)]

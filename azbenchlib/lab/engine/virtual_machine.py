@@ -20,7 +20,13 @@ from azbenchlib.lab.engine import latency
 from azbenchlib.lab.engine.cache import LINE_BYTES, EmulatedCache
 from azbenchlib.lab.engine.limiters import lay
 from azbenchlib.lab.engine.token_buckets import READS, WRITES, EventQueue
-from azbenchlib.lab.engine.volume import NAMES, EmulatedVolume, ReadOnlyDrive, ReadWriteDrive, Way
+from azbenchlib.lab.engine.volume import (
+    NAMES,
+    EmulatedVolume,
+    ReadOnlyCachedVolume,
+    ReadWriteCachedVolume,
+    Way,
+)
 from azbenchlib.lab.nbd import FLUSH, READ, TRIM, WRITE, ZERO
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.setup import Setup, Volume
@@ -175,8 +181,8 @@ class Machine:
             or bytes left). What had no request since then has no share.
         """
         found: dict[str, dict[str, float]] = defaultdict(dict)
-        for name, drive in self.volumes.items():
-            found[name]["queue_depth"] = drive.outstanding(now)
+        for name, volume in self.volumes.items():
+            found[name]["queue_depth"] = volume.outstanding(now)
         for stock in self._paths.credits:
             found[stock.name]["credits"] = stock.bucket.level_s(now) * stock.per_s
         counts = self._count()
@@ -198,11 +204,11 @@ class Machine:
             (as the disk counts them against its IOPS, with those that write back).
         """
         found: dict[str, dict[str, float]] = {}
-        for name, drive in self.volumes.items():
-            found[name] = {f"{NAMES[op]}_ios": n for op, n in drive.ios.items()}
-            found[name] |= {f"{NAMES[op]}_bytes": n for op, n in drive.bytes.items()}
-            found[name] |= {"hits": drive.hits, "misses": drive.misses, "stalls": drive.stalls}
-            found[name]["counted_ios"] = drive.counted()
+        for name, volume in self.volumes.items():
+            found[name] = {f"{NAMES[op]}_ios": n for op, n in volume.ios.items()}
+            found[name] |= {f"{NAMES[op]}_bytes": n for op, n in volume.bytes.items()}
+            found[name] |= {"hits": volume.hits, "misses": volume.misses, "stalls": volume.stalls}
+            found[name]["counted_ios"] = volume.counted()
         return found
 
     def _drive(self, setup: Setup, volume: Volume, i: int, options: Options, most: float) -> EmulatedVolume:
@@ -222,15 +228,19 @@ class Machine:
             return EmulatedVolume(size, way)
         hits = options.latency.get(HOST_CACHE, HOST_CACHE)
         cached = (size, way, self.cache, i * _APART, latency.sampler(hits, True, seed + 2))
-        return ReadOnlyDrive(*cached) if _caching(volume) == "ReadOnly" else ReadWriteDrive(*cached, most)
+        return (
+            ReadOnlyCachedVolume(*cached)
+            if _caching(volume) == "ReadOnly"
+            else ReadWriteCachedVolume(*cached, most)
+        )
 
     def _count(self) -> dict[tuple[str, str], tuple[int, int]]:
         """Parts and wholes of the shares, since the start."""
         counts: dict[tuple[str, str], tuple[int, int]] = defaultdict(lambda: (0, 0))
-        for name, drive in self.volumes.items():
-            if isinstance(drive, ReadOnlyDrive):
-                counts[name, "cache_hit_ratio"] = (drive.hits, drive.hits + drive.misses)
-            for chain in drive.chains:
+        for name, volume in self.volumes.items():
+            if isinstance(volume, ReadOnlyCachedVolume):
+                counts[name, "cache_hit_ratio"] = (volume.hits, volume.hits + volume.misses)
+            for chain in volume.chains:
                 waits: dict[str, int] = defaultdict(int)
                 for meter in (*chain.ways[READS], *chain.ways[WRITES]):
                     waits[meter.label] += meter.waits

@@ -102,7 +102,7 @@ class EmulatedVolume:
             self._finished += 1
 
 
-class ReadOnlyDrive(EmulatedVolume):
+class ReadOnlyCachedVolume(EmulatedVolume):
     """A volume with host caching ReadOnly.
 
     Parameters
@@ -174,7 +174,7 @@ class ReadOnlyDrive(EmulatedVolume):
         self._cache.drop(lines)
 
 
-class ReadWriteDrive(ReadOnlyDrive):
+class ReadWriteCachedVolume(ReadOnlyCachedVolume):
     """A volume with host caching ReadWrite.
 
     Parameters
