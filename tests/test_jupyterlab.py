@@ -258,3 +258,10 @@ def test_the_host_cache_notebook_runs(page: Page, lab: Lab) -> None:
     run_all(page)
     assert page.locator(ERRORS).count() == 0
     assert "19,802" in (page.locator("body").text_content() or "")
+
+
+def test_the_comparing_notebook_runs(page: Page, lab: Lab) -> None:
+    open_notebook(page, lab, "05_compare.ipynb")
+    run_all(page)
+    assert page.locator(ERRORS).count() == 0
+    assert page.locator(".azbench figure.fig").count() >= 2
