@@ -42,8 +42,11 @@ def test_every_make_target_that_is_named_exists(line: str) -> None:
     "line", [line for page, line in commands() if page == "README.md" and ".venv/bin/azbench" in line]
 )
 def test_every_azbench_command_of_the_readme_runs(line: str, tmp_path: Path) -> None:
-    for name in ("datasets", "notebooks", "campaigns"):
+    for name in ("notebooks", "campaigns", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "datasets").mkdir()  # what is made there is not made in the repository
+    for folder in (ROOT / "datasets").iterdir():
+        (tmp_path / "datasets" / folder.name).symlink_to(folder)
     program, *arguments = shlex.split(line)
     arguments = ["ours" if word.startswith(OURS) else word for word in arguments]
     if NEEDS_AZ & set(arguments):

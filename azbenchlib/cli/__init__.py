@@ -22,7 +22,7 @@ from azbenchlib.core.printable import one_line
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     help="Measure Azure disks, read benchmark outputs exactly, hand over a report.",
 )
@@ -40,6 +40,7 @@ for verb in (
     reporting.doctor,
 ):
     app.command()(verb)
+app.command("import")(reporting.import_)
 app.add_typer(catalog.catalog, name="catalog")
 app.add_typer(setup, name="setup")
 app.add_typer(lab.app, name="lab")

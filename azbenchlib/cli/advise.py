@@ -15,6 +15,7 @@ from azbenchlib.azure.prices.rows import MONTH_HOURS
 from azbenchlib.cli import findings
 from azbenchlib.cli.console import notes, print_json, print_rows, write_job
 from azbenchlib.cli.cost import Pay, PayOption, PriceDayOption, PricesOption
+from azbenchlib.cli.setup_options import opened
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ def advise(
     as_of: PriceDayOption = None,
     from_: Annotated[
         str | None,
-        typer.Option("--from", help="A dataset; the demand is what its largest sustained run achieved."),
+        typer.Option(
+            "--from", help="A dataset, outputs or -; the demand is what its largest sustained run achieved."
+        ),
     ] = None,
     run: Annotated[str | None, typer.Option(help="Name or id of the run of --from.")] = None,
     workloads: Annotated[
@@ -146,10 +149,9 @@ def _market(region: str | None, pay: Pay, hours: float, own: Path | None, as_of:
 def _achieved(name: str, run: str | None) -> AchievedRates:
     """What a run of a dataset achieved; said, with its caveats."""
     from azbenchlib.advisor.achieved import achieved
-    from azbenchlib.dataset import dataset
 
-    path = Path(name)
-    tables = dataset.Dataset.read(path if path.exists() else dataset.find_dataset(name)).tables
+    (dataset,) = opened([name])
+    tables = dataset.tables
     findings.tell_of_files(tables)
     found = achieved(tables, run)
     for text in (f"the demand is what the run '{found.run}' of {name} achieved", *found.caveats):

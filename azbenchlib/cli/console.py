@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -21,6 +22,9 @@ from azbenchlib.core.printable import cell, cells, json_text, printable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_PATIENCE_S = 1.0  # after which it is said what takes so long
 
 
 class Console(rich.console.Console):
@@ -38,6 +42,31 @@ class Console(rich.console.Console):
 
 
 notes = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """What is being done, with the seconds that it takes, on a terminal's stderr, from the second second on;
+    silent elsewhere.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    from threading import Timer
+
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    shown = Progress(*columns, console=notes, transient=True)
+    shown.add_task(what, total=None)
+    later = Timer(_PATIENCE_S, shown.start)
+    later.start()
+    try:
+        yield
+    finally:
+        later.cancel()
+        later.join()
+        shown.stop()
 
 
 def say(text: str) -> None:

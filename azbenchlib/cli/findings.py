@@ -29,6 +29,14 @@ def tell_of_files(tables: Mapping[str, pd.DataFrame]) -> None:
     _tell(findings[serious] if len(tables["runs"]) else findings)
 
 
+def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
+    """That runs could be grouped by host, where several files are of one."""
+    from azbenchlib.dataset.setups import hosts_told
+
+    if told := hosts_told(tables):
+        notes.print(f"Note: {told}, and each file stands for itself; --group-by host takes repeats together")
+
+
 def _tell(findings: pd.DataFrame) -> None:
     """A line a kind of finding and file; lines of several files that differ in figures alone are one."""
     lines: dict[tuple[str, str], tuple[str, list[str]]] = {}

@@ -1,35 +1,96 @@
-"""The verbs that tell: `azbench report` and `azbench doctor`."""
+"""The verbs that tell: `azbench report`, `azbench import` and `azbench doctor`."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from azbenchlib.cli import findings
-from azbenchlib.cli.console import notes, say
+from azbenchlib.cli.console import notes, say, working
+from azbenchlib.cli.setup_options import (
+    DiskOption,
+    GroupByOption,
+    OutputsArgument,
+    RegionOption,
+    VmOption,
+    opened,
+)
+from azbenchlib.core.errors import InputError
+
+
+class Pages(StrEnum):
+    """What `azbench report` writes."""
+
+    html = "html"
+    pdf = "pdf"
+    both = "both"
 
 
 def report(
-    datasets: Annotated[
-        list[str], typer.Argument(help="Dataset folders or names; the first is the subject.")
-    ],
+    paths: OutputsArgument,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder to write; default reports/NAME.")
     ] = None,
+    vm: VmOption = None,
+    disk: DiskOption = None,
+    region: RegionOption = None,
+    group_by: GroupByOption = None,
     title: Annotated[str, typer.Option(help="Of the report; default the dataset's.")] = "",
     author: Annotated[str, typer.Option(help="Who made it.")] = "",
     client: Annotated[str, typer.Option(help="For whom.")] = "",
+    format_: Annotated[Pages, typer.Option("--format", help="What to write.")] = Pages.both,
+    open_: Annotated[bool, typer.Option("--open", help="Open the report when it is written.")] = False,
 ) -> None:
-    """Write report.html and report.pdf about a dataset, compared with others if several are named."""
-    from azbenchlib.dataset import dataset
+    """Write report.html and report.pdf about outputs and datasets; the first dataset is the subject.
+
+    All outputs that are named are one dataset. A VM, disks and a region hold where nothing states the setup.
+    """
+    datasets = opened(paths, vm, disk or [], region, group_by)
+    for dataset in datasets:
+        findings.tell_of_files(dataset.tables)
+        if group_by is None:
+            findings.tell_of_hosts(dataset.tables)
     from azbenchlib.report import build
 
-    for name in datasets:
-        findings.tell_of_files(dataset.Dataset.load(dataset.find_dataset(name)).tables)
-    written = build.build(datasets, output, title=title, author=author, client=client)
-    notes.print(f"HTML: {written.html}\nPDF:  {written.pdf}")
+    with working("Writing the report"):
+        written = build.build(
+            datasets, output, title=title, author=author, client=client, format_=build.ReportFormat(format_)
+        )
+    if format_ is not Pages.pdf:
+        notes.print(f"HTML: {written.html}")
+    if format_ is not Pages.html:
+        notes.print(f"PDF:  {written.pdf}")
+    if open_:
+        typer.launch(str(written.pdf if format_ is Pages.pdf else written.html))
+
+
+def import_(
+    paths: OutputsArgument,
+    name: Annotated[str, typer.Option(help="Of the dataset; also that of its folder.")],
+    vm: VmOption = None,
+    disk: DiskOption = None,
+    region: RegionOption = None,
+    group_by: GroupByOption = None,
+    title: Annotated[str, typer.Option(help="Of the dataset; default: what was measured, and where.")] = "",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder in which the dataset's is made.")
+    ] = Path("datasets"),
+) -> None:
+    """Make a dataset of outputs: a folder with the files untouched, a manifest and the tables."""
+    from azbenchlib.dataset import importing
+
+    if "/" in name:
+        raise InputError(f"--name '{name}': is a path; the folder goes into --output")
+    importing.check_free(output / name)
+    (*others, dataset) = opened(paths, vm, disk or [], region, group_by)
+    if others:
+        raise InputError(f"{others[0].place}: is a dataset already; import takes outputs only")
+    findings.tell_of_files(dataset.tables)
+    folder = importing.import_outputs(dataset, output / name, title)
+    notes.print(f"Dataset: {folder}")
 
 
 def doctor() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.grouping import GroupBy
 
 if TYPE_CHECKING:
+    from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.model import Setup
 
 SetupArgument = Annotated[
@@ -25,6 +28,24 @@ DiskOption = Annotated[
         help="P30, P30x4:ReadOnly (striped), os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, "
         "ephemeral:cache, or a file with the JSON of az disk show; repeatable.",
     ),
+]
+OutputsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        help="Outputs of benchmarks, folders or trees of them, - for standard input, or datasets by name or "
+        "folder."
+    ),
+]
+GroupByOption = Annotated[
+    GroupBy | None,
+    typer.Option(
+        help="Which runs whose setup is not stated share one setup, and so may be repeats: those of a file "
+        "(path, each run for itself), of a host, of a job, or all (setup; the default with --vm or --disk).",
+        show_default=False,
+    ),
+]
+RegionOption = Annotated[
+    str | None, typer.Option(help="Azure region of setups that state none, such as westeurope.")
 ]
 DayOption = Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")]
 
@@ -50,10 +71,36 @@ def described_setup(setup: str | None, vm: str | None, disks: list[str], as_of: 
     return Setup(machine, notation.with_names((*found.disks, *written)), as_of)
 
 
+def opened(
+    names: Sequence[str],
+    vm: str | None = None,
+    disks: Sequence[str] = (),
+    region: str | None = None,
+    group_by: GroupBy | None = None,
+    as_of: str | None = None,
+) -> list[Dataset]:
+    """What the user named, each with a manifest; what is said of setups holds where nothing states them."""
+    from azbenchlib.cli.console import working
+    from azbenchlib.dataset.dataset import Dataset
+    from azbenchlib.dataset.setups import Assumed
+
+    setup = described_setup(None, vm, list(disks), as_of) if vm or disks else None
+    assumed = Assumed(setup, None if region is None else known_region(region))
+    with working("Reading"):
+        return Dataset.load_each(names, assumed=assumed, group_by=group_by)
+
+
+def known_region(text: str) -> str:
+    """The name of a region, as Azure writes it; refused where no price is known for it."""
+    from azbenchlib.azure.prices.book import check_region
+
+    return check_region(text)
+
+
 def _from_dataset(text: str) -> Setup:
     from azbenchlib.campaign import measurement_file
     from azbenchlib.campaign.setups import planned
-    from azbenchlib.dataset import dataset, manifest
+    from azbenchlib.dataset.inputs import setups_of
     from azbenchlib.model import descriptions as described
 
     name, _, setup_id = (text, "", "") if Path(text).exists() else text.rpartition("/")
@@ -61,8 +108,10 @@ def _from_dataset(text: str) -> Setup:
         # whatever its job files say: none of them is run here
         tables = planned(measurement_file.load(name, trust_job_files=True))
     else:
-        tables = manifest.load(dataset.find_dataset(name or setup_id)).tables()
+        tables = setups_of(name or setup_id)
     setups, disks = tables["setups"].set_index("setup_id"), tables["disks"]
+    if setups.empty:
+        raise InputError(f"{text}: its setup is not stated; give --vm and --disk")
     wanted = setup_id if name and setup_id else str(setups.index[0]) if len(setups) == 1 else ""
     if wanted not in setups.index:
         raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -17,13 +17,13 @@ from rich.text import Text
 
 from azbenchlib.cli import findings
 from azbenchlib.cli.console import Console, print_json, say, write_job
-from azbenchlib.cli.setup_options import DiskOption, VmOption, described_setup
+from azbenchlib.cli.setup_options import DiskOption, GroupByOption, RegionOption, VmOption, opened
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.core.units import format_count, format_mbps
 
 if TYPE_CHECKING:
-    from azbenchlib.model import Setup
+    from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.verdict import Judgement
 
 _BARS = 3  # limits that are drawn
@@ -58,10 +58,16 @@ class _Entry:
 
 def verdict(
     paths: Annotated[
-        list[str], typer.Argument(help="A dataset (folder or name), benchmark outputs, or a file of cases.")
+        list[str],
+        typer.Argument(
+            help="Outputs, folders or trees of them, - for standard input, datasets by name or folder, or "
+            "a file of cases."
+        ),
     ],
     vm: VmOption = None,
     disk: DiskOption = None,
+    region: RegionOption = None,
+    group_by: GroupByOption = None,
     interface: Annotated[
         Interface, typer.Option(help="Of remote disks, where a size offers both.")
     ] = Interface.scsi,
@@ -74,8 +80,10 @@ def verdict(
     """Name the documented limit that binds each run, its probability, and the run that would confirm it."""
     from azbenchlib.verdict.to_json import record
 
-    setup = described_setup(None, vm, disk or [], as_of) if vm or disk else None
-    entries = _entries(paths, setup, interface, as_of)
+    cases = {path: found for path in paths if (found := _cases(Path(path))) is not None}
+    named = [path for path in paths if path not in cases]
+    datasets = opened(named, vm, disk or [], region, group_by, as_of) if named else []
+    entries = _of_cases(cases.values()) + _of_datasets(datasets, interface, as_of)
     if format_ is VerdictFormat.json:
         found = [record(entry.name, entry.judged) for entry in entries]
         print_json(found)
@@ -94,30 +102,29 @@ def _next_job(entries: Sequence[_Entry]) -> str:
     return entries[0].judged.next_run.job
 
 
-def _entries(
-    paths: Sequence[str], setup: Setup | None, interface: Interface, as_of: str | None
-) -> list[_Entry]:
-    """The judgements of all paths; bare outputs are read together, as evidence for each other."""
+def _of_cases(files: Iterable[Sequence[dict[str, Any]]]) -> list[_Entry]:
+    """The judgements of files of cases."""
+    from azbenchlib.verdict.cases.judge import judge_case
+
+    return [
+        _Entry(str(case.get("id", f"case {i}")), "", judge_case(case))
+        for cases in files
+        for i, case in enumerate(cases, 1)
+    ]
+
+
+def _of_datasets(datasets: Sequence[Dataset], interface: Interface, as_of: str | None) -> list[_Entry]:
+    """The judgements of all runs; outputs that are named together are evidence for each other."""
     from azbenchlib.analysis.phases import in_words
     from azbenchlib.analysis.sustained import phases_of
-    from azbenchlib.dataset import dataset
-    from azbenchlib.verdict.cases.judge import judge_case
     from azbenchlib.verdict.run_verdicts import judge_runs
 
-    cases = {path: _cases(Path(path)) for path in paths}
-    loose = [path for path in paths if cases[path] is None and Path(path).is_file()]
-    named = [path for path in paths if cases[path] is None and path not in loose]
-    found = [
-        _Entry(str(case.get("id", f"case {i}")), "", judge_case(case))
-        for some in cases.values()
-        for i, case in enumerate(some or (), 1)
-    ]
-    for group in ([loose] if loose else []) + [[dataset.find_dataset(name)] for name in named]:
-        tables = dataset.Dataset.read(*group).tables
-        findings.tell_of_files(tables)
-        judged = judge_runs(tables, setup, as_of, interface is Interface.nvme)
+    found = []
+    for dataset in datasets:
+        findings.tell_of_files(dataset.tables)
+        judged = judge_runs(dataset.tables, None, as_of, interface is Interface.nvme)
         if not judged:
-            raise InputError(f"{group[0]}: no run with a rate or a latency; there is nothing to judge")
+            raise InputError(f"{dataset.place}: no run with a rate or a latency; there is nothing to judge")
         found += [
             _Entry(one.run.name, one.run.setup_id or "", one.judgement, in_words(phases_of(one.run)))
             for one in judged

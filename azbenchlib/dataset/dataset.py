@@ -4,35 +4,48 @@ A dataset folder holds ``manifest.json``, ``raw/`` (untouched outputs) and ``tab
 can always be made again from ``raw/``).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pandas as pd
 
-from azbenchlib.analysis import time_dilation
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.findings import Code
-from azbenchlib.core.locations import dataset_folders
+from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells
-from azbenchlib.dataset import lab_outputs, manifest, stored
+from azbenchlib.dataset import manifest, stored
+from azbenchlib.dataset.from_raw import read_folder, read_loose
+from azbenchlib.dataset.inputs import find_dataset, open_named, outputs_at, sorted_out
 from azbenchlib.dataset.manifest import Manifest
-from azbenchlib.dataset.read import Obstacle, Tables, count_once, files_at, read_files, stack
-from azbenchlib.dataset.stored import STAMP, Stored
-from azbenchlib.formats.base import Records, Source
-from azbenchlib.verdict import checks
+from azbenchlib.dataset.read import Tables, count_once, stack
+from azbenchlib.dataset.setups import Assumed
+from azbenchlib.dataset.stored import STAMP
 
 __all__ = ["STAMP", "Dataset", "find_dataset", "write_tables"]
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """All tables of the schema, and the manifest where there is one."""
+    """All tables of the schema, and the manifest where there is one.
+
+    Attributes
+    ----------
+    tables : dict of str to DataFrame
+    manifest : Manifest or None
+    place : Path or None
+        The dataset folder, or the first of the outputs that it was opened from.
+    raw : mapping of str to Path, or None
+        Where the raw files of outputs lie, by their names in a dataset folder made of them; None where
+        `place` is a dataset folder, just as it stands.
+    """
 
     tables: Tables
     manifest: Manifest | None = None
+    place: Path | None = None
+    raw: Mapping[str, Path] | None = None
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         """A table by its name: ``dataset.results``."""
@@ -61,34 +74,65 @@ class Dataset:
         InputError
             When a path does not exist, a folder holds no file, or `log_unit` is no unit of fio's logs.
         """
-        loose: dict[Path, Obstacle | None] = {}
-        datasets = []
-        for path in map(Path, paths):
-            if manifest.is_in(path):
-                datasets.append(_read_dataset_folder(path, log_unit))
-            else:
-                loose |= files_at(path)
+        folders, loose = sorted_out(paths)
+        datasets = [cls(*read_folder(folder, log_unit), folder) for folder in folders.values()]
         # in one go, for a log may lie in another of the paths than its JSON
-        good = [(file, str(file)) for file, why in loose.items() if why is None]
-        left_out = {file: why for file, why in loose.items() if why}
-        files = [cls(_read_loose(good, log_unit, left_out))] if loose else []
+        good, left_out = outputs_at(list(loose.values()))
+        files = [cls(read_loose(good, log_unit, left_out))] if loose else []
         return cls.merge([*files, *datasets])
 
     @classmethod
-    def load(cls, folder: Path | str) -> "Dataset":
-        """Open a dataset folder: from its Parquet files where azbench is known to have made them here.
+    def load(
+        cls,
+        *names: Path | str,
+        assumed: Assumed | None = None,
+        group_by: GroupBy | str | None = None,
+    ) -> "Dataset":
+        """Open one dataset, with a manifest, from whatever `azbench report` takes.
 
-        Other tables than those of its raw files are never taken: see :mod:`azbenchlib.dataset.stored`.
+        A dataset folder is opened from its Parquet files where azbench is known to have made them here; other
+        tables than those of its raw files are never taken: see :mod:`azbenchlib.dataset.stored`.
+
+        Parameters
+        ----------
+        names : str or path-like
+            A dataset by name or folder; or outputs, folders of them and ``-``, together one dataset.
+        assumed : Assumed, optional
+            The setup of runs of which none is known.
+        group_by : {"path", "host", "job", "setup"}, optional
+            Which runs whose setup is not stated were made on one.
 
         Raises
         ------
         InputError
-            When the folder has no manifest or no raw files.
+            When there is no such thing, a folder has no raw file, or it is more than one dataset.
         """
-        folder = Path(folder)
-        found = manifest.load(folder)
-        tables = Stored.of(folder).tables()
-        return _read_dataset_folder(folder) if tables is None else cls(tables, found)
+        found = cls.load_each(names, assumed=assumed, group_by=group_by)
+        if len(found) > 1:
+            raise InputError(f"{names[0]}: {len(found)} datasets are named; load each by itself")
+        return found[0]
+
+    @classmethod
+    def load_each(
+        cls,
+        names: Sequence[Path | str],
+        *,
+        assumed: Assumed | None = None,
+        group_by: GroupBy | str | None = None,
+    ) -> list["Dataset"]:
+        """Open what a user names: each dataset, and all outputs together as one more.
+
+        Parameters and errors are those of :func:`azbenchlib.dataset.inputs.open_named`.
+        """
+        return [
+            cls(
+                one.tables,
+                one.manifest,
+                one.place,
+                None if one.is_folder else one.raw,
+            )
+            for one in open_named(names, assumed=assumed, group_by=group_by)
+        ]
 
     def save(self, folder: Path | str) -> Path:
         """Write manifest and tables; each file appears by rename, the stamp last.
@@ -153,86 +197,6 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, kind: str) ->
     return written
 
 
-def find_dataset(name: str, folders: Iterable[Path] | None = None) -> Path:
-    """The folder of a dataset given by path or by name.
-
-    Parameters
-    ----------
-    name : str
-        A folder, or the name of a dataset in one of `folders`.
-    folders : iterable of Path, optional
-        Folders that hold datasets; the first match wins. None: :func:`dataset_folders`.
-
-    Raises
-    ------
-    InputError
-        When there is none; the sentence lists the names there are.
-    """
-    if Path(name).is_dir():
-        return Path(name)
-    searched = dataset_folders() if folders is None else list(folders)
-    for folder in searched:
-        if manifest.is_in(folder / name):
-            return folder / name
-    known = sorted(
-        {entry.parent.name for folder in searched for entry in folder.glob(f"*/{manifest.MANIFEST_FILE}")}
-    )
-    raise InputError(
-        f"no dataset '{name}': no such folder, and the known names are {', '.join(known) or 'none'}"
-    )
-
-
-def _read_dataset_folder(folder: Path, log_unit: str | None = None) -> Dataset:
-    found = manifest.load(folder)
-    raw = folder / manifest.RAW
-    if not any(manifest.files(raw)):
-        raise InputError(f"{raw}: no raw output; a dataset needs at least one")
-    files = {file.relative_to(folder).as_posix(): (file, why) for file, why in files_at(raw).items()}
-    good = [(file, name) for name, (file, why) in files.items() if why is None]
-    left_out = {Path(name): why for name, (_, why) in files.items() if why}
-    tables = read_files(good, log_unit, left_out)
-    tables |= found.tables()
-    tables["runs"] = _on_their_setups(tables["runs"], found)
-    there = Stored.of(folder)
-    changed = _changed_since(folder, found, there.now["raw"])
-    tables["findings"] = stack("findings", [tables["findings"], changed])
-    made = time_dilation.undo(_checked(tables))  # the checks are for what the tool reported
-    made["findings"] = stack("findings", [made["findings"], there.doubts(made)])
-    return Dataset(made, found)
-
-
-def _read_loose(
-    files: Sequence[tuple[Path, str]], log_unit: str | None, left_out: Mapping[Path, Obstacle]
-) -> Tables:
-    """The tables of files that are given by themselves; those of a lab at full speed, where it is known."""
-    tables = lab_outputs.recognised(read_files(files, log_unit, left_out), _on_their_setups)
-    return time_dilation.undo(_checked(tables))
-
-
-def _checked(tables: Tables) -> Tables:
-    """The tables with what there is to doubt."""
-    doubts = checks.check(tables)
-    return tables | {"findings": stack("findings", [tables["findings"], doubts])}
-
-
-def _on_their_setups(runs: pd.DataFrame, found: Manifest) -> pd.DataFrame:
-    """The runs with the setup they were measured on, and the disks they drove, where the manifest tells."""
-    folders = {setup.folder: setup for setup in found.setups if setup.folder}
-    disks = {name: ",".join(disk.disk for disk in setup.disks) for name, setup in folders.items()}
-
-    def deepest(path: str) -> str | None:
-        return next((name for name in map(str, PurePosixPath(path).parents) if name in folders), None)
-
-    own = runs["source_path"].map(deepest, na_action="ignore")
-    ids = own.map({name: setup.setup_id for name, setup in folders.items()}).astype(schema.TEXT)
-    if len(found.setups) == 1 and not folders:
-        runs = runs.assign(setup_id=runs["setup_id"].fillna(found.setups[0].setup_id))
-    return runs.assign(
-        setup_id=ids.fillna(runs["setup_id"]),
-        disks=runs["disks"].fillna(own.map(disks).astype(schema.TEXT)),
-    )
-
-
 def _distinct_names(datasets: Sequence[Dataset]) -> list[str]:
     """What to call each dataset; copies of one are called the same, one without a manifest is nameless."""
     different: list[Manifest] = []
@@ -257,15 +221,3 @@ def _rename_setups(tables: Tables, name: str, shared: set[str]) -> Tables:
         return table.assign(setup_id=ids.mask(ids.isin(shared), name + "/" + ids))
 
     return {key: renamed(table) if "setup_id" in table else table for key, table in tables.items()}
-
-
-def _changed_since(folder: Path, found: Manifest, now: Mapping[str, str]) -> pd.DataFrame:
-    """A finding for each raw file that is not what the manifest recorded; `now`: hash by path below raw/."""
-    records = Records(Source(str(folder / manifest.MANIFEST_FILE), b""))
-    for name, recorded in found.raw.items():
-        path = folder / name
-        if not path.is_file():
-            records.finding(Code.RAW_MISSING, f"{path}: listed in the manifest, but not there")
-        elif (now.get(name.removeprefix(f"{manifest.RAW}/")) or manifest.sha256(path)) != recorded:
-            records.finding(Code.RAW_CHANGED, f"{path}: changed since the manifest was written")
-    return records.frames()["findings"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -36,28 +36,28 @@ SLOW = (
 Place = Callable[[pd.DataFrame, Manifest], pd.DataFrame]
 
 
-def recognised(tables: Tables, place: Place) -> Tables:
-    """The tables with the setups of what labs wrote, and findings where their dilation factor is not known.
+def dilated(tables: Tables, files: Mapping[str, Path]) -> Tables:
+    """The tables with setups for what a lab wrote whose setup is not known, and findings where the dilation
+    factor is not known either.
 
     Parameters
     ----------
     tables : dict of str to DataFrame
-        As they were read; `source_path` of a run is where its file lies.
-    place : callable
-        Says which of a manifest's setups runs were measured on, by their paths in the dataset.
+        As they were read.
+    files : mapping of str to Path
+        Where each file lies, by the name that it has in the tables.
     """
-    tables = _in_datasets(tables, place)
     runs = tables["runs"]
     bare = runs[(runs["ioengine"] == ENGINE).fillna(False) & runs["setup_id"].isna()]
     for path in bare["source_path"].dropna().unique():
-        mine = runs["source_path"] == path
-        if scale := slowness(Path(path)):
+        mine, file = runs["source_path"] == path, files.get(path, Path(path))
+        if scale := slowness(file):
             name = f"lab-{scale}"
             setup = schema.frame("setups", [{"setup_id": name, "environment": "lab", "time_scale": scale}])
             runs = runs.assign(setup_id=runs["setup_id"].mask(mine & runs["setup_id"].isna(), name))
             known = stack("setups", [tables["setups"], setup]).drop_duplicates("setup_id", ignore_index=True)
             tables = tables | {"setups": known, "runs": runs}
-        elif _drove_a_lab(Path(path)):
+        elif _drove_a_lab(file):
             ids = bare.loc[mine[bare.index], "run_id"]
             found = schema.frame("findings", [_unknown(run_id, path).row() for run_id in ids])
             tables = tables | {"findings": stack("findings", [tables["findings"], found])}
@@ -99,8 +99,16 @@ def _moment(line: str) -> tuple[float, float] | None:
     return (wall, emulated) if math.isfinite(wall) and math.isfinite(emulated) else None
 
 
-def _in_datasets(tables: Tables, place: Place) -> Tables:
-    """Runs whose files are of a dataset that a lab wrote are on its setups."""
+def in_datasets(tables: Tables, place: Place) -> Tables:
+    """The tables with the setups of runs whose files are of a dataset that a lab wrote.
+
+    Parameters
+    ----------
+    tables : dict of str to DataFrame
+        As they were read; `source_path` of a run is where its file lies.
+    place : callable
+        Says which of a manifest's setups runs were measured on, by their paths in the dataset.
+    """
     paths = tables["runs"]["source_path"].dropna().unique()
     for folder, inside in _datasets(paths).items():
         found = _manifest(folder)

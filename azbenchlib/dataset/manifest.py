@@ -26,6 +26,7 @@ from pydantic import (
 from azbenchlib.core import folders, schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import fault_of_file, fault_of_name, leads_out, read_bounded, write_atomically
+from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.privacy import masked
 from azbenchlib.core.units import MIB
 from azbenchlib.model.disk_row import OF_SETUP, DiskRow
@@ -109,6 +110,7 @@ class Manifest(_Strict):
     measured: str  # when, as far as it is known
     units: str = "Base units: bytes, seconds, microseconds for latency; MB/s is 10⁶ B/s, MiB/s is 2²⁰ B/s."
     setups: list[ManifestSetup] = Field(max_length=MOST_SETUPS)
+    group_by: GroupBy | None = None  # which runs were made on one setup, where nothing else tells
     commands: list[Command] = Field(default_factory=list)
     tools: dict[str, str] = Field(default_factory=dict)  # name -> version, "not stated" where it is not
     sources: list[Publication] = Field(default_factory=list)

@@ -2,43 +2,57 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
-from azbenchlib.core.errors import OutputError
+from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.privacy import beside, without_homes
-from azbenchlib.dataset import dataset, manifest
+from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.dataset.importing import as_folders
 from azbenchlib.report import execute, page, pdf
 
 _NOTEBOOK = "report"
 
 
+class ReportFormat(StrEnum):
+    """Which files a report is."""
+
+    html = "html"
+    pdf = "pdf"
+    both = "both"
+
+
 @dataclass(frozen=True)
 class Written:
-    """Where a report is."""
+    """Where a report is, or would be, where only one of the two was requested."""
 
     html: Path
     pdf: Path
 
 
 def build(
-    datasets: Sequence[str],
+    datasets: Sequence[str] | Sequence[Dataset],
     folder: Path | None = None,
     *,
     title: str = "",
     author: str = "",
     client: str = "",
+    format_: ReportFormat = ReportFormat.both,
 ) -> Written:
     """Write ``report.html`` and ``report.pdf``.
 
     Parameters
     ----------
-    datasets : sequence of str
-        Folders or names; the first one is the subject.
+    datasets : sequence of str, or of Dataset
+        What the report is about, as :meth:`~azbenchlib.dataset.dataset.Dataset.load_each` opens or opened it;
+        the first one is the subject.
     folder : Path, optional
         Made where it is missing; default ``reports/NAME`` with the name of the first dataset.
     title, author, client : str
         For the head of the report.
+    format_ : {"both", "html", "pdf"}
+        Which of the two is written.
 
     Raises
     ------
@@ -47,24 +61,30 @@ def build(
     OutputError
         When the folder cannot be written. Nothing half-written is left.
     """
-    found = [dataset.find_dataset(name) for name in datasets]
-    name = manifest.load(found[0]).name
-    folder = folder or Path("reports") / name
+    names = [one for one in datasets if not isinstance(one, Dataset)]
+    found = [one for one in datasets if isinstance(one, Dataset)] or Dataset.load_each(names)
+    first = found[0].manifest
+    if first is None:
+        raise InputError("a report needs a dataset with a manifest; open outputs with Dataset.load")
+    folder = folder or Path("reports") / Path(first.name).name
     check_writable(folder)
-    parameters = {
-        "datasets": [str(path) for path in found],
-        "title": title,
-        "author": author,
-        "client": client,
-    }
-    executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
-    html = page.to_html(executed, title or manifest.load(found[0]).title)
+    with as_folders(found) as folders:
+        parameters = {
+            "datasets": [str(path) for path in folders],
+            "title": title,
+            "author": author,
+            "client": client,
+        }
+        executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
+    html = page.to_html(executed, title or first.title)
     html = without_homes(beside(html, Path.cwd()))  # who is named on it is named on purpose, places are not
-    document = pdf.to_pdf(html)
-    return Written(
-        write_atomically(folder / "report.html", html.encode()),
-        write_atomically(folder / "report.pdf", document),
-    )
+    document = b"" if format_ is ReportFormat.html else pdf.to_pdf(html)
+    written = Written(folder / "report.html", folder / "report.pdf")
+    if format_ is not ReportFormat.pdf:
+        write_atomically(written.html, html.encode())
+    if format_ is not ReportFormat.html:
+        write_atomically(written.pdf, document)
+    return written
 
 
 def check_writable(folder: Path) -> None:

@@ -100,8 +100,8 @@ class Latency(NotebookView):
         self._select = partial(_selected, runs=runs, ddir=ddir, lat_kind=lat_kind)
         super().__init__(datasets, "latencies need at least one dataset")
 
-    def _part(self, folder: Path) -> Part:
-        return Part(self._select(Dataset.load(folder), str(folder)), folder)
+    def _part(self, dataset: Dataset, place: Path) -> Part:
+        return Part(self._select(dataset, str(place)), place)
 
     def table(self) -> Block:
         """The percentiles asked for, one row a workload."""

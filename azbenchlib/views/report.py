@@ -30,7 +30,7 @@ class Report(NotebookView):
     Parameters
     ----------
     datasets : sequence of str
-        Folders, or names of datasets in ``datasets/`` or among those shipped; the first is the subject.
+        Datasets and outputs, as every view takes them; the first is the subject.
     title, author, client : str
         For the head of the report; an empty title takes the first dataset's.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.dataset.dataset import Dataset, find_dataset
+from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part
 
@@ -22,7 +22,8 @@ class NotebookView:
     Parameters
     ----------
     datasets : sequence of str
-        Folders, or names of datasets in ``datasets/`` or among those shipped.
+        Names of datasets in ``datasets/`` or among those shipped, dataset folders, outputs and folders of
+        them; all outputs together are one dataset.
     needs_one : str
         What is said when there is none; empty: none is allowed.
 
@@ -37,11 +38,12 @@ class NotebookView:
     def __init__(self, datasets: Sequence[str], needs_one: str = "") -> None:
         if needs_one and not datasets:
             raise InputError(needs_one)
-        self.parts = [self._part(find_dataset(name)) for name in datasets]
+        found = Dataset.load_each(datasets) if datasets else []
+        self.parts = [self._part(dataset, dataset.place or Path()) for dataset in found]
 
-    def _part(self, folder: Path) -> Part:
-        """A dataset as it is shown."""
-        return Part(Dataset.load(folder), folder)
+    def _part(self, dataset: Dataset, place: Path) -> Part:
+        """A dataset as it is shown; `place` is what messages call it."""
+        return Part(dataset, place)
 
     def _blocks(
         self,

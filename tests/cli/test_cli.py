@@ -104,15 +104,23 @@ def test_nothing_of_a_known_format_is_exit_code_2_with_the_choices(tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("read", "nowhere"), "nowhere: no such file or folder"),
+        (("read", "nowhere"), "no dataset 'nowhere': no such file or folder, and the known names are azure-"),
         (("read", "."), ".: the folder holds no file; benchmark outputs are needed, such as fio's JSON"),
         (
             ("read", FIXTURE, "--table", "x", "--format", "csv"),
             "--table: no table 'x'; there are: setups, disks",
         ),
         (("read", FIXTURE, "--format", "parquet"), "--format parquet needs a folder: add --output DIR"),
-        (("report", "nothing"), "no dataset 'nothing': no such folder, and the known names are azure-local"),
-        (("report", "."), "manifest.json: no such file; a dataset folder holds manifest.json and raw/"),
+        (
+            ("report", "nothing"),
+            "no dataset 'nothing': no such file or folder, and the known names are azure-local",
+        ),
+        (("report", "."), ".: the folder holds no file; benchmark outputs are needed, such as fio's JSON"),
+        (
+            ("report", "ultra-disk-2018"),
+            "'ultra-disk-2018': no such file or folder, and the nearest names are ultra-disk-2019",
+        ),
+        (("report", "no/where"), "no/where: no such file or folder"),
         (
             ("run", "-p", "nonsense=1"),
             "01_measure.ipynb has no parameter 'nonsense'; it has: file, target, quick, longest_s, dataset",

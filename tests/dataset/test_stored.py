@@ -15,7 +15,7 @@ import pytest
 
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
-from azbenchlib.dataset import dataset, manifest, stored
+from azbenchlib.dataset import from_raw, manifest, stored
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.manifest import Manifest
 
@@ -30,9 +30,9 @@ opened: list[str] = []
 def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache of our own, and a note of each time that raw files are read."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    read_files = dataset.read_files
+    read_files = from_raw.read_files
     opened.clear()
-    monkeypatch.setattr(dataset, "read_files", lambda *a: opened.append("raw") or read_files(*a))
+    monkeypatch.setattr(from_raw, "read_files", lambda *a: opened.append("raw") or read_files(*a))
 
 
 @pytest.fixture

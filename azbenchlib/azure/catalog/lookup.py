@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
@@ -24,12 +23,12 @@ from azbenchlib.azure.catalog.rows import (
     unit_of,
 )
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.nearest import nearest
 from azbenchlib.core.units import format_size
 
 _PREFIX = "Standard_"
 SIZES_OVERLAY_ID = "az-list-skus"  # source_id of an overlay: this, its day, its region
 _TEXT = {"size", "source_id", "name", "sku", "note", "valid_from", "valid_to"}
-_NEAREST = 5
 
 Era = TypeVar("Era", TierRow, ProvisionedRules)
 
@@ -303,7 +302,7 @@ def _key(size: str) -> str:
 
 
 def _nearest(wanted: str, known: Mapping[str, str]) -> str:
-    near = difflib.get_close_matches(wanted, known, _NEAREST, cutoff=0.5)
+    near = nearest(wanted, known)
     return f"; nearest: {', '.join(known[name] or name for name in near)}" if near else ""
 
 

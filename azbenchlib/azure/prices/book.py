@@ -8,7 +8,6 @@ not there is missing, never zero. `source` tells where a row is from.
 from __future__ import annotations
 
 import csv
-import difflib
 import gzip
 import re
 import zlib
@@ -23,6 +22,7 @@ from azbenchlib.azure.catalog import files
 from azbenchlib.azure.catalog.rows import CatalogSource
 from azbenchlib.azure.prices.rows import PAYG, RESERVED_YEARS, VM_PRODUCT, Meter, Price, unit
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.nearest import nearest
 
 PRICE_COLUMNS = (
     "kind", "region", "product_name", "sku_name", "meter_name", "arm_sku", "tier", "redundancy", "price_type",
@@ -33,7 +33,6 @@ SHIPPED = ("prices_disk.csv.gz", "prices_vm.csv.gz")
 PRICES_OVERLAY_ID = "retail-prices-api"  # source_id of a reading of one's own: this, its day, its region
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_NEAREST = 5
 
 
 @dataclass(frozen=True)
@@ -95,6 +94,21 @@ def read(path: Path, only: str = "") -> Iterator[Price]:
         raise InputError(f"{path}: cannot be read as a price book: {reason}") from error
 
 
+def check_region(text: str) -> str:
+    """The name of a region as prices have it: ``West Europe`` is westeurope.
+
+    Raises
+    ------
+    InputError
+        When no price is known for it; with the nearest names.
+    """
+    name = text.lower().replace(" ", "")
+    there = {price.region for path in _files() for price in read(path)}
+    if name not in there:
+        raise InputError(f"no region '{text}' is known; {_choices(text, there)}")
+    return name
+
+
 def elsewhere(*meters: Meter) -> list[str]:
     """The regions where one of these meters has a price in what is shipped or was read since."""
     wanted = set(meters)
@@ -104,7 +118,7 @@ def elsewhere(*meters: Meter) -> list[str]:
 def sizes_like(wanted: Meter, prices: PriceBook) -> list[str]:
     """The nearest names of VM sizes that have a price of that kind there."""
     there = {m.name: p.name for m, p in prices.prices.items() if m._replace(name=wanted.name) == wanted}
-    return [there[name] for name in difflib.get_close_matches(wanted.name, there, _NEAREST, cutoff=0.5)]
+    return [there[name] for name in nearest(wanted.name, there)]
 
 
 def source(source_id: str) -> CatalogSource | None:
@@ -228,4 +242,10 @@ def _no_region(region: str, mine: list[Price], known: list[Price], as_of: str | 
         days = sorted({f"{p.as_of} to {p.valid_to}" if p.valid_to else f"since {p.as_of}" for p in known})
         return f"no prices for {region} on {as_of}; there are some read on: {', '.join(days)}"
     there = {p.region for p in mine} or {p.region for path in _files() for p in read(path)}
-    return f"no prices for region '{region}'; there are: {', '.join(sorted(there))}"
+    return f"no prices for region '{region}'; {_choices(region, there)}"
+
+
+def _choices(region: str, there: Iterable[str]) -> str:
+    """The regions that are nearly the one that was given; all, where none is."""
+    near = nearest(region.lower().replace(" ", ""), there, alike=0.6)
+    return f"nearest: {', '.join(near)}" if near else f"there are: {', '.join(sorted(there))}"

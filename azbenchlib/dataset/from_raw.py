@@ -1,0 +1,107 @@
+"""Raw outputs become tables: those of a dataset folder, on its setups, and those given by themselves."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+import pandas as pd
+
+from azbenchlib.analysis import time_dilation
+from azbenchlib.core import schema
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.findings import Code
+from azbenchlib.dataset import lab_outputs, manifest, setups
+from azbenchlib.dataset.manifest import Manifest
+from azbenchlib.dataset.read import Obstacle, Tables, files_at, read_files, stack
+from azbenchlib.dataset.stored import Stored
+from azbenchlib.formats.base import Records, Source
+from azbenchlib.verdict import checks
+
+
+def read_folder(folder: Path, log_unit: str | None = None) -> tuple[Tables, Manifest]:
+    """The tables of the raw files of a dataset folder, and its manifest.
+
+    Parameters
+    ----------
+    folder : Path
+        With a manifest.
+    log_unit : {"us", "ns"}, optional
+        Unit of the latencies in fio logs that no output of their run lies beside.
+
+    Raises
+    ------
+    InputError
+        When the manifest is missing or wrong, or there is no raw file.
+    """
+    found = manifest.load(folder)
+    raw = folder / manifest.RAW
+    if not any(manifest.files(raw)):
+        raise InputError(f"{raw}: no raw output; a dataset needs at least one")
+    files = {file.relative_to(folder).as_posix(): (file, why) for file, why in files_at(raw).items()}
+    good = [(file, name) for name, (file, why) in files.items() if why is None]
+    left_out = {Path(name): why for name, (_, why) in files.items() if why}
+    tables = read_files(good, log_unit, left_out)
+    tables |= found.tables()
+    tables["runs"] = _on_their_setups(tables["runs"], found)
+    tables = lab_outputs.dilated(tables, {name: file for file, name in good})
+    tables = setups.split_as_stated(tables, found)
+    there = Stored.of(folder)
+    changed = _changed_since(folder, found, there.now["raw"])
+    tables["findings"] = stack("findings", [tables["findings"], changed])
+    made = time_dilation.undo(_checked(tables))  # the checks are for what the tool reported
+    made["findings"] = stack("findings", [made["findings"], there.doubts(made)])
+    return made, found
+
+
+def read_loose(
+    files: Sequence[tuple[Path, str]], log_unit: str | None, left_out: Mapping[Path, Obstacle]
+) -> Tables:
+    """The tables of files that are given by themselves; those of a lab at full speed, where it is known.
+
+    Parameters
+    ----------
+    files : sequence of (Path, str)
+        Where each is, and the name it goes by.
+    log_unit : {"us", "ns"}, optional
+        As of :func:`read_folder`.
+    left_out : mapping of Path to Obstacle
+        Files that are not read, and why; each is a finding.
+    """
+    read = lab_outputs.in_datasets(read_files(files, log_unit, left_out), _on_their_setups)
+    tables = lab_outputs.dilated(read, {name: file for file, name in files})
+    return time_dilation.undo(_checked(tables))
+
+
+def _checked(tables: Tables) -> Tables:
+    """The tables with what there is to doubt."""
+    doubts = checks.check(tables)
+    return tables | {"findings": stack("findings", [tables["findings"], doubts])}
+
+
+def _on_their_setups(runs: pd.DataFrame, found: Manifest) -> pd.DataFrame:
+    """The runs with the setup they were measured on, and the disks they drove, where the manifest tells."""
+    folders = {setup.folder: setup for setup in found.setups if setup.folder}
+    disks = {name: ",".join(disk.disk for disk in setup.disks) for name, setup in folders.items()}
+
+    def deepest(path: str) -> str | None:
+        return next((name for name in map(str, PurePosixPath(path).parents) if name in folders), None)
+
+    own = runs["source_path"].map(deepest, na_action="ignore")
+    ids = own.map({name: setup.setup_id for name, setup in folders.items()}).astype(schema.TEXT)
+    if len(found.setups) == 1 and not folders:
+        runs = runs.assign(setup_id=runs["setup_id"].fillna(found.setups[0].setup_id))
+    return runs.assign(
+        setup_id=ids.fillna(runs["setup_id"]),
+        disks=runs["disks"].fillna(own.map(disks).astype(schema.TEXT)),
+    )
+
+
+def _changed_since(folder: Path, found: Manifest, now: Mapping[str, str]) -> pd.DataFrame:
+    """A finding for each raw file that is not what the manifest recorded; `now`: hash by path below raw/."""
+    records = Records(Source(str(folder / manifest.MANIFEST_FILE), b""))
+    for name, recorded in found.raw.items():
+        path = folder / name
+        if not path.is_file():
+            records.finding(Code.RAW_MISSING, f"{path}: listed in the manifest, but not there")
+        elif (now.get(name.removeprefix(f"{manifest.RAW}/")) or manifest.sha256(path)) != recorded:
+            records.finding(Code.RAW_CHANGED, f"{path}: changed since the manifest was written")
+    return records.frames()["findings"]

@@ -1,0 +1,300 @@
+"""What a user names becomes datasets that have a manifest: the one place where names are understood.
+
+A name is that of a dataset or its folder, an output file, a folder or tree of outputs, or ``-`` for
+standard input. All outputs that are named together are one dataset, with a manifest that is derived from
+them: a log may lie elsewhere than the output that it belongs to.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.grouping import GroupBy
+from azbenchlib.core.locations import dataset_folders
+from azbenchlib.core.nearest import nearest
+from azbenchlib.core.units import MIB
+from azbenchlib.dataset import manifest, setups
+from azbenchlib.dataset.derived import STDIN_NAME, derived, raw_names, worth_keeping
+from azbenchlib.dataset.from_raw import read_folder, read_loose
+from azbenchlib.dataset.manifest import RAW, Manifest
+from azbenchlib.dataset.read import Obstacle, Tables, files_at
+from azbenchlib.dataset.setups import Assumed
+from azbenchlib.dataset.stored import Stored
+from azbenchlib.formats.base import LARGEST_LOG, Source
+
+STDIN = "-"  # how standard input is named
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """What was read of a dataset folder, or of outputs, whose files are listed by their `source_path`."""
+
+    tables: Tables
+    named: tuple[str, ...]
+    manifest: Manifest | None = None
+    files: dict[str, Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """What was named, as tables with a manifest.
+
+    Attributes
+    ----------
+    tables : dict of str to DataFrame
+    manifest : Manifest
+        That of the dataset folder, or a derived one.
+    place : Path
+        The dataset folder, or the first of the outputs that were named.
+    is_folder : bool
+        Whether it is a dataset folder, just as that stands.
+    raw : dict of str to Path
+        Where each raw file lies, by its name in the dataset folder that could be made of it.
+    """
+
+    tables: Tables
+    manifest: Manifest
+    place: Path
+    is_folder: bool
+    raw: dict[str, Path] = field(default_factory=dict)
+
+
+def open_named(
+    names: Sequence[str | Path],
+    *,
+    assumed: Assumed | None = None,
+    group_by: GroupBy | str | None = None,
+    log_unit: str | None = None,
+) -> list[Opened]:
+    """Open what a user names.
+
+    Parameters
+    ----------
+    names : sequence of str or path-like
+        Each a dataset by name or folder, an output, a folder or tree of outputs, or ``-``.
+    assumed : Assumed, optional
+        The setup of runs of which none is known; what the data tell is kept.
+    group_by : {"path", "host", "job", "setup"}, optional
+        Which of the runs whose setup is not stated were made on one setup, and so can be repeats of each
+        other: those of one host, or job, or all. By path, the default, each run stands for itself.
+    log_unit : {"us", "ns"}, optional
+        Unit of the latencies in fio logs that no output of their run lies beside.
+
+    Returns
+    -------
+    list of Opened
+        In the order of the names; each dataset once, and all outputs together where the first was named.
+
+    Raises
+    ------
+    InputError
+        When there is no such dataset, file or folder, a folder holds no file, standard input is empty, or
+        `assumed` has no run to be said of.
+    """
+    said, by = assumed or Assumed(), None if group_by is None else _group_by(group_by)
+    folders, loose = sorted_out(names)
+    read = {i: _folder(folder, log_unit) for i, folder in folders.items()}
+    if loose:
+        read[min(loose)] = _outputs(list(loose.values()), log_unit)
+    found = [one for _, one in sorted(read.items())]
+    if said == Assumed() and by is None:
+        return [_opened(one, one.tables, said, by) for one in found]
+    setups.check_needed([one.tables for one in found], said, by)
+    return [_opened(one, setups.settled(one.tables, said, by), said, by) for one in found]
+
+
+def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, str | Path]]:
+    """The dataset folders, and the outputs, each by its place among the names; what is named twice once.
+
+    Raises
+    ------
+    InputError
+        As of :func:`open_named`.
+    """
+    if not names:
+        raise InputError("nothing is named: at least one output, folder or dataset is needed")
+    folders: dict[int, Path] = {}
+    loose: dict[int, str | Path] = {}
+    for i, name in enumerate(names):
+        folder = None if name == STDIN else _dataset_folder(name)
+        if folder is None and name not in loose.values():
+            loose[i] = name
+        if folder is not None and not any(_same(folder, other) for other in folders.values()):
+            folders[i] = folder
+    return folders, loose
+
+
+def find_dataset(name: str, folders: Iterable[Path] | None = None) -> Path:
+    """The folder of a dataset given by path or by name.
+
+    Parameters
+    ----------
+    name : str
+        A folder, or the name of a dataset in one of `folders`.
+    folders : iterable of Path, optional
+        Folders that hold datasets; the first match wins. None: :func:`dataset_folders`.
+
+    Raises
+    ------
+    InputError
+        When there is none; the sentence lists the names there are.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    searched = dataset_folders() if folders is None else list(folders)
+    if found := _by_name(name, searched):
+        return found
+    known = sorted(
+        {entry.parent.name for folder in searched for entry in folder.glob(f"*/{manifest.MANIFEST_FILE}")}
+    )
+    if "/" in name:
+        raise InputError(f"{name}: no such file or folder")
+    near = nearest(name, known)
+    told = (
+        f"the nearest names are {', '.join(near)}"
+        if near
+        else f"the known names are {', '.join(known) or 'none'}"
+    )
+    raise InputError(f"no dataset '{name}': no such file or folder, and {told}")
+
+
+def setups_of(name: str) -> Tables:
+    """The tables setups and disks of a dataset, or of outputs that tell their setup.
+
+    Parameters
+    ----------
+    name : str
+        As of :func:`open_named`.
+
+    Raises
+    ------
+    InputError
+        As of :func:`open_named`.
+    """
+    folders, _ = sorted_out([name])
+    if folders:
+        return manifest.load(folders[0]).tables()
+    (opened,) = open_named([name])
+    return opened.manifest.tables()
+
+
+def outputs_at(names: Sequence[str | Path]) -> tuple[list[tuple[Path, str]], dict[Path, Obstacle]]:
+    """The files of outputs, each with the name that it goes by, and those that are not read.
+
+    Raises
+    ------
+    InputError
+        As of :func:`open_named`.
+    """
+    found: dict[Path, Obstacle | None] = {}
+    shown: dict[Path, str] = {}
+    for name in names:
+        if name == STDIN:
+            path = _standard_input()
+            found[path], shown[path] = None, STDIN_NAME
+        else:
+            found |= files_at(Path(name))
+    good = [(file, shown.get(file, str(file))) for file, why in found.items() if why is None]
+    return good, {file: why for file, why in found.items() if why}
+
+
+def _group_by(text: GroupBy | str) -> GroupBy:
+    try:
+        return GroupBy(text)
+    except ValueError:
+        raise InputError(f"group_by '{text}' is not one of: {', '.join(GroupBy)}") from None
+
+
+def _dataset_folder(name: str | Path) -> Path | None:
+    """The folder of a dataset; None for outputs."""
+    path = Path(name)
+    try:
+        is_folder, is_there = path.is_dir(), path.is_symlink() or path.exists()
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or error}") from error
+    if is_folder and manifest.is_in(path):
+        return path
+    bare = str(name) == path.name  # no path, so that it may be a name
+    if is_there:
+        other = _by_name(str(name), dataset_folders()) if bare and is_folder else None
+        if other is not None and not _same(other, path):
+            raise InputError(f"{name}: is a folder here and the name of a dataset; write ./{name} or {other}")
+        return None
+    return find_dataset(str(name))
+
+
+def _by_name(name: str, folders: Iterable[Path]) -> Path | None:
+    try:
+        return next((folder / name for folder in folders if manifest.is_in(folder / name)), None)
+    except (OSError, ValueError):  # too long for a name, or with a NUL
+        return None
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _folder(folder: Path, log_unit: str | None) -> _Read:
+    """A dataset folder: from its Parquet files where azbench is known to have made them here."""
+    there = manifest.load(folder)
+    tables = Stored.of(folder).tables() if log_unit is None else None
+    if tables is None:
+        tables, there = read_folder(folder, log_unit)
+    return _Read(tables=tables, named=(str(folder),), manifest=there)
+
+
+def _outputs(names: Sequence[str | Path], log_unit: str | None) -> _Read:
+    good, left_out = outputs_at(names)
+    tables = read_loose(good, log_unit, left_out)
+    named = tuple(STDIN_NAME if name == STDIN else str(name) for name in names)
+    return _Read(tables=tables, named=named, files={Source(shown).path: file for file, shown in good})
+
+
+def _opened(read: _Read, tables: Tables, said: Assumed, by: GroupBy | None) -> Opened:
+    """What was read, with the setups that were settled; a manifest says what was stated."""
+    place = Path(read.named[0])
+    if read.manifest is None:
+        kept = worth_keeping(tables, read.files)
+        raw = {name: kept[path] for path, name in raw_names(kept).items()}
+        there = derived(tables, read.files, read.named, said, by)
+        return Opened(tables=tables, manifest=there, place=place, is_folder=False, raw=raw)
+    if tables is read.tables:
+        return Opened(tables=tables, manifest=read.manifest, place=place, is_folder=True)
+    given = [setup] if (setup := said.as_manifest()) else []
+    there = read.manifest.model_copy(update={"group_by": by, "setups": [*read.manifest.setups, *given]})
+    raw = {file.relative_to(place).as_posix(): file for file in manifest.files(place / RAW)}
+    return Opened(tables=tables, manifest=there, place=place, is_folder=False, raw=raw)
+
+
+def _standard_input() -> Path:
+    """What came through standard input, as a file that is there until this process ends."""
+    return _spooled()[1]
+
+
+@cache
+def _spooled() -> tuple[tempfile.TemporaryDirectory[str], Path]:
+    stream = sys.stdin
+    if stream is None or stream.isatty():
+        raise InputError(
+            "-: nothing is piped into standard input; write: fio … --output-format=json+ | azbench"
+        )
+    home = tempfile.TemporaryDirectory(prefix="azbench-")
+    path = Path(home.name) / STDIN_NAME
+    with path.open("wb") as file:
+        left = LARGEST_LOG
+        while left > 0 and (block := stream.buffer.read(min(left, MIB))):
+            file.write(block)
+            left -= len(block)
+        too_long = left == 0 and stream.buffer.read(1)
+    if too_long:
+        raise InputError(
+            f"-: standard input is longer than {LARGEST_LOG // MIB:,} MiB; name the files instead"
+        )
+    if not path.stat().st_size:
+        raise InputError("-: nothing came through standard input; did the program before the pipe fail?")
+    return home, path
