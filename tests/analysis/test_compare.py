@@ -336,6 +336,8 @@ def test_conditions_count_alone_unless_the_margin_is_wanted_too() -> None:
     assert compare(sides, CompareTerms(**rule)).result is Answer.WORSE
     strict = CompareTerms(rules=(parse_rule("iops < -10%"),), judges_margin=False)
     assert compare(sides, strict).result is Answer.WORSE
+    uneven = [rates("old", [1000, 1060, 950, 1010]), rates("new", [960, 1000, 930, 1020])]
+    assert compare(uneven, strict).result is Answer.UNDECIDED
     unknown = CompareTerms(rules=(parse_rule("p99 > +10%"),), judges_margin=False)
     assert compare(sides, unknown).result is Answer.UNDECIDED
 
