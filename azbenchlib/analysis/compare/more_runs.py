@@ -14,7 +14,7 @@ MOST_RUNS = 500  # a side; more are called no number
 POWER = 0.95
 _DRAWS = 1000
 _LEAST_DISTANCE = 0.02  # from the margin, of a change that a plan is for
-_SPREAD_CONFIDENCE = 0.98  # that the spread is not larger than a plan takes it to be
+_SPREAD_CONFIDENCE = 0.97  # that the spread is not larger than a plan takes it to be
 _TARGET = 0.98  # of the simulated settlements, so that POWER is reached for all that
 
 
@@ -57,7 +57,7 @@ def runs_needed(question: Question) -> int | None:
     -----
     Two ways, and the fewer runs count. Predicted: the change is where it seems to be, within its error; new
     runs are drawn from what is known of mean and spread. Planned: enough to tell no change at all, and a
-    change that exceeds the margin by as much as the margin is (2 % at least), with the upper 98 % bound of
+    change that exceeds the margin by as much as the margin is (2 % at least), with the upper 97 % bound of
     the spread. A change that is as large as the margin is settled by no number.
     """
     a, b = np.asarray(question.a, float), np.asarray(question.b, float)
