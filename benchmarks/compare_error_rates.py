@@ -6,7 +6,8 @@ Simulated runs whose truth is known: nine workloads as one family, in which rate
 effect of the run, are throttled (a burst and a base, whose shares differ from run to run, or one of the two
 in a whole run), or have heavy tails and stalls; with IOPS and percentiles of latency that go with them.
 Targets: "worse" in at most 1 of 100 comparisons of equals; a change of 3 % found in at least 95 of 100 with
-the number of runs that was named.
+the number of runs that was named. Beside them the lab's own simulation: disks that burst, with
+credits that depend on what ran before, of which runs are drawn at random for both sides.
 """
 
 from __future__ import annotations
@@ -22,10 +23,18 @@ from azbenchlib.analysis.compare.comparison import CompareTerms, figures_judged
 from azbenchlib.analysis.compare.evidence import of_values
 from azbenchlib.analysis.compare.matching import ComparedWorkload
 from azbenchlib.analysis.compare.metrics import parse_metric
+from azbenchlib.core.units import GIB
+from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
+from azbenchlib.lab.engine.virtual_machine import Machine, Options
+from azbenchlib.model.setup import Cap, Disk, Setup
 
 METRICS = tuple(parse_metric(name) for name in ("iops", "p50", "p95", "p99", "p99.9"))
 NOISE = (0.003, 0.01, 0.02, 0.05, 0.15)  # of each metric, beside what moves all of them
 WORKLOADS = 9
+RUNS_OF_LAB = 80
+SETUP = Setup(
+    disks=(Disk(name="data", size_bytes=GIB, cap=Cap(iops=500, burst_iops=2000, bytes_per_s=25e6)),)
+)
 TARGET_ALARMS, TARGET_POWER = 0.01, 0.95
 
 Array = np.ndarray
@@ -75,7 +84,7 @@ def side(rng: np.random.Generator, n: int, kinds: tuple[Draw, ...], change: floa
 
 
 def evidence(a: Array, b: Array) -> Iterator[Evidence]:
-    for i in range(WORKLOADS):
+    for i in range(len(a)):
         for j, metric in enumerate(METRICS):
             values = [tuple(np.exp(one[i, j])) for one in (a, b)]
             yield of_values(ComparedWorkload((("rw", str(i)),), str(i)), metric, "", *values)
@@ -122,6 +131,50 @@ def found(
     return hits, named, runs
 
 
+def missed(comparisons: int, margin: float, kind: Draw, seed: int = 7) -> int:
+    """In how many comparisons a rate that fell by just the margin is called not worse."""
+    rng = np.random.default_rng(seed)
+    terms = CompareTerms(margin=margin)
+    wrong = 0
+    for i in range(comparisons):
+        a, b = side(rng, 3 + i % 8, (kind,)), side(rng, 3 + i % 8, (kind,), change=-margin)
+        rate = list(islice(evidence(a, b), 1))
+        wrong += figures_judged(rate, terms, 1, plan=False)[0].answer is Answer.NOT_WORSE
+    return wrong
+
+
+def lab_runs(n: int, seconds: float = 1.5, seed: int = 3) -> Array:
+    """Logarithms of the figures of runs in the lab's simulation: workload × metric × run."""
+    rng = np.random.default_rng(seed)
+    loads = [(1, 4096, 1.0), (8, 4096, 1.0), (8, 16384, 0.0)]
+    rows = np.empty((len(loads), len(METRICS), n))
+    for i, (depth, size, reads) in enumerate(loads):
+        for k in range(n):
+            machine = Machine(SETUP, Options(credit_s=2.0, seed=int(rng.integers(2**31))))
+            job = SimulatedJob(volume="data", queue_depth=depth, bs_bytes=size, read_share=reads)
+            spent = float(rng.uniform(0, 2.0))
+            simulate(machine, job, spent, seed=k + 1)
+            ios = simulate(machine, job, seconds, start=spent + 0.5, seed=n + k + 1)
+            latencies = ios["lat_us"].to_numpy()
+            shares = [metric.percentile for metric in METRICS if metric.percentile]
+            rows[i, :, k] = np.log([latencies.size / seconds, *np.percentile(latencies, shares)])
+    return rows
+
+
+def lab_alarms(comparisons: int, pool: Array, margin: float, seed: int = 4) -> int:
+    """In how many comparisons of equals from a pool of runs something is called worse."""
+    rng = np.random.default_rng(seed)
+    terms = CompareTerms(margin=margin)
+    wrong = 0
+    for i in range(comparisons):
+        n = 3 + i % 8
+        drawn = rng.permutation(pool.shape[2])[: 2 * n]
+        every = list(evidence(pool[:, :, drawn[:n]], pool[:, :, drawn[n:]]))
+        judged = figures_judged(every, terms, len(pool), plan=False)
+        wrong += any(one.answer is Answer.WORSE for one in judged)
+    return wrong
+
+
 def main() -> None:
     comparisons = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     print(f"Equals, {WORKLOADS} workloads × {len(METRICS)} metrics, 3 to 10 runs a side, one family:")
@@ -131,6 +184,14 @@ def main() -> None:
             f"  margin {margin:.0%}: worse in {wrong} of {comparisons} "
             f"({wrong / comparisons:.2%}, target ≤ 1 %)"
         )
+    pool = lab_runs(RUNS_OF_LAB)
+    print(f"Equals of the lab's simulation, {len(pool)} workloads, drawn from {RUNS_OF_LAB} runs of each:")
+    for margin in (0.0, 0.05):
+        wrong = lab_alarms(comparisons, pool, margin)
+        print(f"  margin {margin:.0%}: worse in {wrong} of {comparisons} ({wrong / comparisons:.2%})")
+    print("A rate that fell by 5 %, the margin, called not worse:")
+    for kind in KINDS:
+        print(f"  {kind.__name__}: {missed(comparisons, 0.05, kind)} of {comparisons}")
     print("A rate that fell by 3 %, margin 1 %, found with the runs that were named:")
     for kind in (log_normal, shared_effect, tails):
         for pilot in (3, 5, 10):

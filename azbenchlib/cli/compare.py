@@ -49,7 +49,7 @@ def compare(
     sides: Annotated[
         list[str],
         typer.Argument(
-            metavar="OLD NEW...",
+            metavar="OLD NEW",
             help="The baseline, then what is compared with it: datasets (name or folder), outputs, folders "
             "of outputs; :SETUP behind a dataset chooses one of its setups.",
         ),

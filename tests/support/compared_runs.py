@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,3 +62,16 @@ def side(
 def rates(name: str, values: Sequence[float], **columns: Any) -> ComparedSide:
     """A side of one workload with these IOPS, a run each."""
     return side(name, [{"iops": value} | columns for value in values])
+
+
+def fio_outputs(folder: Path, values: Sequence[float], job: str = "j", version: str = "fio-3.36") -> Path:
+    """fio's JSON of one run a file with these IOPS."""
+    folder.mkdir()
+    for i, iops in enumerate(values):
+        options = {"rw": "randread", "bs": "4k", "iodepth": "8", "ioengine": "libaio", "direct": "1"}
+        rate = {"iops": iops, "bw_bytes": int(4096 * iops), "total_ios": int(10 * iops)}
+        read = rate | {"io_bytes": int(40960 * iops), "runtime": 10000}
+        one = {"jobname": job, "groupid": 0, "error": 0, "job options": options, "read": read}
+        document = {"fio version": version, "timestamp": 1_700_000_000 + i, "jobs": [one]}
+        (folder / f"{i}.json").write_text(json.dumps(document))
+    return folder

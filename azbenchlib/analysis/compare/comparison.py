@@ -107,6 +107,8 @@ class ComparedPair:
         Workloads that only the baseline has, and those that only the other side has.
     differences : tuple of Difference
     rules : tuple of JudgedRule
+    phased : tuple of int
+        Runs of each side in which the rate had phases, such as a burst and the base.
     least_runs : int
         Runs a side below which nothing can be worse: two states of a disk could explain it.
     """
@@ -118,6 +120,7 @@ class ComparedPair:
     added: tuple[str, ...]
     differences: tuple[Difference, ...]
     rules: tuple[JudgedRule, ...] = ()
+    phased: tuple[int, int] = (0, 0)
     least_runs: int = FEWEST_RUNS
 
 
@@ -153,6 +156,7 @@ class _Open:
     lost: list[str]
     added: list[str]
     differences: list[Difference]
+    phased: tuple[int, int]
     workloads: int
 
 
@@ -204,6 +208,7 @@ def compare(sides: Sequence[ComparedSide], terms: CompareTerms | None = None) ->
                 lost=tuple(pair.lost),
                 added=tuple(pair.added),
                 differences=tuple(pair.differences),
+                phased=pair.phased,
                 least_runs=least_runs(workloads, terms.alpha),
             )
         )
@@ -270,6 +275,7 @@ def _open(a: ComparedSide, b: ComparedSide, terms: CompareTerms) -> _Open:
         lost=[names[key].name for key in own[0] if key not in own[1]],
         added=[names[key].name for key in own[1] if key not in own[0]],
         differences=differences(a.tables, b.tables, *runs),
+        phased=(runs[0].phased, runs[1].phased),
         workloads=len({tuple(part for part in one.key if part[0] != "ddir") for one in common}),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import log, sqrt
 
 import numpy as np
@@ -29,6 +30,19 @@ class SideFigures:
     side: SideRuns
     figures: Mapping[tuple[Key, str], pd.DataFrame]
     none: pd.DataFrame
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, np.ndarray]]:
+        """Where the rows of each run are, in the tables that tell of the inside of a run."""
+        return {name: self.tables[name].groupby("run_id").indices for name in ("bins", "samples")}
+
+    def inside(self, run_ids: Sequence[str]) -> Tables:
+        """The tables that tell of the inside of runs, with no other runs in them."""
+        nothing = np.array([], dtype=int)
+        return {
+            name: self.tables[name].take(np.concatenate([known.get(one, nothing) for one in run_ids]))
+            for name, known in self._places.items()
+        }
 
     def of(self, key: Key, metric: str) -> pd.DataFrame:
         """The figures of one metric of a workload; no row where there is none."""
@@ -183,7 +197,7 @@ def _within(
             errors.append(spread(logs) / sqrt(logs.size))
             continue
         unit = side.side.units.set_index("unit").loc[one["unit"].iloc[0]]
-        limits = within_run(unit, metric, kind, side.tables, alpha)
+        limits = within_run(unit, metric, kind, side.inside(unit["run_ids"]), alpha)
         if limits is None or limits[0] <= 0:
             return None
         errors.append(log(limits[1] / limits[0]) / (2 * float(ndtri(1 - alpha / 2))))

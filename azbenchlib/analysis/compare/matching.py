@@ -38,10 +38,13 @@ class SideRuns:
         Rows of an arrangement, with unit: the number of workload, direction and run (all that ran at once).
     units : DataFrame
         By unit: run_ids (tuple), ddir, the columns of :data:`BASE` and :data:`EXTRA` as text, bs_bytes.
+    phased : int
+        Runs in which the rate had phases, such as a burst and the base.
     """
 
     runs: pd.DataFrame
     units: pd.DataFrame
+    phased: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ def side_runs(tables: Tables, setup: str | None = None) -> SideRuns:
     setup : str, optional
         Only those of this setup_id.
     """
-    runs = grouping.arrange(tables).runs
+    arrangement = grouping.arrange(tables)
+    runs = arrangement.runs
     if setup is not None:
         runs = runs[(runs["setup_id"] == setup) & runs["stated"]]
     told = pd.DataFrame({name: _said(runs, name) for name in (*BASE, *EXTRA)}, index=runs.index)
@@ -74,7 +78,8 @@ def side_runs(tables: Tables, setup: str | None = None) -> SideRuns:
     first = runs.groupby(unit, sort=False)
     for name in ("rw", "bs_bytes", "queue_depth"):
         units[f"{name}_value"] = first[name].first()
-    return SideRuns(runs=runs, units=units.rename_axis("unit").reset_index())
+    phased = len({*runs["at_once"]} & {*arrangement.phases})
+    return SideRuns(runs=runs, units=units.rename_axis("unit").reset_index(), phased=phased)
 
 
 def _said(runs: pd.DataFrame, name: str) -> pd.Series:

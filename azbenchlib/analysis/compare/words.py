@@ -12,6 +12,8 @@ from azbenchlib.analysis.compare.comparison import ComparedPair, CompareTerms, C
 from azbenchlib.analysis.compare.more_runs import MOST_RUNS
 from azbenchlib.core.units import NBSP
 
+_FAR = 1000
+_WORTH_NAMING = 0.01  # of a change, as a logarithm
 _NAMED = 3  # figures that the first sentence names
 _ORDER = (Answer.WORSE, Answer.UNDECIDED, Answer.NOT_WORSE)
 _CONDITION = {
@@ -75,7 +77,8 @@ def _of_figures(figures: Sequence[ComparedFigure], terms: CompareTerms) -> str:
         more = f" and {worse - _NAMED} more" if worse > _NAMED else ""
         texts.append(f"{worse} of {len(figures)} figures by more than {margin} ({named}{more})")
     if undecided:
-        texts.append(f"{undecided} of {len(figures)} figures undecided{_to_settle(figures)}")
+        largest = "" if worse else _largest(figures)
+        texts.append(f"{undecided} of {len(figures)} figures undecided{_to_settle(figures)}{largest}")
     if n[Answer.NOT_WORSE]:
         every = "all " if n[Answer.NOT_WORSE] == len(figures) else ""
         texts.append(f"{every}{n[Answer.NOT_WORSE]} figures not worse by more than {margin}")
@@ -108,6 +111,17 @@ def _to_settle(figures: Sequence[ComparedFigure]) -> str:
     sure = all(len(one.evidence.a) > 1 < len(one.evidence.b) for one in open_)
     what = f"would settle {which or 'them'}".rstrip() if sure else "are the least that can answer"
     return f" ({runs_text(max(known))} of each side, all together, {what})"
+
+
+def _largest(figures: Sequence[ComparedFigure]) -> str:
+    """The largest change among the undecided; nothing where none is beyond a hundredth."""
+    open_ = [one for one in figures if one.answer is Answer.UNDECIDED and one.ratio]
+    if not open_:
+        return ""
+    first = max(open_, key=lambda one: abs(_change(one)))
+    if abs(_change(first)) < _WORTH_NAMING:
+        return ""
+    return f", the largest change in {figure_name(first)} {times(first.ratio)}"
 
 
 def _change(one: ComparedFigure) -> float:
@@ -146,9 +160,15 @@ def interval_text(one: ComparedFigure) -> str:
     """``0.981 to 1.012``; in brackets where it is of single runs."""
     if one.interval is None:
         return ""
-    low, high = (times(value).removeprefix("×") for value in one.interval)
-    text = f"{low} to {high}"
+    text = " to ".join(_end_text(value) for value in one.interval)
     return f"[{text}]" if one.evidence.scope == Scope.ONE_RUN else text
+
+
+def _end_text(value: float) -> str:
+    """An end of an interval; beyond a factor of 1,000 the figure says nothing more."""
+    if value < 1 / _FAR:
+        return f"below {1 / _FAR}"
+    return f"above {_FAR:,}" if value > _FAR else times(value).removeprefix("×")
 
 
 def by_workload(pair: ComparedPair) -> dict[str, list[ComparedRow]]:
@@ -197,6 +217,12 @@ def remarks(comparison: ComparisonResult, pair: ComparedPair) -> list[str]:
             f"Nothing is called worse with fewer than {runs_text(pair.least_runs)} a side: a disk in one of "
             "two states, such as with and without burst credits, could differ as much by chance."
         )
+    found += [
+        f"In {runs_text(n)} of {name} the rate had phases, such as a burst and the base; the figure is the "
+        "mean over the whole run, and depends on the run time and on the credits at its start."
+        for name, n in zip((pair.a, pair.b), pair.phased, strict=True)
+        if n
+    ]
     if any(one.evidence.scope == Scope.ONE_RUN for one in pair.figures):
         found.append(ONE_RUN_NOTE)
     found += [f"Only {pair.a} has: {name}." for name in pair.lost]
