@@ -80,10 +80,13 @@ def import_(
     ] = Path("datasets"),
 ) -> None:
     """Make a dataset of outputs: a folder with the files untouched, a manifest and the tables."""
-    from azbenchlib.dataset import importing
+    from azbenchlib.dataset.names import sorted_out
 
+    sorted_out(paths)  # a wrong name is told before anything is loaded
     if "/" in name:
         raise InputError(f"--name '{name}': is a path; the folder goes into --output")
+    from azbenchlib.dataset import importing
+
     importing.check_free(output / name)
     (*others, dataset) = opened(paths, vm, disk or [], region, group_by)
     if others:

@@ -18,8 +18,9 @@ from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells
 from azbenchlib.dataset import manifest, stored
 from azbenchlib.dataset.from_raw import read_folder, read_loose
-from azbenchlib.dataset.inputs import find_dataset, open_named, outputs_at, sorted_out
+from azbenchlib.dataset.inputs import open_named, outputs_at
 from azbenchlib.dataset.manifest import Manifest
+from azbenchlib.dataset.names import find_dataset, sorted_out
 from azbenchlib.dataset.read import Tables, count_once, stack
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import STAMP

@@ -5,29 +5,25 @@ standard input. All outputs that are named together are one dataset, with a mani
 them: a log may lie elsewhere than the output that it belongs to.
 """
 
-import os
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.grouping import GroupBy
-from azbenchlib.core.locations import dataset_folders
-from azbenchlib.core.nearest import nearest
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset import manifest, setups
 from azbenchlib.dataset.derived import STDIN_NAME, derived, raw_names, worth_keeping
 from azbenchlib.dataset.from_raw import read_folder, read_loose
 from azbenchlib.dataset.manifest import RAW, Manifest
+from azbenchlib.dataset.names import STDIN, sorted_out
 from azbenchlib.dataset.read import Obstacle, Tables, files_at
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import Stored
 from azbenchlib.formats.base import LARGEST_LOG, Source
-
-STDIN = "-"  # how standard input is named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,61 +104,6 @@ def open_named(
     return [_opened(one, setups.settled(one.tables, said, by), said, by) for one in found]
 
 
-def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, str | Path]]:
-    """The dataset folders, and the outputs, each by its place among the names; what is named twice once.
-
-    Raises
-    ------
-    InputError
-        As of :func:`open_named`.
-    """
-    if not names:
-        raise InputError("nothing is named: at least one output, folder or dataset is needed")
-    folders: dict[int, Path] = {}
-    loose: dict[int, str | Path] = {}
-    for i, name in enumerate(names):
-        folder = None if name == STDIN else _dataset_folder(name)
-        if folder is None and name not in loose.values():
-            loose[i] = name
-        if folder is not None and not any(_same(folder, other) for other in folders.values()):
-            folders[i] = folder
-    return folders, loose
-
-
-def find_dataset(name: str, folders: Iterable[Path] | None = None) -> Path:
-    """The folder of a dataset given by path or by name.
-
-    Parameters
-    ----------
-    name : str
-        A folder, or the name of a dataset in one of `folders`.
-    folders : iterable of Path, optional
-        Folders that hold datasets; the first match wins. None: :func:`dataset_folders`.
-
-    Raises
-    ------
-    InputError
-        When there is none; the sentence lists the names there are.
-    """
-    if Path(name).is_dir():
-        return Path(name)
-    searched = dataset_folders() if folders is None else list(folders)
-    if found := _by_name(name, searched):
-        return found
-    known = sorted(
-        {entry.parent.name for folder in searched for entry in folder.glob(f"*/{manifest.MANIFEST_FILE}")}
-    )
-    if "/" in name:
-        raise InputError(f"{name}: no such file or folder")
-    near = nearest(name, known)
-    told = (
-        f"the nearest names are {', '.join(near)}"
-        if near
-        else f"the known names are {', '.join(known) or 'none'}"
-    )
-    raise InputError(f"no dataset '{name}': no such file or folder, and {told}")
-
-
 def setups_of(name: str) -> Tables:
     """The tables setups and disks of a dataset, or of outputs that tell their setup.
 
@@ -208,35 +149,6 @@ def _group_by(text: GroupBy | str) -> GroupBy:
         return GroupBy(text)
     except ValueError:
         raise InputError(f"group_by '{text}' is not one of: {', '.join(GroupBy)}") from None
-
-
-def _dataset_folder(name: str | Path) -> Path | None:
-    """The folder of a dataset; None for outputs."""
-    path = Path(name)
-    try:
-        is_folder, is_there = path.is_dir(), path.is_symlink() or path.exists()
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror or error}") from error
-    if is_folder and manifest.is_in(path):
-        return path
-    bare = str(name) == path.name  # no path, so that it may be a name
-    if is_there:
-        other = _by_name(str(name), dataset_folders()) if bare and is_folder else None
-        if other is not None and not _same(other, path):
-            raise InputError(f"{name}: is a folder here and the name of a dataset; write ./{name} or {other}")
-        return None
-    return find_dataset(str(name))
-
-
-def _by_name(name: str, folders: Iterable[Path]) -> Path | None:
-    try:
-        return next((folder / name for folder in folders if manifest.is_in(folder / name)), None)
-    except (OSError, ValueError):  # too long for a name, or with a NUL
-        return None
-
-
-def _same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _folder(folder: Path, log_unit: str | None) -> _Read:
