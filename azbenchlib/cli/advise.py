@@ -148,7 +148,10 @@ def _market(region: str | None, pay: Pay, hours: float, own: Path | None, as_of:
 
 def _achieved(name: str, run: str | None) -> AchievedRates:
     """What a run of a dataset achieved; said, with its caveats."""
-    (dataset,) = opened([name])
+    found_there = opened([name])
+    from azbenchlib.dataset.inputs import the_only
+
+    dataset = the_only(found_there, name)
     from azbenchlib.advisor.achieved import achieved
 
     tables = dataset.tables

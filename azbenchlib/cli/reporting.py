@@ -88,9 +88,10 @@ def import_(
     from azbenchlib.dataset import importing
 
     importing.check_free(output / name)
-    (*others, dataset) = opened(paths, vm, disk or [], region, group_by)
-    if others:
-        raise InputError(f"{others[0].place}: is a dataset already; import takes outputs only")
+    dataset, *others = opened(paths, vm, disk or [], region, group_by)
+    for one in [dataset, *others]:
+        if one.raw is None:
+            raise InputError(f"{one.place}: is a dataset already; import takes outputs only")
     findings.tell_of_files(dataset.tables)
     folder = importing.import_outputs(dataset, output / name, title)
     notes.print(f"Dataset: {folder}")

@@ -38,7 +38,7 @@ def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, 
         folder = None if name == STDIN else _dataset_folder(name)
         if folder is None and name not in loose.values():
             loose[i] = name
-        if folder is not None and not any(_same(folder, other) for other in folders.values()):
+        if folder is not None and not any(same_place(folder, other) for other in folders.values()):
             folders[i] = folder
     return folders, loose
 
@@ -87,7 +87,7 @@ def _dataset_folder(name: str | Path) -> Path | None:
     bare = str(name) == path.name  # no path, so that it may be a name
     if is_there:
         other = _by_name(str(name), dataset_folders()) if bare and is_folder else None
-        if other is not None and not _same(other, path):
+        if other is not None and not same_place(other, path):
             raise InputError(f"{name}: is a folder here and the name of a dataset; write ./{name} or {other}")
         return None
     return find_dataset(str(name))
@@ -100,5 +100,6 @@ def _by_name(name: str, folders: Iterable[Path]) -> Path | None:
         return None
 
 
-def _same(one: Path, other: Path) -> bool:
+def same_place(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same place when all links are followed."""
     return os.path.realpath(one) == os.path.realpath(other)
