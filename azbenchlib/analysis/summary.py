@@ -7,9 +7,12 @@ import pandas as pd
 
 from azbenchlib.analysis.grouping import DIRECTION_WORDS, KEYS, Arrangement, curves, rates
 from azbenchlib.analysis.repeats import RATE_COLUMNS
+from azbenchlib.analysis.setup_names import file_labels, setup_labels
 from azbenchlib.analysis.totals import totals
+from azbenchlib.core import schema
 
 CARD_PERCENTILES = (50.0, 95.0, 99.0)
+_OVERVIEW_PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 TABLE_PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 
 
@@ -203,16 +206,28 @@ def overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns source_path, job, level, ddir, rw, bs_bytes, queue_depth, iops, bw_bytes_per_s, p50, p99
-        (µs, completion latency where there is any).
+        Columns source_path, setup_id, setup and file (as they are called where there are several), host, job,
+        level, tool, rw, ddir, bs_bytes, iodepth, numjobs, queue_depth, iops, bw_bytes_per_s, lat_kind (clat
+        where there is any), lat_mean_us and p50_us to p99.9_us.
     """
     kinds = tables["percentiles"].sort_values("lat_kind").drop_duplicates(["run_id", "ddir", "percentile"])
     kinds = kinds[kinds["lat_kind"] != "slat"]
     wide = kinds.pivot(index=["run_id", "ddir"], columns="percentile", values="lat_us")
-    wide = wide.reindex(columns=[50.0, 99.0]).set_axis(["p50", "p99"], axis=1).reset_index()
+    names = [f"p{p:g}_us" for p in _OVERVIEW_PERCENTILES]
+    wide = wide.reindex(columns=list(_OVERVIEW_PERCENTILES)).set_axis(names, axis=1).reset_index()
+    timed = tables["latency"][tables["latency"]["lat_kind"] != "slat"].sort_values("lat_kind")
+    timed = timed.drop_duplicates(["run_id", "ddir"])[["run_id", "ddir", "lat_kind", "lat_mean_us"]]
     rated = tables["results"][["run_id", "ddir", *RATE_COLUMNS]].merge(
         wide, on=["run_id", "ddir"], how="outer"
     )
-    known = ["run_id", "source_path", "job", "level", "rw", "bs_bytes", "queue_depth"]
-    rows = tables["runs"][known].merge(rated, on="run_id")
-    return rows[[*known[1:4], "ddir", *known[4:], *RATE_COLUMNS, "p50", "p99"]]
+    rated = rated.merge(timed, on=["run_id", "ddir"], how="left")
+    rows = tables["runs"].merge(rated, on="run_id")
+    setups = list(rows["setup_id"].dropna().unique())
+    called = setup_labels(tables["setups"], tables["disks"], setups).set_index("key")["label"]
+    paths = {path: path for path in rows["source_path"].dropna().unique()}
+    files = file_labels(paths).set_index("key")["label"]
+    rows["setup"] = rows["setup_id"].map(called).astype(schema.TEXT)
+    rows["file"] = rows["source_path"].map(files).astype(schema.TEXT)
+    known = ["source_path", "setup_id", "setup", "file", "host", "job", "level", "tool", "rw", "ddir"]
+    loads = ["bs_bytes", "iodepth", "numjobs", "queue_depth"]
+    return rows[[*known, *loads, *RATE_COLUMNS, "lat_kind", "lat_mean_us", *names]]

@@ -18,8 +18,8 @@ from azbenchlib.campaign.targets.lab.target import LONGEST_S, LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
 from azbenchlib.campaign.workloads.grid import matrix, table
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
-from azbenchlib.core.errors import InputError
 from azbenchlib.core.locations import shipped
+from azbenchlib.core.targets import check_target_name
 from azbenchlib.core.units import MIB
 
 DEFAULT = "emulated-disks.yaml"  # of campaigns/: what is emulated where no file is named
@@ -134,8 +134,7 @@ def run(
     AzbenchError
         As :func:`~azbenchlib.campaign.measure` does.
     """
-    if target not in TARGETS:
-        raise InputError(f"target '{target}' is unknown; the choices are: {', '.join(TARGETS)}")
+    check_target_name(target)
     request = Request(
         workloads=todo.workloads,
         experiment=todo.experiment,

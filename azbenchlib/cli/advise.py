@@ -148,9 +148,12 @@ def _market(region: str | None, pay: Pay, hours: float, own: Path | None, as_of:
 
 def _achieved(name: str, run: str | None) -> AchievedRates:
     """What a run of a dataset achieved; said, with its caveats."""
+    found_there = opened([name])
+    from azbenchlib.dataset.inputs import the_only
+
+    dataset = the_only(found_there, name)
     from azbenchlib.advisor.achieved import achieved
 
-    (dataset,) = opened([name])
     tables = dataset.tables
     findings.tell_of_files(tables)
     found = achieved(tables, run)

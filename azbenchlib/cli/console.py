@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,22 +17,53 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import rich.console
 from rich.segment import Segment
+from rich.table import Table
 
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.printable import cell, cells, json_text, printable
+from azbenchlib.core.units import NBSP
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+_WIDEST = 10_000  # characters of a table that no terminal shows
+_TRAILING = re.compile(r"[ \t]+(?=\n|$)")
 _PATIENCE_S = 1.0  # after which it is said what takes so long
+
+
+class _Piped:
+    """A stream for programs rather than eyes: plain spaces, and none at the ends of lines."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        self._stream.write(_TRAILING.sub("", text.replace(NBSP, " ")))
+        return len(text)
 
 
 class Console(rich.console.Console):
     """A console that prints texts as they are: square brackets are no markup, and control characters show."""
 
     def __init__(self, **settings: Any) -> None:
+        if not settings.get("stderr") and "file" not in settings and not sys.stdout.isatty():
+            settings["file"] = _Piped(sys.stdout)
         super().__init__(markup=False, emoji=False, **settings)
+
+    def print(self, *objects: Any, **settings: Any) -> None:
+        """As rich does; a table that goes into a pipe or a file is as wide as it needs to be."""
+        if not (isinstance(self.file, _Piped) and any(isinstance(one, Table) for one in objects)):
+            super().print(*objects, **settings)
+            return
+        before, self._width = self._width, _WIDEST
+        try:
+            super().print(*objects, **settings)
+        finally:
+            self._width = before
 
     def render(
         self, renderable: rich.console.RenderableType, options: rich.console.ConsoleOptions | None = None

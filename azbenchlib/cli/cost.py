@@ -15,7 +15,7 @@ from rich.text import Text
 
 from azbenchlib.azure.prices.rows import MONTH_HOURS
 from azbenchlib.cli.console import Console, notes, print_json
-from azbenchlib.cli.setup_options import VmOption, described_setup
+from azbenchlib.cli.setup_options import VmOption, checked_setup, described_setup
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, SIZE_RULE, stated_rate
@@ -92,6 +92,8 @@ def cost(
     format_: Annotated[CostFormat, typer.Option("--format", help="What to print.")] = CostFormat.table,
 ) -> None:
     """Show what a VM with its disks costs: every meter with its quantity, price, source and date."""
+    if setup is not None:
+        checked_setup(setup)
     from azbenchlib.azure.prices.book import book
     from azbenchlib.azure.prices.rows import PAYMENTS
     from azbenchlib.cost.bill import bill

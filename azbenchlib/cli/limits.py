@@ -14,7 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.cli.console import Console, notes, print_json
-from azbenchlib.cli.setup_options import DayOption, DiskOption, SetupArgument, VmOption, described_setup
+from azbenchlib.cli.setup_options import (
+    DayOption,
+    DiskOption,
+    SetupArgument,
+    VmOption,
+    checked_setup,
+    described_setup,
+)
 from azbenchlib.core import stated_values
 from azbenchlib.core.units import MB, format_count, format_mbps, format_size
 
@@ -53,6 +60,8 @@ def limits(
     plot: Annotated[Path | None, typer.Option(help="Write the roofline as SVG to this file.")] = None,
 ) -> None:
     """Show the most that a VM with its disks can deliver, and which limit binds at each block size."""
+    if setup is not None:
+        checked_setup(setup)
     from azbenchlib.model import ceilings
     from azbenchlib.model.fill_from_catalogue import resolve
 

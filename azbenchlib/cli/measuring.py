@@ -13,6 +13,7 @@ import typer
 
 from azbenchlib.cli.console import notes, outlive_readers, say
 from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.targets import check_target_name
 
 if TYPE_CHECKING:
     from azbenchlib.azure.az import Az
@@ -58,6 +59,7 @@ def run(
     In Azure everything is created in one resource group, which is deleted at the end, also after an error
     or an interrupt.
     """
+    check_target_name(target)
     from azbenchlib.campaign import experiment
     from azbenchlib.report import execute
 

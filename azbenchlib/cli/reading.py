@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.cli import findings
-from azbenchlib.cli.console import Console, notes, print_json, print_table
+from azbenchlib.cli.console import Console, notes, print_json, print_table, working
+from azbenchlib.cli.setup_options import OutputsArgument
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ class ReadFormat(StrEnum):
 
 
 def read(
-    paths: Annotated[list[Path], typer.Argument(help="Outputs, folders of them, or dataset folders.")],
+    paths: OutputsArgument,
     format_: Annotated[
         ReadFormat, typer.Option("--format", help="What to print or write.")
     ] = ReadFormat.table,
@@ -36,6 +38,13 @@ def read(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for one file a table (csv, parquet).")
     ] = None,
+    wide: Annotated[
+        bool,
+        typer.Option(
+            "--wide",
+            help="One row a run and direction, with its file, setup, rates and percentiles to p99.9.",
+        ),
+    ] = False,
     log_unit: Annotated[
         str | None,
         typer.Option(help="Unit of latencies in fio logs without an output beside them: us or ns."),
@@ -45,18 +54,28 @@ def read(
 
     The exit code is 2 if no run could be read; each file is named with the reason.
     """
+    from azbenchlib.dataset.names import sorted_out
+
+    sorted_out(paths)  # a wrong name is told before anything is loaded
     from azbenchlib.core import schema
-    from azbenchlib.dataset import dataset
-    from azbenchlib.dataset.dataset import Dataset
 
     if table not in schema.TABLES:
         raise InputError(f"--table: no table '{table}'; there are: {', '.join(schema.TABLES)}")
     if format_ is ReadFormat.parquet and output is None:
         raise InputError("--format parquet needs a folder: add --output DIR")
-    found = Dataset.read(*paths, log_unit=log_unit)
+    if wide and format_ not in (ReadFormat.table, ReadFormat.csv):
+        raise InputError(f"--wide prints one table, as table or csv, not {format_}")
+    from azbenchlib.analysis.summary import overview
+    from azbenchlib.dataset import dataset
+    from azbenchlib.dataset.dataset import Dataset
+
+    with working("Reading"):
+        found = Dataset.read(*paths, log_unit=log_unit)
     findings.tell_all(found.tables)
     nothing = not len(found.tables["runs"])
-    if output is not None:
+    if wide and format_ is ReadFormat.csv and output is None:
+        print_table(overview(found.tables))
+    elif output is not None:
         kind = "parquet" if format_ is ReadFormat.parquet else "csv"
         written = dataset.write_tables(found.tables, output, kind)
         notes.print(f"{len(written)} tables in {output}")
@@ -65,34 +84,49 @@ def read(
     elif format_ is ReadFormat.csv:
         print_table(found.tables[table])
     elif not nothing:
-        print_overview(found)
+        print_overview(found, wide)
     if nothing:
         raise typer.Exit(2)
 
 
-def print_overview(found: Dataset) -> None:
-    """A line a job: what it ran and what it got."""
+def print_overview(found: Dataset, wide: bool = False) -> None:
+    """A line a job: what it ran and what it got; with its file and setup where there are several."""
     import pandas as pd
 
-    from azbenchlib.analysis import overview
+    from azbenchlib.analysis.summary import overview
     from azbenchlib.core.units import format_count, format_mbps, format_size, format_us
 
+    rows = overview(found.tables)
     forms = {
-        "bs_bytes": format_size,
-        "queue_depth": format_count,
-        "iops": format_count,
-        "bw_bytes_per_s": format_mbps,
-        "p50": format_us,
-        "p99": format_us,
+        "bs_bytes": ("Block", format_size),
+        "queue_depth": ("Depth", format_count),
+        "iops": ("IOPS", format_count),
+        "bw_bytes_per_s": ("MB/s", format_mbps),
     }
+    percentiles = [name for name in rows if re.fullmatch(r"p[0-9.]+_us", name)]
+    for name in percentiles if wide else ("p50_us", "p99_us"):
+        forms[name] = (name.removesuffix("_us"), format_us)
+    told = {
+        "job": "Job",
+        "host": "Host",
+        "file": "File",
+        "setup": "Setup",
+        "rw": "Pattern",
+        "ddir": "Direction",
+    }
+    always = ("job", "rw", "ddir")
+    several = {name for name in told if rows[name].nunique() > 1 or (wide and rows[name].notna().any())}
+    shown = [name for name in told if name in always or name in several]
     table = Table(box=None, pad_edge=False)
-    for name in ("Job", "Pattern", "Direction"):
-        table.add_column(name)
-    for name in ("Block", "Depth", "IOPS", "MB/s", "p50", "p99"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in overview(found.tables).to_dict(orient="records"):
-        job = row["job"] if row["level"] == "job" else f"{row['job']} ({row['level']})"
-        cells = ["" if pd.isna(row[name]) else form(row[name]) for name, form in forms.items()]
-        pattern = "" if pd.isna(row["rw"]) else row["rw"]
-        table.add_row(Text(str(job)), Text(pattern), row["ddir"], *cells)
+    for name in shown:
+        table.add_column(told[name], overflow="fold")
+    for heading, _ in forms.values():
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows.to_dict(orient="records"):
+        if row["level"] != "job":
+            row["job"] = f"{row['job']} ({row['level']})"
+        texts = [Text("" if pd.isna(row[name]) else str(row[name])) for name in shown]
+        table.add_row(
+            *texts, *("" if pd.isna(row[name]) else form(row[name]) for name, (_, form) in forms.items())
+        )
     Console(highlight=False).print(table)

@@ -80,14 +80,18 @@ def import_(
     ] = Path("datasets"),
 ) -> None:
     """Make a dataset of outputs: a folder with the files untouched, a manifest and the tables."""
-    from azbenchlib.dataset import importing
+    from azbenchlib.dataset.names import sorted_out
 
+    sorted_out(paths)  # a wrong name is told before anything is loaded
     if "/" in name:
         raise InputError(f"--name '{name}': is a path; the folder goes into --output")
+    from azbenchlib.dataset import importing
+
     importing.check_free(output / name)
-    (*others, dataset) = opened(paths, vm, disk or [], region, group_by)
-    if others:
-        raise InputError(f"{others[0].place}: is a dataset already; import takes outputs only")
+    dataset, *others = opened(paths, vm, disk or [], region, group_by)
+    for one in [dataset, *others]:
+        if one.raw is None:
+            raise InputError(f"{one.place}: is a dataset already; import takes outputs only")
     findings.tell_of_files(dataset.tables)
     folder = importing.import_outputs(dataset, output / name, title)
     notes.print(f"Dataset: {folder}")

@@ -81,6 +81,9 @@ def opened(
 ) -> list[Dataset]:
     """What the user named, each with a manifest; what is said of setups holds where nothing states them."""
     from azbenchlib.cli.console import working
+    from azbenchlib.dataset.names import sorted_out
+
+    sorted_out(names)  # a wrong name is told before anything is loaded
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.dataset.setups import Assumed
 
@@ -98,16 +101,18 @@ def known_region(text: str) -> str:
 
 
 def _from_dataset(text: str) -> Setup:
-    from azbenchlib.campaign import measurement_file
-    from azbenchlib.campaign.setups import planned
-    from azbenchlib.dataset.inputs import setups_of
+    name, setup_id = checked_setup(text)
     from azbenchlib.model import descriptions as described
 
-    name, _, setup_id = (text, "", "") if Path(text).exists() else text.rpartition("/")
-    if Path(name).suffix in (".yaml", ".yml"):
+    if _is_yaml(name):
+        from azbenchlib.campaign import measurement_file
+        from azbenchlib.campaign.setups import planned
+
         # whatever its job files say: none of them is run here
         tables = planned(measurement_file.load(name, trust_job_files=True))
     else:
+        from azbenchlib.dataset.inputs import setups_of
+
         tables = setups_of(name or setup_id)
     setups, disks = tables["setups"].set_index("setup_id"), tables["disks"]
     if setups.empty:
@@ -118,6 +123,23 @@ def _from_dataset(text: str) -> Setup:
             f"{text}: say which setup, as {name or text}/SETUP; there are: {', '.join(setups.index)}"
         )
     return described.from_rows(setups.loc[wanted].to_dict(), disks[disks["setup_id"] == wanted])
+
+
+def checked_setup(text: str) -> tuple[str, str]:
+    """The name of a dataset or measurement file, and that of a setup in it where one is named.
+
+    A dataset that is not there is told before anything is loaded.
+    """
+    from azbenchlib.dataset.names import sorted_out
+
+    name, _, setup_id = (text, "", "") if Path(text).exists() else text.rpartition("/")
+    if not _is_yaml(name):
+        sorted_out([name or setup_id])
+    return name, setup_id
+
+
+def _is_yaml(name: str) -> bool:
+    return Path(name).suffix in (".yaml", ".yml")
 
 
 def _is_json(text: str) -> bool:

@@ -78,13 +78,13 @@ def verdict(
     format_: Annotated[VerdictFormat, typer.Option("--format", help="What to print.")] = VerdictFormat.table,
 ) -> None:
     """Name the documented limit that binds each run, its probability, and the run that would confirm it."""
-    from azbenchlib.verdict.to_json import record
-
     cases = {path: found for path in paths if (found := _cases(Path(path))) is not None}
     named = [path for path in paths if path not in cases]
     datasets = opened(named, vm, disk or [], region, group_by, as_of) if named else []
     entries = _of_cases(cases.values()) + _of_datasets(datasets, interface, as_of)
     if format_ is VerdictFormat.json:
+        from azbenchlib.verdict.to_json import record
+
         found = [record(entry.name, entry.judged) for entry in entries]
         print_json(found)
     else:

@@ -18,8 +18,9 @@ from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells
 from azbenchlib.dataset import manifest, stored
 from azbenchlib.dataset.from_raw import read_folder, read_loose
-from azbenchlib.dataset.inputs import find_dataset, open_named, outputs_at, sorted_out
+from azbenchlib.dataset.inputs import datasets_within, open_named, outputs_at
 from azbenchlib.dataset.manifest import Manifest
+from azbenchlib.dataset.names import find_dataset, sorted_out
 from azbenchlib.dataset.read import Tables, count_once, stack
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import STAMP
@@ -75,10 +76,11 @@ class Dataset:
             When a path does not exist, a folder holds no file, or `log_unit` is no unit of fio's logs.
         """
         folders, loose = sorted_out(paths)
-        datasets = [cls(*read_folder(folder, log_unit), folder) for folder in folders.values()]
+        within = datasets_within(loose.values())
+        datasets = [cls(*read_folder(folder, log_unit), folder) for folder in [*folders.values(), *within]]
         # in one go, for a log may lie in another of the paths than its JSON
-        good, left_out = outputs_at(list(loose.values()))
-        files = [cls(read_loose(good, log_unit, left_out))] if loose else []
+        good, left_out = outputs_at(list(loose.values()), within)
+        files = [cls(read_loose(good, log_unit, left_out))] if good or left_out else []
         return cls.merge([*files, *datasets])
 
     @classmethod

@@ -11,7 +11,7 @@ from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import fault_of_name, flush, make_folder
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.dataset.manifest import MANIFEST_FILE
+from azbenchlib.dataset.names import MANIFEST_FILE, is_dataset
 
 
 def import_outputs(dataset: Dataset, folder: Path, title: str = "") -> Path:
@@ -98,7 +98,7 @@ def check_free(folder: Path) -> None:
     if fault := "is no name of a dataset" if name.startswith(".") or not name else fault_of_name(name):
         raise InputError(f"--name '{name}' {fault}; take letters, digits and -")
     if os.path.lexists(folder):
-        what = "dataset" if manifest.is_in(folder) else "file or folder"
+        what = "dataset" if is_dataset(folder) else "file or folder"
         raise InputError(f"{folder}: a {what} of that name is there already; choose another --name")
 
 

@@ -5,29 +5,30 @@ standard input. All outputs that are named together are one dataset, with a mani
 them: a log may lie elsewhere than the output that it belongs to.
 """
 
-import os
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.folders import walk
 from azbenchlib.core.grouping import GroupBy
-from azbenchlib.core.locations import dataset_folders
-from azbenchlib.core.nearest import nearest
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset import manifest, setups
 from azbenchlib.dataset.derived import STDIN_NAME, derived, raw_names, worth_keeping
 from azbenchlib.dataset.from_raw import read_folder, read_loose
 from azbenchlib.dataset.manifest import RAW, Manifest
+from azbenchlib.dataset.names import MANIFEST_FILE, STDIN, same_place, sorted_out
 from azbenchlib.dataset.read import Obstacle, Tables, files_at
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import Stored
 from azbenchlib.formats.base import LARGEST_LOG, Source
 
-STDIN = "-"  # how standard input is named
+# Files that are read, each with the name that it goes by, and those that are not, with the reason.
+Files = tuple[list[tuple[Path, str]], dict[Path, Obstacle]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,8 @@ def open_named(
     Returns
     -------
     list of Opened
-        In the order of the names; each dataset once, and all outputs together where the first was named.
+        In the order of the names; each dataset once, and all outputs together where the first was named, with
+        the datasets that lie among them behind.
 
     Raises
     ------
@@ -98,69 +100,19 @@ def open_named(
     """
     said, by = assumed or Assumed(), None if group_by is None else _group_by(group_by)
     folders, loose = sorted_out(names)
-    read = {i: _folder(folder, log_unit) for i, folder in folders.items()}
+    read = {(i, 0): _folder(folder, log_unit) for i, folder in folders.items()}
     if loose:
-        read[min(loose)] = _outputs(list(loose.values()), log_unit)
-    found = [one for _, one in sorted(read.items())]
+        within = datasets_within(loose.values())
+        outputs = outputs_at(list(loose.values()), within)
+        if any(outputs) or not within:
+            read[min(loose), 0] = _outputs(list(loose.values()), outputs, log_unit)
+        new = [place for place in within if not any(same_place(place, one) for one in folders.values())]
+        read |= {(min(loose), i): _folder(place, log_unit) for i, place in enumerate(new, 1)}
+    found = [one for _, one in sorted(read.items(), key=lambda placed: placed[0])]
     if said == Assumed() and by is None:
         return [_opened(one, one.tables, said, by) for one in found]
     setups.check_needed([one.tables for one in found], said, by)
     return [_opened(one, setups.settled(one.tables, said, by), said, by) for one in found]
-
-
-def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, str | Path]]:
-    """The dataset folders, and the outputs, each by its place among the names; what is named twice once.
-
-    Raises
-    ------
-    InputError
-        As of :func:`open_named`.
-    """
-    if not names:
-        raise InputError("nothing is named: at least one output, folder or dataset is needed")
-    folders: dict[int, Path] = {}
-    loose: dict[int, str | Path] = {}
-    for i, name in enumerate(names):
-        folder = None if name == STDIN else _dataset_folder(name)
-        if folder is None and name not in loose.values():
-            loose[i] = name
-        if folder is not None and not any(_same(folder, other) for other in folders.values()):
-            folders[i] = folder
-    return folders, loose
-
-
-def find_dataset(name: str, folders: Iterable[Path] | None = None) -> Path:
-    """The folder of a dataset given by path or by name.
-
-    Parameters
-    ----------
-    name : str
-        A folder, or the name of a dataset in one of `folders`.
-    folders : iterable of Path, optional
-        Folders that hold datasets; the first match wins. None: :func:`dataset_folders`.
-
-    Raises
-    ------
-    InputError
-        When there is none; the sentence lists the names there are.
-    """
-    if Path(name).is_dir():
-        return Path(name)
-    searched = dataset_folders() if folders is None else list(folders)
-    if found := _by_name(name, searched):
-        return found
-    known = sorted(
-        {entry.parent.name for folder in searched for entry in folder.glob(f"*/{manifest.MANIFEST_FILE}")}
-    )
-    if "/" in name:
-        raise InputError(f"{name}: no such file or folder")
-    near = nearest(name, known)
-    told = (
-        f"the nearest names are {', '.join(near)}"
-        if near
-        else f"the known names are {', '.join(known) or 'none'}"
-    )
-    raise InputError(f"no dataset '{name}': no such file or folder, and {told}")
 
 
 def setups_of(name: str) -> Tables:
@@ -179,12 +131,56 @@ def setups_of(name: str) -> Tables:
     folders, _ = sorted_out([name])
     if folders:
         return manifest.load(folders[0]).tables()
-    (opened,) = open_named([name])
-    return opened.manifest.tables()
+    return the_only(open_named([name]), name).manifest.tables()
 
 
-def outputs_at(names: Sequence[str | Path]) -> tuple[list[tuple[Path, str]], dict[Path, Obstacle]]:
+def the_only(found: Sequence[Any], name: str | Path) -> Any:
+    """The only one of the datasets that a name stands for.
+
+    Raises
+    ------
+    InputError
+        When it is a tree that holds several.
+    """
+    if len(found) > 1:
+        raise InputError(f"{name}: {len(found)} datasets are in there; name one of them")
+    return found[0]
+
+
+def datasets_within(names: Iterable[str | Path]) -> list[Path]:
+    """The dataset folders below folders of outputs; what holds a manifest of something else is none.
+
+    Parameters
+    ----------
+    names : iterable of str or path-like
+        Of outputs, as :func:`~azbenchlib.dataset.names.sorted_out` gives them.
+    """
+    found: list[Path] = []
+    for name in names:
+        if name == STDIN or not Path(name).is_dir():
+            continue
+        for place, inner, files in walk(Path(name)):
+            if (
+                MANIFEST_FILE in files
+                and RAW in inner
+                and not any(place.is_relative_to(one) for one in found)
+            ):
+                try:
+                    manifest.load(place)
+                except InputError:
+                    continue
+                found.append(place)
+    return found
+
+
+def outputs_at(names: Sequence[str | Path], but: Sequence[Path] = ()) -> Files:
     """The files of outputs, each with the name that it goes by, and those that are not read.
+
+    Parameters
+    ----------
+    names : sequence of str or path-like
+    but : sequence of Path
+        Folders whose files are left out, which are datasets of their own.
 
     Raises
     ------
@@ -198,7 +194,8 @@ def outputs_at(names: Sequence[str | Path]) -> tuple[list[tuple[Path, str]], dic
             path = _standard_input()
             found[path], shown[path] = None, STDIN_NAME
         else:
-            found |= files_at(Path(name))
+            every = files_at(Path(name))
+            found |= {f: why for f, why in every.items() if not any(f.is_relative_to(one) for one in but)}
     good = [(file, shown.get(file, str(file))) for file, why in found.items() if why is None]
     return good, {file: why for file, why in found.items() if why}
 
@@ -210,35 +207,6 @@ def _group_by(text: GroupBy | str) -> GroupBy:
         raise InputError(f"group_by '{text}' is not one of: {', '.join(GroupBy)}") from None
 
 
-def _dataset_folder(name: str | Path) -> Path | None:
-    """The folder of a dataset; None for outputs."""
-    path = Path(name)
-    try:
-        is_folder, is_there = path.is_dir(), path.is_symlink() or path.exists()
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror or error}") from error
-    if is_folder and manifest.is_in(path):
-        return path
-    bare = str(name) == path.name  # no path, so that it may be a name
-    if is_there:
-        other = _by_name(str(name), dataset_folders()) if bare and is_folder else None
-        if other is not None and not _same(other, path):
-            raise InputError(f"{name}: is a folder here and the name of a dataset; write ./{name} or {other}")
-        return None
-    return find_dataset(str(name))
-
-
-def _by_name(name: str, folders: Iterable[Path]) -> Path | None:
-    try:
-        return next((folder / name for folder in folders if manifest.is_in(folder / name)), None)
-    except (OSError, ValueError):  # too long for a name, or with a NUL
-        return None
-
-
-def _same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
-
-
 def _folder(folder: Path, log_unit: str | None) -> _Read:
     """A dataset folder: from its Parquet files where azbench is known to have made them here."""
     there = manifest.load(folder)
@@ -248,8 +216,8 @@ def _folder(folder: Path, log_unit: str | None) -> _Read:
     return _Read(tables=tables, named=(str(folder),), manifest=there)
 
 
-def _outputs(names: Sequence[str | Path], log_unit: str | None) -> _Read:
-    good, left_out = outputs_at(names)
+def _outputs(names: Sequence[str | Path], outputs: Files, log_unit: str | None) -> _Read:
+    good, left_out = outputs
     tables = read_loose(good, log_unit, left_out)
     named = tuple(STDIN_NAME if name == STDIN else str(name) for name in names)
     return _Read(tables=tables, named=named, files={Source(shown).path: file for file, shown in good})

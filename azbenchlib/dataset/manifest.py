@@ -6,7 +6,6 @@ it names files of its own dataset only, and neither a link nor a pipe makes azbe
 """
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,9 +28,9 @@ from azbenchlib.core.files import fault_of_file, fault_of_name, leads_out, read_
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.privacy import masked
 from azbenchlib.core.units import MIB
+from azbenchlib.dataset.names import MANIFEST_FILE as MANIFEST_FILE
 from azbenchlib.model.disk_row import OF_SETUP, DiskRow
 
-MANIFEST_FILE = "manifest.json"
 RAW = "raw"
 LARGEST_MANIFEST = 8 * MIB  # of the file: the hashes of some 50,000 raw files
 MOST_SETUPS, _MOST_DISKS, MOST_FILES = 10_000, 1_000, 100_000  # so that no manifest takes gigabytes
@@ -155,13 +154,6 @@ def tables(setups: Sequence[ManifestSetup]) -> dict[str, pd.DataFrame]:
     rows = [setup.model_dump(exclude={"disks", "folder"}) for setup in setups]
     disks = [{OF_SETUP: setup.setup_id, **disk.to_row()} for setup in setups for disk in setup.disks]
     return {"setups": schema.frame("setups", rows), "disks": schema.frame("disks", disks)}
-
-
-def is_in(folder: Path) -> bool:
-    """Whether a folder holds a manifest, as far as it may be looked at; a link to one counts, and is judged
-    where it is read.
-    """
-    return os.path.lexists(folder / MANIFEST_FILE)
 
 
 def load(folder: Path) -> Manifest:

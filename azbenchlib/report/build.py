@@ -66,6 +66,9 @@ def build(
     first = found[0].manifest
     if first is None:
         raise InputError("a report needs a dataset with a manifest; open outputs with Dataset.load")
+    for dataset in found:
+        if dataset.runs.empty:
+            raise InputError(f"{dataset.place}: no run could be read, so there is nothing to report")
     folder = folder or Path("reports") / Path(first.name).name
     check_writable(folder)
     with as_folders(found) as folders:
@@ -75,7 +78,10 @@ def build(
             "author": author,
             "client": client,
         }
-        executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
+        try:
+            executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
+        except InputError as error:
+            raise InputError(_as_named(str(error), folders, found)) from error
     html = page.to_html(executed, title or first.title)
     html = without_homes(beside(html, Path.cwd()))  # who is named on it is named on purpose, places are not
     document = b"" if format_ is ReportFormat.html else pdf.to_pdf(html)
@@ -85,6 +91,13 @@ def build(
     if format_ is not ReportFormat.html:
         write_atomically(written.pdf, document)
     return written
+
+
+def _as_named(sentence: str, folders: Sequence[Path], datasets: Sequence[Dataset]) -> str:
+    """A sentence with the datasets called as the user called them."""
+    for folder, dataset in zip(folders, datasets, strict=True):
+        sentence = sentence.replace(str(folder), str(dataset.place))
+    return sentence
 
 
 def check_writable(folder: Path) -> None:

@@ -377,7 +377,7 @@ def test_completion_latency_before_total_latency():
     assert set(grouping.curves(grouping.arrange(every), every)["lat_kind"]) == {"clat"}
     some = tables | {"percentiles": pd.concat([submission, total], ignore_index=True)}
     assert set(grouping.curves(grouping.arrange(some), some)["lat_us"]) == {77.0}
-    assert set(summary.overview(some | {"results": tables["results"]})["p50"]) == {77.0}
+    assert set(summary.overview(some | {"results": tables["results"]})["p50_us"]) == {77.0}
 
 
 # ---- cards and tables

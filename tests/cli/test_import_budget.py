@@ -20,6 +20,34 @@ finally:
 """
 
 
+LARGE = ("pandas", "numpy", "pyarrow", "yaml", "papermill", "matplotlib", "scipy")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "nothere"),
+        ("verdict", "nothere"),
+        ("read", "nothere"),
+        ("import", "nothere", "--name", "mine"),
+        ("advise", "--from", "nothere"),
+        ("cost", "nothere", "--region", "westeurope"),
+        ("limits", "nothere/setup"),
+        ("run", "--target", "gcp"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_wrong_name_is_told_before_any_large_library_is_loaded(arguments: tuple[str, ...]) -> None:
+    program = PROGRAM.format(slow=LARGE)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    *_, sentence, loaded = done.stderr.splitlines()
+    assert "no dataset 'nothere'" in sentence or "target 'gcp' is unknown" in sentence
+    assert loaded.strip() == ""
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

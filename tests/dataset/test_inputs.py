@@ -114,6 +114,18 @@ def test_several_names(results: Path) -> None:
         Dataset.load(results, "ultra-disk-2019")
 
 
+def test_datasets_in_a_tree_of_outputs_keep_their_setups(results: Path) -> None:
+    shutil.copytree(SHIPPED / "ultra-disk-2019", results / "deep" / "mine")
+    (results / "other" / "raw").mkdir(parents=True)
+    (results / "other" / "manifest.json").write_text('{"name": "of a web page"}')
+    outputs, dataset = Dataset.load_each([results])
+    assert set(outputs.runs["source_path"]) == {str(results / f"run-{n}.json") for n in range(6)}
+    assert dataset.setups.equals(Dataset.load("ultra-disk-2019").setups)
+    assert len(Dataset.read(results).runs) == len(outputs.runs) + len(dataset.runs)
+    (only,) = Dataset.load_each([results / "deep"])
+    assert only.manifest == dataset.manifest
+
+
 def test_the_same_file_twice_counts_once(results: Path) -> None:
     (results / "link.json").symlink_to(results / "run-0.json")
     found = Dataset.load(results / "run-0.json", results / "run-0.json", results / "link.json")

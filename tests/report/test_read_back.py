@@ -14,11 +14,13 @@ from readback.known import Known
 from readback.page import Page
 
 from azbenchlib import Report, campaign
+from azbenchlib.dataset import importing
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.views.limits import Limits
 
 ROOT = Path(__file__).parents[2]
 DATASETS = ROOT / "datasets"
+FIO = ROOT / "tests" / "data" / "fio"
 SHIPPED = sorted(path.parent.name for path in DATASETS.glob("*-20*/manifest.json"))
 # The cells of the report's notebook.
 CELLS = (
@@ -110,6 +112,34 @@ def test_reports_of_foreign_outputs_say_what_is_known_to_be_true(
     truth = known(folder)
     truth.facts = made.facts
     assert_right(read_back([folder], truth), **least)
+
+
+def outputs_of_hosts(folder: Path) -> list[Path]:
+    """Nine outputs of three hosts, each file and host with rates of its own."""
+    output = json.loads((FIO / "clients.json").read_text())
+    (reader,) = (job for job in output["client_stats"] if job["jobname"] == "r")
+    for n in range(9):
+        rate = 1000 * (1 + n % 3) + 10 * n
+        side = reader["read"] | {"iops": rate, "bw": rate * 4, "bw_bytes": rate * 4096}
+        job = reader | {"hostname": f"db{n % 3}", "read": side}
+        (folder / f"run-{n}.json").write_text(json.dumps(output | {"client_stats": [job], "timestamp": n}))
+    return [folder]
+
+
+@pytest.mark.parametrize(
+    ("make", "group_by", "least"),
+    [
+        (lambda _: [FIO / "randrw.json"], None, {"iops": 4}),
+        (lambda _: [FIO / "randrw.json", FIO / "group_jsonplus.json"], None, {"iops": 8, "lat_us": 20}),
+        (outputs_of_hosts, None, {"iops": 20, "place": 8}),
+        (outputs_of_hosts, "host", {"iops": 15}),
+    ],
+    ids=["one file", "two files", "files of hosts", "hosts"],
+)
+def test_reports_of_outputs_without_a_manifest(make, group_by, least: dict[str, int], tmp_path: Path) -> None:
+    found = Dataset.load(*make(tmp_path), group_by=group_by)
+    with importing.as_folders([found]) as folders:
+        assert_right(read_back(folders), **least)
 
 
 @pytest.mark.parametrize(

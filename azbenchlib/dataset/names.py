@@ -1,0 +1,105 @@
+"""What a name on the command line or in a notebook stands for: a dataset folder, or outputs.
+
+Nothing is opened here, and no large library is loaded, so that a wrong name is told at once.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.locations import dataset_folders
+from azbenchlib.core.nearest import nearest
+
+STDIN = "-"  # how standard input is named
+MANIFEST_FILE = "manifest.json"
+
+
+def is_dataset(folder: Path) -> bool:
+    """Whether a folder holds a manifest, as far as it may be looked at; a link to one counts, and is judged
+    where it is read.
+    """
+    return os.path.lexists(folder / MANIFEST_FILE)
+
+
+def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, str | Path]]:
+    """The dataset folders, and the outputs, each by its place among the names; what is named twice once.
+
+    Raises
+    ------
+    InputError
+        When nothing is named, or there is no such dataset, file or folder.
+    """
+    if not names:
+        raise InputError("nothing is named: at least one output, folder or dataset is needed")
+    folders: dict[int, Path] = {}
+    loose: dict[int, str | Path] = {}
+    for i, name in enumerate(names):
+        folder = None if name == STDIN else _dataset_folder(name)
+        if folder is None and name not in loose.values():
+            loose[i] = name
+        if folder is not None and not any(same_place(folder, other) for other in folders.values()):
+            folders[i] = folder
+    return folders, loose
+
+
+def find_dataset(name: str, folders: Iterable[Path] | None = None) -> Path:
+    """The folder of a dataset given by path or by name.
+
+    Parameters
+    ----------
+    name : str
+        A folder, or the name of a dataset in one of `folders`.
+    folders : iterable of Path, optional
+        Folders that hold datasets; the first match wins. None: :func:`dataset_folders`.
+
+    Raises
+    ------
+    InputError
+        When there is none; the sentence lists the names there are.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    searched = dataset_folders() if folders is None else list(folders)
+    if found := _by_name(name, searched):
+        return found
+    known = sorted({entry.parent.name for folder in searched for entry in folder.glob(f"*/{MANIFEST_FILE}")})
+    if "/" in name:
+        raise InputError(f"{name}: no such file or folder")
+    near = nearest(name, known)
+    told = (
+        f"the nearest names are {', '.join(near)}"
+        if near
+        else f"the known names are {', '.join(known) or 'none'}"
+    )
+    raise InputError(f"no dataset '{name}': no such file or folder, and {told}")
+
+
+def _dataset_folder(name: str | Path) -> Path | None:
+    """The folder of a dataset; None for outputs."""
+    path = Path(name)
+    try:
+        is_folder, is_there = path.is_dir(), path.is_symlink() or path.exists()
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or error}") from error
+    if is_folder and is_dataset(path):
+        return path
+    bare = str(name) == path.name  # no path, so that it may be a name
+    if is_there:
+        other = _by_name(str(name), dataset_folders()) if bare and is_folder else None
+        if other is not None and not same_place(other, path):
+            raise InputError(f"{name}: is a folder here and the name of a dataset; write ./{name} or {other}")
+        return None
+    return find_dataset(str(name))
+
+
+def _by_name(name: str, folders: Iterable[Path]) -> Path | None:
+    try:
+        return next((folder / name for folder in folders if is_dataset(folder / name)), None)
+    except (OSError, ValueError):  # too long for a name, or with a NUL
+        return None
+
+
+def same_place(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same place when all links are followed."""
+    return os.path.realpath(one) == os.path.realpath(other)
