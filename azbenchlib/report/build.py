@@ -58,7 +58,7 @@ def build(
         "client": client,
     }
     executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
-    html = page.to_html(executed, title or manifest.load(found[0]).title)
+    html = page.to_html(executed, title)
     html = without_homes(beside(html, Path.cwd()))  # who is named on it is named on purpose, places are not
     document = pdf.to_pdf(html)
     return Written(
