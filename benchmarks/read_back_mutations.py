@@ -77,7 +77,7 @@ MUTATIONS = (
         "per_1000_iops=(price_of * 1000 / iops.where(iops > 0)),",
         "per_1000_iops=(price_of * 500 / iops.where(iops > 0)),",
         ULTRA,
-        ("table d0-price", "≈ 167"),
+        ("table price", "≈ 167"),
     ),
     Mutation(
         "one repeat too many is told",
@@ -132,10 +132,10 @@ MUTATIONS = (
     Mutation(
         "the table of results has p99.9 for p99",
         "report/formatting.py",
-        "format_us(us) for us in table[f\"p{p:g}\"]]",
-        "format_us(us) for us in table[\"p99.9\" if p == 99 else f\"p{p:g}\"]]",
+        "else format_us(row[f\"p{p:g}\"]) for row in rows",
+        "else format_us(row[\"p99.9\" if p == 99 else f\"p{p:g}\"]) for row in rows",
         LOCAL,
-        ("table d0-results", "971 µs"),
+        ("table results", "971 µs"),
     ),
     Mutation(
         "a design costs half",

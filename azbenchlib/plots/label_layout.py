@@ -194,7 +194,7 @@ class EndLabels:
         column = values + 16 if self._layout.wide and values else 0
         return self._shift + width + column + 2
 
-    def draw(self, panel: Axes, ends: dict[str, tuple[float, float]]) -> None:
+    def draw(self, panel: Axes, ends: dict[str, tuple[float, float]], lead: bool = True) -> None:
         """Write them beside the panel, pushed apart where they would touch.
 
         Parameters
@@ -203,6 +203,8 @@ class EndLabels:
             With its limits set.
         ends : dict of str to (float, float)
             The last point of each line, by the key of its series.
+        lead : bool
+            Whether dots lead from a line that stops early to its label: not where they look like values.
         """
         _, height = size_of(panel)
         bottom = panel.bbox.y0
@@ -212,7 +214,8 @@ class EndLabels:
         places = spread([pixels[key] for key in order], heights, 0, height + 8)
         for key, place in zip(order, places, strict=True):
             self._write(panel, self._ends[key], place / height)
-            self._lead(panel, self._ends[key].series, ends[key])
+            if lead:
+                self._lead(panel, self._ends[key].series, ends[key])
 
     def _write(self, panel: Axes, end: _End, fraction: float) -> None:
         tell = partial(say, size=self._size, color=end.series.colour, xycoords="axes fraction")

@@ -16,7 +16,7 @@ from azbenchlib.plots.label_layout import LEADING, say, text_width, thin, wrap
 from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
 
 _MILLION = 10**6
-FAR = 5.0  # a limit so many times the rate would leave no room for the rates
+NEAREST = 5.0  # times the rate: a limit farther off would leave no room for the rates
 Tick = tuple[float, str]  # a limit in the unit of the panel, and what is written above it
 NAMES_WIDTH = 232  # pixels left of the panels, in the wide layout
 
@@ -163,7 +163,7 @@ def _ticks(limits: pd.DataFrame | None, key: str, shown: _Panel, value: float) -
     mine = limits[(limits["series"] == key) & (limits["column"] == shown.column)]
     found: dict[float, list[str]] = {}
     for limit, name in zip(mine["value"].astype(float) / shown.divisor, mine["name"], strict=True):
-        if limit <= FAR * value:
+        if limit <= NEAREST * value:
             found.setdefault(limit, []).extend([str(name)] if name else [])
     return tuple(
         (limit, " ".join([shown.text(limit * shown.divisor), ", ".join(names)]).strip())

@@ -16,6 +16,7 @@ from azbenchlib.plots import interactive, scales
 from azbenchlib.plots.label_layout import LEADING, EndLabels, say, wrap, y_title
 from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
 
+ALIKE = 1.5  # longest ÷ shortest run that can share an axis of time
 MOST_LINES = 3  # lines that one panel shows without a tangle
 TIME_UNITS = (("Seconds", 1), ("Minutes", 60), ("Hours", 3600))
 _PANEL_HEIGHT = 110
@@ -28,7 +29,8 @@ Line = dict[str, npt.NDArray[np.float64]]  # t_s, lat_us, perhaps lat_max_us; mi
 def latency_over_time(envelope: pd.DataFrame, series: Sequence[Series], layout: Layout) -> Drawn:
     """Draw latency over time: a line, and up to the largest value a shade.
 
-    Up to three series share a panel; more get one each, all with the same axes.
+    Up to three series share a panel; more get one each. Where one lasted much longer than another, each has
+    a panel with a time axis of its own.
 
     Parameters
     ----------
@@ -55,8 +57,13 @@ def latency_over_time(envelope: pd.DataFrame, series: Sequence[Series], layout: 
     if not lines:
         raise InputError("no latency to draw over time: every value is NA")
     with theme(layout):
-        draw = _one_panel if len(lines) <= MOST_LINES else _many_panels
-        figure = draw(lines, layout)
+        ends = [line["t_s"].max() for line in lines.values()]
+        alike = max(ends) <= ALIKE * min(ends)
+        figure = (
+            _one_panel(lines, layout)
+            if alike and len(lines) <= MOST_LINES
+            else _many_panels(lines, layout, own_time=not alike)
+        )
     return Drawn(figure, {}, _in_words(lines), layout)
 
 
@@ -78,19 +85,19 @@ def _one_panel(lines: dict[Series, Line], layout: Layout) -> Figure:
     y_title(panel, _title(panel), layout)
     for entry, line in lines.items():
         _draw(panel, entry, line, seconds)
-    labels.draw(panel, {entry.key: _end(line, seconds) for entry, line in lines.items()})
+    labels.draw(panel, {entry.key: _end(line, seconds) for entry, line in lines.items()}, lead=False)
     return figure
 
 
-def _many_panels(lines: dict[Series, Line], layout: Layout) -> Figure:
-    """A small panel each, named above it; all with the same axes."""
+def _many_panels(lines: dict[Series, Line], layout: Layout, own_time: bool) -> Figure:
+    """A small panel each, named above it; all with the same axis of latency."""
     columns = 2 if layout.wide else 1
     rows = math.ceil(len(lines) / columns)
     left, right, gutter = 62 if layout.wide else 56, 16, 78
     width = (layout.width - left - right - (columns - 1) * gutter) / columns
     names = {entry: wrap(entry.short, width, layout.font, bold=True) for entry in lines}
     name_height = max(len(words) for words in names.values()) * layout.font * LEADING
-    top, bottom, gap = 40 + name_height, 52, 26 + name_height
+    top, bottom, gap = 40 + name_height, 52, (60 if own_time else 26) + name_height
     figure, panels = canvas(
         layout,
         top + bottom + rows * _PANEL_HEIGHT + (rows - 1) * gap,
@@ -104,13 +111,16 @@ def _many_panels(lines: dict[Series, Line], layout: Layout) -> Figure:
     for spare in panels.flat[len(lines) :]:
         spare.remove()
     used = list(panels.flat[: len(lines)])
-    seconds = _set_axes(used, columns, lines)
+    seconds = dict.fromkeys(lines, _set_axes(used, columns, lines))
+    if own_time:
+        each = zip(used, lines.items(), strict=True)
+        seconds = {entry: _set_time([panel], 1, [line]) for panel, (entry, line) in each}
     y_title(used[0], _title(used[0]), layout, above=name_height + 24)
     for panel, (entry, line) in zip(used, lines.items(), strict=True):
         above = 8 + len(names[entry]) * layout.font * LEADING / 2
         how: dict[str, Any] = {"size": layout.font, "color": entry.colour, "weight": "bold"}
         say(panel, names[entry], (0, 1), (0, above), xycoords="axes fraction", **how)
-        _draw(panel, entry, line, seconds)
+        _draw(panel, entry, line, seconds[entry])
     return figure
 
 
@@ -118,7 +128,12 @@ def _set_axes(panels: Sequence[Axes], columns: int, lines: dict[Series, Line]) -
     """The same axes for all panels, in the unit of time that suits; returns its length in seconds."""
     values = np.concatenate([line[name] for line in lines.values() for name in line if name != "t_s"])
     scales.set_y(panels, values, format_us, log=scales.is_log(values))
-    end = float(max(line["t_s"].max() for line in lines.values()))
+    return _set_time(panels, columns, list(lines.values()))
+
+
+def _set_time(panels: Sequence[Axes], columns: int, lines: Sequence[Line]) -> int:
+    """The same axis of time for some panels, in the unit that suits; returns its length in seconds."""
+    end = float(max(line["t_s"].max() for line in lines))
     fitting = [unit for unit in TIME_UNITS if end >= ENOUGH_TICKS * unit[1]]
     name, seconds = fitting[-1] if fitting else TIME_UNITS[0]
     width, _ = size_of(panels[0])

@@ -82,7 +82,7 @@ def build(
             executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
         except InputError as error:
             raise InputError(_as_named(str(error), folders, found)) from error
-    html = page.to_html(executed, title or first.title)
+    html = page.to_html(executed, title)
     html = without_homes(beside(html, Path.cwd()))  # who is named on it is named on purpose, places are not
     document = b"" if format_ is ReportFormat.html else pdf.to_pdf(html)
     written = Written(folder / "report.html", folder / "report.pdf")

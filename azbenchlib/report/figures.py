@@ -14,7 +14,9 @@ from azbenchlib.report.blocks import Block, render, safe
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
 
-_MOST_FIGURES = 4  # of one kind, per dataset
+MOST_FIGURES = 4  # of one kind, per dataset
+
+Told = set[str] | None  # kinds of figures that the page has explained; None: each is explained
 
 Group = dict[str, str] | None  # title of the dataset, where a report has several
 Panel = tuple[str, list[plots.Series], pd.DataFrame]  # what it shows, the series in it, their rows
@@ -29,6 +31,8 @@ def figures(
     what: str,
     how: Sequence[str],
     group: Group,
+    kind: str,
+    told: Told = None,
 ) -> Block | None:
     """One figure a panel: its finding as the title, then what is drawn, the drawing, how to read it."""
     made = []
@@ -43,12 +47,23 @@ def figures(
                 svg=safe(svg),
                 how=how,
                 group=group,
+                kind=kind,
+                folded=again(kind, told),
             ).html
         )
     return Block("\n".join(made)) if made else None
 
 
-def panels(part: Part, rows: pd.DataFrame) -> list[Panel]:
+def again(kind: str, told: Told) -> bool:
+    """Whether the page has explained this kind of figure before; now it has."""
+    if told is None:
+        return False
+    known = kind in told
+    told.add(kind)
+    return known
+
+
+def panels(part: Part, rows: pd.DataFrame, most: int = MOST_FIGURES) -> list[Panel]:
     """Rows by facet, in groups of six series; the facets that most series share first."""
     if rows.empty:
         return []
@@ -61,4 +76,4 @@ def panels(part: Part, rows: pd.DataFrame) -> list[Panel]:
             if series:
                 some = mine[mine["series"].isin([entry.key for entry in series])]
                 found.append((str(facet), series, some))
-    return found[:_MOST_FIGURES]
+    return found[:most]

@@ -1,6 +1,6 @@
 """Figures in words: the sentences, cards and rows of a report. Values are formatted here, once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from azbenchlib.analysis.summary import TABLE_PERCENTILES, Card, LatencySummary
 from azbenchlib.core.units import NBSP, format_bound, format_count, format_mbps, format_size, format_us
 from azbenchlib.dataset.manifest import Manifest
 
+ResultShare = tuple[str, Mapping[str, Any], pd.DataFrame]  # place, entries, rows of the table of results
 NOT_STATED = "not stated"
 LATENCY_KINDS = {"clat": "completion latency", "lat": "total latency"}
 
@@ -121,33 +122,45 @@ def card(card: Card, entry: Any) -> dict[str, Any]:
     }
 
 
-def result_rows(table: pd.DataFrame, entries: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Rows and column names of the table of results; a column that is empty throughout is left out."""
+def result_rows(shares: Sequence[ResultShare]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Rows and column names of the table of results; a column that is empty throughout is left out.
+
+    Parameters
+    ----------
+    shares : sequence of ResultShare
+        Of each dataset its place on the page, its entries, and its table with the column source.
+    """
+    told = [
+        (place, entries, row) for place, entries, table in shares for row in table.to_dict(orient="records")
+    ]
+    rows = [row for *_, row in told]
     columns: dict[str, list[str]] = {
-        "Workload": [str(facet) for facet in table["facet"]],
-        "IOPS": [iops(v, b) for v, b in zip(table["iops"], table["iops_bound"], strict=True)],
-        "MB/s": [mbps(v, b) for v, b in zip(table["bw_bytes_per_s"], table["bw_bound"], strict=True)],
+        "IOPS": [iops(row["iops"], row["iops_bound"]) for row in rows],
+        "MB/s": [mbps(row["bw_bytes_per_s"], row["bw_bound"]) for row in rows],
+        "Rates are": [with_phases(_spread_of(row), row) for row in rows],
     }
-    columns["Rates are"] = [with_phases(_spread_of(row), row) for row in table.to_dict(orient="records")]
     for p in TABLE_PERCENTILES:
-        columns[f"p{p:g}"] = ["" if pd.isna(us) else format_us(us) for us in table[f"p{p:g}"]]
+        columns[f"p{p:g}"] = ["" if pd.isna(row[f"p{p:g}"]) else format_us(row[f"p{p:g}"]) for row in rows]
     columns["Latency as published"] = [
         ""
-        if pd.isna(row.value)
-        else f"{format_bound(row.bound)}{row.value:g}{NBSP}{row.unit}, {_statistic(row.stat)}"
-        for row in table.itertuples()
+        if pd.isna(row["value"])
+        else f"{format_bound(row['bound'])}{row['value']:g}{NBSP}{row['unit']}, {_statistic(row['stat'])}"
+        for row in rows
     ]
+    files = [str(row["source"]) for row in rows]
+    columns["Source"] = files if len(set(files)) > 1 else [""] * len(files)
     shown = {name: cells for name, cells in columns.items() if any(cells)}
-    rows = [
+    made = [
         {
-            "entry": entries[series],
-            "name": entries[series].name,
-            "sub": shown["Workload"][i],
-            "cells": [cells[i] for name, cells in shown.items() if name != "Workload"],
+            "entry": entries[row["series"]],
+            "name": entries[row["series"]].name,
+            "sub": str(row["facet"]),
+            "cells": [cells[i] for cells in shown.values()],
+            "dataset": place,
         }
-        for i, series in enumerate(table["series"])
+        for i, (place, entries, row) in enumerate(told)
     ]
-    return rows, ["Series and workload", *(name for name in shown if name != "Workload")]
+    return made, ["Series and workload", *shown]
 
 
 def median_rows(medians: pd.DataFrame) -> list[dict[str, Any]]:
@@ -199,6 +212,14 @@ def today() -> str:
     """Today's date in words: 20 November 2026."""
     now = pd.Timestamp(datetime.now(UTC))
     return f"{now.day} {now:%B %Y}"
+
+
+def sentence(text: str) -> str:
+    """A message that begins with a capital, unless with a name or a path, and ends with a full stop."""
+    text = text.strip()
+    first = text.partition(" ")[0]
+    begun = text[:1].upper() + text[1:] if first.strip(",:;").isalpha() else text
+    return f"{begun}{'' if text.endswith(('.', '…', '?')) else '.'}" if text else ""
 
 
 def times(ratio: float) -> str:

@@ -16,20 +16,23 @@ from azbenchlib.report import style
 from azbenchlib.report.blocks import MIME
 from azbenchlib.report.formatting import today
 
-_HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)</h2>', re.DOTALL)
+_HEADING = re.compile(
+    r'<h2 id="([^"]*)">(.*?)</h2>|<details class="part[^"]*" id="([^"]*)"><summary><h3>(.*?)</h3>', re.DOTALL
+)
+_TITLE = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 _ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
 _TAG = re.compile(r"<[^>]+>")
 
 
 def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
-    """The page: outputs first, code folded at the end, contents beside it on wide screens.
+    """The page: outputs first, code folded at the end, contents in a bar at the top.
 
     Parameters
     ----------
     notebook : NotebookNode
         Executed.
     title : str
-        For the browser's tab; escaped here.
+        For the browser's tab; escaped here. Empty: that of the page.
     """
     template = resources.files("azbenchlib.report") / "nbconvert"
     settings = Config(
@@ -43,6 +46,11 @@ def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
             },
         }
     )
+    if not title:
+        outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+        blocks = [str(output.get("data", {}).get(MIME, "")) for output in outputs]
+        told = next((match[1] for text in blocks if (match := _TITLE.search(text))), "")
+        title = unescape(_TAG.sub("", told))
     sheet, script = style.page_sheet(), style.page_script()
     facts = {
         "title": title,
@@ -80,7 +88,17 @@ def _hash(text: str) -> str:
 
 
 def _contents(page: str) -> str:
-    """Links to the headings of the page."""
-    links = [(match[1], unescape(_TAG.sub("", match[2]))) for match in _HEADING.finditer(page)]
+    """Links to the parts of the page: a bar that stays at the top, and a menu for narrow screens."""
+    found = [
+        (match[1] or match[3], unescape(_TAG.sub("", match[2] or match[4])))
+        for match in _HEADING.finditer(page)
+    ]
+    if not found:
+        return ""
+    links = [("main", "↑ Top"), *found]
     items = "\n".join(f'<a href="#{escape(anchor)}">{escape(text)}</a>' for anchor, text in links)
-    return f'<nav class="toc" aria-label="Contents">\n{items}\n</nav>'
+    return (
+        f'<nav class="toc" aria-label="Contents">\n{items}\n</nav>\n'
+        f'<nav class="toc-menu" aria-label="Contents menu"><details><summary>Contents</summary>\n{items}\n'
+        "</details></nav>"
+    )

@@ -191,7 +191,8 @@ class Cost(NotebookView):
     def _delivered_of(self, part: Part, place: str) -> Block | None:
         found, rates = self._priced[place], bills.workloads(part)
         known = rates[[key in found and found[key].total is not None for key in rates["setup_id"]]]
-        return bills.delivered_block(part, place, found, known[:MOST_ROWS]) if len(known) else None
+        shares = [(part, found, known[:MOST_ROWS])]
+        return bills.delivered_block(shares, f"{place}-price") if len(known) else None
 
     def _published_of(self, part: Part, place: str) -> Block | None:
         tables = part.dataset.tables

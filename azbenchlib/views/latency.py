@@ -35,8 +35,8 @@ _LOG_NEEDED = [
     "--write_hist_log=NAME --log_hist_msec=500",
 ]
 MODES = (
-    "One hill is one way of being served. Two hills are two, such as cache and disk, or let through and "
-    "throttled."
+    "One peak is one path of the I/O. Two peaks mean two paths, such as cache hit and disk, or let through "
+    "and throttled."
 )
 WHOLE_BINS = (
     f"Each bar takes whole bins of fio's histogram; a value in it is known to {100 * REL_ERROR:.1f} %."
@@ -223,6 +223,7 @@ class Latency(NotebookView):
             what="share of I/Os by latency, with p50 and p99.",
             how=[MODES, WHOLE_BINS, _CUT],
             group=self._group(part),
+            kind="histogram",
         )
 
     def _heat_map_of(self, part: Part, place: str) -> Block | None:
@@ -234,9 +235,10 @@ class Latency(NotebookView):
             f"{place}-heat",
             latency_heatmap,
             title=_heat_finding,
-            what=f"{'averages of latency' if averages else 'latency'} over time; the stronger, the more.",
+            what=f"{'averages of latency' if averages else 'latency'} over time; darker means more I/Os.",
             how=[COLUMNS, BANDS, *sources, FAST],
             group=self._group(part),
+            kind="heat",
         )
 
 

@@ -87,13 +87,9 @@ class Limits(NotebookView):
 
     def warnings(self) -> Block:
         """What makes the verdicts doubtful, and what reading found doubtful."""
-
-        def both(part: Part, place: str, verdict: Sequence[RunVerdict]) -> Block:
-            read = method.trust(part, place, self._group(part))
-            more = verdicts.warnings(part, place, verdict, self._group(part))
-            return read + more if more else read
-
-        return self._with_verdicts(both)
+        return self._with_verdicts(
+            lambda part, place, verdict: method.trust(part, place, self._group(part), verdict)
+        )
 
     def _with_verdicts(
         self,

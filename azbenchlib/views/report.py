@@ -7,7 +7,8 @@ import pandas as pd
 from azbenchlib import __version__
 from azbenchlib.analysis import summary, totals
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render
+from azbenchlib.report.blocks import Block, render, safe
+from azbenchlib.report.figures import MOST_FIGURES
 from azbenchlib.report.part import Part, number
 from azbenchlib.report.sections import (
     comparison,
@@ -17,11 +18,12 @@ from azbenchlib.report.sections import (
     prices,
     rooflines,
     setup_cards,
-    verdicts,
 )
 from azbenchlib.views.view import MOST_ROWS, NotebookView
 
 _MOST_COLUMNS = 12  # series that such a table has room for
+_MOST_FIGURES = 2  # of percentiles of each of several datasets
+SEVERAL_SIZES = 2  # block sizes from which on a roofline tells more than rates beside their limits
 
 
 class Report(NotebookView):
@@ -43,6 +45,9 @@ class Report(NotebookView):
     def __init__(self, datasets: Sequence[str], title: str = "", author: str = "", client: str = "") -> None:
         super().__init__(datasets, "a report needs at least one dataset")
         number(self.parts)
+        self._explained: set[str] = set()
+        self._anchored: set[str] = set()
+        self._most = MOST_FIGURES if len(self.parts) == 1 else _MOST_FIGURES
         self._setups = setup_cards.SetupCards(self.parts)
         self.title = title or lead.title(self.parts, self._setups.answers)
         self.author, self.client = author, client
@@ -63,86 +68,127 @@ class Report(NotebookView):
         """One card a setup, or a workload where there is one setup: what binds it, its figures, its price."""
         return self._setups.block()
 
-    def beside(self) -> Block:
-        """Emulated disks beside what was published of the real ones; empty where there are none of either."""
-        return comparison.table(self.parts)
-
-    def limits(self) -> Block:
-        """Measured rates against the documented limits, and rates over time below them."""
-        return self._blocks(self._limits_of)
-
-    def prices(self) -> Block:
-        """What each setup costs and what would do for less, under a heading of its own; empty where no
-        setup of Azure is known.
-        """
-        priced: list[str] = []
+    def percentiles(self) -> Block:
+        """Latency by percentile, one figure a workload."""
 
         def make(part: Part, place: str) -> Block | None:
-            block = prices.price_part(part, place, self._group(part), heading=not priced)
-            priced.extend([place] if block else [])
-            return block
+            group, told = self._group(part), self._explained
+            return self._anchor(place, evidence.percentile_figures(part, place, group, told, self._most))
 
         return self._blocks(make)
 
-    def percentiles(self) -> Block:
-        """Latency by percentile, one figure a workload."""
-        return self._blocks(lambda part, place: evidence.percentile_figures(part, place, self._group(part)))
-
-    def side_by_side(self) -> Block:
-        """Rates of the series beside each other."""
-        return self._blocks(lambda part, place: evidence.rate_figures(part, place, self._group(part)))
+    def limits(self) -> Block:
+        """Measured rates against the documented limits."""
+        return self._blocks(self._limits_of)
 
     def over_time(self) -> Block:
-        """Latency over time, where there are logs."""
-        return self._blocks(lambda part, place: evidence.time_figures(part, place, self._group(part)))
+        """Rates over time below their limits, and latency over time, where there are logs."""
+        return self._blocks(self._over_time_of)
+
+    def prices(self) -> Block:
+        """What each setup costs, under a heading of its own; empty where no setup of Azure is known."""
+        return prices.price_section(self.parts, self._setups.designs)
 
     def results(self) -> Block:
         """Every result in one table."""
-        return self._blocks(self._table_of)
+        return _folded("all-results", "All results", self._tables())
+
+    def beside(self) -> Block:
+        """Emulated disks beside what was published of the real ones; empty where there are none of either."""
+        found = comparison.table(self.parts)
+        return _folded("emulated-beside-published", "Emulated beside published", found, long=True)
 
     def trust(self) -> Block:
         """What was found doubtful, and what to know before quoting a figure."""
-        return self._blocks(self._trust_of)
+        found = self._blocks(lambda part, place: method.trust(part, place, self._group(part)))
+        return _folded("trust", "Can this be trusted?", found)
 
     def method(self) -> Block:
         """Environment and exact commands."""
-        return self._blocks(lambda part, _: method.environment(part, self._group(part)))
+        found = self._blocks(lambda part, _: method.environment(part, self._group(part)))
+        return _folded("method", "Method and exact commands", found, long=len(self.parts) > 1)
 
     def sources(self) -> Block:
         """Publications, and the hashes of the raw files."""
-        return method.sources(self.parts)
+        return _folded("sources", "Sources and checksums", method.sources(self.parts))
 
     def _limits_of(self, part: Part, place: str) -> Block:
-        group = self._group(part)
-        made = [draw(part, place, part.verdicts, group) for draw in (rooflines.roofline, rooflines.over_time)]
-        return Block("\n".join(block.html for block in made if block))
+        """Rates beside their limits; a roofline where block sizes differ."""
+        group, told = self._group(part), self._explained
+        rates = evidence.rate_figures(part, place, group, told)
+        own = [verdict for verdict in part.verdicts if not verdict.entry.twin]
+        roofs = rooflines.roofline(part, place, own, group, told, SEVERAL_SIZES)
+        return self._anchor(place, _together(rates, roofs))
 
-    def _trust_of(self, part: Part, place: str) -> Block:
-        group = self._group(part)
-        made = [method.trust(part, place, group), verdicts.warnings(part, place, part.verdicts, group)]
-        return Block("\n".join(block.html for block in made if block))
+    def _over_time_of(self, part: Part, place: str) -> Block:
+        group, told = self._group(part), self._explained
+        rates = rooflines.over_time(part, place, part.verdicts, group, told, findings=True)
+        found = _together(rates, evidence.time_figures(part, place, group, told))
+        return self._anchor(place, found, last=True)
 
-    def _table_of(self, part: Part, place: str) -> Block:
-        table = summary.results_table(part.arrangement, part.dataset.tables)
-        group = self._prefix(part)
-        if len(table) > MOST_ROWS and len(part.entries) <= _MOST_COLUMNS:
-            medians = summary.medians_by_pattern(totals.totals(part.arrangement))
-            sizes = part.arrangement.runs["bs_bytes"]
-            rows, columns = (
-                formatting.median_rows(medians),
-                ["Test", *(part.entries[k].name for k in medians)],
-            )
-            note = (
-                f"{group}Median throughput in MB/s over {formatting.span_of_sizes(sizes)}{_each_of(table)}."
-            )
-            return render("table", id=f"{place}-results", note=note, columns=columns, rows=rows, left=[])
-        rows, columns = formatting.result_rows(table[:MOST_ROWS], part.entries)
-        kinds = formatting.latency_kinds(table["lat_kind"])
+    def _anchor(self, place: str, found: Block | None, last: bool = False) -> Block:
+        """The evidence of a dataset; where it begins is what its cards link to. The last has the link's
+        target in any case.
+        """
+        html = found.html if found else ""
+        if place in self._anchored or not (html.strip() or last):
+            return Block(html)
+        self._anchored.add(place)
+        return render("anchor", name=f"evidence-{place}") + Block(html)
+
+    def _tables(self) -> Block:
+        """One table of all results; the median of each test where a dataset has hundreds."""
+        shares, made = [], []
+        for i, part in enumerate(self.parts):
+            table = summary.results_table(part.arrangement, part.dataset.tables)
+            if len(table) > MOST_ROWS and len(part.entries) <= _MOST_COLUMNS:
+                made.append(self._medians(part, f"d{i}", table))
+            else:
+                shares.append((f"d{i}", part, table))
+        if not shares:
+            return _together(*made)
+        rows, columns = formatting.result_rows(
+            [(place, part.entries, _with_sources(part, table[:MOST_ROWS])) for place, part, table in shares]
+        )
+        kinds = formatting.latency_kinds(kind for *_, table in shares for kind in table["lat_kind"])
         what = f"Rates and percentiles of {kinds}" if kinds else "Rates"
-        left_out = len(table) - len(rows)
+        left_out = sum(len(table) for *_, table in shares) - len(rows)
         more = f" {formatting.count(left_out, 'more row')}: azbench read has them all." if left_out else ""
-        note = f"{group}{what}, one row a workload.{more}"
+        twins = any(entry.twin for _, part, _ in shares for entry in part.entries.values())
+        hollow = " A hollow marker is a published disk that is emulated here." if twins else ""
+        note = f"{what}, one row a workload.{hollow}{more}"
+        left = [i for i, name in enumerate(columns) if name in ("Rates are", "Latency as published")]
+        table = render("table", id="results", note=note, columns=columns, rows=rows, left=left)
+        return _together(table, *made)
+
+    def _medians(self, part: Part, place: str, table: pd.DataFrame) -> Block:
+        """Median throughput by test, one column a series."""
+        medians = summary.medians_by_pattern(totals.totals(part.arrangement))
+        sizes = formatting.span_of_sizes(part.arrangement.runs["bs_bytes"])
+        note = f"{self._prefix(part)}Median throughput in MB/s over {sizes}{_each_of(table)}."
+        columns = ["Test", *(part.entries[key].name for key in medians)]
+        rows = formatting.median_rows(medians)
         return render("table", id=f"{place}-results", note=note, columns=columns, rows=rows, left=[])
+
+
+def _together(*blocks: Block | None) -> Block:
+    return Block("\n".join(block.html for block in blocks if block))
+
+
+def _folded(name: str, title: str, content: Block, long: bool = False) -> Block:
+    """A part of the appendix, which a reader opens; empty where it has nothing. A long one is not printed."""
+    if not content.html.strip():
+        return Block("")
+    return render("fold", id=name, title=title, content=safe(content.html), long=long)
+
+
+def _with_sources(part: Part, table: pd.DataFrame) -> pd.DataFrame:
+    """The table of results with the file that each row is from, or how many they are."""
+    keys = ["series", "facet", "ddir"]
+    paths = part.arrangement.runs.dropna(subset=["source_path"]).groupby(keys, sort=False)["source_path"]
+    told = paths.agg(lambda some: some.iloc[0] if some.nunique() == 1 else f"{some.nunique()} files")
+    named = told.str.removeprefix("raw/").rename("source").reset_index()
+    return table.merge(named, on=keys, how="left").fillna({"source": ""})
 
 
 def _each_of(table: pd.DataFrame) -> str:

@@ -189,7 +189,7 @@ def test_a_run_of_the_lab_tells_when_its_credits_were_spent(
 ) -> None:
     """At half speed, and credits as much shorter as the run: 6 s stand for 45 min."""
     folder = drained.dataset(tmp_path / "ds", LAB + last, time_scale=2, credit_s=2.0, runtime_s=6)
-    page = words(Report([str(folder)]).limits().html)
+    page = words(Report([str(folder)]).over_time().html)
     assert "Credits were spent after 30 min: from 3,500 IOPS to 120;" in page
     (run,) = runs(Dataset.read(folder).tables)
     assert run.flows[0].observation.samples is not None

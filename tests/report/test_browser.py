@@ -151,29 +151,43 @@ def overlap(a: dict[str, Any], b: dict[str, Any]) -> bool:
     )
 
 
-def test_the_contents_stand_beside_the_page_where_there_is_room(open_page: Open) -> None:
-    assert not open_page(1499).locator(".toc").is_visible()
-    page = open_page(1500)
-    toc = page.locator(".toc")
-    assert toc.bounding_box()["x"] + 200 <= page.locator(".page").bounding_box()["x"]  # type: ignore[index]
-    headings = [text_of(heading.inner_text()) for heading in page.locator("h2").all()]
-    assert [text_of(link.inner_text()) for link in toc.locator("a").all()] == headings
-    for link in toc.locator("a").all():
+@pytest.mark.parametrize("width", [PHONE, LAPTOP, WIDE])
+def test_the_contents_stay_at_the_top_at_every_width(open_page: Open, width: int) -> None:
+    """A bar, and on a phone a menu; each link leads to its part."""
+    page = open_page(width)
+    bar, menu = page.locator(".toc"), page.locator(".toc-menu")
+    assert (bar.is_visible(), menu.is_visible()) == ((False, True) if width == PHONE else (True, False))
+    contents = menu if width == PHONE else bar
+    headings = [text_of(text) for text in page.locator("h2, details.part > summary > h3").all_inner_texts()]
+    links = contents.locator("a")
+    assert [text_of(text) for text in links.all_text_contents()] == ["↑ Top", *headings]
+    for link in links.all()[1:]:
+        if width == PHONE and not link.is_visible():
+            contents.locator("summary").click()
         link.click()
         page.wait_for_function(
             """id => { const top = document.getElementById(id).getBoundingClientRect().top;
-                       return top >= -1 && top < innerHeight * 0.9 && scrollY > 0 }""",
+                       return top >= -1 && top < innerHeight * 0.95 }""",
             arg=page.evaluate("decodeURIComponent(location.hash.slice(1))"),
         )
+        assert contents.bounding_box()["y"] == 0  # type: ignore[index]
+
+
+def test_cards_lead_to_what_they_say(open_page: Open, folder: Path) -> None:
+    page = open_page(folder=folder)
+    links = page.locator(".card a, .finding a")
+    targets = {str(link.get_attribute("href")) for link in links.all()}
+    assert targets and all(page.locator(f'[id="{target[1:]}"]').count() == 1 for target in targets)
 
 
 def test_folded_parts_open_by_click(open_page: Open) -> None:
     page = open_page(PHONE)
-    for part in page.locator("details").all():
-        assert not part.locator("pre").is_visible()
-        part.locator("summary").click()
-        assert part.locator("pre").is_visible()
-    assert "iodepth=256" in page.locator("details pre:visible").all_inner_texts()[1]
+    for part in page.locator("details.part").all():
+        assert not part.locator(".inside").is_visible()
+        part.locator("summary").first.click()
+        assert part.locator(".inside").is_visible()
+    page.locator("details.command summary").nth(1).click()
+    assert "iodepth=256" in page.locator("details.command pre:visible").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -198,7 +212,7 @@ def test_a_table_is_scrolled_by_keyboard_and_keeps_its_first_column(open_page: O
         if page.evaluate("document.activeElement.matches('.scroll')"):
             break
     region = page.locator(".scroll:focus")
-    assert region.get_attribute("aria-labelledby") == "d0-price"
+    assert region.get_attribute("aria-labelledby") == "price-note"
     first, figure = region.locator("tbody th").first, region.locator("tbody td").first
     left = [cell.evaluate("e => e.getBoundingClientRect().left") for cell in (first, figure)]
     page.keyboard.press("ArrowRight")
@@ -235,7 +249,7 @@ def test_print_is_light_complete_and_within_the_paper(open_page: Open, folder: P
     text = page.locator("figure svg.fig-wide text").first
     assert text.evaluate("e => getComputedStyle(e).fill") in {rgb(light) for light, _ in NEUTRALS.values()}
     assert all(svg.is_visible() for svg in page.locator("svg.fig-wide").all())
-    assert not page.locator(".toc").is_visible()
+    assert not page.locator(".toc").is_visible() and not page.locator(".toc-menu").is_visible()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= A4_TEXT
     printed = PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True)))
     assert len(printed.pages) >= 2

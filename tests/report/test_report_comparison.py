@@ -94,3 +94,16 @@ def test_without_either_there_is_no_such_part(emulated: Path) -> None:
     assert Report([str(emulated)]).beside().html == ""
     other = ROOT / "datasets" / "zone-redundant-disks-2022"
     assert Report([str(emulated), str(other)]).beside().html == ""
+
+
+def test_a_published_twin_has_the_colour_of_its_emulation_and_no_card(emulated: Path) -> None:
+    report = Report([str(emulated), str(PUBLISHED)])
+    first, second = report.parts
+    assert (
+        {e.slot for e in first.entries.values()} == {e.slot for e in second.entries.values()} == set(range(6))
+    )
+    assert all(e.twin for e in second.entries.values()) and not any(e.twin for e in first.entries.values())
+    cards = report.cards().html
+    assert cards.count("<article") == 6 and "Published of E8ds_v4, temp disk: 59,200" in cards
+    rows = report.results().html
+    assert rows.count('data-dataset="d1"') == 12 and "○" in rows and "●" in rows

@@ -100,33 +100,53 @@ def notes(names: Mapping[str, Any], found: Mapping[str, Priced]) -> list[str]:
     ]
 
 
-def delivered_block(part: Part, place: str, found: Mapping[str, Priced], rates: pd.DataFrame) -> Block:
-    """Price and rates of each row, and the price of each thousand IOPS and 100 MB/s."""
-    table = priced_setups.per_delivered(rates, found)
-    unit = currency(found.values())
-    several = table["facet"].nunique() > 1 or bool(((table["repeats"] > 1) | (table["phases"] != "")).any())
-    told = table.to_dict(orient="records")
+Share = tuple["Part", Mapping[str, Priced], pd.DataFrame]  # of one dataset: its priced setups and rates
+
+
+def delivered_block(shares: Sequence[Share], name: str) -> Block:
+    """Price and rates of each row, and the price of each thousand IOPS and 100 MB/s, in one table.
+
+    Parameters
+    ----------
+    shares : sequence of Share
+    name : str
+        The id of the table.
+    """
+    told = [
+        (part, found, row)
+        for part, found, rates in shares
+        if len(rates)
+        for row in priced_setups.per_delivered(rates, found).to_dict(orient="records")
+    ]
+    unit = currency([one for _, found, _ in shares for one in found.values()])
+    several = len({row["facet"] for _, _, row in told}) > 1 or any(
+        row["repeats"] > 1 or row["phases"] for _, _, row in told
+    )
     cells = {
-        f"{unit} a month": [money(row["price"]) for row in told],
-        f"{unit} for 1,000 IOPS": [money(row["per_1000_iops"], row["per_iops_bound"]) for row in told],
-        f"{unit} for 100 MB/s": [money(row["per_100_mbps"], row["per_mbps_bound"]) for row in told],
-        "IOPS": [formatting.iops(row["iops"], row["iops_bound"]) for row in told],
-        "MB/s": [formatting.mbps(row["bw_bytes_per_s"], row["bw_bound"]) for row in told],
-        f"{unit} of it for disks": [_disks(found.get(row["setup_id"])) for row in told],
+        f"{unit} a month": [money(row["price"]) for *_, row in told],
+        f"{unit} for 1,000 IOPS": [money(row["per_1000_iops"], row["per_iops_bound"]) for *_, row in told],
+        f"{unit} for 100 MB/s": [money(row["per_100_mbps"], row["per_mbps_bound"]) for *_, row in told],
+        "IOPS": [formatting.iops(row["iops"], row["iops_bound"]) for *_, row in told],
+        "MB/s": [formatting.mbps(row["bw_bytes_per_s"], row["bw_bound"]) for *_, row in told],
+        f"{unit}, disks only": [_disks(found.get(row["setup_id"])) for _, found, row in told],
     }
-    shown = {name: texts for name, texts in cells.items() if any(texts)}
+    shown = {title: texts for title, texts in cells.items() if any(texts)}
+    places = {id(part): f"d{i}" for i, (part, *_) in enumerate(shares)}
     rows = [
         {
             "entry": part.entries[row["series"]],
             "name": part.entries[row["series"]].name,
             "sub": formatting.workload_of(row) if several else "",
             "cells": [texts[i] for texts in shown.values()],
+            "dataset": places[id(part)] if len(shares) > 1 else "",
         }
-        for i, row in enumerate(told)
+        for i, (part, _, row) in enumerate(told)
     ]
-    load = "" if several else f" {table['facet'].iloc[0]}."
-    note = f"A month of VM and disks, and what was delivered for it.{load} {coverage(found)}"
-    return render("table", id=f"{place}-price", note=note, columns=["Setup", *shown], rows=rows, left=[])
+    facet = str(told[0][2]["facet"])
+    load = "" if several else f" {facet[:1].upper()}{facet[1:]}."
+    every = {f"{i} {key}": one for i, (_, found, _) in enumerate(shares) for key, one in found.items()}
+    note = f"Monthly cost of VM and disks, and the performance that it delivered.{load} {coverage(every)}"
+    return render("table", id=name, note=note, columns=["Setup", *shown], rows=rows, left=[])
 
 
 def workloads(part: Part) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from azbenchlib.model.setup import Disk
 def design_words(one: Cheaper) -> str:
     """VM, disks, price and what is saved."""
     return (
-        f"{vm_words(one)} with {disk_words(one.candidate.setup.disks[0])}: {one.currency} "
+        f"{vm_words(one)} with {disk_words(one.candidate.setup.disks[0])}: {one.currency}{NBSP}"
         f"{format_money(float(one.candidate.price))} a month, {100 * one.saved:.0f}{NBSP}% less"
     )
 

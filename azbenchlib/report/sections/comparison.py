@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from azbenchlib.report.part import Part
 
 NOTE = (
-    "The same workload on the same disk, emulated here and as it was published. The emulator follows Azure's "
-    "documentation; differences come from undocumented behaviour of the real disk and from scheduling jitter "
-    "of this machine."
+    "The same workload on the same disk, emulated here and as it was published. Differences: effects that "
+    "Azure does not document, and scheduling jitter on this host."
 )
 INPUT, ASSUMED, FOLLOWS, OUTCOME = "input", "input, from elsewhere", "follows from the latency", "outcome"
 MEANING = {

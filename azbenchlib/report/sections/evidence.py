@@ -9,17 +9,20 @@ import pandas as pd
 
 from azbenchlib import plots
 from azbenchlib.analysis import grouping, timeline
+from azbenchlib.analysis.percentiles import min_samples
 from azbenchlib.analysis.phases import phases
 from azbenchlib.core.histogram import REL_ERROR
 from azbenchlib.core.units import format_us
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block
-from azbenchlib.report.figures import Group, figures, panels
+from azbenchlib.report.figures import MOST_FIGURES, Group, Panel, Told, figures, panels
+from azbenchlib.report.sections import sayings, setup_cards
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
 
 LASTING = 0.2  # of the time: a shorter level is no headline
+APART = 1.2  # the largest ÷ the smallest value: below, there is nothing to tell
 SWING = 3.0  # times the median: from there on an interval is worth a headline, as means of few I/Os vary
 
 RARER = (
@@ -32,92 +35,167 @@ WITHIN = (
 )
 HOLLOW = "A hollow marker stands for a percentile that this run had too few I/Os to be sure of."
 ONE_MARKER = "A marker is one result. Where the workloads differ, compare bytes rather than IOPS."
+TICK = "A grey tick is a documented limit: a marker on it is at that limit. Limits far above are left out."
 LOG_AXIS = "An axis over more than a factor of 30 is logarithmic: equal distances are equal ratios."
 LEVEL = (
-    "A level line is a steady disk. A step is a limit that began or ended; teeth are a cache or a throttle "
-    "that works in turns."
+    "A level line is a steady disk. A step is a limit that began or ended; a sawtooth is a cache flush or a "
+    "throttle that switches on and off."
 )
+_MOST_OVER_TIME = 2  # figures, in a report
+_READS, _WRITES = ", reads", ", writes"  # as facets of a mixed load end
+_SCOPES = {"disk": "disk", "vm_uncached": "VM", "vm_cached": "VM"}
 INTERVALS = "Each point is the mean of a log interval; what happens inside an interval is not seen."
 
 
-def percentile_figures(part: Part, place: str, group: Group) -> Block | None:
+def percentile_figures(
+    part: Part, place: str, group: Group, told: Told = None, most: int = MOST_FIGURES
+) -> Block | None:
     """One figure a workload (or pattern) that has percentile curves, the most shared first."""
     curves = grouping.curves(part.arrangement, part.dataset.tables)
     how = [RARER, WITHIN, *([HOLLOW] if curves["n"].notna().any() else [])]
     kinds = formatting.join(formatting.LATENCY_KINDS[kind] for kind in curves["lat_kind"])
     return figures(
-        panels(part, curves),
+        (panels(part, curves) if told is None else _once(panels(part, curves)))[:most],
         f"{place}-percentiles",
         plots.percentile_curves,
         title=_percentile_finding,
         what=f"{kinds} by percentile. Lower is better.",
         how=how,
         group=group,
+        kind="percentiles",
+        told=told,
     )
 
 
-def rate_figures(part: Part, place: str, group: Group) -> Block | None:
-    """The headline rate of every setup; with one setup, one figure a pattern."""
+def rate_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
+    """The headline rate of every setup with its limits; with one setup, one figure a pattern."""
     by_setup = part.arrangement.by == "setup"
+    known = [
+        (card, setup_cards.verdict_of(part, card)[0])
+        for card in part.cards
+        if card.rate is not None and not part.entries[card.series].twin
+    ]
     rows = [
         {
             "series": card.series,
             "facet": "Each setup" if by_setup else card.facet,
-            **card.rate[["iops", "bw_bytes_per_s", "iops_bound", "bw_bound"]],
+            **card.rate[["iops", "bw_bytes_per_s", "iops_bound", "bw_bound"]],  # type: ignore[index]
             "note": formatting.workload_of(card.rate)
             if by_setup
             else formatting.with_phases(formatting.spread(card.rate), card.rate),
+            "verdict": verdict,
         }
-        for card in part.cards
-        if card.rate is not None
+        for card, verdict in known
     ]
     comparisons = [panel for panel in panels(part, pd.DataFrame(rows)) if len(panel[2]) > 1]
-    what = "IOPS and throughput" + ("; the workload stands in grey." if by_setup else ".")
+    limited = any(verdict and verdict.judged.limits for _, verdict in known)
+    what = f"measured IOPS and throughput{' (marker) and documented limits (ticks)' if limited else ''}."
     return figures(
         comparisons,
         f"{place}-rates",
-        plots.rates_side_by_side,
+        lambda some, series, layout: plots.rates_side_by_side(some, series, layout, _limits(some)),
         title=_rate_finding,
         what=what,
-        how=[ONE_MARKER, LOG_AXIS],
+        how=[*([TICK] if limited else []), ONE_MARKER, LOG_AXIS],
         group=group,
+        kind="rates",
+        told=told,
     )
 
 
-def time_figures(part: Part, place: str, group: Group) -> Block | None:
+def time_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
     """Latency over time of every workload that has a latency log."""
+    found = panels(part, timeline.envelope(part.arrangement, part.dataset.tables))
     return figures(
-        panels(part, timeline.envelope(part.arrangement, part.dataset.tables)),
+        found if told is None else _once(found)[:_MOST_OVER_TIME],
         f"{place}-time",
         plots.latency_over_time,
         title=_course,
         what="mean latency in each interval of the log.",
         how=[LEVEL, INTERVALS],
         group=group,
+        kind="time",
+        told=told,
     )
 
 
+def _once(found: Sequence[Panel]) -> list[Panel]:
+    """Without the writes of a mixed load whose reads are drawn; what compares several series comes first."""
+    facets = {facet for facet, *_ in found}
+    kept = [
+        one
+        for one in found
+        if one[0].removesuffix(_WRITES) + _READS not in facets or not one[0].endswith(_WRITES)
+    ]
+    return sorted(kept, key=lambda one: len(one[1]) < 2)
+
+
+def _limits(rows: pd.DataFrame) -> pd.DataFrame:
+    """The limits of the runs whose rates are drawn, for their ticks."""
+    found = [
+        {
+            "series": row.series,
+            "column": "iops" if limit.label.quantity == "iops" else "bw_bytes_per_s",
+            "value": limit.value,
+            "name": " ".join(
+                filter(None, [_SCOPES.get(limit.label.scope or ""), "burst" if limit.label.burst else ""])
+            ),
+        }
+        for row in rows.itertuples()
+        if row.verdict
+        for limit in row.verdict.judged.limits
+    ]
+    return pd.DataFrame(found, columns=["series", "column", "value", "name"])
+
+
 def _percentile_finding(curves: pd.DataFrame, series: Sequence[plots.Series]) -> str:
+    """The range of p99, or of the last percentile below that every curve has enough I/Os for."""
     names = {entry.key: entry.short for entry in series}
-    tail = curves[curves["percentile"] == curves.loc[curves["percentile"] <= 99, "percentile"].max()]
-    percentile = f"p{tail['percentile'].iloc[0]:g}"
+    inner = curves[curves["percentile"].between(0, 99, inclusive="right")]
+    sure = inner[(inner["n"].isna() | (inner["n"] >= inner["percentile"].map(min_samples))).astype(bool)]
+    shared = sure.groupby("percentile")["series"].nunique()
+    told = shared.index[shared == len(series)]
+    if len(series) < 2 or not len(told):
+        return "Latency by percentile"
+    tail = sure[sure["percentile"] == told.max()]
     low, high = tail.loc[tail["lat_us"].idxmin()], tail.loc[tail["lat_us"].idxmax()]
-    if len(tail) == 1:
-        return f"{percentile} is {format_us(low['lat_us'])}"
-    ratio = f": {formatting.times(high['lat_us'] / low['lat_us'])}" if low["lat_us"] else ""
+    if not low["lat_us"] or high["lat_us"] / low["lat_us"] < APART:
+        return "Latency by percentile"
     return (
-        f"{percentile} runs from {format_us(low['lat_us'])} ({names[low['series']]}) to "
-        f"{format_us(high['lat_us'])} ({names[high['series']]}){ratio}"
+        f"p{told.max():g} runs from {format_us(low['lat_us'])} ({names[low['series']]}) to "
+        f"{format_us(high['lat_us'])} ({names[high['series']]}): "
+        f"{formatting.times(high['lat_us'] / low['lat_us'])}"
     )
 
 
 def _rate_finding(rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
+    """How many stop at one limit, or at one at all; without limits the range of like rates, if it is one."""
+    at: dict[str, int] = {}
+    for verdict in rates["verdict"]:
+        rows = sayings.binding_rows(verdict.judged) if verdict and verdict.at_limit else []
+        if len(rows) == 1:
+            text = sayings.limit_text(rows[0])
+            at[text] = at.get(text, 0) + 1
+    if at:
+        text, n = max(at.items(), key=lambda one: one[1])
+        if n > 1:
+            return f"{n} of {formatting.count(len(rates), 'setup')} stop at {text}"
+        return f"{sum(at.values())} of {formatting.count(len(rates), 'setup')} stop at a documented limit"
+    return _range(rates, series)
+
+
+def _range(rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
+    """From the lowest to the highest rate, where workloads are alike and the rates are not."""
     names = {entry.key: entry.short for entry in series}
     column = "iops" if rates["iops"].notna().sum() > 1 else "bw_bytes_per_s"
     known = rates[rates[column].notna()]
+    if len(known) < 2 or known["note"].nunique() > 1:
+        return "Rates"
     low, high = known.loc[known[column].idxmin()], known.loc[known[column].idxmax()]
     unit, text = ("IOPS", formatting.iops) if column == "iops" else ("MB/s", formatting.mbps)
     bound = "iops_bound" if column == "iops" else "bw_bound"
+    if not low[column] or high[column] / low[column] < APART:
+        return "Rates"
     return (
         f"From {text(low[column], low[bound])} {unit} ({names[low['series']]}) to "
         f"{text(high[column], high[bound])} {unit} ({names[high['series']]})"

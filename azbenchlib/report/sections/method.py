@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from azbenchlib.core import schema
 from azbenchlib.core.findings import Severity, without_label
 from azbenchlib.core.units import format_size
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
 
 if TYPE_CHECKING:
-    from azbenchlib.report.part import Part
+    from azbenchlib.report.part import Part, RunVerdict
 
 _LEVELS = {
     Severity.ERROR: ("Error", "warn"),
     Severity.WARNING: ("Warning", "warn"),
     Severity.INFO: ("Note", "info"),
 }
-MOST_HASHES = 24
+MOST_NAMES = 12  # runs of one kind of finding
+_FIGURE = re.compile(r"(?<![\w.,/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w/]|[.,]\d)")
 
 
-def trust(part: Part, place: str, group: dict[str, str] | None) -> Block:
-    """Findings by kind, and the notes of the manifest."""
-    rows = finding_rows(part.dataset.findings, part.dataset.runs)
-    return render("trust", id=f"{place}-findings", rows=rows, notes=part.manifest.notes, group=group)
+def trust(
+    part: Part, place: str, group: dict[str, str] | None, found: Sequence[RunVerdict] | None = None
+) -> Block:
+    """Findings by kind, those that make verdicts doubtful among them, and the notes of the manifest.
+
+    Parameters
+    ----------
+    part : Part
+    place : str
+        For the ids of the page.
+    group : dict, optional
+        Title of the dataset, where there are several.
+    found : sequence of RunVerdict, optional
+        Default: those of the dataset.
+    """
+    read = part.dataset.findings
+    rows = [
+        replace(finding, run_id=verdict.run.run_ids[0]).row()
+        for verdict in (part.verdicts if found is None else found)
+        for finding in verdict.judged.findings
+        if finding.code not in set(read["code"]) and not _silent(verdict)
+    ]
+    every = pd.concat([read, schema.frame("findings", rows)], ignore_index=True) if rows else read
+    shown = finding_rows(every, part.dataset.runs)
+    return render("trust", id=f"{place}-findings", rows=shown, notes=part.manifest.notes, group=group)
+
+
+def _silent(verdict: RunVerdict) -> bool:
+    """Whether nothing is documented of the setup, and its VM size is not known."""
+    return not verdict.judged.limits and not verdict.setup.vm.size
 
 
 def environment(part: Part, group: dict[str, str] | None) -> Block:
@@ -57,15 +87,11 @@ def sources(parts: Sequence[Part]) -> Block:
         for part in parts
         for name, digest in part.manifest.raw.items()
     ]
-    left_out = len(raw) - MOST_HASHES
-    shown = raw[:MOST_HASHES] if left_out > 0 else raw
-    if left_out > 0:
-        shown = [*shown, (f"{left_out} more", "in the manifest.json of the datasets")]
-    return render("sources", publications=publications, raw=shown)
+    return render("sources", publications=publications, raw=raw)
 
 
-def finding_rows(findings: pd.DataFrame, runs: pd.DataFrame) -> list[dict[str, str]]:
-    """One row a kind of finding: the message where it is one, else what its messages share.
+def finding_rows(findings: pd.DataFrame, runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """One row a kind of finding: messages that differ in figures alone are one, with their range.
 
     Parameters
     ----------
@@ -84,22 +110,42 @@ def finding_rows(findings: pd.DataFrame, runs: pd.DataFrame) -> list[dict[str, s
 
 def _finding_row(
     level: tuple[str, str], code: str, group: Sequence[Mapping[str, Any]], jobs: Mapping[str, str]
-) -> dict[str, str]:
-    messages = list(dict.fromkeys(row["message"] for row in group))
-    without = {
+) -> dict[str, Any]:
+    messages = [
         without_label(row["message"], row["source_path"] or "", jobs.get(row["run_id"])) for row in group
-    }
-    alone = messages[0] if len(messages) == 1 else without.pop() if len(without) == 1 else f"{messages[0]} …"
+    ]
     of_runs = all(row["run_id"] is not None for row in group)
+    whose = [str(jobs.get(row["run_id"]) or row["source_path"] or "") for row in group]
+    names = list(dict.fromkeys(name for name in whose if name))
     name, css = level
     return {
         "level": name,
         "css": css,
-        "message": alone[:1].upper() + alone[1:],
+        "message": formatting.sentence(_told(messages)),
         "code": code,
         "amount": formatting.count(len(group), "run" if of_runs else "time"),
-        "advice": formatting.join(row["advice"] for row in group if row["advice"]) or "Nothing",
+        "names": names[:MOST_NAMES] if len(group) > 1 else [],
+        "more": max(0, len(names) - MOST_NAMES),
+        "advice": formatting.sentence(_told([row["advice"] for row in group if row["advice"]])),
     }
+
+
+def _told(texts: Sequence[str]) -> str:
+    """One text for several: figures in which they differ as a range; else the first, and a sign of more."""
+    alike: dict[tuple[str, ...], list[list[str]]] = {}
+    for text in texts:
+        alike.setdefault(tuple(_FIGURE.split(text)), []).append(_FIGURE.findall(text))
+    told = []
+    for words, figures in alike.items():
+        spans = [_span(list(column)) for column in zip(*figures, strict=True)]
+        told.append("".join(part for pair in zip(words, [*spans, ""], strict=True) for part in pair))
+    return f"{told[0]} …" if len(told) > 1 else "".join(told)
+
+
+def _span(figures: Sequence[str]) -> str:
+    """``2–5``; one figure as it is."""
+    ordered = sorted(set(figures), key=lambda text: float(text.replace(",", "")))
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]}–{ordered[-1]}"
 
 
 def _each(values: pd.Series) -> str:

@@ -1,72 +1,82 @@
-"""The report's part on cost: what each measured setup costs a month, and what would do for less."""
+"""The report's part on cost: what each measured setup costs a month, all setups in one table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azbenchlib.advisor.cheaper import Cheaper, cheaper
 from azbenchlib.core.units import format_money
 from azbenchlib.cost import priced_setups, published_costs
 from azbenchlib.cost.priced_setups import Priced, Terms
-from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render, safe
-from azbenchlib.report.figures import Group
 from azbenchlib.report.sections import bills
-from azbenchlib.report.sections.cheaper import design_words, vm_words
 from azbenchlib.report.sections.frontiers import BURSTABLE
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
 
 KEEPING = (
-    "The cheapest of today with the same rates and size, as durable and of the same class of latency, on a "
-    "VM of the same CPU architecture with as many vCPUs and as much memory; an OS disk comes on top."
+    "“Cheaper” on a card is today's cheapest configuration with the same performance and durability: the "
+    "same rates, size, redundancy and class of latency, on a VM of the same CPU architecture with as many "
+    "vCPUs and as much memory; an OS disk comes on top."
 )
 
 
-def price_part(part: Part, place: str, group: Group, heading: bool) -> Block | None:
-    """Prices, what is cheaper, and doubts; None where no setup of Azure is known.
+def price_section(parts: Sequence[Part], designs: Sequence[str]) -> Block:
+    """Prices of all setups but published twins, with what they leave out; empty where no setup of Azure is
+    known.
 
     Parameters
     ----------
-    part : Part
-    place : str
-        For the ids of the page.
-    group : dict, optional
-        Title of the dataset, where the report has several.
-    heading : bool
-        Whether the part's own heading comes before it.
+    parts : sequence of Part
+        All datasets of the page, in its order.
+    designs : sequence of str
+        What the cards call cheaper.
     """
-    found = bills.price_setups(part, Terms())
-    if not found:
-        return None
-    rates = bills.headlines(part)
-    rated = rates[rates["setup_id"].isin([key for key, one in found.items() if one.total is not None])]
-    names = {key: bills.called(part, key) for key in found}
-    if rated.empty:
-        text = f"Nothing here can be priced: {next(iter(found.values())).why or 'no rate is stated'}"
+    priced = [(part, bills.price_setups(part, Terms())) for part in parts]
+    every = [one for _, found in priced for one in found.values()]
+    if not every:
+        return Block("")
+    shares = [(part, found, _rated(part, found)) for part, found in priced]
+    known = [(part, found, rates) for part, found, rates in shares if len(rates)]
+    if not known:
+        text = f"Nothing here can be priced: {every[0].why or 'no rate is stated'}"
         shown = {"table": safe(render("note", text=text, options=[]).html), "finding": "", "doubts": []}
-        return render("cost", heading=heading, group=group, cheaper=[], cheaper_note="", **shown)
-    designs, none = cheaper(rated, found)
-    burstable = any(vm_words(one).startswith("B") for one in designs)
-    doubts = [*_none_cheaper(part, none), *bills.notes(names, found), *_more_doubts(part, found)]
+        return render("cost", **shown)
+    notes: list[tuple[str, str]] = []
+    for i, (part, found) in enumerate(priced):
+        if found:
+            told = bills.notes({key: bills.called(part, key) for key in found}, found)
+            notes += [(f"d{i}", text) for text in (*told, *_more_doubts(part, found))]
+    notes = [one for n, one in enumerate(notes) if one[1] not in [text for _, text in notes[:n]]]
+    keeping = [("", f"{KEEPING} {BURSTABLE}" if any(one.startswith("B") for one in designs) else KEEPING)]
     return render(
         "cost",
-        heading=heading,
-        group=group,
-        finding=_finding(part, priced_setups.per_delivered(rated, found), found),
-        table=safe(bills.delivered_block(part, place, found, rated).html),
-        cheaper=_cheaper_rows(part, designs),
-        cheaper_note=f"{KEEPING} {BURSTABLE}" if burstable else KEEPING,
-        doubts=doubts,
+        finding=_finding(known) if len(known) == 1 else "",
+        table=safe(bills.delivered_block(shares, "price").html),
+        doubts=[*(keeping if designs else []), *notes],
     )
 
 
-def _finding(part: Part, table: pd.DataFrame, found: Mapping[str, Priced]) -> str:
-    """The cheapest and the dearest thousand IOPS; of MB/s where IOPS are not stated."""
+def _rated(part: Part, found: Mapping[str, Priced]) -> pd.DataFrame:
+    """The headline of each setup that has a price, without published twins."""
+    rates = bills.headlines(part)
+    if rates.empty:
+        return rates
+    priced = {key for key, one in found.items() if one.total is not None}
+    kept = [
+        setup_id in priced and not part.entries[series].twin
+        for setup_id, series in zip(rates["setup_id"], rates["series"], strict=True)
+    ]
+    return rates[kept]
+
+
+def _finding(shares: Sequence[bills.Share]) -> str:
+    """Of one dataset the cheapest and the most expensive thousand IOPS; of MB/s where IOPS are not stated."""
+    part, found, rates = shares[0]
+    table = priced_setups.per_delivered(rates, found)
     unit = bills.currency(found.values())
     for column, bound, what in (
         ("per_1000_iops", "per_iops_bound", "1,000 IOPS"),
@@ -81,15 +91,6 @@ def _finding(part: Part, table: pd.DataFrame, found: Mapping[str, Priced]) -> st
         ]
         return f"A month of {what}, VM and disks: {' to '.join(dict.fromkeys(ends))}."
     return ""
-
-
-def _cheaper_rows(part: Part, designs: list[Cheaper]) -> list[tuple[str, str]]:
-    return [(part.entries[one.series].name, design_words(one)) for one in designs]
-
-
-def _none_cheaper(part: Part, none: list[str]) -> list[str]:
-    names = formatting.join(part.entries[key].name for key in none)
-    return [f"Nothing found that gives as much for less: {names}."] if none else []
 
 
 def _more_doubts(part: Part, found: Mapping[str, Priced]) -> list[str]:

@@ -14,6 +14,7 @@ import pandas as pd
 from azbenchlib import plots
 from azbenchlib.analysis import token_bucket_fit
 from azbenchlib.analysis.flow import rates
+from azbenchlib.analysis.sustained import phases_of
 from azbenchlib.core.units import GIB, KIB, MIB, format_count
 from azbenchlib.model import ceilings
 from azbenchlib.model.ceilings import ALL_VOLUMES, Ceiling
@@ -22,7 +23,7 @@ from azbenchlib.plots.style import COLOURS
 from azbenchlib.plots.throttle import rate_over_time
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render, safe
-from azbenchlib.report.figures import Group
+from azbenchlib.report.figures import Group, Told, again
 from azbenchlib.report.sections import verdicts
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
@@ -35,8 +36,8 @@ _MOST_FIGURES = 4
 MOST_CAPS, _FAR = 3, 3.0  # a limit this many times above the rate would flatten the line
 SETUP_LINE = len(COLOURS) - 1  # colour of the line where series are loads of one setup
 ON_THE_LINE = (
-    "A marker on its line is a run at a documented limit: left of the corner IOPS, right of it MB/s. One far "
-    "below waits for something else, such as latency."
+    "A marker on its line is a run at a documented limit: left of the corner IOPS, right of it MB/s. A point "
+    "far below the line is limited by something else, usually latency."
 )
 HIGHEST = "Lines show the limits on the path of the busiest run; where that run burst, the burst limits."
 LEFT_OUT = "Runs of which no limit is documented are left out."
@@ -48,29 +49,51 @@ CREDITS = (
 )
 
 
-def roofline(part: Part, place: str, found: Sequence[RunVerdict], group: Group) -> Block | None:
-    """Each setup's ceilings with its measured points, six series a figure; None without ceilings."""
+def roofline(
+    part: Part,
+    place: str,
+    found: Sequence[RunVerdict],
+    group: Group,
+    told: Told = None,
+    least_sizes: int = 1,
+) -> Block | None:
+    """Each setup's ceilings with its measured points, six series a figure; None without ceilings, or where
+    the points have fewer block sizes.
+    """
     made = []
     for i, series in enumerate(part.groups[:_MOST_FIGURES]):
         mine = [verdict for verdict in found if verdict.entry.key in {entry.key for entry in series}]
         known = [verdict for verdict in mine if verdict.judged.limits]
         lines, rows = _lines(part, known, series)
         points = _points(known)
-        if rows.empty or points.empty:
+        if rows.empty or points["bs_bytes"].nunique() < least_sizes:
             continue
         name = f"{place}-roofline-{i}"
         draw = partial(_with_points, rows, lines, points, series)
         how = [ON_THE_LINE, HIGHEST, *([LEFT_OUT] if len(known) < len(mine) else [])]
-        made.append(_figure(name, _at_limits(mine), UNDER_ROOF, plots.both(draw, name), how, group))
+        svg = plots.both(draw, name)
+        made.append(_figure(name, _at_limits(mine), UNDER_ROOF, svg, how, group, "limits", told))
     return Block("\n".join(block.html for block in made)) if made else None
 
 
-def over_time(part: Part, place: str, found: Sequence[RunVerdict], group: Group) -> Block | None:
-    """The rate of each run that logged it, below its limits; None where none did, or no limit is near."""
+def over_time(
+    part: Part,
+    place: str,
+    found: Sequence[RunVerdict],
+    group: Group,
+    told: Told = None,
+    findings: bool = False,
+) -> Block | None:
+    """The rate of each run that logged it, below its limits; None where none did, or no limit is near.
+
+    With `findings` only those whose credits were spent or whose rate had phases; the first where none had.
+    """
     made: list[Block] = []
-    for verdict in found:
-        if verdict.run.flows[0].observation.samples is None or len(made) == _MOST_FIGURES:
-            continue
+    logged = [verdict for verdict in found if verdict.run.flows[0].observation.samples is not None]
+    telling = [verdict for verdict in logged if phases_of(verdict.run)]
+    for verdict in (telling or logged[:1]) if findings else logged:
+        if len(made) == _MOST_FIGURES:
+            break
         trace, fitted = _trace(verdict)
         caps = _caps(verdict, trace)
         if not (caps or fitted):
@@ -81,7 +104,7 @@ def over_time(part: Part, place: str, found: Sequence[RunVerdict], group: Group)
         title = _fell(fitted) if fitted else verdict.judged.words
         what = f"{verdict.entry.name}, {verdict.workload}: IOPS in each interval of the log."
         how = [*([DASHED] if caps else []), *([CREDITS] if fitted else [])]
-        made.append(_figure(name, title, what, svg, how, group))
+        made.append(_figure(name, title, what, svg, how, group, "time", told))
     return Block("\n".join(block.html for block in made)) if made else None
 
 
@@ -95,16 +118,21 @@ def _with_points(
     return with_points(plots.roofline(rows, lines, layout), points, series)
 
 
-def _figure(name: str, title: str, what: str, svg: str, how: Sequence[str], group: Group) -> Block:
-    return render("figure", id=f"{name}-figure", title=title, what=what, svg=safe(svg), how=how, group=group)
+def _figure(
+    name: str, title: str, what: str, svg: str, how: Sequence[str], group: Group, kind: str, told: Told
+) -> Block:
+    # rates and latencies over time are read differently
+    folded = again(f"rate over {kind}" if kind == "time" else kind, told)
+    shown = {"title": title, "what": what, "svg": safe(svg), "how": how, "group": group}
+    return render("figure", id=f"{name}-figure", kind=kind, folded=folded, **shown)
 
 
 def _at_limits(found: Sequence[RunVerdict]) -> str:
     """The finding of a roofline."""
     sure = [t for t in found if t.at_limit and t.judged.probability >= verdict_words.PROBABLY]
     if not sure:
-        return f"No documented limit binds any of {formatting.count(len(found), 'run')}"
-    return f"At a documented limit: {len(sure)} of {formatting.count(len(found), 'run')}"
+        return f"None of {formatting.count(len(found), 'run')} hit a documented limit"
+    return f"{len(sure)} of {formatting.count(len(found), 'run')} hit a documented limit"
 
 
 def _points(found: Sequence[RunVerdict]) -> pd.DataFrame:
@@ -197,7 +225,7 @@ def _fell(fitted: token_bucket_fit.BucketFit) -> str:
     when = f"{minutes:.0f} min" if minutes >= 3 else f"{fitted.empty_s:.0f} s"
     return (
         f"Credits were spent after {when}: from {format_count(fitted.burst)} IOPS to "
-        f"{format_count(fitted.base)}; {100 * fitted.filled:.0f} % of the bucket was full at the start"
+        f"{format_count(fitted.base)}; burst credits started at {100 * fitted.filled:.0f} %"
     )
 
 

@@ -176,9 +176,3 @@ def bar_name(label: Label) -> str:
     """A limit as its bar is called: ``Temp disk MB/s``, ``Disk burst IOPS``."""
     told = owner(label).removeprefix("the ").replace("'s", "")
     return f"{told[:1].upper()}{told[1:]} {UNITS[label.quantity or 'iops']}"
-
-
-def as_sentence(text: str) -> str:
-    """A message that begins with a capital and ends with a full stop."""
-    text = text.strip()
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '…', '?')) else '.'}" if text else ""

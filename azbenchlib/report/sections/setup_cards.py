@@ -94,7 +94,10 @@ def answers(parts: Sequence[Part]) -> list[Answer]:
     return found
 
 
-def _answer(name: str, part: Part, place: str, card: Card, entry: Entry) -> Answer:
+def verdict_of(part: Part, card: Card) -> tuple[RunVerdict | None, int, int]:
+    """The verdict of the run that a card's rate is from; of repeats the busiest of those that agree, with how
+    many do, of how many.
+    """
     mine = [
         verdict
         for verdict in part.verdicts
@@ -104,11 +107,23 @@ def _answer(name: str, part: Part, place: str, card: Card, entry: Entry) -> Answ
     ]
     votes = Counter(verdict.judged.binding for verdict in mine)
     if not votes:
-        return Answer(id=name, part=part, place=place, card=card, entry=entry, verdict=None, agreeing=0, of=0)
+        return None, 0, 0
     binding, n = votes.most_common(1)[0]
     most = max((one for one in mine if one.judged.binding == binding), key=lambda one: one.load)
+    return most, n, len(mine)
+
+
+def _answer(name: str, part: Part, place: str, card: Card, entry: Entry) -> Answer:
+    verdict, agreeing, of = verdict_of(part, card)
     return Answer(
-        id=name, part=part, place=place, card=card, entry=entry, verdict=most, agreeing=n, of=len(mine)
+        id=name,
+        part=part,
+        place=place,
+        card=card,
+        entry=entry,
+        verdict=verdict,
+        agreeing=agreeing,
+        of=of,
     )
 
 
@@ -127,7 +142,7 @@ class SetupCards:
         more = f"{formatting.count(left_out, 'more setup')} in the table of results." if left_out else ""
         bars = BARS if any(card["bars"] for card in shown) else ""
         prices = self._coverage if any(card["price"] for card in shown) else ""
-        shared = " ".join(sayings.as_sentence(text) for text in self._shared.values())
+        shared = " ".join(formatting.sentence(text) for text in self._shared.values())
         return render(
             "cards",
             cards=shown,
@@ -153,6 +168,11 @@ class SetupCards:
                 {one.series: design_words(one) for one in designs},
             )
         return found
+
+    @property
+    def designs(self) -> list[str]:
+        """What is cheaper than a setup and gives as much, in words."""
+        return [one for _, designs in self._priced.values() for one in designs.values()]
 
     @cached_property
     def _shared(self) -> dict[str, str]:
@@ -198,7 +218,7 @@ class SetupCards:
             "per": per,
             "steps": _steps(verdict if known else None, design),
             "notes": [
-                sayings.as_sentence(text) for code, text in _notes(answer).items() if code not in self._shared
+                formatting.sentence(text) for code, text in _notes(answer).items() if code not in self._shared
             ][:_NOTES],
             "twin": self._twin(answer),
         }
@@ -276,7 +296,7 @@ def _steps(verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
         return steps
     following = verdict.judged.next_run
     if following:
-        steps.append(("Next run", sayings.as_sentence(following.advice)))
+        steps.append(("Next run", formatting.sentence(following.advice)))
     elif more := sayings.change(verdict):
         steps.append(("What to change", more))
     return steps

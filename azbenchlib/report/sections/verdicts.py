@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from azbenchlib.analysis.setup_names import pattern_text
-from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
 from azbenchlib.core.units import NBSP
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.figures import Group
-from azbenchlib.report.sections import method
 from azbenchlib.report.sections.sayings import limit_text, percent
 from azbenchlib.verdict import Judgement, LimitRow
 from azbenchlib.verdict import text as verdict_words
@@ -45,8 +42,9 @@ def silent(part: Part, found: Sequence[RunVerdict]) -> bool:
 def cards(part: Part, found: Sequence[RunVerdict], group: Group) -> Block:
     """A card for all runs that tell the same; those at a limit first. One sentence where none is known."""
     if silent(part, found):
-        whose = f"“{part.manifest.title}” " if group else ""
-        text = f"No documented limit: {whose}was not measured on an Azure VM whose size is stated"
+        whose = f"of “{part.manifest.title}” " if group else ""
+        advice = "Add vm and disks to learn which limit binds"
+        text = f"No documented limits: the VM size {whose}is unknown. {advice}"
         return render("note", text=text, options=[])
     alike: dict[Hashable, list[RunVerdict]] = defaultdict(list)
     for verdict in found:
@@ -56,27 +54,6 @@ def cards(part: Part, found: Sequence[RunVerdict], group: Group) -> Block:
     footnote = f"{formatting.count(left_out, 'run')} more: azbench verdict tells of each." if left_out else ""
     shown = [_card(some) for some in made[:_MOST_CARDS]]
     return render("verdicts", cards=shown, group=group, footnote=footnote)
-
-
-def warnings(part: Part, place: str, found: Sequence[RunVerdict], group: Group) -> Block | None:
-    """What makes the verdicts doubtful, beyond what reading found; None where nothing does.
-
-    It stands below ``method.trust`` and, of several datasets, under the heading of that.
-    """
-    if silent(part, found):
-        return None
-    read = set(part.dataset.findings["code"])
-    found_here = [
-        replace(finding, run_id=verdict.run.run_ids[0]).row()
-        for verdict in found
-        for finding in verdict.judged.findings
-        if finding.code not in read
-    ]
-    if not found_here:
-        return None
-    under = f"{place}-findings-of" if group else ""
-    rows = method.finding_rows(schema.frame("findings", found_here), part.dataset.runs)
-    return render("verdict_doubts", id=f"{place}-verdict-doubts", rows=rows, under=under)
 
 
 def certainty(judged: Judgement) -> str:

@@ -11,12 +11,14 @@ from bs4 import Tag
 from readback import drawing, figures, traces
 from readback.drawing import Drawing, Label
 from readback.figures import Figure, spaced, text_of
-from readback.known import shows
+from readback.known import documented, shows
 from readback.naming import Topic
 
 if TYPE_CHECKING:
     from readback.check import Checker
     from readback.page import Page
+
+LIMIT_TEXT, LIMIT_LINE = "#4a5462", "#7c8693"  # of what is written about a limit, and of its tick
 
 
 def chart(checker: Page, tag: Tag) -> None:
@@ -53,9 +55,32 @@ def _title(checker: Checker, text: str, topic: Topic, place: str, name: str) -> 
         checker.accept(abs(times - value) <= last / 2 + slack, figure, place, text, [times], "times")
     if "roofline" in name:
         return _count(checker, text, place)
+    if counted := re.match(r"(\d+) of (\d+) setups? stop at (.*)", text):
+        return _stops(checker, counted, place)
     if re.search(r"-rate-\d|-time-\d", name):
         return traces.title(checker, text, topic, place)
     return checker.explain(text, topic, place, True)
+
+
+def _stops(checker: Checker, counted: re.Match[str], place: str) -> None:
+    """``3 of 6 setups stop at 484 MB/s``: so many have a rate there, and it is documented."""
+    some, of = int(counted[1]), int(counted[2])
+    for figure in figures.find(counted[3]):
+        setups = {unit.setup for unit in checker.part.units}
+        near = set()
+        for name in setups:
+            limits = documented(checker.part, frozenset({name}))[figure.kind]
+            mine = [
+                f.value
+                for f in checker.part.facts
+                if f.kind == figure.kind and name in (f.topic.setups or ())
+            ]
+            if any(figure.shows(limit) and any(0.9 <= v / limit <= 1.12 for v in mine) for limit in limits):
+                near.add(name)
+        checker.accept(some <= len(near), figure, place, counted[0], [len(near)], "limit")
+    (figure, *_) = figures.find(counted[0])
+    most = len({unit.setup for unit in checker.part.units})
+    checker.accept(some <= of <= most, figure, place, counted[0], [most], "count")
 
 
 def _count(checker: Checker, text: str, place: str) -> None:
@@ -166,6 +191,9 @@ def _label(
     name: str,
     farthest: float,
 ) -> None:
+    if "-rates-" in name and label.colour == LIMIT_TEXT:
+        unit = _panel_unit(seen, label)
+        return _tick(checker, seen, label, replace(figure, unit=unit), f"{place}, tick")
     if "-rates-" in name and not figure.unit:
         units = [side for side, axis in drawing.panel_of(seen.axes, (label.x, label.y)) if side == "x"]
         kind = _panel_unit(seen, label)
@@ -181,6 +209,22 @@ def _label(
         checker.accept(right, figure, f"{place}, label", label.text, [f.value for f in facts], "lat_us")
     else:
         checker.match(figure, topic, f"{place}, label", label.text, True)
+
+
+def _tick(checker: Checker, seen: Drawing, label: Label, figure: Figure, place: str) -> None:
+    """The value above a tick is a documented limit, and the tick stands there."""
+    known = checker.part.documented[figure.kind]
+    right = [value for value in known if figure.shows(value)]
+    axis = dict(drawing.panel_of(seen.axes, (label.x, label.y)))["x"]
+    scale = figures.SCALE[figure.unit]
+    low, high = (
+        axis.pixel((figure.base - figure.half) / scale),
+        axis.pixel((figure.base + figure.half) / scale),
+    )
+    drawn = [
+        line for line, colour in seen.lines if colour == LIMIT_LINE and low - 1 <= line[0][0] <= high + 1
+    ]
+    checker.accept(bool(right and drawn), figure, place, label.text, sorted(known), "limit")
 
 
 def _panel_unit(seen: Drawing, label: Label) -> str:

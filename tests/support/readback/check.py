@@ -129,7 +129,7 @@ class Checker:
 
 def _of_run(place: str) -> bool:
     """Whether a place lists runs, each with what the tool reported of it."""
-    return place.startswith("verdict") or bool(re.match(r"table d\d+-results", place))
+    return place.startswith("verdict") or bool(re.match(r"table (d\d+-)?results", place))
 
 
 def clauses(text: str, names: Names) -> Iterable[str]:

@@ -166,15 +166,16 @@ class Page(Checker):
 
     def table(self, tag: Tag) -> None:
         """A table: the head says the unit, the row of what it is."""
-        name = str(tag.get("aria-labelledby", "")).split(" ")[-1]
+        name = str(tag.get("id", ""))
         heads = [spaced(th.get_text(" ")) for th in tag.select("thead th")]
-        if name.endswith(("findings", "verdict-doubts")):
+        if name.endswith("findings"):
             for row in tag.select("tbody tr"):
                 self.finding(row)
         elif name == "beside":
             self.beside(tag)
         else:
             for row in tag.select("tbody tr"):
+                self.of_part(row)
                 self.row(row, heads, name)
 
     def finding(self, row: Tag) -> None:
@@ -214,6 +215,8 @@ class Page(Checker):
             self.explain(text, replace(topic, percentile=float(match[1])), place, True)
         elif title == "Latency as published":
             self.quote(text, topic, place)
+        elif title == "Source":
+            self.source(text, topic, place)
         elif title in ("IOPS", "MB/s"):
             for figure in figures.find(text, title):
                 self.match(figure, topic, place, f"{title} {text}", True)
@@ -223,6 +226,14 @@ class Page(Checker):
             rw = re.sub(r"^.*row '(.*?) *'$", r"\1", place).replace(" ", "_")
             of = replace(topic, setups=self.part.names.setups(title), rw=frozenset({rw}))
             self.median(text, of, place)
+
+    def source(self, text: str, topic: Topic, place: str) -> None:
+        """The file of a row, or how many they are."""
+        paths = {path for unit in self.part.units if fits(unit.topic(), topic) for path in unit.files}
+        counted = re.fullmatch(r"(\d+) files", text)
+        right = int(counted[1]) <= len(paths) if counted else f"raw/{text}" in paths or text in paths
+        if not right:
+            self.fault(place, f"'{text}' is not its source: {', '.join(sorted(paths))}")
 
     def median(self, text: str, topic: Topic, place: str) -> None:
         """The condensed table: the median MB/s over block sizes."""

@@ -99,7 +99,9 @@ class Priced:
             asked = [
                 fact.value
                 for place, fact in self.checker.shown
-                if fact.kind == kind and "price, row" in place and fact.is_of(self.topic)
+                if fact.kind == kind
+                and ("price, row" in place or place.startswith("card '"))
+                and fact.is_of(self.topic)
             ]
             if sold is not None and asked and count * float(str(sold)) * 1.05 < max(asked):
                 self.checker.fault(

@@ -153,7 +153,8 @@ def _shows(figure: Figure, found: Phases) -> bool:
     if figure.kind in ("time_us", "lat_us"):
         return abs(figure.base / 1e6 - found.empty_s) <= figure.half / 1e6 + 1.5 * found.interval_s
     if figure.unit == "%":
-        return abs(figure.value - 100 * found.filled) <= 3.0
+        # the burst ended somewhere in an interval
+        return abs(figure.value - 100 * found.filled) <= max(3.0, 150 * found.interval_s / WINDOW_S)
     pairs = zip((found.burst, found.base), found.spread, strict=True)
     return any(abs(figure.value - value) <= 0.5 + spread * value for value, spread in pairs)
 
