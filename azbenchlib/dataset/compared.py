@@ -6,12 +6,11 @@ from pathlib import Path
 
 from azbenchlib.analysis.compare import ComparedSide
 from azbenchlib.core.errors import InputError
-from azbenchlib.dataset import manifest
-from azbenchlib.dataset.dataset import Dataset, find_dataset
+from azbenchlib.dataset.dataset import Dataset
 
 
 def load_side(name: str) -> ComparedSide:
-    """A side: a dataset by name or folder, an output, or a folder of outputs; ``:SETUP`` chooses a setup.
+    """A side: a dataset, an output, a folder of outputs or ``-``; ``:SETUP`` behind it chooses a setup.
 
     Raises
     ------
@@ -19,11 +18,7 @@ def load_side(name: str) -> ComparedSide:
         When nothing of that name can be read, or it has no such setup.
     """
     place, setup = _parted(name)
-    if Path(place).is_file():
-        found = Dataset.read(place)
-    else:
-        folder = find_dataset(place)
-        found = Dataset.load(folder) if manifest.is_in(folder) else Dataset.read(folder)
+    found = Dataset.load(place)
     if setup is not None:
         known = list(dict.fromkeys(found.tables["setups"]["setup_id"].dropna()))
         if setup not in known:

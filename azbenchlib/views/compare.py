@@ -29,19 +29,6 @@ MERGED = (
 )
 
 
-class TableBlock(Block):
-    """A block with the table that it shows, to go on with.
-
-    Attributes
-    ----------
-    data : DataFrame
-    """
-
-    def __init__(self, html: str, data: pd.DataFrame) -> None:
-        super().__init__(html)
-        self.data = data
-
-
 class Compare:
     """Two sides, or more, compared workload by workload.
 
@@ -93,7 +80,7 @@ class Compare:
         )
         self.comparison = compare(self._sides, terms)
 
-    def result(self) -> TableBlock:
+    def result(self) -> Block:
         """The answer in a sentence, with what differs and what to know; `data` has the differences."""
         made = []
         for pair in self.comparison.pairs:
@@ -106,14 +93,14 @@ class Compare:
             for one in pair.differences
         ]
         columns = ["old", "new", "fact", "old_is", "new_is"]
-        return TableBlock((title + notes).html, pd.DataFrame(data, columns=columns))
+        return Block((title + notes).html, lambda: pd.DataFrame(data, columns=columns))
 
-    def table(self) -> TableBlock:
+    def table(self) -> Block:
         """Old, new, ratio with interval and answer of every figure; `data` has them as numbers."""
         made = [self._table_of(i, pair) for i, pair in enumerate(self.comparison.pairs)]
-        return TableBlock("\n".join(block.html for block in made), self._data())
+        return Block("\n".join(block.html for block in made), self._data)
 
-    def percentiles(self) -> TableBlock:
+    def percentiles(self) -> Block:
         """Latency by percentile of all sides on shared axes; `data` has the curves."""
         curves = sides_curves(self._sides)
         block = self._figures(
@@ -127,9 +114,9 @@ class Compare:
         if block is None:
             lacks = "No workload has percentiles to draw. To have them next time, run fio with"
             block = render("note", text=lacks, options=["--output-format=json+"])
-        return TableBlock(block.html, curves)
+        return Block(block.html, lambda: curves)
 
-    def rates(self) -> TableBlock:
+    def rates(self) -> Block:
         """IOPS and throughput of all sides side by side; `data` has the medians."""
         found = sides_rates(self._sides)
         runs = found["runs"].map(words.runs_text).where(found["runs"] > 1, "")
@@ -145,7 +132,7 @@ class Compare:
         )
         if block is None:
             block = render("note", text="No workload has a rate on all sides", options=[])
-        return TableBlock(block.html, found)
+        return Block(block.html, lambda: found)
 
     def _table_of(self, i: int, pair: ComparedPair) -> Block:
         rows = []
@@ -195,6 +182,7 @@ class Compare:
             what=what,
             how=how,
             group=None,
+            kind="percentiles" if timed else "rates",
         )
 
     def _short(self, i: int) -> str:

@@ -48,7 +48,8 @@ class Start(NotebookView):
 
     def _results_of(self, part: Part, place: str) -> Block:
         table = _results(part)
-        rows, columns = formatting.result_rows(table[:MOST_ROWS], part.entries)
+        shown = table[:MOST_ROWS].assign(source="")
+        rows, columns = formatting.result_rows([(place, part.entries, shown)])
         note = f"{self._prefix(part)}{part.manifest.title}, one row a workload."
         if len(table) > MOST_ROWS:
             note += f" The first {MOST_ROWS} of {len(table)}; .data has them all."

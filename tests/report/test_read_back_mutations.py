@@ -25,7 +25,9 @@ def test_an_error_whose_text_is_gone_is_told(tmp_path: Path) -> None:
     gone = Mutation("nothing", "core/units.py", "no such text", "", ULTRA, ())
     (tmp_path / "azbenchlib" / "core").mkdir(parents=True)
     (tmp_path / "azbenchlib" / "core/units.py").write_text("")
-    with pytest.raises(LookupError, match=r"'nothing' cannot be planted: core/units\.py has its text 0 times"):
+    with pytest.raises(
+        LookupError, match=r"'nothing' cannot be planted: core/units\.py has its text 0 times"
+    ):
         planted(gone, tmp_path)
 
 

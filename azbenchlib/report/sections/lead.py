@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import sayings
-from azbenchlib.report.sections.setup_cards import Answer
+from azbenchlib.report.sections.setup_cards import SetupAnswer
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
 
@@ -32,11 +32,11 @@ class Sentence:
 class _Bound:
     """A setup at a limit."""
 
-    answer: Answer
+    answer: SetupAnswer
     row: LimitRow
 
 
-def title(parts: Sequence[Part], found: Sequence[Answer]) -> str:
+def title(parts: Sequence[Part], found: Sequence[SetupAnswer]) -> str:
     """Of one dataset its own; of several how many setups there are, and on which VMs."""
     if len(parts) == 1:
         return parts[0].manifest.title
@@ -50,12 +50,12 @@ def title(parts: Sequence[Part], found: Sequence[Answer]) -> str:
     return f"Disks of {' and '.join([*filter(None, [', '.join(sizes[:-1])]), sizes[-1]])}: {setups}"
 
 
-def lead(found: Sequence[Answer]) -> list[Sentence]:
+def lead(found: Sequence[SetupAnswer]) -> list[Sentence]:
     """What was found: several setups at one limit together, then others at a limit, else what is known.
 
     Parameters
     ----------
-    found : sequence of Answer
+    found : sequence of SetupAnswer
         One a card.
     """
     bound = [_Bound(answer, row) for answer in found if (row := _at_limit(answer)) is not None]
@@ -71,7 +71,7 @@ def lead(found: Sequence[Answer]) -> list[Sentence]:
     return told or [_unbound(found)]
 
 
-def _at_limit(answer: Answer) -> LimitRow | None:
+def _at_limit(answer: SetupAnswer) -> LimitRow | None:
     verdict = answer.verdict
     if verdict is None or not verdict.at_limit or verdict.judged.probability < verdict_words.PROBABLY:
         return None
@@ -105,7 +105,7 @@ def _together(some: Sequence[_Bound]) -> Sentence:
     return Sentence(first.answer.place, (_linked(first.answer), (f" {does}", "")))
 
 
-def _of_several(some: Sequence[Answer], verdict: RunVerdict, does: str) -> Sentence:
+def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> Sentence:
     """``On E8ds_v4 the temp disk and the OS disk (no cache) both stop at 484 MB/s``."""
     vm = (verdict.setup.vm.size or "").removeprefix("Standard_")
     shared = bool(vm) and all(answer.name.startswith(f"{vm}, ") for answer in some)
@@ -116,13 +116,13 @@ def _of_several(some: Sequence[Answer], verdict: RunVerdict, does: str) -> Sente
     return Sentence(some[0].place, (*pieces, (f" {'both' if len(some) == 2 else 'all'} {does}", "")))
 
 
-def _linked(answer: Answer, without: str = "") -> tuple[str, str]:
+def _linked(answer: SetupAnswer, without: str = "") -> tuple[str, str]:
     """The name of a setup, what tells it apart in brackets, and its card: ``OS disk (ReadWrite cache)``."""
     first, *rest = answer.name.removeprefix(without).split(", ")
     return (f"{first} ({', '.join(rest)})" if rest else first), answer.id
 
 
-def _unbound(found: Sequence[Answer]) -> Sentence:
+def _unbound(found: Sequence[SetupAnswer]) -> Sentence:
     """No setup is at a limit: which came closest, or that no limit is known."""
     known = [
         (row.utilisation, answer, row)
@@ -143,7 +143,7 @@ def _unbound(found: Sequence[Answer]) -> Sentence:
     return Sentence(found[0].place if found else "", ((_no_limit(found), ""),))
 
 
-def _no_limit(found: Sequence[Answer]) -> str:
+def _no_limit(found: Sequence[SetupAnswer]) -> str:
     sized = [answer for answer in found if answer.verdict and answer.verdict.setup.vm.size]
     if sized:
         return "No documented limit is known for these setups: the cards show what was measured."

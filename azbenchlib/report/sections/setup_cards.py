@@ -38,7 +38,7 @@ BARS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class SetupAnswer:
     """One setup (or workload, where there is one setup) with its verdict.
 
     Attributes
@@ -82,9 +82,9 @@ class Answer:
         return None if pd.isna(size) else float(size)
 
 
-def answers(parts: Sequence[Part]) -> list[Answer]:
+def answers(parts: Sequence[Part]) -> list[SetupAnswer]:
     """One a setup of the page, in its order; a published twin has none, for its emulation has one."""
-    found: list[Answer] = []
+    found: list[SetupAnswer] = []
     for i, part in enumerate(parts):
         for card in part.cards:
             entry = part.entries[card.series]
@@ -113,9 +113,9 @@ def verdict_of(part: Part, card: Card) -> tuple[RunVerdict | None, int, int]:
     return most, n, len(mine)
 
 
-def _answer(name: str, part: Part, place: str, card: Card, entry: Entry) -> Answer:
+def _answer(name: str, part: Part, place: str, card: Card, entry: Entry) -> SetupAnswer:
     verdict, agreeing, of = verdict_of(part, card)
-    return Answer(
+    return SetupAnswer(
         id=name,
         part=part,
         place=place,
@@ -193,7 +193,7 @@ class SetupCards:
             setups |= {f"{i} {key}": one for key, one in bills.price_setups(part, Terms()).items()}
         return bills.coverage(setups)
 
-    def _card(self, answer: Answer) -> dict[str, Any]:
+    def _card(self, answer: SetupAnswer) -> dict[str, Any]:
         verdict = answer.verdict
         told, look = (
             ("No limit known", "open") if verdict is None or _silent(answer) else sayings.chip(verdict)
@@ -251,7 +251,7 @@ class SetupCards:
             columns.append(column)
         return list(self._sources).index(name) + 1
 
-    def _price(self, answer: Answer) -> tuple[str, str, str]:
+    def _price(self, answer: SetupAnswer) -> tuple[str, str, str]:
         """A month, 1,000 IOPS (or 100 MB/s) in a month, and what is cheaper; empty where it is not known."""
         table, designs = self._priced.get(answer.place, (pd.DataFrame(), {}))
         mine = table[table["series"] == answer.card.series] if len(table) else table
@@ -270,7 +270,7 @@ class SetupCards:
         month = "" if pd.isna(row["price"]) else f"{unit} {bills.money(row['price'])}"
         return month, per, designs.get(answer.card.series, "")
 
-    def _twin(self, answer: Answer) -> dict[str, str] | None:
+    def _twin(self, answer: SetupAnswer) -> dict[str, str] | None:
         """What was published of the disk that is emulated here."""
         for i, part in enumerate(self.parts):
             for card in part.cards:
@@ -283,7 +283,7 @@ class SetupCards:
         return None
 
 
-def _silent(answer: Answer) -> bool:
+def _silent(answer: SetupAnswer) -> bool:
     """Whether nothing is documented of the setup, and its VM size is not known."""
     verdict = answer.verdict
     return verdict is not None and not verdict.judged.limits and not verdict.setup.vm.size
@@ -302,7 +302,7 @@ def _steps(verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
     return steps
 
 
-def _notes(answer: Answer) -> dict[str, str]:
+def _notes(answer: SetupAnswer) -> dict[str, str]:
     """What makes this setup's figures doubtful: of the verdict first, then of its runs; one of each kind."""
     part = answer.part
     told: dict[str, str] = {}
@@ -334,6 +334,6 @@ def _source(name: str, columns: Sequence[str]) -> str:
     return f"{size} ({', '.join(columns)}): {origin}" if columns else size
 
 
-def _detail(answer: Answer) -> str:
+def _detail(answer: SetupAnswer) -> str:
     """What the name of the setup does not say; that it is emulated comes first."""
     return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail]))
