@@ -77,7 +77,7 @@ const sortBy = (table, column, header) => {
 const equipTable = table => {
   const rows = table.tHead ? rowsOf(table).filter(row => !isGroup(row)) : [];
   if (rows.length < 2) return;
-  const name = (table.getAttribute("aria-labelledby") || "table").split(" ").pop();
+  const name = table.id || "table";
   headers(table).forEach((header, column) => {
     const sort = button("", "Sort by this column", () => sortBy(table, column, header));
     sort.className = "sort";

@@ -12,11 +12,15 @@ from azbenchlib.report.sections import sayings
 from azbenchlib.report.sections.setup_cards import SetupAnswer
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
+from azbenchlib.verdict.labels import Label
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part, RunVerdict
 
 _MOST = 3  # sentences on limits
+_MOST_NAMED = 3  # setups in a sentence on what answered in place of the disk
+# What was measured then is not what the setup can do.
+_NOT_THE_DISK = frozenset((Label.PAGE_CACHE, Label.CACHE_EXHAUSTION, Label.ABOVE_DOCUMENTED_LIMIT))
 _MOST_VMS = 4  # in a title
 
 
@@ -68,7 +72,7 @@ def lead(found: Sequence[SetupAnswer]) -> list[Sentence]:
         n = len({id(one.answer) for one in bound})
         of = formatting.count(len(found), "setup")
         told.append(Sentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
-    return told or [_unbound(found)]
+    return told or [_not_the_disk(found) or _unbound(found)]
 
 
 def _at_limit(answer: SetupAnswer) -> LimitRow | None:
@@ -122,6 +126,29 @@ def _linked(answer: SetupAnswer, without: str = "") -> tuple[str, str]:
     return (f"{first} ({', '.join(rest)})" if rest else first), answer.id
 
 
+def _not_the_disk(found: Sequence[SetupAnswer]) -> Sentence | None:
+    """What answered in place of the disk, and where; None where nothing did in most setups."""
+    groups: dict[str, list[SetupAnswer]] = defaultdict(list)
+    for answer in found:
+        if answer.verdict is None:
+            continue
+        judged = answer.verdict.judged
+        sure = judged.binding and judged.probability >= verdict_words.PROBABLY
+        if sure and judged.binding[0] in _NOT_THE_DISK:
+            groups[sayings.sentence(answer.verdict, answer.phases)].append(answer)
+    if not groups:
+        return None
+    words, some = max(groups.items(), key=lambda item: len(item[1]))
+    if len(some) < len(found) / 2:
+        return None
+    pieces: list[tuple[str, str]] = [(f"{words[:1].upper()}{words[1:]}: ", "")]
+    for i, answer in enumerate(some[:_MOST_NAMED]):
+        pieces += [(", " if i else "", ""), _linked(answer)]
+    more = len(some) - _MOST_NAMED
+    pieces.append((f" and {more:,} more." if more > 0 else ".", ""))
+    return Sentence(some[0].place, tuple(pieces))
+
+
 def _unbound(found: Sequence[SetupAnswer]) -> Sentence:
     """No setup is at a limit: which came closest, or that no limit is known."""
     known = [
@@ -133,8 +160,8 @@ def _unbound(found: Sequence[SetupAnswer]) -> Sentence:
     ]
     if known:
         used, answer, row = max(known, key=lambda one: one[0])
-        close = f" came closest, with {100 * used:.0f} % of {sayings.limit_text(row)}."
-        pieces = (("No setup reached a documented limit. ", ""), _linked(answer), (close, ""))
+        close = f" is closest, with {100 * used:.0f} % of {sayings.limit_text(row)}."
+        pieces = (("No setup reached a documented limit: ", ""), _linked(answer), (close, ""))
         return Sentence(answer.place, pieces)
     if len(found) == 1 and found[0].card.rate is not None:
         rate = found[0].card.rate
