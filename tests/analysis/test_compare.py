@@ -217,10 +217,10 @@ def test_workloads_without_a_partner_are_listed_and_a_lost_one_is_undecided() ->
     reads = [{"iops": value} for value in STEADY]
     writes = [{"iops": value, "rw": "randwrite", "ddir": "write"} for value in STEADY]
     lost = compare([side("old", reads + writes), side("new", reads)])
-    assert lost.pairs[0].lost == ("4\u00a0KiB random writes, 8 outstanding",)
+    assert lost.pairs[0].lost == ("4\u00a0KiB random writes, QD\u00a08",)
     assert lost.result is Answer.UNDECIDED and "without a partner" in words.result_sentence(lost)
     added = compare([side("old", reads), side("new", reads + writes)])
-    assert added.pairs[0].added == ("4\u00a0KiB random writes, 8 outstanding",)
+    assert added.pairs[0].added == ("4\u00a0KiB random writes, QD\u00a08",)
     assert added.result is Answer.NOT_WORSE
 
 
@@ -399,5 +399,5 @@ def test_json_has_a_version_and_every_figure() -> None:
     (figure,) = document["pairs"][0]["figures"]
     assert figure["old"] == {"median": 1000, "runs": STEADY} and figure["answer"] == "worse"
     assert document["sentence"] == (
-        "Worse: 1 of 1 figures by more than 5\u00a0% (IOPS of 4\u00a0KiB random reads, 8 outstanding ×0.800)."
+        "Worse: 1 of 1 figures by more than 5\u00a0% (IOPS of 4\u00a0KiB random reads, QD\u00a08 ×0.800)."
     )

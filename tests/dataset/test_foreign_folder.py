@@ -72,7 +72,7 @@ def planted(tmp_path: Path) -> Path:
     [
         ("report", ".", "-o", "../made"),
         ("read", "raw"),
-        ("verdict", ".", "--vm", "Standard_E8ds_v4", "--disk", "P30"),
+        ("verdict", "."),
         ("limits", "--vm", "Standard_E8ds_v4", "--disk", "P30"),
         ("cost", "--vm", "Standard_E8ds_v4", "--disk", "P30", "--region", "westeurope"),
         ("plan", "file.yaml"),

@@ -87,7 +87,7 @@ def page(browser: Browser, written: Path) -> Iterator[Page]:
 
 
 def column(page: Page, number: int) -> list[str]:
-    cells = page.locator(f"#rates ~ .scroll tbody tr:not([hidden]) > :nth-child({number})").all()
+    cells = page.locator(f"#rates tbody tr:not([hidden]) > :nth-child({number})").all()
     return [cell.inner_text().replace("\u00a0", " ").split("\n")[0] for cell in cells]
 
 

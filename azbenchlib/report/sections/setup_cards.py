@@ -146,7 +146,8 @@ class SetupCards:
         return render(
             "cards",
             cards=shown,
-            notes=[text for text in (more, f"All setups: {shared}" if shared else "", bars, prices) if text],
+            doubts=f"All setups: {shared}" if shared else "",
+            notes=[text for text in (more, bars, prices) if text],
             sources=[_source(name, columns) for name, columns in self._sources.items()],
         )
 

@@ -35,7 +35,8 @@ def lead(checker: Page, tag: Tag) -> None:
     for link in tag.find_all("a"):
         name = spaced(link.get_text(""))
         card = checker.titles.get(str(link["href"]).removeprefix("#"), "")
-        if not card or not set(re.findall(r"[\w.-]+", name)) <= set(re.findall(r"[\w.-]+", card)):
+        words, known = (set(re.findall(r"[\w.-]+", told.casefold())) for told in (name, card))
+        if not card or not words <= known:
             checker.fault(place, f"'{name}' links to the card '{card}'")
         named.append(checker.part.names.read(card)[0])
         rest = rest.replace(name, " " * len(name))

@@ -55,6 +55,7 @@ class Page(Checker):
             "card": self.card,
             "fig": partial(chart, self),
             "facts": self.facts_of,
+            "footnote doubts": lambda shared: answers.sentence(self, shared.get_text(" "), "doubts"),
         }
         if tag.name == "section" and "verdict" in kind:
             return partial(verdict, self)
