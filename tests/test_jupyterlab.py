@@ -145,7 +145,7 @@ def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab
     assert page.locator(ERRORS).count() == 0
     blocks = page.locator(".azbench")
     empty = [i for i, block in enumerate(blocks.all()) if computed(block, "display") == "none"]
-    assert blocks.count() == 12 and empty == [3, 7]  # nothing emulated, and no logs of anything over time
+    assert blocks.count() == 11 and empty == [4, 8]  # no logs of anything over time, and nothing emulated
     cards = page.locator(".azbench .card")
     assert cards.count() == 6
     cards.first.scroll_into_view_if_needed()
@@ -155,7 +155,7 @@ def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab
     assert computed(page.locator(".azbench .cards"), "display") == "grid"
     expect(cards.last).to_be_visible()
     assert len({round(card.bounding_box()["y"]) for card in cards.all()}) == 2  # type: ignore[index]
-    assert shown_figures(page) == 3  # two of percentiles, and the roofline
+    assert shown_figures(page) == 2  # percentiles, and rates with their limits
     # JupyterLab's rules for lists, tables and code do not reach into the blocks ...
     term = page.locator(".azbench .kv dt").first
     assert computed(term, "fontWeight") == "400"

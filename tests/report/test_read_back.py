@@ -129,7 +129,7 @@ def outputs_of_hosts(folder: Path) -> list[Path]:
 @pytest.mark.parametrize(
     ("make", "group_by", "least"),
     [
-        (lambda _: [FIO / "randrw.json"], None, {"iops": 4}),
+        (lambda _: [FIO / "randrw.json"], None, {"iops": 3}),
         (lambda _: [FIO / "randrw.json", FIO / "group_jsonplus.json"], None, {"iops": 8, "lat_us": 20}),
         (outputs_of_hosts, None, {"iops": 20, "place": 8}),
         (outputs_of_hosts, "host", {"iops": 15}),
