@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from azbenchlib.plots.style import COLOURS
+from azbenchlib.core.palette import COLOURS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -1,7 +1,7 @@
 """Tidy tables to figures: no files, no statistics.
 
 Each figure is a function of a table, the series in it and a layout; :func:`both` makes it the SVG of a
-page, and the page's style sheet takes :func:`variables` and :func:`dark_rules`.
+page.
 """
 
 from azbenchlib.plots.heatmap import latency_heatmap
@@ -9,24 +9,11 @@ from azbenchlib.plots.histogram import latency_histogram
 from azbenchlib.plots.percentiles import percentile_curves
 from azbenchlib.plots.rates import rates_side_by_side
 from azbenchlib.plots.roofline import roofline, standalone
-from azbenchlib.plots.style import (
-    FONT_STACK,
-    MARKER_CHARS,
-    NARROW,
-    WIDE,
-    Drawn,
-    Layout,
-    Series,
-    TwinSeries,
-    dark_rules,
-    variables,
-)
+from azbenchlib.plots.style import NARROW, WIDE, Drawn, Layout, Series, TwinSeries
 from azbenchlib.plots.svg import both, inline
 from azbenchlib.plots.timeline import latency_over_time
 
 __all__ = [
-    "FONT_STACK",
-    "MARKER_CHARS",
     "NARROW",
     "WIDE",
     "Drawn",
@@ -34,7 +21,6 @@ __all__ = [
     "Series",
     "TwinSeries",
     "both",
-    "dark_rules",
     "inline",
     "latency_heatmap",
     "latency_histogram",
@@ -43,5 +29,4 @@ __all__ = [
     "rates_side_by_side",
     "roofline",
     "standalone",
-    "variables",
 ]

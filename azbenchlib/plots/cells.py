@@ -9,9 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.path import Path
 
+from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.plots import scales
 from azbenchlib.plots.label_layout import LEADING, say
-from azbenchlib.plots.style import NEUTRAL, Layout, Series
+from azbenchlib.plots.style import Layout, Series
 
 Floats = npt.NDArray[np.float64]
 FARTHEST = 1e9  # times: what lies lower than the highest by more is drawn at the edge

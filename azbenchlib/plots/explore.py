@@ -5,7 +5,7 @@ import seaborn as sns
 from matplotlib.ticker import LogLocator, NullLocator
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.plots.style import COLOURS, NEUTRAL
+from azbenchlib.core.palette import COLOURS, NEUTRAL
 
 TITLES = {
     "queue_depth": "Queue depth",

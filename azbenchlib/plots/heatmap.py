@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_count, format_us
 from azbenchlib.plots import scales
 from azbenchlib.plots.cells import limits, name_above, rectangles
 from azbenchlib.plots.label_layout import LEADING, say, text_width, wrap, y_title
-from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
 from azbenchlib.plots.timeline import ENOUGH_TICKS, TIME_UNITS
 
 _PANEL_HEIGHT = 190

@@ -11,9 +11,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
-from scipy.optimize import isotonic_regression
 
-from azbenchlib.plots.style import METRICS_FONT, NEUTRAL, Layout, Series, size_of
+from azbenchlib.core.palette import NEUTRAL
+from azbenchlib.plots.style import METRICS_FONT, Layout, Series, size_of
 
 LEADING = 1.38
 # Width of a character that the metrics font lacks (Chinese, emoji), in em: no common font is wider.
@@ -93,10 +93,17 @@ def spread(centres: Sequence[float], heights: Sequence[float], low: float, high:
     for below, above in itertools.pairwise(heights):
         offsets.append(offsets[-1] + (below + above) / 2)
     wanted = [centre - offset for centre, offset in zip(centres, offsets, strict=True)]
-    rising = isotonic_regression(wanted).x
+    rising = wanted if wanted == sorted(wanted) else _isotonic(wanted)
     lowest, highest = low + heights[0] / 2, high - heights[-1] / 2 - offsets[-1]
-    free = [min(max(float(position), lowest), highest) for position in rising]
+    free = [min(max(position, lowest), highest) for position in rising]
     return [position + offset for position, offset in zip(free, offsets, strict=True)]
+
+
+def _isotonic(values: Sequence[float]) -> list[float]:
+    """The nearest sequence that never falls."""
+    from scipy.optimize import isotonic_regression  # takes half a second to import, and is rarely needed
+
+    return [float(value) for value in isotonic_regression(values).x]
 
 
 def thin(centres: Sequence[float], widths: Sequence[float], gap: float) -> list[int]:

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from azbenchlib.analysis.percentiles import min_samples
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_us
 from azbenchlib.plots import interactive, scales
 from azbenchlib.plots.label_layout import EndLabels, say, y_title
-from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, theme
+from azbenchlib.plots.style import Drawn, Layout, Series, canvas, theme
 
 MARKED = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
 REACH = 99.0  # the x axis goes at least as far
@@ -134,21 +134,11 @@ def _write_odds(panel: Axes, places: Sequence[float], layout: Layout) -> None:
 
 
 def _draw_lines(panel: Axes, points: pd.DataFrame, present: Sequence[Series]) -> None:
-    sns.lineplot(
-        points,
-        x="x",
-        y="lat_us",
-        hue="series",
-        hue_order=[entry.key for entry in present],
-        palette={entry.key: entry.colour for entry in present},
-        estimator=None,
-        sort=False,
-        legend=False,
-        ax=panel,
-    )
-    for line, entry in zip(panel.lines, present, strict=True):
-        line.set_gid(f"curve-{entry.index}")
-        line.set_label(entry.short)
+    for entry in present:
+        curve = points[points["series"] == entry.key]
+        panel.plot(
+            curve["x"], curve["lat_us"], color=entry.colour, gid=f"curve-{entry.index}", label=entry.short
+        )
     interactive.describe(panel, "percentile", "us")
 
 

@@ -6,10 +6,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.palette import NEUTRALS, dark_rules
 from azbenchlib.core.units import format_count, format_mbps, format_size
 from azbenchlib.plots import scales
 from azbenchlib.plots.label_layout import EndLabels, y_title
-from azbenchlib.plots.style import NEUTRALS, Drawn, Layout, Series, canvas, dark_rules, theme
+from azbenchlib.plots.style import Drawn, Layout, Series, canvas, theme
 from azbenchlib.plots.svg import inline
 
 

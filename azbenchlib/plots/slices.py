@@ -7,10 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_mbps, format_size
 from azbenchlib.plots import scales
 from azbenchlib.plots.label_layout import EndLabels, say, y_title
-from azbenchlib.plots.style import NEUTRAL, Drawn, Layout, Series, canvas, theme
+from azbenchlib.plots.style import Drawn, Layout, Series, canvas, theme
 
 RECORD, FILE_SIZE = "Record size", "File size"
 

@@ -12,9 +12,10 @@ import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 
+from azbenchlib.core.palette import FONT_STACK, NEUTRAL
 from azbenchlib.plots import interactive
 from azbenchlib.plots.label_layout import clean
-from azbenchlib.plots.style import FONT_STACK, LAYOUTS, NEUTRAL, Drawn, Layout, theme
+from azbenchlib.plots.style import LAYOUTS, Drawn, Layout, theme
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 _HREF = re.compile(r"(#)(.+)()")

@@ -14,9 +14,9 @@ from azbenchlib.analysis.runs import Run
 from azbenchlib.analysis.sustained import phases_of
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding, Severity
+from azbenchlib.core.palette import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model.setup import Setup
-from azbenchlib.plots.style import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
 from azbenchlib.verdict.labels import Label

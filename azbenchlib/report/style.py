@@ -2,7 +2,7 @@
 
 from importlib import resources
 
-from azbenchlib.plots import style
+from azbenchlib.core import palette
 
 # Thrice, because a notebook's own rules for tables and lists are specific: these must weigh more.
 _NOTEBOOK = ".azbench.azbench.azbench"
@@ -17,10 +17,10 @@ def sheet() -> str:
     """CSS of a report: light and dark, screen and paper."""
     return (
         _source("report.css")
-        .replace("/*@light-variables*/", style.variables())
-        .replace("/*@dark-variables*/", style.variables(dark=True))
-        .replace("/*@dark-figures*/", style.dark_rules())
-        .replace("/*@font-stack*/", style.FONT_STACK)
+        .replace("/*@light-variables*/", palette.variables())
+        .replace("/*@dark-variables*/", palette.variables(dark=True))
+        .replace("/*@dark-figures*/", palette.dark_rules())
+        .replace("/*@font-stack*/", palette.FONT_STACK)
     )
 
 

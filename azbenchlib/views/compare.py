@@ -14,12 +14,13 @@ from azbenchlib.analysis.compare.rules import parse_rule
 from azbenchlib.analysis.compare.to_json import record
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.histogram import REL_ERROR
+from azbenchlib.core.palette import COLOURS
 from azbenchlib.dataset.compared import load_side
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.figures import Panel, figures
 from azbenchlib.report.sections.evidence import HOLLOW, LOG_AXIS, RARER
 
-_MOST_SIDES = len(plots.style.COLOURS)
+_MOST_SIDES = len(COLOURS)
 _MOST_FIGURES = 6  # of one kind; the workloads that changed most
 _COLUMNS = ("", "Old", "New", "Ratio", "Interval", "Answer")
 _LEFT = [4, 5]  # columns of text

@@ -21,6 +21,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 from azbenchlib.analysis.percentiles import min_samples
+from azbenchlib.core import palette
 from azbenchlib.core.errors import InputError
 from azbenchlib.plots import label_layout, percentiles, rates, scales, style, svg, timeline
 from azbenchlib.plots.style import LAYOUTS, NARROW, WIDE, Drawn, Layout, Series
@@ -307,11 +308,11 @@ def test_svg_is_clean(kind: str, count: int, layout: Layout):
 
 @every_figure
 def test_every_colour_of_the_svg_has_a_dark_rule(kind: str, count: int, layout: Layout):
-    rules, seen = style.dark_rules(), set()
+    rules, seen = palette.dark_rules(), set()
     for element in parsed(example_svg(kind, count, layout)).iter():
         seen |= {(name, element.attrib[name]) for name in ("fill", "stroke") if name in element.attrib}
     seen.discard(("fill", "none"))
-    assert {colour for _, colour in seen} >= {light for light, _ in style.COLOURS[:count]}
+    assert {colour for _, colour in seen} >= {light for light, _ in palette.COLOURS[:count]}
     for name, colour in seen:
         assert f'.fig [{name}="{colour}"]' in rules
 
@@ -463,10 +464,12 @@ def test_log_ticks_lie_inside_and_apart(low: float, ratio: float, length: float)
 
 
 def test_light_colours_are_unique_and_all_reach_the_style_sheet():
-    pairs = [*style.COLOURS, *style.NEUTRALS.values()]
-    assert len({light for light, _ in pairs}) == len(pairs) == style.dark_rules().count("\n") + 1
-    assert "--setup-5:#24292f;" in style.variables() and "--setup-5:#e8ecf5;" in style.variables(dark=True)
-    assert "--surface:#ffffff;" in style.variables()
+    pairs = [*palette.COLOURS, *palette.NEUTRALS.values()]
+    assert len({light for light, _ in pairs}) == len(pairs) == palette.dark_rules().count("\n") + 1
+    assert "--setup-5:#24292f;" in palette.variables() and "--setup-5:#e8ecf5;" in palette.variables(
+        dark=True
+    )
+    assert "--surface:#ffffff;" in palette.variables()
 
 
 def test_a_series_below_zero_is_refused():
@@ -479,7 +482,7 @@ def test_colours_come_again_with_other_markers():
     assert len(looks) == 36
     twin = style.TwinSeries("g", "g", "g", 7).marker(8)
     assert twin["markeredgecolor"] == Series("g", "g", "g", 7).marker(8)["markerfacecolor"]
-    assert twin["markerfacecolor"] == style.NEUTRAL["surface"]
+    assert twin["markerfacecolor"] == palette.NEUTRAL["surface"]
 
 
 def test_drawing_leaves_no_trace():

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Request
 from pypdf import PdfReader
 
-from azbenchlib.plots.style import COLOURS, NEUTRALS
+from azbenchlib.core.palette import COLOURS, NEUTRALS
 
 pytestmark = pytest.mark.browser
 

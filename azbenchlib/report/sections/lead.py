@@ -72,7 +72,12 @@ def lead(found: Sequence[SetupAnswer]) -> list[Sentence]:
         n = len({id(one.answer) for one in bound})
         of = formatting.count(len(found), "setup")
         told.append(Sentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
-    return told or [_not_the_disk(found) or _unbound(found)]
+    if told:
+        return told
+    answered = _not_the_disk(found)
+    if answered is None:
+        return [_unbound(found)]
+    return [answered] if _sized(found) else [answered, Sentence("", ((_no_limit(found), ""),))]
 
 
 def _at_limit(answer: SetupAnswer) -> LimitRow | None:
@@ -170,9 +175,13 @@ def _unbound(found: Sequence[SetupAnswer]) -> Sentence:
     return Sentence(found[0].place if found else "", ((_no_limit(found), ""),))
 
 
+def _sized(found: Sequence[SetupAnswer]) -> bool:
+    """Whether the VM size of any setup is known."""
+    return any(answer.verdict and answer.verdict.setup.vm.size for answer in found)
+
+
 def _no_limit(found: Sequence[SetupAnswer]) -> str:
-    sized = [answer for answer in found if answer.verdict and answer.verdict.setup.vm.size]
-    if sized:
+    if _sized(found):
         return "No documented limit is known for these setups: the cards show what was measured."
     return (
         "No documented limits: the VM size is unknown. Add --vm and --disk to learn which limit binds; "

@@ -15,11 +15,11 @@ from azbenchlib import plots
 from azbenchlib.analysis import token_bucket_fit
 from azbenchlib.analysis.flow import rates
 from azbenchlib.analysis.sustained import phases_of
+from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import GIB, KIB, MIB, format_count
 from azbenchlib.model import ceilings
 from azbenchlib.model.ceilings import ALL_VOLUMES, Ceiling
 from azbenchlib.plots.points import with_points
-from azbenchlib.plots.style import COLOURS
 from azbenchlib.plots.throttle import rate_over_time
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render, safe
