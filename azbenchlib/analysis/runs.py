@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from azbenchlib.analysis.flow import Flow
 from azbenchlib.analysis.mix import read_share
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.analysis.view import View
+from azbenchlib.core import schema
 from azbenchlib.core.findings import Code, Finding, Severity, without_label
 from azbenchlib.core.units import sum_known
 from azbenchlib.formats.published import PER_S, US_PER
@@ -21,8 +23,6 @@ from azbenchlib.model.credits import BURST_S
 Tables = Mapping[str, pd.DataFrame]
 Row = Mapping[str, Any]
 _ALIKE = ["rw", "bs_bytes", "bs_write_bytes", "disks", "direct"]
-
-_NOTHING = pd.DataFrame({"ddir": []})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,18 +46,22 @@ def runs(tables: Tables) -> list[Run]:
     known = view.runs.reset_index()
     figures = _Figures(view, tables)
     known = known[known["run_id"].isin(figures.ids)]
-    return [_run(group, figures) for _, group in known.groupby(concurrency.at_once(known), sort=False)]
+    together: dict[str, list[Row]] = defaultdict(list)
+    for name, row in zip(concurrency.at_once(known), schema.records(known), strict=True):
+        together[name].append(row)
+    return [_run(rows, figures) for rows in together.values()]
 
 
 class _Figures:
-    """The figures of runs, looked up by run."""
+    """The figures of runs as plain rows, looked up by run."""
 
     def __init__(self, view: View, tables: Tables) -> None:
         self.results = _by_run(view.results)
         self.latency = _by_run(view.table("latency"))
         self.percentiles = _by_run(view.table("percentiles"))
         samples = view.table("samples")
-        self.samples = _by_run(samples[samples["metric"] == "iops"])
+        samples = samples[samples["metric"] == "iops"]
+        self.samples = {str(run_id): rows for run_id, rows in samples.groupby("run_id", sort=False)}
         published = view.table("published")
         self.published = _by_run(published[published["measured"].fillna(False).astype(bool)])
         findings = tables["findings"]
@@ -72,40 +76,45 @@ class _Figures:
                 known |= _by_run(tables[name][tables[name]["run_id"].isin(ids)])
 
 
-def _by_run(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    if rows.empty:
-        return {}
-    return {str(run_id): group for run_id, group in rows.groupby("run_id", sort=False)}
+def _by_run(table: pd.DataFrame) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in schema.records(table):
+        found[str(row["run_id"])].append(row)
+    return dict(found)
 
 
-def _run(group: pd.DataFrame, figures: _Figures) -> Run:
-    parts = [part for _, part in group.groupby(_ALIKE, sort=False, dropna=False)]
-    ids = tuple(map(str, group["run_id"]))
-    setup = group["setup_id"].iloc[0]
-    jobs = zip(ids, group["job"], strict=True)
-    told = [finding for run_id, job in jobs for finding in _findings(figures.findings.get(run_id), job)]
-    names = list(dict.fromkeys(group["job"].dropna().astype(str)))
+def _run(jobs: list[Row], figures: _Figures) -> Run:
+    parts: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for job in jobs:
+        parts[tuple(job[name] for name in _ALIKE)].append(job)
+    told = [
+        finding for job in jobs for finding in _findings(figures.findings.get(str(job["run_id"]), ()), job)
+    ]
+    ids = tuple(str(job["run_id"]) for job in jobs)
+    names = _each(jobs, "job")
     name = names[0] if names else ids[0]
+    setup = jobs[0]["setup_id"]
     return Run(
         name=name if len(names) < 2 else f"{name} +{len(names) - 1}",
-        test=", ".join(dict.fromkeys(group["rw"].dropna().astype(str))),
+        test=", ".join(_each(jobs, "rw")),
         run_ids=ids,
-        setup_id=None if pd.isna(setup) else str(setup),
-        flows=tuple(_flow([*part.to_dict(orient="records")], figures) for part in parts),
+        setup_id=None if setup is None else str(setup),
+        flows=tuple(_flow(part, figures) for part in parts.values()),
         findings=tuple(dict.fromkeys(told)),
-        source=str(group["source_path"].fillna("").iloc[0]),
+        source=str(jobs[0]["source_path"] or ""),
     )
 
 
-def _findings(rows: pd.DataFrame | None, job: object) -> Iterator[Finding]:
-    if rows is not None:
-        for row in rows.fillna("").itertuples():
-            message = without_label(
-                str(row.message), str(row.source_path), None if pd.isna(job) else str(job)
-            )
-            yield Finding(
-                code=Code(row.code), severity=Severity(row.severity), message=message, advice=str(row.advice)
-            )
+def _each(rows: Iterable[Row], name: str) -> list[str]:
+    """The different values of a column that are known, in order."""
+    return list(dict.fromkeys(str(row[name]) for row in rows if row[name] is not None))
+
+
+def _findings(rows: Iterable[Row], job: Row) -> Iterator[Finding]:
+    for row in rows:
+        message = without_label(row["message"] or "", row["source_path"] or "", job["job"])
+        code, severity = Code(row["code"]), Severity(row["severity"])
+        yield Finding(code=code, severity=severity, message=message, advice=row["advice"] or "")
 
 
 def _flow(jobs: list[Row], figures: _Figures) -> Flow:
@@ -124,7 +133,7 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         numjobs=n_jobs,
         runtime_s=max((rate["runtime_s"] for rate in rates if "runtime_s" in rate), default=None)
         or _value(first, "runtime_limit_s"),
-        direct=None if pd.isna(first["direct"]) else bool(first["direct"]),
+        direct=first["direct"],
         mean_us=_mean_us(jobs, figures, rates),
         percentiles=_percentiles(jobs, figures),
         cpu_pct=_cpu(jobs),
@@ -132,13 +141,13 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         working_set_bytes=_value(first, "working_set_bytes"),
         ram_bytes=_value(first, "ram_bytes"),
         samples=_samples(jobs, figures),
-        tool=None if pd.isna(first["tool"]) else str(first["tool"]),
+        tool=first["tool"],
         runtime_limit_s=_value(first, "runtime_limit_s"),
         is_emulated=first.get("environment") == "lab",
-        time_based=None if pd.isna(first["time_based"]) else bool(first["time_based"]),
+        time_based=first["time_based"],
         idle_before_s=_value(first, "idle_before_s"),
     )
-    disks = "" if pd.isna(first["disks"]) else str(first["disks"])
+    disks = first["disks"] or ""
     return Flow(
         observation=_at_length(seen, first),
         volumes=tuple(part.strip() for part in disks.split(",") if part.strip()),
@@ -162,7 +171,7 @@ def _at_length(seen: Observation, job: Row) -> Observation:
 
 def _value(row: Row, name: str) -> float | None:
     value = row.get(name)
-    return None if value is None or pd.isna(value) else float(value)
+    return None if value is None else float(value)
 
 
 def _jobs(job: Row) -> int:
@@ -183,28 +192,29 @@ def _rates(job: Row, figures: _Figures) -> dict[str, float]:
         return _published(figures.published.get(str(job["run_id"])))
     found = {}
     for name, column in (("iops", "iops"), ("bytes_per_s", "bw_bytes_per_s")):
-        if rows[column].notna().all():
-            found[name] = float(rows[column].sum())
-    reads = rows.loc[rows["ddir"] == "read", "iops"]
-    if found.get("iops") and "mixed" not in set(rows["ddir"]):
-        found["reads"] = float(reads.fillna(0).sum()) / found["iops"]
-    if rows["runtime_s"].notna().any():
-        found["runtime_s"] = float(rows["runtime_s"].max())
+        total = sum_known([_value(row, column) for row in rows])
+        if total is not None:
+            found[name] = total
+    if found.get("iops") and all(row["ddir"] != "mixed" for row in rows):
+        reads = sum(row["iops"] for row in rows if row["ddir"] == "read")
+        found["reads"] = reads / found["iops"]
+    lasted = [row["runtime_s"] for row in rows if row["runtime_s"] is not None]
+    if lasted:
+        found["runtime_s"] = max(lasted)
     return found
 
 
-def _published(rows: pd.DataFrame | None) -> dict[str, float]:
+def _published(rows: Iterable[Row] | None) -> dict[str, float]:
     """Rates and latencies that stand in a publication, bounds too: the least that was reached."""
     found: dict[str, float] = {}
-    if rows is None:
-        return found
     names = {"iops": "iops", "bandwidth": "bytes_per_s"}
-    for row in rows.itertuples():
-        scale = PER_S.get(str(row.quantity), {}).get(str(row.unit))
-        if scale and pd.notna(row.value) and row.bound != "<":
-            found.setdefault(names[str(row.quantity)], float(row.value) * scale)
-        if row.quantity == "latency" and row.unit in US_PER and row.bound == "=":
-            found["latency_us"] = float(row.value) * US_PER[str(row.unit)]
+    for row in rows or ():
+        value, unit = _value(row, "value"), str(row["unit"])
+        scale = PER_S.get(str(row["quantity"]), {}).get(unit)
+        if scale and value is not None and row["bound"] != "<":
+            found.setdefault(names[row["quantity"]], value * scale)
+        if row["quantity"] == "latency" and unit in US_PER and row["bound"] == "=" and value is not None:
+            found["latency_us"] = value * US_PER[unit]
     return found
 
 
@@ -220,12 +230,10 @@ def _mean_us(jobs: list[Row], figures: _Figures, rates: list[dict[str, float]]) 
     """The mean total latency, weighted by the I/Os of each job and direction."""
     total = weight = 0.0
     for job in jobs:
-        rows = figures.latency.get(str(job["run_id"]))
-        if rows is None:
-            continue
-        for row in rows[(rows["lat_kind"] == "lat") & rows["lat_mean_us"].notna()].itertuples():
-            n = float(row.n) if pd.notna(row.n) else 1.0
-            total, weight = total + n * float(row.lat_mean_us), weight + n
+        for row in figures.latency.get(str(job["run_id"]), ()):
+            if row["lat_kind"] == "lat" and row["lat_mean_us"] is not None:
+                n = 1.0 if row["n"] is None else float(row["n"])
+                total, weight = total + n * row["lat_mean_us"], weight + n
     return total / weight if weight else rates[0].get("latency_us")
 
 
@@ -235,31 +243,28 @@ def _percentiles(jobs: list[Row], figures: _Figures) -> dict[float, float]:
     """
     run_id, rows = _whole(jobs, figures)
     found: dict[float, float] = {}
-    if rows is None or rows["ddir"].nunique() != 1:
+    if len({row["ddir"] for row in rows}) != 1:
         return found
     for kind in ("lat", "clat"):
-        some = rows[rows["lat_kind"] == kind]
         if not found:
-            found = dict(zip(some["percentile"].astype(float), some["lat_us"].astype(float), strict=True))
-        moments = figures.latency.get(run_id)
-        if moments is not None and found and 100.0 not in found:
-            largest = moments.loc[moments["lat_kind"] == kind, "lat_max_us"].dropna()
-            found |= {100.0: float(largest.max())} if len(largest) else {}
+            found = {row["percentile"]: row["lat_us"] for row in rows if row["lat_kind"] == kind}
+        if found and 100.0 not in found:
+            moments = [row for row in figures.latency.get(run_id, ()) if row["lat_kind"] == kind]
+            largest = [row["lat_max_us"] for row in moments if row["lat_max_us"] is not None]
+            found |= {100.0: max(largest)} if largest else {}
     return found
 
 
-def _whole(jobs: list[Row], figures: _Figures) -> tuple[str, pd.DataFrame | None]:
+def _whole(jobs: list[Row], figures: _Figures) -> tuple[str, list[Row]]:
     """The row that has the percentiles of all jobs together, and these, without sums of directions."""
     first, ids = str(jobs[0]["run_id"]), frozenset(str(job["run_id"]) for job in jobs)
     own = figures.percentiles.get(first)
     if len(jobs) == 1 and own is not None:
-        apart = own[own["ddir"] != "mixed"]
-        return first, apart if len(apart) else own
-    moved = {str(ddir) for run_id in ids for ddir in figures.results.get(run_id, _NOTHING)["ddir"]}
+        return first, [row for row in own if row["ddir"] != "mixed"] or own
+    moved = {str(row["ddir"]) for run_id in ids for row in figures.results.get(run_id, ())}
     ddir = next(iter(moved)) if len(moved) == 1 else ""
     whole = figures.wholes.get((ids, ddir), "")
-    told = figures.percentiles.get(whole)
-    return whole, None if told is None else told[told["ddir"] == ddir]
+    return whole, [row for row in figures.percentiles.get(whole, ()) if row["ddir"] == ddir]
 
 
 def _cpu(jobs: list[Row]) -> float | None:
@@ -273,8 +278,8 @@ def _samples(jobs: list[Row], figures: _Figures) -> Any:
     parts = []
     for job in jobs:
         run_id = str(job["run_id"])
-        rows, moved = figures.samples.get(run_id), figures.results.get(run_id, _NOTHING)
-        if rows is None or not set(moved.loc[moved["ddir"] != "mixed", "ddir"]) <= set(rows["ddir"]):
+        rows, moved = figures.samples.get(run_id), figures.results.get(run_id, ())
+        if rows is None or not {row["ddir"] for row in moved} - {"mixed"} <= set(rows["ddir"]):
             return None
         for _, own in rows.sort_values("t_s").groupby("ddir"):
             single = own.drop_duplicates("t_s")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 from azbenchlib.azure import catalog
+from azbenchlib.azure.catalog.rows import VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.model.fill_from_catalogue import resolve
@@ -27,13 +28,14 @@ def rows(setup: Setup, stated: Setup) -> dict[str, str]:
         As it was described before.
     """
     found = {}
+    vm = _vm(setup)
     for stem, path in _PATHS.items():
         for burst, (quantity, name) in product(("", "burst_"), _NAMES.items()):
             label = f"{stem}_{burst}{quantity}"
             if stated.vm.stated:
                 found[label] = _STATED
-            elif row := _vm_row(setup, f"{path}_{burst}{name}") or (
-                _vm_row(setup, f"cached_{burst}{name}") if stem == "temp" else None
+            elif row := _vm_row(vm, setup, f"{path}_{burst}{name}") or (
+                _vm_row(vm, setup, f"cached_{burst}{name}") if stem == "temp" else None
             ):
                 found[label] = row
     for disk, full in zip(stated.disks, setup.disks, strict=True):
@@ -61,11 +63,8 @@ def resolved(stated: Setup, day: str) -> tuple[Setup, tuple[Finding, ...]]:
 
 def other_rows(setup: Setup) -> dict[str, list[tuple[float, str]]]:
     """Other figures in print of the VM's limits, by base label: values, and where they stand."""
-    if not setup.vm.size:
-        return {}
-    try:
-        vm = catalog.vm(setup.vm.size, setup.as_of)
-    except InputError:
+    vm = _vm(setup)
+    if vm is None:
         return {}
     found: dict[str, list[tuple[float, str]]] = {}
     for stem, path in _PATHS.items():
@@ -78,11 +77,16 @@ def other_rows(setup: Setup) -> dict[str, list[tuple[float, str]]]:
     return found
 
 
-def _vm_row(setup: Setup, name: str) -> str | None:
+def _vm(setup: Setup) -> VmRow | None:
+    """The VM size in the catalogue; None where it is not stated, or not known there."""
     if not setup.vm.size:
         return None
     try:
-        best = catalog.vm(setup.vm.size, setup.as_of).best(name)
+        return catalog.vm(setup.vm.size, setup.as_of)
     except InputError:
         return None
+
+
+def _vm_row(vm: VmRow | None, setup: Setup, name: str) -> str | None:
+    best = vm.best(name) if vm else None
     return f"{setup.vm.size} {best.name}, {best.source_id}" if best else None
