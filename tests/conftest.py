@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from azbenchlib.campaign.doctor import find_browser
 
@@ -15,12 +15,13 @@ ROOT = Path(__file__).parents[1]
 # Where `make test` unpacks iozone, if it is not installed.
 os.environ["PATH"] += os.pathsep + str(ROOT / ".tools" / "iozone" / "usr" / "bin")
 # What measures, emulates, or changes the set-up: beside other tests it would be slow, or see them.
-ALONE = ("campaign", "cli", "jupyterlab", "reading_memory", "relay", "setup")
+ALONE = ("campaign", "cli", "relay", "setup")
 # The longest first, so that no worker is left alone with one of them at the end.
 LONGEST = (
     "azure_seeds",
     "azure_faults",
     "azure_teardown",
+    "jupyterlab",
     "browser",
     "read_back",
     "docs",
@@ -59,6 +60,7 @@ def browser() -> Iterator[Browser]:
     path = find_browser()
     if path is None:
         pytest.skip("no Chromium, Chrome or Edge is installed")
+    expect.set_options(timeout=60_000)  # a busy machine is no failure
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield started

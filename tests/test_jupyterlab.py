@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
 from azbenchlib.core.palette import COLOURS
 
@@ -86,7 +86,7 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def announced(server: "subprocess.Popen[bytes]", folder: Path) -> dict[str, str]:
     """Address and token, once the server has written them down."""
-    for _ in range(300):
+    for _ in range(1800):
         if server.poll() is not None:
             break
         for file in (folder / "runtime").glob("jpserver-*.json"):
@@ -101,6 +101,7 @@ def announced(server: "subprocess.Popen[bytes]", folder: Path) -> dict[str, str]
 @pytest.fixture
 def page(browser: Browser, lab: Lab) -> Iterator[Page]:
     with browser.new_context(viewport={"width": 1400, "height": 1000}) as context:
+        context.set_default_timeout(120_000)
         yield context.new_page()
 
 
@@ -109,7 +110,18 @@ def open_notebook(page: Page, lab: Lab, name: str) -> None:
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=120_000)
 
 
-def run_all(page: Page, limit_s: float = 40) -> None:
+def choose(page: Page, menu: str, command: str) -> bool:
+    """Whether a menu's item could be clicked: a page that is still being built may close the menu again."""
+    try:
+        page.locator(".lm-MenuBar-itemLabel", has_text=menu).first.click(timeout=5_000)
+        page.locator(f'.lm-Menu-item[data-command="{command}"]').click(timeout=5_000)
+    except TimeoutError:
+        page.keyboard.press("Escape")
+        return False
+    return True
+
+
+def run_all(page: Page, limit_s: float = 300) -> None:
     """Run All by the menu; it is sent again where it was lost, as happens while the kernel is starting."""
     prompts = page.locator(".jp-CodeCell .jp-InputPrompt")
     told: list[str] = []
@@ -120,8 +132,7 @@ def run_all(page: Page, limit_s: float = 40) -> None:
         if told and all(re.fullmatch(r"\[\d+\]:", text) for text in told):
             return
         if "[*]:" not in told and time.monotonic() > sent + 4:
-            page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
-            page.locator('.lm-Menu-item[data-command="runmenu:run-all"]').click()
+            choose(page, "Run", "runmenu:run-all")
             sent = time.monotonic()
         page.wait_for_timeout(200)
     outputs = page.locator(".jp-OutputArea-output").all_text_contents()
@@ -199,9 +210,9 @@ def shown_figures(page: Page) -> int:
 
 def kept(page: Page, notebook: Path) -> Any:
     """The notebook as JupyterLab writes it to its file, outputs and all."""
-    page.locator(".lm-MenuBar-itemLabel", has_text="File").first.click()
-    page.locator('.lm-Menu-item[data-command="docmanager:save"]').click()
-    for _ in range(300):
+    while not choose(page, "File", "docmanager:save"):
+        page.wait_for_timeout(200)
+    for _ in range(1200):
         document = json.loads(notebook.read_text())
         if all(cell["execution_count"] for cell in document["cells"] if cell["cell_type"] == "code"):
             return document

@@ -247,9 +247,9 @@ def test_fio_sees_in_a_job_file_what_is_read_here(tmp_path: Path) -> None:
     """Random files of good and odd lines: in those that are taken, fio sees no other job or option."""
     lines = random.Random(8)  # noqa: S311
     taken = 0
-    for number in range(300):
+    good = [line for line in LINES if _taken(line)]
+    for number in range(150):
         body = [lines.choice(LINES) for _ in range(lines.randint(1, 9))]
-        good = [line for line in LINES if _taken(line)]
         text = "\n".join(["[a]", "size=2m", *(body if number % 3 else [lines.choice(good) for _ in body])])
         try:
             found = JobFile("j", text)._lines()
@@ -262,7 +262,7 @@ def test_fio_sees_in_a_job_file_what_is_read_here(tmp_path: Path) -> None:
             continue  # a value that fio refuses; nothing is run then
         taken += 1
         assert _told(done.stdout) <= _ours(found), text
-    assert taken >= 60
+    assert taken >= 30
 
 
 def _taken(line: str) -> bool:
