@@ -125,7 +125,9 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         runtime_s=max((rate["runtime_s"] for rate in rates if "runtime_s" in rate), default=None)
         or _value(first, "runtime_limit_s"),
         direct=None if pd.isna(first["direct"]) else bool(first["direct"]),
-        mean_us=_mean_us(jobs, figures, rates),
+        mean_us=_mean_us(jobs, figures, "lat") or rates[0].get("latency_us"),
+        slat_us=_mean_us(jobs, figures, "slat"),
+        ramp_s=_value(first, "ramp_s"),
         percentiles=_percentiles(jobs, figures),
         cpu_pct=_cpu(jobs),
         rate_iops=sum_known([_asked(job) for job in jobs]),
@@ -216,17 +218,17 @@ def _reads(jobs: list[Row], rates: list[dict[str, float]]) -> float | None:
     return read_share(jobs[0]["rw"], jobs[0]["rwmix_read_pct"])
 
 
-def _mean_us(jobs: list[Row], figures: _Figures, rates: list[dict[str, float]]) -> float | None:
-    """The mean total latency, weighted by the I/Os of each job and direction."""
+def _mean_us(jobs: list[Row], figures: _Figures, kind: str) -> float | None:
+    """The mean of a kind of latency, weighted by the I/Os of each job and direction."""
     total = weight = 0.0
     for job in jobs:
         rows = figures.latency.get(str(job["run_id"]))
         if rows is None:
             continue
-        for row in rows[(rows["lat_kind"] == "lat") & rows["lat_mean_us"].notna()].itertuples():
+        for row in rows[(rows["lat_kind"] == kind) & rows["lat_mean_us"].notna()].itertuples():
             n = float(row.n) if pd.notna(row.n) else 1.0
             total, weight = total + n * float(row.lat_mean_us), weight + n
-    return total / weight if weight else rates[0].get("latency_us")
+    return total / weight if weight else None
 
 
 def _percentiles(jobs: list[Row], figures: _Figures) -> dict[float, float]:

@@ -134,7 +134,7 @@ def test_a_full_write_cache_falls_to_the_disk() -> None:
             {"queue_depth": 64.0, **both(900.0), "nominal": limits(disk_iops=500.0)},
             ("above_documented_limit",),
         ),
-        ({"queue_depth": 64.0, **both(900.0)}, ("unknown",)),
+        ({"queue_depth": 64.0, **both(900.0)}, ("unknown", "disk_iops")),
         ({"page_hit": 1.0, "direct": False, "working_set_bytes": 1e9}, ("page_cache",)),
     ],
 )

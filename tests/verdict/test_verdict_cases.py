@@ -135,7 +135,7 @@ def test_a_sweep_has_a_point_for_each_row() -> None:
         ({"job": [4]}, "not_decidable"),
         ({"observed": None, "disks": []}, "not_decidable"),
         ({"vm": {"size": "Standard_D4as_v44"}}, "limits_not_known"),
-        ({"disks": []}, "no_documented_limit"),
+        ({"disks": [], "vm": None}, "no_documented_limit"),
     ],
 )
 def test_a_case_that_tells_too_little_gets_an_entry_with_a_finding(known: dict[str, Any], code: str) -> None:
