@@ -11,6 +11,7 @@ from azbenchlib.core.units import MB
 from azbenchlib.verdict import Judgement
 from azbenchlib.verdict.cases import judge
 from azbenchlib.verdict.cases.judge import judge_case
+from azbenchlib.verdict.to_json import record
 
 WITH_OBSERVED = [case for case in cases() if case["observed"]]
 STATED = [case for case in WITH_OBSERVED if case["expected"]["binding_stated_by_source"]]
@@ -193,3 +194,33 @@ def test_a_fault_in_judging_is_not_taken_for_one_of_the_case(monkeypatch: pytest
     monkeypatch.setattr(judge, "judge_flows", broken)
     with pytest.raises(TypeError, match="a bug"):
         judge_case(plain())
+
+
+@pytest.mark.parametrize(("as_of", "day"), [("2019-09-16", "2019-09-16"), ("2019-09", "2019-09-01")])
+def test_the_day_of_a_case_counts_before_that_of_its_source(as_of: str, day: str) -> None:
+    source = "a page (ms.date 2024-01-01)"
+    named = {"tier": "P4", "sku": "Premium_LRS", "count": 1, "cache": "None", "role": "data"}
+    got = judge_case(plain(as_of=as_of, source=source, disks=[named]))
+    assert {row.as_of for row in got.limits} == {day}
+    assert not any(row.label.startswith("disk_burst") for row in got.limits)
+    later = judge_case(plain(source=source, disks=[named], observed={"iops": 3550}))
+    assert later.binding == ("disk_burst_iops",) and {row.as_of for row in later.limits} == {"2024-01-01"}
+
+
+@pytest.mark.parametrize("as_of", ["yesterday", "2019-13-01", "", 2019])
+def test_a_day_that_is_none_is_refused(as_of: object) -> None:
+    assert "as_of" in judge_case(plain(as_of=as_of)).words
+
+
+def test_an_ultra_disk_of_a_size_that_azure_rounds_up_has_the_iops_of_the_larger() -> None:
+    disk = {"sku": "UltraSSD_LRS", "size_gib": 250, "iops": 76_800, "mbps": 2_000, "role": "data"}
+    got = judge_case(plain(as_of="2021-06-29", disks=[disk | {"count": 1}], observed={"iops": 6_500}))
+    assert "limits_not_known" not in [finding.code for finding in got.findings]
+    more = judge_case(plain(as_of="2021-06-29", disks=[disk | {"count": 1, "iops": 76_801}]))
+    assert "limits_not_known" in [finding.code for finding in more.findings]
+
+
+def test_figures_have_no_rounding_errors() -> None:
+    got = record("x", judge_case(plain(vm={"size": None, "uncached": {"mbps": 500}})))
+    (limit,) = [row for row in got["limits"] if row["label"] == "vm_uncached_mbps"]
+    assert limit["value"] == 500

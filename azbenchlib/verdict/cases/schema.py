@@ -44,8 +44,9 @@ def _one_of(*choices: str) -> AfterValidator:
 
 
 def _iso_day(value: str) -> str:
-    date.fromisoformat(value)
-    return value
+    """A day; the first one of a month or a year that stands alone."""
+    day = value + "-01" * max(0, 2 - value.count("-"))
+    return date.fromisoformat(day).isoformat()
 
 
 IsoDay = Annotated[StrictStr, AfterValidator(_iso_day)]
