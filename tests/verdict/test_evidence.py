@@ -115,12 +115,21 @@ def test_used_credits_tell_burst_from_base() -> None:
 
 def test_percentages_are_found_by_their_words() -> None:
     case = {
-        "observed": {"iops": 1, "vm_uncached_iops_consumed_pct": 101, "disk_util_pct": 100},
+        "observed": {
+            "iops": 1,
+            "vm_uncached_iops_consumed_pct": 101,
+            "disk_util_pct": 100,
+            "consumed_pct": {"disk_iops": 40},
+        },
         "azure_monitor": {
             "VM Cached Bandwidth Consumed Percentage": 55.5,
             "Data Disk Used Burst IO Credits Percentage": 99,
             "VM Remote Used Burst BPS Credits Percentage": 12,
         },
     }
-    assert monitored.consumed(case) == {"vm_uncached_iops": 101, "vm_cached_mbps": 55.5}
+    assert monitored.consumed(case) == {
+        "vm_uncached_iops": 101,
+        "disk_iops": 40,
+        "vm_cached_mbps": 55.5,
+    }
     assert monitored.credits_used(case) == {"disk_iops": 99, "vm_uncached_mbps": 12}
