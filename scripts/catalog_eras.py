@@ -153,7 +153,7 @@ _RULES = (  # as ProvisionedRules lists them, but for the dates
      "disk-types-2019",
      "the page's table has 80,000 IOPS at 512 GiB; texts since 2021 say 1 IOPS/GiB at least"),
     ("UltraSSD", 4, None, None, 100, 160_000, 1, 300, 1, 4_000, 4 * KIB, 256 * KIB, None, None, None,
-     "disk-types-2022-06", "changed on an unknown day since 2020"),
+     "disk-types-2022-06", "changed since 2021-06-29; a disk of it was measured on 2022-02-18"),
     ("UltraSSD", 4, None, None, None, 400_000, None, 300, None, 10_000, None, _IN_2024, None, None, None,
      "disk-types-2024-08", "minima not stated"),
     ("UltraSSD", 4, 65_536, 1, 100, 400_000, None, 1_000, 1, 10_000, None, MB // 4, None, None, 4,
@@ -169,11 +169,24 @@ _RULES = (  # as ProvisionedRules lists them, but for the dates
 )  # fmt: skip
 
 
+# A disk with 4,000 MB/s was published before the page that prints them. Source: JanneMattila/
+# playground-aks-storage notes.md@9dcc1ca7, "Azure Disk - Ultra", run of this day; 2,000 MB/s still stand in
+# csigueros/azure-docs.es-es articles/virtual-machines/disks-types.md@3be45439 (2021-06-29).
+_EARLIER = {("UltraSSD", "disk-types-2022-06"): "2022-02-18"}
+
+
 def provisioned() -> Iterator[dict[str, object]]:
     """A row for each era of Ultra Disk and Premium SSD v2, oldest first."""
     names = [field.name for field in fields(ProvisionedRules)]
     for i, (*figures, source_id, note) in enumerate(_RULES):
         after = next((rule[-2] for rule in _RULES[i + 1 : i + 2] if rule[0] == figures[0]), None)
-        since = None if source_id == "disk-types-2019" else _DATES[source_id]
-        row = dict(zip(names, [*figures, since, after and _DATES[after], source_id, note], strict=True))
+        since, until = (_since(str(figures[0]), some) for some in (source_id, after))
+        row = dict(zip(names, [*figures, since, until, source_id, note], strict=True))
         yield row | {name: row[name] * unit for name, unit in _IN_UNITS.items() if row[name] is not None}
+
+
+def _since(sku: str, source_id: str | None) -> str | None:
+    """The day from which a rule counts: its source's own, or one on which it was in use."""
+    if source_id in (None, "disk-types-2019"):
+        return None
+    return _EARLIER.get((sku, source_id), _DATES[source_id])

@@ -13,6 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import catalog_eras as eras
+import catalog_retired as retired
 
 from azbenchlib.azure.catalog import skus
 from azbenchlib.azure.catalog.rows import LIMITS, OVER_NVME, CatalogSource, ProvisionedRules, TierRow
@@ -61,6 +62,27 @@ BURST_AS_WRITE = "dasv4-series"
 # figures is later. Source: csigueros/azure-docs.es-es includes/managed-disks-bursting-2.md@57f10ec3.
 VM_BURST_SINCE = "2021-06-02"
 VM_BURST_SERIES = re.compile(r"Standard_(B\d+[lm]*s|[DE]\d+i?a?d?s_v4|F\d+s_v2)")
+# First pages of series that burst from their beginning: they print the same burst limits as the first
+# collected ones do. Series, source, page, commit, date.
+_DSV5, _DDSV5, _ESV5 = "dv5-dsv5-series", "ddv5-ddsv5-series", "ev5-esv5-series"
+_EDSV5 = "edv5-edsv5-series"
+BURST_FROM_THE_START = (
+    (r"Standard_D\d+s_v5", _DSV5, "1a0fe16ad7befc51c6a8dc5ea1fe9987f33611a1", "2021-10-20"),
+    (r"Standard_D\d+ds_v5", _DDSV5, "017654d14eb78a81d68ea84640b468bcb7fa96d3", "2021-10-20"),
+    (r"Standard_E\d+i?s_v5", _ESV5, "02d00dc8728a58aaf3d8af94e7223857d9a6155f", "2021-10-20"),
+    (r"Standard_E\d+i?ds_v5", _EDSV5, "bb48d8851fa0cf6e984ca42ebb7f49780aea6fb2", "2021-10-20"),
+)
+FIRST_PAGES = tuple(
+    (
+        f"{page}@{commit[:8]}",
+        "documentation page",
+        eras.AZURE,
+        f"articles/virtual-machines/{page}.md",
+        commit,
+        on,
+    )
+    for _, page, commit, on in BURST_FROM_THE_START
+)
 # Cached limits that were raised on an unknown day between the last page (2022-12-20) and the snapshot.
 RAISED_BY_SNAPSHOT = ("Standard_M128s", "Standard_M128ms", "Standard_M192ids_v2", "Standard_M192idms_v2")
 # Bytes that a printed MB may have meant; that and rounding are no change of a limit.
@@ -195,10 +217,11 @@ def earlier_bursts(rows: Sequence[Row]) -> Iterator[Row]:
     """Burst limits of the first page that prints them, from the day on which the series began to burst."""
     first: dict[str, Row] = {}
     for row in sorted(rows, key=lambda row: row["valid_from"]):
-        if "uncached_burst_iops" in row and VM_BURST_SERIES.fullmatch(row["size"]):
+        if "uncached_burst_iops" in row:
             first.setdefault(row["size"], row)
     for row in first.values():
-        if row["valid_from"] > VM_BURST_SINCE:
+        yield from from_the_start(row)
+        if row["valid_from"] > VM_BURST_SINCE and VM_BURST_SERIES.fullmatch(row["size"]):
             yield {
                 "size": row["size"],
                 "source_id": row["source_id"],
@@ -206,6 +229,19 @@ def earlier_bursts(rows: Sequence[Row]) -> Iterator[Row]:
                 "valid_to": row["valid_from"],
                 "note": f"the series bursts since then; figures of the page of {row['valid_from']}",
             } | {name: value for name, value in row.items() if name.startswith("uncached_burst")}
+
+
+def from_the_start(row: Row) -> Iterator[Row]:
+    """The burst limits of the first collected page of a size, as the first page of its series has them."""
+    for pattern, page, commit, on in BURST_FROM_THE_START:
+        if re.fullmatch(pattern, row["size"]) and row["valid_from"] > on:
+            bursts = {name: value for name, value in row.items() if name.startswith("uncached_burst")}
+            yield {
+                "size": row["size"],
+                "source_id": f"{page}@{commit[:8]}",
+                "valid_from": on,
+                "valid_to": row["valid_from"],
+            } | bursts
 
 
 # --- the resource-SKU API ------------------------------------------------------------------------
@@ -269,7 +305,7 @@ def sources(facts: Path, collected: Sequence[Row]) -> list[Row]:
         source(source_id, what, row["repo"], row["path"], row["commit"], row["as_of"], licence)
         for source_id, what, row, licence in listed
     ]
-    rows += [source(*entry, CC_BY) for entry in eras.SOURCES]
+    rows += [source(*entry, CC_BY) for entry in (*eras.SOURCES, *retired.SOURCES, *FIRST_PAGES)]
     rows += [
         source(
             page_id(row),
@@ -319,11 +355,13 @@ def make(facts: Path) -> dict[Path, str]:
     on_pages = pages(collected, {row["name"]: row for row in sizes})
     snapshot = api_rows(sizes, on_pages)
     listed = sources(facts, collected)
+    gone = sorted(retired.rows(), key=lambda row: row["size"])
     columns = (*HEAD, *skus.PROPERTIES, *LIMITS)
     data = HOME / "data"
     return {
         data / "vm_api.csv": text(snapshot, used(snapshot, columns)),
         data / "vm_pages.csv": text(on_pages, used(on_pages, columns)),
+        data / "vm_retired.csv": text(gone, used(gone, columns)),
         data / "disk_tiers.csv": text(eras.tiers(read(facts / "managed_disk_tiers.csv")), names(TierRow)),
         data / "provisioned_rules.csv": text(eras.provisioned(), names(ProvisionedRules)),
         data / "sources.csv": text(listed, names(CatalogSource)),

@@ -61,6 +61,16 @@ class Observation:
         Whether it ran on an emulated disk, whose credits are as short as the run.
     idle_before_s : float, optional
         How long the disks had rested before, in seconds.
+    slat_us : float, optional
+        Mean submission latency of an I/O, in µs.
+    ramp_s : float, optional
+        Time before the measured time in which the load ran already, in seconds.
+    device_iops : float, optional
+        I/Os per second that the device did, after the kernel had merged and split those of the jobs.
+    consumed_pct : mapping of str to float
+        What Azure Monitor says of the limits, in percent, by base label such as ``vm_uncached_iops``.
+    credits_used_pct : mapping of str to float
+        Used burst credits, as Azure Monitor has them, in percent, by base label.
     """
 
     read_share: float | None = None
@@ -85,3 +95,8 @@ class Observation:
     time_based: bool | None = None
     is_emulated: bool = False
     idle_before_s: float | None = None
+    slat_us: float | None = None
+    ramp_s: float | None = None
+    device_iops: float | None = None
+    consumed_pct: Mapping[str, float] = field(default_factory=dict)
+    credits_used_pct: Mapping[str, float] = field(default_factory=dict)

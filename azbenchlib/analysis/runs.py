@@ -134,7 +134,9 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         runtime_s=max((rate["runtime_s"] for rate in rates if "runtime_s" in rate), default=None)
         or _value(first, "runtime_limit_s"),
         direct=first["direct"],
-        mean_us=_mean_us(jobs, figures, rates),
+        mean_us=_mean_us(jobs, figures, "lat") or rates[0].get("latency_us"),
+        slat_us=_mean_us(jobs, figures, "slat"),
+        ramp_s=_value(first, "ramp_s"),
         percentiles=_percentiles(jobs, figures),
         cpu_pct=_cpu(jobs),
         rate_iops=sum_known([_asked(job) for job in jobs]),
@@ -226,15 +228,15 @@ def _reads(jobs: list[Row], rates: list[dict[str, float]]) -> float | None:
     return read_share(jobs[0]["rw"], jobs[0]["rwmix_read_pct"])
 
 
-def _mean_us(jobs: list[Row], figures: _Figures, rates: list[dict[str, float]]) -> float | None:
-    """The mean total latency, weighted by the I/Os of each job and direction."""
+def _mean_us(jobs: list[Row], figures: _Figures, kind: str) -> float | None:
+    """The mean of a kind of latency, weighted by the I/Os of each job and direction."""
     total = weight = 0.0
     for job in jobs:
         for row in figures.latency.get(str(job["run_id"]), ()):
-            if row["lat_kind"] == "lat" and row["lat_mean_us"] is not None:
+            if row["lat_kind"] == kind and row["lat_mean_us"] is not None:
                 n = 1.0 if row["n"] is None else float(row["n"])
                 total, weight = total + n * row["lat_mean_us"], weight + n
-    return total / weight if weight else rates[0].get("latency_us")
+    return total / weight if weight else None
 
 
 def _percentiles(jobs: list[Row], figures: _Figures) -> dict[float, float]:

@@ -97,6 +97,7 @@ def _az_disk(shown: Mapping[str, Any]) -> Disk:
         size_bytes=size,
         cap=_az_cap(disk),
         bursting=True if disk.get("burstingenabled") else None,
+        unstated=frozenset({"caching"}),
     )
 
 
@@ -120,7 +121,9 @@ def _attached(role: str, entry: Mapping[str, Any], shown: Mapping[str, Disk]) ->
         size_bytes=gib * GIB if gib else None,
         cap=_az_cap(entry),
     )
-    return replace(known, role=role, caching=entry.get("caching") or "None")
+    caching = entry.get("caching")
+    unstated = frozenset() if caching else frozenset({"caching"})
+    return replace(known, role=role, caching=caching or "None", unstated=unstated)
 
 
 def _flat(entry: Any) -> dict[str, Any]:

@@ -180,7 +180,7 @@ def _report(
     volumes = []
     for i, (load, rate) in enumerate(zip(loads, rates, strict=True)):
         binding = _binding(load, rate, [claim for claim in claims if claim.load == i], totals)
-        ios, size = (None if not part or math.isinf(rate) else _rounded(part * rate) for part in load.step)
+        ios, size = (None if not part or math.isinf(rate) else rounded(part * rate) for part in load.step)
         mine = [use.state for use in limits if use.owner == load.volume and use.label.startswith("disk")]
         volumes.append(
             VolumeUse(volume=load.volume, iops=ios, bytes_per_s=size, binding=binding, state=_worst(mine))
@@ -224,12 +224,12 @@ def _limit_uses(
         owner = "vm" if claim.leg.pool[0] == "vm" else claim.leg.pool[1]
         step = loads[claim.load].step
         amount = claim.leg.per_step(claim.quantity, step)
-        cap = amount / claim.share  # for this load's mix of reads and writes
+        cap = rounded(amount / claim.share)  # for this load's mix of reads and writes
         base_share = claim.leg.share_per_step(claim.quantity, step, bursting=False)
         base = amount / base_share if base_share else None
         before = rows.get((owner, claim.label, cap))
         used = amount * rates[claim.load] + (before.used if before else 0.0)
-        utilisation = totals[claim.leg.pool, claim.quantity]
+        utilisation = rounded(totals[claim.leg.pool, claim.quantity])
         state = "steady"
         if base is not None and claim.leg.cap.bursts(claim.quantity):
             over = utilisation * cap / base - 1
@@ -254,9 +254,9 @@ def _worst(states: Sequence[str]) -> str:
 
 def _sum(parts: Sequence[float | None]) -> float | None:
     total = sum_known(parts)
-    return None if total is None else _rounded(total)
+    return None if total is None else rounded(total)
 
 
-def _rounded(rate: float) -> float:
-    """The rate without the rounding errors of the arithmetic: 12800, not 12799.999999999998."""
+def rounded(rate: float) -> float:
+    """A figure without the rounding errors of the arithmetic: 12800, not 12799.999999999998."""
     return float(f"{rate:.11g}")

@@ -27,12 +27,25 @@ class Range:
 
 
 def iops_range(rules: ProvisionedRules, size_bytes: float) -> Range:
-    """IOPS that a disk of this size may have."""
-    gib = size_bytes / GIB
+    """IOPS that a disk of this size may have; they follow the size that is billed."""
+    gib = _billed(rules, size_bytes) / GIB
     low = max(_first(rules.baseline_iops, rules.min_iops, 0), (rules.min_iops_per_gib or 0) * gib)
     by_size = math.inf if rules.max_iops_per_gib is None else rules.max_iops_per_gib * gib
     high = min(_first(rules.max_iops, math.inf), max(by_size, rules.baseline_iops or 0))
     return Range(min(low, high), high)
+
+
+def _billed(rules: ProvisionedRules, size_bytes: float) -> float:
+    """The size that Azure bills: where no step is stated, the next of 4 to 512 GiB, then whole TiB.
+
+    Source: disks-types.md of 2022-06-17 to 2025-01-21 (catalogue, disk-types-2022-06 to disk-types-2025-01).
+    """
+    if rules.size_step_bytes is not None:
+        return size_bytes
+    smallest = rules.min_size_bytes or GIB
+    if size_bytes > TIB / 2:
+        return math.ceil(size_bytes / TIB) * TIB
+    return max(smallest, GIB * 2.0 ** math.ceil(math.log2(size_bytes / GIB)))
 
 
 def bytes_per_s_range(rules: ProvisionedRules, iops: float) -> Range:

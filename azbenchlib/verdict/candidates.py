@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from azbenchlib.analysis.flow import Flow, Rates, rates
+from azbenchlib.analysis.observation import Observation
 from azbenchlib.model.ceilings import Path, paths
 from azbenchlib.model.credits import Bucket
 from azbenchlib.model.io_path import QUANTITIES, Load, legs
-from azbenchlib.model.limits import deliver
+from azbenchlib.model.limits import deliver, rounded
 from azbenchlib.model.setup import Setup, Volume
 from azbenchlib.verdict.labels import Label
+from azbenchlib.verdict.readings import readings
+
+_SAME_COUNT = 0.1  # of the logarithm of the device's I/Os ÷ the workload's
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,19 @@ class Stage:
         return self.burst
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Route:
-    """A path with its prior weight, the limits on it, and what serves the I/O: remote, local or nvme."""
+    """A path with its prior weight, the limits on it, and what serves the I/O: remote, local or nvme.
+
+    `setup` is the reading of the setup that the path is in, `facts` what that reading takes open facts for.
+    """
 
     path: Path
     weight: float
     stages: tuple[Stage, ...]
     serves: str
+    setup: Setup
+    facts: tuple[tuple[str, str], ...] = ()
 
     def tightest(self, runtime_s: float | None) -> float:
         """The largest use of the limits at the most that they allow; 0 where none is documented."""
@@ -65,16 +74,26 @@ class Route:
 
 def routes(setup: Setup, flow: Flow, beside: Sequence[Flow] = ()) -> list[Route]:
     """Every path that a flow may have taken; `beside` it others used the same limits."""
+    return [
+        replace(route, weight=reading.weight * route.weight, facts=reading.facts)
+        for reading in readings(setup, flow)
+        for route in _routes(reading.setup, flow, beside)
+    ]
+
+
+def _routes(setup: Setup, flow: Flow, beside: Sequence[Flow]) -> list[Route]:
+    """The paths in a setup that leaves nothing open but what the I/O did there."""
     volumes = flow.driven(setup)
     got = rates(flow.observation)
     if not volumes or (got.iops is None and got.bytes_per_s is None):
-        return [Route(Path("not known"), 1.0, (), "remote")]
+        return [Route(path=Path("not known"), weight=1.0, stages=(), serves="remote", setup=setup)]
     found: list[Route] = []
     for read_share in _shares(flow):
         for path in _paths(flow, volumes, read_share, setup.vm.cache_bytes):
             stages = _stages(setup, flow, path, read_share, beside)
             weight = _weight(flow, setup, path, read_share) / len(_shares(flow))
-            found.append(Route(path, weight, stages, _serves(volumes, path, read_share)))
+            serves = _serves(volumes, path, read_share)
+            found.append(Route(path=path, weight=weight, stages=stages, serves=serves, setup=setup))
     return found
 
 
@@ -139,17 +158,20 @@ def _stages(
         its = other.driven(setup)
         way = paths(its, share)[0]
         loads += [(load, False) for load, _ in _loads(setup, its, rates(other.observation), way, share)]
+    merged = _device_ios(flow.observation, got)
     used: dict[tuple[str, str, str, str], list[float]] = {}
     known = {volume.name: volume for volume in setup.volumes()}
     mine = set()
     for load, own in loads:
         for leg in legs(setup.vm, known[load.volume], load):
             for quantity in QUANTITIES:
-                shares = [leg.share_per_step(quantity, load.step, b) * load.asked for b in (False, True)]
+                more = _counted_more(leg.counted, merged) if own and quantity == "iops" else 1.0
+                done = load.asked * more
+                shares = [leg.share_per_step(quantity, load.step, b) * done for b in (False, True)]
                 if shares[0] or shares[1]:
                     key = (leg.stem, quantity, leg.label(quantity, True), ":".join(leg.pool))
                     sums = used.setdefault(key, [0.0, 0.0, 0.0])
-                    taken = leg.per_step(quantity, load.step) * load.asked
+                    taken = leg.per_step(quantity, load.step) * done
                     sums[:] = [sums[0] + shares[0], sums[1] + shares[1], sums[2] + taken]
                     mine |= {key} if own else set()
     soft = any(volume.disk.kind is not None and volume.disk.kind.soft_limits for volume in volumes)
@@ -167,20 +189,35 @@ def _stage(
 ) -> Stage:
     stem, quantity, top, _ = key
     base_use, burst_use, taken = sums
-    value = _rounded(taken / base_use) if base_use else math.inf
+    value = rounded(taken / base_use) if base_use else math.inf
     label = Label(top)
     base = Level(label.base, value, base_use)
     bursts = label.burst and credits_there is not False
-    burst = Level(label, _rounded(taken / burst_use), burst_use) if bursts else None
+    burst = Level(label, rounded(taken / burst_use), burst_use) if bursts else None
     lasts = Bucket(base.value, burst.value).time_to_empty(taken) if burst and base_use else math.inf
     return Stage(
         stem=stem, quantity=quantity, base=base, burst=burst, lasts_s=lasts, soft=soft and stem == "disk"
     )
 
 
-def _rounded(value: float) -> float:
-    """Without the rounding errors of the arithmetic: 12800, not 12799.999999999998."""
-    return float(f"{value:.11g}")
+def _device_ios(seen: Observation, got: Rates) -> float:
+    """I/Os that the device did for one of the workload: the kernel merges small and splits large ones.
+
+    Limits count the device's. A difference of some percent says no more than that the two are counted over
+    another span of time, and the rate of the job is the more exact. Of buffered I/O the device sees another
+    load.
+    """
+    if not (seen.device_iops and got.iops) or seen.direct is False:
+        return 1.0
+    ratio = seen.device_iops / got.iops
+    return ratio if abs(math.log(ratio)) > _SAME_COUNT else 1.0
+
+
+def _counted_more(counted: float, merged: float) -> float:
+    """How many times what a limit counts for an I/O of the workload it counts for those of the device: what
+    the kernel splits, a disk that counts in units would have split itself.
+    """
+    return max(counted, merged) / counted if counted > 1 else merged
 
 
 def _loads(

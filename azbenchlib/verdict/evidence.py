@@ -6,6 +6,11 @@ from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.units import US_PER_S
 from azbenchlib.verdict.checks.run_checks import TIMES_RAM
 
+# Tools that bypass the page cache without being told to, and those that do not unless they are told to.
+DIRECT_TOOLS = ("iotune", "iometer", "orion", "crystaldiskmark", "atto")
+BUFFERED_TOOLS = ("sysbench", "dd", "iozone", "bonnie++")
+_PAGE_CACHE = {"direct": 0.0, "buffered": 0.05, "not known": 0.01}
+
 IDLE = 0.8  # below this share of the requested load, neither a limit nor the latency sets the rate
 BUSY_PCT = 85
 STALL_S = 1.0
@@ -13,6 +18,10 @@ STALL_SHARE = 0.1  # of the run
 STALL_TIMES = 50  # longer than nearly all others
 QUEUED = 4.0  # mean ÷ low percentile above which I/Os wait in a queue
 STEADY_CV, UNSTEADY_CV = 0.01, 0.03
+SUBMITTING = 0.85  # share of a job's time in submission from which on it waits there for each I/O
+FLAT_RATIO = 2.0  # slow ÷ fast percentile below which the I/Os did not wait for tokens
+FAST_PERCENTILE, SLOW_PERCENTILE = 10, 95
+LEAST_TICK_US = 25_000  # a throttle's tokens come in ticks of 30 ms or more: who misses one waits longer
 
 
 def buffered(observation: Observation) -> float:
@@ -20,7 +29,9 @@ def buffered(observation: Observation) -> float:
     if observation.direct:
         return 0.0
     if observation.direct is None:
-        return 0.01
+        tool = (observation.tool or "").lower()
+        kinds = {"direct": tool in DIRECT_TOOLS, "buffered": tool in BUFFERED_TOOLS, "not known": True}
+        return _PAGE_CACHE[next(kind for kind, fits in kinds.items() if fits)]
     span, ram = observation.working_set_bytes, observation.ram_bytes
     if not span or not ram:
         return 0.9
@@ -46,6 +57,23 @@ def queued(observation: Observation) -> bool:
     if mean is None and observation.iops and observation.queue_depth:
         mean = observation.queue_depth * US_PER_S / observation.iops
     return bool(mean and mean > QUEUED * low)
+
+
+def effective_depth(observation: Observation) -> float | None:
+    """I/Os outstanding at once. A job that spends its time in submission has one, whatever iodepth says."""
+    slat, iops, depth = observation.slat_us, observation.iops, observation.queue_depth
+    if slat and iops and depth and slat * iops / US_PER_S >= SUBMITTING * observation.numjobs:
+        return min(depth, float(observation.numjobs))
+    return depth
+
+
+def flat(observation: Observation) -> bool:
+    """Whether all I/Os took about the same time, shorter than a throttle's tick: nothing throttled them."""
+    fast = [us for percentile, us in observation.percentiles.items() if percentile <= FAST_PERCENTILE]
+    slow = [us for percentile, us in observation.percentiles.items() if SLOW_PERCENTILE <= percentile <= 99]
+    if not fast or not slow or (observation.queue_depth or 0) <= 1:
+        return False
+    return max(slow) < min(LEAST_TICK_US, FLAT_RATIO * min(fast))
 
 
 def variation(observation: Observation) -> float | None:

@@ -18,6 +18,7 @@ from azbenchlib.verdict.evidence import stalled
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.likelihoods import HARD
 from azbenchlib.verdict.next_run import NextRun, next_run
+from azbenchlib.verdict.open_facts import open_fact
 from azbenchlib.verdict.posterior import Posterior, posterior
 from azbenchlib.verdict.text import BOUND, words
 
@@ -68,6 +69,8 @@ class Verdict:
     findings : tuple of Finding
     next_run : NextRun or None
         What to run to settle what is open.
+    open_fact : str or None
+        What is not stated and would settle it.
     """
 
     binding: tuple[Label, ...] = ()
@@ -80,6 +83,7 @@ class Verdict:
     limits: tuple[LimitRow, ...] = ()
     findings: tuple[Finding, ...] = ()
     next_run: NextRun | None = None
+    open_fact: str | None = None
 
     @property
     def tie(self) -> bool:
@@ -102,7 +106,9 @@ class FlowVerdict(Verdict):
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement(Verdict):
-    """What binds a run. Of several flows, the most loaded one speaks for all; rates are summed."""
+    """What binds a run. Of several flows, the most loaded one that more load would not make faster speaks for
+    all; rates are summed.
+    """
 
     flows: tuple[FlowVerdict, ...] = ()
     points: tuple[Judgement, ...] = field(default=(), repr=False)
@@ -110,7 +116,7 @@ class Judgement(Verdict):
     @classmethod
     def of(cls, flows: Sequence[FlowVerdict]) -> Judgement:
         """The judgement of a run with these flows."""
-        top = max(flows, key=lambda flow: flow.load)
+        top = max(flows, key=lambda flow: (flow.binding[:1] != (Label.WORKLOAD_DEMAND,), flow.load))
         shared = {part.name: getattr(top, part.name) for part in fields(Verdict)}
         shared["findings"] = tuple(dict.fromkeys(finding for flow in flows for finding in flow.findings))
         shared["iops"] = sum_known([flow.iops for flow in flows])
@@ -180,7 +186,7 @@ def _judge(
 ) -> FlowVerdict:
     settled = flow.settled
     found = routes(setup, settled, beside)
-    believed = _with_stalls(flow, posterior(setup, settled, found))
+    believed = _with_stalls(flow, posterior(settled, found))
     runtime = flow.observation.runtime_s
     got = rates(flow.observation)
     findings = check_flow(flow, found)
@@ -188,7 +194,9 @@ def _judge(
     unseen = _base_not_seen(flow, believed)
     doubtful = believed.sure < BOUND or unseen is not None or believed.top[0] in UNSETTLED
     proposed = next_run(flow, believed.route, believed.top, believed.runner_up, unseen) if doubtful else None
-    sentence = words(believed.top, believed.sure, believed.runner_up, proposed.advice if proposed else None)
+    fact = open_fact(flow, setup, believed) if believed.sure < BOUND else None
+    advice = proposed.advice if proposed else None
+    sentence = words(believed.top, believed.sure, believed.runner_up, advice, fact)
     return FlowVerdict(
         ddir=flow.ddir,
         path=believed.route.path.name,
@@ -202,6 +210,7 @@ def _judge(
         limits=tuple(_limit_rows(believed.route, runtime, rows, setup.as_of)),
         findings=tuple(findings),
         next_run=proposed,
+        open_fact=fact,
     )
 
 

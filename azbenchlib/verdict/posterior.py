@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from azbenchlib.analysis.flow import Flow, mean_latency_us, occupancy, rates
-from azbenchlib.core.units import US_PER_S
+from azbenchlib.core.units import KIB, US_PER_S
 from azbenchlib.model.limits import TIE_REL
-from azbenchlib.model.setup import Setup
-from azbenchlib.verdict import evidence, likelihoods
+from azbenchlib.verdict import evidence, likelihoods, monitor
 from azbenchlib.verdict.candidates import Route, Stage
 from azbenchlib.verdict.labels import Label
 
@@ -18,24 +17,44 @@ from azbenchlib.verdict.labels import Label
 # share theirs. With one I/O outstanding, its latency sets the rate unless something stronger does.
 _LIMITS, _LATENCY, LATENCY_QD1, _UNKNOWN, UNKNOWN_QD1 = 0.55, 0.25, 0.8, 0.05, 0.01
 ABOVE, DEMAND = 0.05, 0.3
+WAITS_IN_SUBMISSION = (
+    0.04  # chance that jobs submit one I/O at a time whatever their iodepth, where slat is not known
+)
 EXHAUSTION, EXHAUSTION_FALL = 0.002, 0.1  # the latter where the rate was seen to fall
-CPU_NOT_KNOWN, CPU_BUSY, CPU_IDLE = 0.03, 0.5, 0.002
+CPU_NOT_KNOWN, CPU_BUSY, CPU_IDLE = 0.1, 0.5, 0.002
+# Where nothing is documented of a limit on the path, it may bind. Its figure is not known, so that most of
+# its weight goes to the unknown cause, and the rest to its name.
+UNDOCUMENTED, UNDOCUMENTED_ALL, NAMED = 0.2, 0.5, 0.1
+SMALL_BYTES = 16 * KIB  # I/Os up to this size meet IOPS limits first, larger ones MB/s limits: of most VMs
 _FEW = 4  # outstanding I/Os a job at which a latency bound is still likely
 BASE_THOUGH_BURST = 0.5  # chance that credits are gone where nothing is known of them
 BASE_THOUGH_CREDITS = 0.05
 CREDITS_SPENT = 0.02  # chance that a burst lasts longer than full credits
 UNLIKELY = 0.05
 LEAST = 1e-9  # a label with less is left out
+PARTLY_CACHED = 0.5  # chance that buffered I/O is served in part by the page cache
+SETTLES = 0.01  # so much more probability of the likeliest label makes it worth stating a fact
 _ROUNDING = 1e-9  # 64,000 × 8 KiB is 1.024 times 512 MB/s: exactly as far apart as may tie
 
 
 @dataclass(frozen=True)
+class OpenFact:
+    """What the description of the setup does not say and would help most, and what binds by its value."""
+
+    name: str
+    means: dict[str, Label]
+
+
+@dataclass(frozen=True)
 class Posterior:
-    """Probability by label, largest first; the likeliest path; and the labels that tie at the top."""
+    """Probability by label, largest first; the likeliest path; the labels that tie at the top; and the fact
+    that is not stated and would settle most.
+    """
 
     probability: dict[Label, float]
     route: Route
     top: tuple[Label, ...]
+    open_fact: OpenFact | None = None
 
     @property
     def sure(self) -> float:
@@ -48,53 +67,99 @@ class Posterior:
         return next((label for label in self.probability if label not in self.top), None)
 
 
-def posterior(setup: Setup, flow: Flow, found: Sequence[Route]) -> Posterior:
+def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     """Probabilities of all labels for one flow.
 
     Parameters
     ----------
-    setup : Setup
     flow : Flow
     found : sequence of Route
         The paths that it may have taken, with the limits on them.
     """
-    mass: dict[Label, float] = {}
-    by_route = []
-    for route in found:
-        parts = _limits(flow, route) | _others(setup, flow, route)
-        by_route.append(route.weight * sum(parts.values()))
-        for label, part in parts.items():
-            mass[label] = mass.get(label, 0.0) + route.weight * part
-    memory = evidence.buffered(flow.observation)
-    mass = {label: part * (1 - memory) for label, part in mass.items()}
-    for label, part in _anywhere(flow, found).items():
-        mass[label] = mass.get(label, 0.0) + part
+    passed = _passed(flow, found)
+    by_route = [_masses(flow, route, passed[route.facts]) for route in found]
+    mass = _sum(by_route)
     total = math.fsum(mass.values())
     ranked = sorted(mass.items(), key=lambda item: (-round(item[1] / total, 12), item[0]))
     probability = {label: part / total for label, part in ranked if part / total > LEAST}
     scale = math.fsum(probability.values())
     probability = {label: part / scale for label, part in probability.items()}
-    best = found[by_route.index(max(by_route))]
-    return Posterior(probability, best, _ties(probability, best))
+    sums = [sum(parts.values()) for parts in by_route]
+    best = found[sums.index(max(sums))]
+    fact = _open_fact(found, by_route)
+    return Posterior(probability, best, _ties(probability, best), fact)
+
+
+def _passed(flow: Flow, found: Sequence[Route]) -> dict[tuple[tuple[str, str], ...], float]:
+    """How far each reading of the setup lets the limits be passed: by the path that allows most."""
+    uses: dict[tuple[tuple[str, str], ...], float] = {}
+    for route in found:
+        use = route.tightest(flow.observation.runtime_s)
+        uses[route.facts] = min(use, uses.get(route.facts, math.inf))
+    return uses
+
+
+def _masses(flow: Flow, route: Route, passed: float) -> dict[Label, float]:
+    """Prior × likelihood of each label on one path; `passed` is the least use of limits on any path."""
+    memory = evidence.buffered(flow.observation)
+    held = _limits(flow, route) | _others(flow, route)
+    parts = {label: part * (1 - memory) for label, part in held.items()} | _anywhere(flow, passed)
+    volumes = flow.driven(route.setup)
+    return {
+        label: route.weight * part * monitor.consumption(label, flow.observation, volumes)
+        for label, part in parts.items()
+    }
+
+
+def _sum(parts: Sequence[dict[Label, float]]) -> dict[Label, float]:
+    total: dict[Label, float] = {}
+    for part in parts:
+        for label, mass in part.items():
+            total[label] = total.get(label, 0.0) + mass
+    return total
+
+
+def _open_fact(found: Sequence[Route], by_route: Sequence[dict[Label, float]]) -> OpenFact | None:
+    """The open fact whose value would make the likeliest label most likely, if it helps at all."""
+    whole = _sum(by_route)
+    best, gained = None, SETTLES * math.fsum(whole.values())
+    for name in dict.fromkeys(name for route in found for name, _ in route.facts):
+        by_value: dict[str, list[dict[Label, float]]] = {}
+        for route, mass in zip(found, by_route, strict=True):
+            by_value.setdefault(dict(route.facts).get(name, ""), []).append(mass)
+        known = {value: _sum(masses) for value, masses in by_value.items() if value}
+        gain = math.fsum(max(mass.values()) for mass in known.values()) - max(whole.values())
+        if gain > gained:
+            least = SETTLES * math.fsum(whole.values())
+            means = {
+                value: max(mass, key=lambda label: (mass[label], label))
+                for value, mass in known.items()
+                if math.fsum(mass.values()) > least
+            }
+            best, gained = OpenFact(name, means), gain
+    return best
 
 
 def _limits(flow: Flow, route: Route) -> dict[Label, float]:
     """Each limit at its base and its burst, while the others hold."""
-    runtime = flow.observation.runtime_s
+    seen = flow.observation
     weight = _LIMITS / max(1, len(route.stages)) * _throttle_evidence(flow)
+    flat = UNLIKELY if evidence.flat(seen) and route.serves != "nvme" else 1.0
     parts = {}
     for stage in route.stages:
-        loose = likelihoods.loose_share(stage.soft, runtime)
+        loose = likelihoods.loose_share(stage.soft, seen.runtime_s)
         others = math.prod(_holds(other, flow) for other in route.stages if other is not stage)
         for level in stage.levels():
-            likely = likelihoods.bound(level.use, loose) * _level(stage, level.label, flow)
-            parts[level.label] = weight * likely * others
+            ramping = likelihoods.ramping_share(level.label.burst, seen.runtime_s, seen.ramp_s)
+            likely = likelihoods.bound(level.use, loose, stage.quantity, ramping)
+            parts[level.label] = weight * flat * likely * _level(stage, level.label, flow) * others
     return parts
 
 
 def _holds(stage: Stage, flow: Flow) -> float:
     runtime = flow.observation.runtime_s
-    return likelihoods.holds(stage.highest(runtime).use, likelihoods.loose_share(stage.soft, runtime))
+    loose = likelihoods.loose_share(stage.soft, runtime)
+    return likelihoods.holds(stage.highest(runtime).use, loose, stage.quantity)
 
 
 def _level(stage: Stage, label: Label, flow: Flow) -> float:
@@ -102,9 +167,11 @@ def _level(stage: Stage, label: Label, flow: Flow) -> float:
     if stage.burst is None:
         return 1.0
     if label == stage.base.label:
-        return BASE_THOUGH_CREDITS if flow.credits else BASE_THOUGH_BURST
-    spent = flow.observation.runtime_s is not None and flow.observation.runtime_s > stage.lasts_s
-    return CREDITS_SPENT if spent and not flow.credits else 1.0
+        share = BASE_THOUGH_CREDITS if flow.credits else BASE_THOUGH_BURST
+    else:
+        spent = flow.observation.runtime_s is not None and flow.observation.runtime_s > stage.lasts_s
+        share = CREDITS_SPENT if spent and not flow.credits else 1.0
+    return monitor.credit_chance(label, flow.observation, share)
 
 
 def _throttle_evidence(flow: Flow) -> float:
@@ -119,29 +186,63 @@ def _throttle_evidence(flow: Flow) -> float:
     return weight
 
 
-def _others(setup: Setup, flow: Flow, route: Route) -> dict[Label, float]:
+def _others(flow: Flow, route: Route) -> dict[Label, float]:
     """What sets a rate below all limits of a path."""
-    seen = flow.observation
     below = math.prod(_holds(stage, flow) for stage in route.stages)
-    one = seen.queue_depth is not None and seen.queue_depth <= 1
     parts = {
-        Label.LATENCY_QD: _latency(setup, flow, route),
-        Label.UNKNOWN: (UNKNOWN_QD1 if one else _UNKNOWN) * likelihoods.OPEN,
-        Label.HOST_CPU: _cpu(flow) * likelihoods.OPEN,
+        Label.LATENCY_QD: _latency(flow, route),
+        Label.UNKNOWN: _unknown(flow, route) * likelihoods.OPEN,
+        Label.HOST_CPU: _cpu(flow),
         Label.WORKLOAD_DEMAND: _demand(flow),
     }
-    if any(v.disk.caching == "ReadWrite" and not v.disk.local for v in flow.driven(setup)):
+    if any(v.disk.caching == "ReadWrite" and not v.disk.local for v in flow.driven(route.setup)):
         parts[Label.CACHE_EXHAUSTION] = (EXHAUSTION_FALL if flow.fell else EXHAUSTION) * likelihoods.OPEN
+    for label, chance in _undocumented(flow, route).items():
+        parts[label] = parts.get(label, 0.0) + chance * likelihoods.OPEN
     return {label: part * below for label, part in parts.items()}
 
 
-def _latency(setup: Setup, flow: Flow, route: Route) -> float:
-    seen, got = flow.observation, rates(flow.observation)
-    depth = seen.queue_depth
+def _unknown(flow: Flow, route: Route) -> float:
+    """Chance of a cause that has no name here."""
+    depth = evidence.effective_depth(flow.observation)
+    return UNKNOWN_QD1 if depth is not None and depth <= 1 else _UNKNOWN
+
+
+def _undocumented(flow: Flow, route: Route) -> dict[Label, float]:
+    """Chances of the limits on the path of which nothing is documented."""
+    scopes = _scopes(flow, route) - {stage.stem for stage in route.stages}
+    depth = evidence.effective_depth(flow.observation)
+    if not scopes or (depth is not None and depth <= 1):
+        return {}
+    each = (UNDOCUMENTED if route.stages else UNDOCUMENTED_ALL) / len(scopes)
+    size = rates(flow.observation).bs_bytes
+    small = 0.5 if size is None else 0.8 if size <= SMALL_BYTES else 0.2
+    found = {Label.UNKNOWN: (1 - NAMED) * each * len(scopes)}
+    for scope in scopes:
+        for quantity, share in (("iops", small), ("mbps", 1 - small)):
+            found[Label(f"{scope}_{quantity}")] = NAMED * each * share
+    return found
+
+
+def _scopes(flow: Flow, route: Route) -> set[str]:
+    """What the limits on a path belong to: a managed disk and its VM, or what is local."""
+    disk = next((volume.disk for volume in flow.driven(route.setup)), None)
+    if disk is not None and disk.local:
+        return {"vm_cached" if disk.place == "cache" else disk.place}
+    if route.serves == "local":
+        return {"vm_cached"}
+    return {"disk", "vm_uncached"} | ({"vm_cached"} if disk and disk.caching != "None" else set())
+
+
+def _latency(flow: Flow, route: Route) -> float:
+    setup, seen, got = route.setup, flow.observation, rates(flow.observation)
+    depth = evidence.effective_depth(seen)
     few = depth is not None and depth <= _FEW * seen.numjobs
     weight = LATENCY_QD1 if depth is not None and depth <= 1 else 2 * _LATENCY if few else _LATENCY
     share = occupancy(seen)
-    if evidence.queued(seen) or (share is not None and share < evidence.IDLE):
+    synchronous = depth != seen.queue_depth
+    waited = evidence.queued(seen) and not synchronous
+    if waited or (share is not None and share < evidence.IDLE):
         weight *= UNLIKELY
     latency = depth * US_PER_S / got.iops if depth and got.iops else None
     if latency is None:
@@ -151,14 +252,20 @@ def _latency(setup: Setup, flow: Flow, route: Route) -> float:
     expected = likelihoods.expected_latency(setup.vm, disk, route.serves, read_share)
     if got.from_latency:
         latency = mean_latency_us(seen) or latency
-    return weight * likelihoods.unloaded(latency, expected, route.serves, got.bs_bytes, seen.unloaded_us)
+    likely = likelihoods.unloaded(latency, expected, route.serves, got.bs_bytes, seen.unloaded_us)
+    if seen.slat_us is None and depth and depth > seen.numjobs:
+        each = latency * seen.numjobs / depth
+        alone = likelihoods.unloaded(each, expected, route.serves, got.bs_bytes, seen.unloaded_us)
+        return (1 - WAITS_IN_SUBMISSION) * weight * likely + WAITS_IN_SUBMISSION * LATENCY_QD1 * alone
+    return weight * likely
 
 
 def _cpu(flow: Flow) -> float:
     used = flow.observation.cpu_pct
     if used is None:
-        return CPU_NOT_KNOWN
-    return CPU_BUSY if used > evidence.BUSY_PCT else CPU_IDLE
+        iops = rates(flow.observation).iops
+        return CPU_NOT_KNOWN * likelihoods.cpu_bound(iops, flow.observation.numjobs) if iops else 0.0
+    return (CPU_BUSY if used > evidence.BUSY_PCT else CPU_IDLE) * likelihoods.OPEN
 
 
 def _demand(flow: Flow) -> float:
@@ -171,13 +278,16 @@ def _demand(flow: Flow) -> float:
     return DEMAND * max([idle, *known])
 
 
-def _anywhere(flow: Flow, found: Sequence[Route]) -> dict[Label, float]:
-    """What does not keep to the limits: the page cache, a stalled cache, figures that do not hold."""
+def _anywhere(flow: Flow, passed: float) -> dict[Label, float]:
+    """What does not keep to the limits of a path: the page cache, figures that do not hold. Buffered I/O
+    passes a limit by the part that the page cache serves.
+    """
     seen = flow.observation
-    tightest = min(route.tightest(seen.runtime_s) for route in found)
+    memory, beyond = evidence.buffered(seen), likelihoods.beyond(passed)
+    partly = PARTLY_CACHED * beyond if seen.direct is False else 0.0
     parts = {
-        Label.PAGE_CACHE: evidence.buffered(seen) * likelihoods.OPEN,
-        Label.ABOVE_DOCUMENTED_LIMIT: (1 - evidence.buffered(seen)) * ABOVE * likelihoods.beyond(tightest),
+        Label.PAGE_CACHE: memory * likelihoods.OPEN + (1 - memory) * partly,
+        Label.ABOVE_DOCUMENTED_LIMIT: (1 - memory) * ABOVE * beyond,
     }
     return {label: part for label, part in parts.items() if part}
 

@@ -52,7 +52,13 @@ def rates(judged: Judgement) -> str:
     return ", ".join(f"{form(value)} {unit}" for form, value, unit in known if value is not None)
 
 
-def words(binding: Sequence[Label], probability: float, runner_up: Label | None, rerun: str | None) -> str:
+def words(
+    binding: Sequence[Label],
+    probability: float,
+    runner_up: Label | None,
+    rerun: str | None,
+    fact: str | None = None,
+) -> str:
     """The verdict in one sentence.
 
     Parameters
@@ -64,14 +70,16 @@ def words(binding: Sequence[Label], probability: float, runner_up: Label | None,
     runner_up : Label, optional
     rerun : str, optional
         What to run to settle it, as the end of a sentence.
+    fact : str, optional
+        What is not stated and would settle it, as a part of a sentence.
     """
     if probability >= BOUND:
         return _sure(binding)
     if probability >= PROBABLY:
-        return f"Probably {_lower(_sure(binding))}"
+        return f"Probably {_lower(_sure(binding))}" + (f"; {fact}" if fact else "")
     rather = f" and {name(runner_up)}" if runner_up else ""
-    settle = f": {rerun}" if rerun else ""
-    return f"Cannot tell between {names(binding)}{rather}{settle}"
+    settle = "; or ".join(filter(None, (fact, rerun)))
+    return f"Cannot tell between {names(binding)}{rather}" + (f": {settle}" if settle else "")
 
 
 def _sure(binding: Sequence[Label]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from azbenchlib.core.findings import Finding
 from azbenchlib.core.units import MB
+from azbenchlib.model.limits import rounded
 from azbenchlib.verdict.judgement import FlowVerdict, Judgement, LimitRow
 
 
@@ -25,12 +26,13 @@ def record(name: str, judged: Judgement) -> dict[str, Any]:
         "limits": [_limit(row) for row in judged.limits],
         "findings": [_finding(finding) for finding in judged.findings],
         "next_run": asdict(judged.next_run) if judged.next_run else None,
+        "open_fact": judged.open_fact,
     }
 
 
 def _achieved(judged: Judgement | FlowVerdict) -> dict[str, float | None]:
     moved = judged.bytes_per_s
-    return {"iops": judged.iops, "mbps": None if moved is None else moved / MB}
+    return {"iops": judged.iops, "mbps": None if moved is None else rounded(moved / MB)}
 
 
 def _flow(flow: FlowVerdict) -> dict[str, Any]:
@@ -65,4 +67,4 @@ def _point(point: Judgement) -> dict[str, Any]:
 
 def _limit(row: LimitRow) -> dict[str, Any]:
     scale = MB if row.label.quantity == "mbps" else 1
-    return {**asdict(row), "value": row.value / scale}
+    return {**asdict(row), "value": rounded(row.value / scale), "utilisation": rounded(row.utilisation)}

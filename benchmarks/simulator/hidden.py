@@ -25,7 +25,11 @@ class Hidden:
     """Setups and workloads; every array has shape (n,), those of limits (n, 6) in the order of RESOURCES.
 
     Limits are per second, in I/Os or bytes; times in s. `nominal` and `nominal_burst` are documented (NaN:
-    not), `base` and `burst` what really holds. `credits` is the share of the bucket that is full.
+    not), `base` and `burst` what really holds. `credits` is the share of the bucket that is full. `merged`
+    is how many I/Os the device does for one of the workload. A `synchronous` submission lets each job have
+    one I/O outstanding. The rate rises over `start_s`, unless `ramp_s` went by before it was measured.
+    Documented NVMe limits are those of all `devices`, of which `devices_used` were driven. `monitor_off` is
+    what Azure Monitor sees of a limit that is used. What `hides_…` is not told to the verdict.
     """
 
     path: npt.NDArray[np.int64]
@@ -59,11 +63,24 @@ class Hidden:
     counted_in_units: npt.NDArray[np.bool_]
     count: npt.NDArray[np.int64]
     stale: npt.NDArray[np.bool_]
+    merged: Array
+    synchronous: npt.NDArray[np.bool_]
+    start_s: Array
+    ramp_s: Array
+    devices: npt.NDArray[np.int64]
+    devices_used: npt.NDArray[np.int64]
+    monitor_off: Array
+    hides_caching: npt.NDArray[np.bool_]
+    hides_devices: npt.NDArray[np.bool_]
+    hides_vm: npt.NDArray[np.bool_]
     knows_unloaded: npt.NDArray[np.bool_]
     knows_cpu: npt.NDArray[np.bool_]
     knows_mean: npt.NDArray[np.bool_]
     knows_samples: npt.NDArray[np.bool_]
     knows_hit: npt.NDArray[np.bool_]
+    knows_slat: npt.NDArray[np.bool_]
+    knows_device: npt.NDArray[np.bool_]
+    knows_monitor: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.path)
@@ -89,7 +106,7 @@ class Hidden:
         far_writes = np.where(lazy, 0.0, writes) * self.remote
         near = (self.path != 0).astype(float)
         units = [
-            np.where(self.counted_in_units, np.ceil(size / UNIT), 1.0)
+            self.merged * np.where(self.counted_in_units, np.ceil(size / self.merged / UNIT), 1.0)
             for size in (self.bs_bytes, self.bs_write_bytes)
         ]
         far_bytes = far_reads * self.bs_bytes + far_writes * self.bs_write_bytes
@@ -97,9 +114,9 @@ class Hidden:
         taken = [
             far_reads * units[0] + far_writes * units[1],
             far_bytes,
-            far_reads + far_writes,
+            (far_reads + far_writes) * self.merged,
             far_bytes,
-            near,
+            near * self.merged,
             near * all_bytes,
         ]
         return np.stack(taken, axis=1) * (1 - self.page_hit)[:, None]
@@ -113,6 +130,16 @@ class Hidden:
         memory = 1e-6 + self.mean_bytes / 6e9
         mixed = self.page_hit * memory + (1 - self.page_hit) * storage
         return mixed * (1 + self.crowding * np.log2(np.maximum(queue_depth, 1)) / 10)
+
+    @property
+    def depth(self) -> Array:
+        """I/Os that are outstanding at once."""
+        return np.where(self.synchronous, self.numjobs, self.queue_depth)
+
+    @property
+    def hides(self) -> npt.NDArray[np.bool_]:
+        """Whether the verdict is not told all of the setup."""
+        return self.hides_caching | self.hides_devices | self.hides_vm
 
     @property
     def mean_bytes(self) -> Array:
@@ -131,7 +158,7 @@ def draw(n: int, rng: np.random.Generator) -> Hidden:
     depth = np.rint(depth / numjobs) * numjobs
     cache, working, hit = _caching(n, rng)
     far = _log_uniform(rng, 0.6e-3, 6e-3, n) + bs / 400e6
-    near = _log_uniform(rng, 40e-6, 400e-6, n) + bs / 2e9
+    near = _log_uniform(rng, 30e-6, 1000e-6, n) + bs / 2e9
     direct = rng.random(n) > 0.05
     ram = _log_uniform(rng, 4 * GIB, 256 * GIB, n)
     working = np.where(direct, working, ram * _log_uniform(rng, 0.02, 8, n))
@@ -151,7 +178,7 @@ def draw(n: int, rng: np.random.Generator) -> Hidden:
         runtime_s=_log_uniform(rng, 10, 1800, n),
         rate_iops=np.full(n, UNLIMITED),
         think_s=np.where(rng.random(n) < 0.05, _log_uniform(rng, 1e-4, 2e-2, n), 0.0),
-        cpu_s=_log_uniform(rng, 1.5e-6, 15e-6, n),
+        cpu_s=_log_uniform(rng, 1.5e-6, 40e-6, n),
         plateau_iops=np.full(n, UNLIMITED),
         hit=np.where((path == 1) | (path == 2), hit, 0.0),
         cache_bytes=cache,
@@ -160,12 +187,15 @@ def draw(n: int, rng: np.random.Generator) -> Hidden:
         page_hit=np.where(direct, 0.0, np.clip(0.8 * ram / working, 0, 1)),
         direct=direct,
         **_limits(path, n, rng),
+        **_open_facts(path, n, rng),
+        **_submission(bs, depth > numjobs, n, rng),
         **{f"knows_{what}": rng.random(n) < p for what, p in _KNOWN.items()},
     )
     return _self_limited(setups, rng)
 
 
 _KNOWN = {"unloaded": 0.6, "cpu": 0.8, "mean": 0.9, "samples": 0.5, "hit": 0.6}
+_KNOWN |= {"slat": 0.7, "device": 0.8, "monitor": 0.1}
 
 
 def fixed(n: int = 1, **values: object) -> Hidden:
@@ -177,7 +207,9 @@ def fixed(n: int = 1, **values: object) -> Hidden:
     plain |= {"numjobs": 1.0, "runtime_s": 60.0, "rate_iops": UNLIMITED, "think_s": 0.0, "cpu_s": 2e-6}
     plain |= {"plateau_iops": UNLIMITED, "hit": 0.0, "cache_bytes": 100.0 * GIB, "page_hit": 0.0}
     plain |= {"working_set_bytes": 10.0 * GIB, "ram_bytes": 16.0 * GIB, "direct": True, "count": 1}
-    plain |= {"counted_in_units": True, "stale": False}
+    plain |= {"counted_in_units": True, "stale": False, "merged": 1.0, "synchronous": False, "start_s": 0.0}
+    plain |= {"ramp_s": 0.0, "devices": 1, "devices_used": 1, "monitor_off": 1.0}
+    plain |= {"hides_caching": False, "hides_devices": False, "hides_vm": False}
     plain |= {f"knows_{what}": True for what in _KNOWN}
     plain |= values
     wide = {"nominal", "nominal_burst", "base", "burst", "credits"}
@@ -187,6 +219,41 @@ def fixed(n: int = 1, **values: object) -> Hidden:
             for name, value in plain.items()
         }
     )
+
+
+def _open_facts(
+    path: npt.NDArray[np.int64], n: int, rng: np.random.Generator
+) -> dict[str, npt.NDArray[np.generic]]:
+    """How many NVMe devices there are and were driven, and what the verdict is not told."""
+    devices = np.where(path == 4, rng.choice([1, 2, 4, 8], n, p=[0.4, 0.3, 0.2, 0.1]), 1)
+    used = np.where(rng.random(n) < 0.5, devices, 1)
+    silent = np.array([0.12, 0.12, 0.04, 0.0, 0.0, 0.0])[path]  # who caches writes mostly says so
+    return {
+        "devices": devices,
+        "devices_used": used,
+        "hides_caching": rng.random(n) < silent,
+        "hides_devices": (path == 4) & (devices > 1) & (rng.random(n) < 0.5),
+        "hides_vm": rng.random(n) < 0.05,
+        "monitor_off": np.where(rng.random(n) < 0.15, rng.uniform(0.6, 0.95, n), 1.0),
+    }
+
+
+def _submission(
+    bs: Array, deep: npt.NDArray[np.bool_], n: int, rng: np.random.Generator
+) -> dict[str, npt.NDArray[np.generic]]:
+    """What the kernel makes of the I/Os, whether it takes them one by one, and how a run starts."""
+    kind = rng.random(n)
+    joins, splits = (kind < 0.03) & (bs <= 64 * KIB), (kind > 0.97) & (bs >= 128 * KIB)
+    merged = np.where(
+        joins, _log_uniform(rng, 0.03, 0.7, n), np.where(splits, rng.choice([2.0, 4.0], n), 1.0)
+    )
+    ramps = rng.random(n)
+    return {
+        "merged": merged,
+        "synchronous": deep & (rng.random(n) < 0.04),
+        "start_s": np.where(ramps < 0.2, rng.uniform(0.3, 3.0, n), 0.0),
+        "ramp_s": np.where(rng.random(n) < 0.3, 10.0, 0.0),
+    }
 
 
 def _log_uniform(rng: np.random.Generator, low: float, high: float, n: int) -> Array:
@@ -249,8 +316,14 @@ def _self_limited(setups: Hidden, rng: np.random.Generator) -> Hidden:
     tightest = (setups.base / np.maximum(wants, 1e-12)).min(axis=1)
     reach = np.minimum(tightest, setups.queue_depth / setups.latency(False, setups.queue_depth))
     own = np.maximum(10, np.round(reach * rng.uniform(0.1, 1.4, n)))
+    part = (setups.devices_used / setups.devices)[:, None] * np.ones(6)
+    vm = setups.hides_vm[:, None] & (np.arange(6) >= 2)
     return replace(
         setups,
+        base=setups.base * part,
+        burst=setups.burst * part,
+        nominal=np.where(vm, np.nan, setups.nominal * part),
+        nominal_burst=np.where(vm, np.nan, setups.nominal_burst * part),
         rate_iops=np.where(rng.random(n) < 0.1, own, UNLIMITED),
         plateau_iops=np.where(rng.random(n) < 0.05, reach * rng.uniform(0.2, 0.9, n), UNLIMITED),
     )

@@ -68,6 +68,7 @@ class _Batch:
         self.burst = setups.burst * self.tick[:, None]
         self.capacity = (setups.burst - setups.base) * BURST_S
         self.left = self.capacity * setups.credits
+        self.start = np.maximum(1e-9, np.where(setups.ramp_s > 0, 0.0, setups.start_s) / self.tick)
         self.drift, self.drifted = setups.drift, np.zeros(len(setups))
         cpu = setups.numjobs / setups.cpu_s
         self.others = np.stack([setups.rate_iops, cpu, setups.plateau_iops], axis=1) * self.tick[:, None]
@@ -82,8 +83,8 @@ class _Batch:
 
     def _natural(self, setups: Hidden, full: bool) -> Array:
         """I/Os that the outstanding ones make in a tick when nothing throttles them."""
-        each = setups.latency(full, setups.queue_depth) + setups.think_s
-        return setups.queue_depth * self.tick / each
+        each = setups.latency(full, setups.depth) + setups.think_s
+        return setups.depth * self.tick / each
 
     @staticmethod
     def _drained(setups: Hidden) -> Array:
@@ -114,7 +115,7 @@ class _Batch:
         offered = natural * np.exp(self.drift[:m] * self.drifted[:m])
         most = np.column_stack([rooms[rows, tightest], offered, self.others[:m]])
         why = most.argmin(axis=1)
-        served = np.maximum(most[rows, why], 0.0)
+        served = np.maximum(most[rows, why], 0.0) * np.minimum(1.0, (tick + 0.5) / self.start[:m])
         by_bucket = why == 0
         cause = np.where(by_bucket, tightest + len(RESOURCES) * bursting[rows, tightest], LATENCY - 1 + why)
         cause = np.where(by_bucket & full, FULL, cause)

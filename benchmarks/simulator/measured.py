@@ -17,7 +17,8 @@ DRAWS = 400  # I/Os whose latency stands for all of a run
 @dataclass(frozen=True)
 class Report:
     """Arrays of shape (n,): IOPS, B/s, mean total latency and that of a run with one I/O outstanding in µs,
-    CPU of a job in percent; `percentiles_us` has shape (n, len(PERCENTILES)).
+    CPU of a job in percent, mean submission latency in µs, I/Os of the device per second; `percentiles_us`
+    has shape (n, len(PERCENTILES)), `consumed_pct` of Azure Monitor (n, 6).
     """
 
     iops: Array
@@ -26,6 +27,9 @@ class Report:
     unloaded_us: Array
     percentiles_us: Array
     cpu_pct: Array
+    slat_us: Array
+    device_iops: Array
+    consumed_pct: Array
     series: npt.NDArray[np.float32]
     runtime_s: Array
 
@@ -48,7 +52,7 @@ def report(setups: Hidden, course: Course, rng: np.random.Generator) -> Report:
     """
     n = len(setups)
     iops = course.served / (np.maximum(1, np.rint(setups.runtime_s / setups.tick_s)) * setups.tick_s)
-    unthrottled = setups.latency(False, setups.queue_depth)
+    unthrottled = setups.latency(False, setups.depth)
     paced = (setups.rate_iops < UNLIMITED) & (iops > 0.98 * setups.rate_iops)
     in_loop = setups.queue_depth / np.maximum(iops, 1e-9) - setups.think_s
     mean = np.where(paced, unthrottled, np.maximum(in_loop, 1e-7))
@@ -59,9 +63,22 @@ def report(setups: Hidden, course: Course, rng: np.random.Generator) -> Report:
         unloaded_us=setups.latency(False, 1.0) * 1e6 * rng.lognormal(0, 0.03, n),
         percentiles_us=_percentiles(setups, course, np.where(paced, 0.0, 1.0), rng),
         cpu_pct=np.clip(100 * iops * setups.cpu_s / setups.numjobs + rng.normal(0, 1, n), 0.1, 100),
+        slat_us=np.where(setups.synchronous, setups.numjobs / np.maximum(iops, 1e-9), 3e-6) * 1e6,
+        device_iops=iops * setups.merged * rng.normal(1, 0.01, n),
+        consumed_pct=_consumed(setups, course, iops, rng),
         series=course.series * rng.normal(1, 0.003, course.series.shape).astype(np.float32),
         runtime_s=setups.runtime_s,
     )
+
+
+def _consumed(setups: Hidden, course: Course, iops: Array, rng: np.random.Generator) -> Array:
+    """Percent of each limit as it held most of the time, on a grid of minutes; it reads 101 at most."""
+    used = iops[:, None] * setups.wants(setups.hit, False)
+    bursts = course.time_by_cause[:, 6:12] > course.time_by_cause[:, :6]
+    share = used / np.where(bursts, setups.burst, setups.base)
+    grid = np.minimum(1.0, setups.runtime_s / 60)[:, None]
+    seen = 100 * share * grid * setups.monitor_off[:, None]
+    return np.clip(seen + rng.normal(0, 0.7, seen.shape), 0.0, 101.0)
 
 
 def _percentiles(setups: Hidden, course: Course, queues: Array, rng: np.random.Generator) -> Array:

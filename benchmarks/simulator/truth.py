@@ -62,6 +62,7 @@ def _labels(setups: Hidden, i: int, cause: int, told: float, above: bool) -> tup
     """The names that are right; several where two say the same, as a full cache and the disk behind it."""
     if setups.page_hit[i] > 0.5:
         return ("page_cache",)
+    above |= bool(setups.merged[i] < 1) and not setups.knows_device[i]  # by the rate of the workload it is
     more = ("above_documented_limit",) if above else ()
     more += ("page_cache",) if setups.page_hit[i] > PLAIN else ()
     if cause == LATENCY and setups.think_s[i] > 0:
@@ -73,12 +74,12 @@ def _labels(setups: Hidden, i: int, cause: int, told: float, above: bool) -> tup
         wants = np.maximum(setups.wants(1.0, True)[i, :4], 1e-12)
         stem, quantity = RESOURCES[int((setups.base[i, :4] / wants).argmin())].rsplit("_", 1)
         return ("cache_exhaustion", f"{stem}_{quantity}", f"{stem}_burst_{quantity}", *more)
-    if np.isnan(told):
-        return ("unknown", *more)
-    if told > APART and above:
-        return more
     resource, bursting = cause % len(RESOURCES), cause >= len(RESOURCES)
     stem = LOCAL_NAMES[setups.path[i]] if resource >= 4 else BOXES[resource // 2]
+    if np.isnan(told):
+        return ("unknown", f"{stem}_{'mbps' if resource % 2 else 'iops'}", *more)
+    if told > APART and above:
+        return more
     return (f"{stem}_{'burst_' if bursting else ''}{'mbps' if resource % 2 else 'iops'}", *more)
 
 
@@ -86,9 +87,9 @@ def _alone(setups: Hidden, cause: npt.NDArray[np.int64], iops: Array) -> npt.NDA
     """Whether no other ceiling, as it is and as it is documented, lies near what was delivered."""
     rows, bucket = np.arange(len(setups)), cause < 2 * len(RESOURCES)
     clear = np.ones(len(setups), bool)
-    unloaded = setups.latency(False, setups.queue_depth)
+    unloaded = setups.latency(False, setups.depth)
     own = {
-        LATENCY: setups.queue_depth / (unloaded + setups.think_s),
+        LATENCY: setups.depth / (unloaded + setups.think_s),
         DEMAND: setups.rate_iops,
         CPU: setups.numjobs / setups.cpu_s,
         PLATEAU: setups.plateau_iops,
@@ -108,13 +109,16 @@ def _alone(setups: Hidden, cause: npt.NDArray[np.int64], iops: Array) -> npt.NDA
 def _evidence(setups: Hidden, cause: npt.NDArray[np.int64], iops: Array) -> npt.NDArray[np.bool_]:
     """Whether the run tells what speaks for its cause: each has something that must be known."""
     told = _told(setups, cause, iops)
-    throttled = setups.queue_depth / np.maximum(iops, 1e-9) > 1.3 * setups.latency(False, 1.0)
+    throttled = setups.depth / np.maximum(iops, 1e-9) > 1.3 * setups.latency(False, 1.0)
     room = np.nan_to_num(_documented(setups), nan=UNLIMITED).min(axis=1) / iops
     known = np.ones(len(setups), bool)
     known &= (cause != LATENCY) | setups.knows_unloaded | (room > FAR)
     known &= (cause != CPU) | setups.knows_cpu
     hidden = (cause == PLATEAU) | ((cause < 12) & np.isnan(told))
     known &= ~hidden | (setups.knows_unloaded & setups.knows_cpu & throttled & (room > APART**2))
+    known &= ~setups.hides & (~setups.synchronous | setups.knows_slat & (cause == LATENCY))
+    known &= (setups.merged == 1) | setups.knows_device
+    known &= (setups.start_s == 0) | (setups.ramp_s > 0) | (setups.runtime_s > 60 * setups.start_s)
     known &= (setups.think_s == 0) | (setups.knows_mean & (cause == LATENCY))
     open_hits = np.isin(setups.path, (1, 2)) & (setups.read_share > 0) & ~setups.knows_hit
     known &= ~open_hits | (setups.hit < PLAIN) | (setups.hit > 1 - PLAIN)

@@ -554,3 +554,37 @@ def test_a_spoiled_overlay_is_named():
     (folder / "2026-10-01_westeurope.csv").write_text("hello\n1\n")
     with pytest.raises(InputError, match=r"2026-10-01_westeurope.csv is not what"):
         catalog.vm("E8ds_v4")
+
+
+@pytest.mark.parametrize(
+    ("size", "uncached_iops"),
+    [
+        ("H16r", None),
+        ("Basic_A1", None),
+        ("A10", None),
+        ("NC6s_v2", 20_000),
+        ("DC4s", 6_400),
+        ("hb60rs", None),
+    ],
+)
+def test_retired_sizes_are_known_by_their_pages_but_not_offered(size: str, uncached_iops: int | None) -> None:
+    row = catalog.vm(size, "2019-09-12")
+    best = row.best("uncached_iops")
+    assert (best.value if best else None) == uncached_iops
+    temp = row.best("temp_bytes")
+    assert temp and catalog.source(temp.source_id).repository == "MicrosoftDocs/azure-docs"
+    assert row.best("temp_iops") is None and row.size not in catalog.vm_sizes()
+
+
+@pytest.mark.parametrize("size", ["E48ds_v5", "E48s_v5", "D48ds_v5", "D48s_v5"])
+def test_a_series_that_bursts_from_its_start_does_so_from_its_first_page(size: str) -> None:
+    assert catalog.vm(size, "2021-10-19").best("uncached_burst_iops") is None
+    bursts = catalog.vm(size, "2024-05-16").best("uncached_burst_iops")
+    assert bursts and bursts.value == 80_000 and bursts.valid_from == "2021-10-20"
+
+
+def test_an_ultra_disk_had_4000_mbps_when_one_was_published() -> None:
+    most = [
+        catalog.provisioned_rules("UltraSSD", day).max_bytes_per_s for day in ("2022-02-17", "2022-02-18")
+    ]
+    assert most == [2_000_000_000, 4_000_000_000]

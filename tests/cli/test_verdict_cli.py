@@ -8,7 +8,7 @@ from shutil import which
 import copied
 import pytest
 import typer
-from published_cases import cases, cases_file
+from published_cases import cases, cases_files
 from typer.testing import CliRunner, Result
 
 from azbenchlib.cli.verdict import verdict
@@ -78,7 +78,7 @@ def test_a_file_of_cases_gives_an_entry_for_each_in_order(tmp_path: Path) -> Non
     found = records(str(bare))
     assert [entry["id"] for entry in found] == [case["id"] for case in cases()]
     assert all(set(entry) >= KEYS for entry in found)
-    assert found == records(str(cases_file()))
+    assert found == [entry for path in cases_files() for entry in records(str(path))]
     for entry, case in zip(found, cases(), strict=True):
         assert set(entry["achieved"]) == {"iops", "mbps"}
         assert (entry["binding"] == []) == (case["kind"] in ("cost_example", "catalogue"))
@@ -146,7 +146,7 @@ def test_runs_that_say_the_same_share_a_card() -> None:
 
 def test_the_card_of_one_run_ends_with_the_job_to_run(fio_output: Path) -> None:
     done = run(str(fio_output), "--vm", "L8s_v2", "--disk", "nvme")
-    assert "[morejobs]" in done.stdout and "filename=${TARGET}" in done.stdout
+    assert "[depth2048]" in done.stdout and "filename=${TARGET}" in done.stdout
 
 
 def test_real_fio_output_of_this_machine(tmp_path: Path) -> None:

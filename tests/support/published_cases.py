@@ -1,4 +1,4 @@
-"""Published cases of Azure disks, from the folder beside the corpus."""
+"""Published cases of Azure disks, from the files beside the corpus."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from typing import Any
 
 from azbenchlib.verdict.cases.read import deliver_case
 
-__all__ = ["cases", "cases_file", "deliver_case"]
+__all__ = ["cases", "cases_files", "deliver_case"]
 
 
-def cases_file() -> Path | None:
-    """The file with all of them; None where the corpus is not."""
+def cases_files() -> list[Path]:
+    """The files with all of them; none where the corpus is not."""
     corpus = os.environ.get("AZBENCH_CORPUS")
-    path = Path(corpus).parent / "cases" / "cases.json" if corpus else None
-    return path if path and path.is_file() else None
+    return sorted((Path(corpus).parent / "cases").glob("cases*.json")) if corpus else []
 
 
 def cases() -> list[dict[str, Any]]:
     """All that there are; none where the corpus is not."""
-    path = cases_file()
-    return json.loads(path.read_text())["cases"] if path else []
+    return [case for path in cases_files() for case in json.loads(path.read_text())["cases"]]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import calibrate_verdict as calibrate
+import judge_cases
 import numpy as np
 import simulator
 from simulator.hidden import UNLIMITED
@@ -28,7 +29,7 @@ def bursting(
     )
 
 
-__all__ = ["Logged", "bursting", "calibrate", "limits", "logs", "simulator", "trace"]
+__all__ = ["Logged", "bursting", "calibrate", "judge_cases", "limits", "logs", "simulator", "trace"]
 
 
 @dataclass(frozen=True)

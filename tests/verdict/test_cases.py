@@ -16,9 +16,10 @@ LIMIT_ENDS = ("_iops", "_mbps")
 
 
 def explained(case: dict[str, Any]) -> bool:
-    """A measurement whose limit is a documented one, and whose load is stated in full."""
+    """A measurement whose limit is a documented one with its figure, and whose load is stated in full."""
     return (
         case["kind"] == "measurement"
+        and bool(case["expected"]["achieved"])
         and case["expected"]["binding"][0].endswith(LIMIT_ENDS)
         and "bs_kib" in case["job"]
     )

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -134,7 +135,7 @@ def test_a_full_write_cache_falls_to_the_disk() -> None:
             {"queue_depth": 64.0, **both(900.0), "nominal": limits(disk_iops=500.0)},
             ("above_documented_limit",),
         ),
-        ({"queue_depth": 64.0, **both(900.0)}, ("unknown",)),
+        ({"queue_depth": 64.0, **both(900.0)}, ("unknown", "disk_iops")),
         ({"page_hit": 1.0, "direct": False, "working_set_bytes": 1e9}, ("page_cache",)),
     ],
 )
@@ -143,6 +144,42 @@ def test_truth_names_what_was_put_in(values: dict, labels: tuple[str, ...]) -> N
     found = simulator.truth(setup, simulator.run(setup, np.random.default_rng(0)))
     assert found.labels == [labels]
     assert found.identifiable.all()
+
+
+def test_a_job_that_waits_in_submission_has_one_io_outstanding_and_tells_so() -> None:
+    got = measured(simulator.fixed(queue_depth=64.0, numjobs=4.0, synchronous=True, latency_disk_s=1e-3))
+    assert got.iops[0] == pytest.approx(4_000, rel=0.01)
+    assert got.slat_us[0] * got.iops[0] / 4 == pytest.approx(1e6, rel=0.01)
+
+
+@pytest.mark.parametrize(("merged", "bs_bytes", "iops"), [(0.1, 8 * KIB, 5_000), (2.0, 128 * KIB, 250)])
+def test_limits_count_the_ios_of_the_device(merged: float, bs_bytes: int, iops: float) -> None:
+    more = {"merged": merged, "bs_bytes": float(bs_bytes), "counted_in_units": False}
+    got = measured(simulator.fixed(queue_depth=256.0, **more, **both(500.0)))
+    assert got.iops[0] == pytest.approx(iops, rel=0.01)
+    assert got.device_iops[0] == pytest.approx(500, rel=0.05)
+
+
+def test_a_start_lowers_a_short_run_but_not_one_with_ramp_time() -> None:
+    ramps = {"ramp_s": np.array([0.0, 10.0]), "start_s": 2.0, "runtime_s": 20.0}
+    got = measured(simulator.fixed(2, queue_depth=256.0, **ramps, **both(500.0)))
+    assert got.iops == pytest.approx([475, 500], rel=0.01)
+
+
+def test_azure_monitor_reads_a_hundred_percent_of_the_limit_that_binds() -> None:
+    caps = limits(disk_iops=500.0, vm_uncached_iops=1000.0)
+    got = measured(simulator.fixed(queue_depth=256.0, runtime_s=600.0, base=caps, burst=caps))
+    assert got.consumed_pct[0, :3] == pytest.approx([100, 0, 50], abs=3)
+
+
+def test_what_the_verdict_is_not_told_is_not_identifiable() -> None:
+    caps = {**both(900.0), "nominal": limits(disk_iops=880.0), "nominal_burst": limits(disk_iops=880.0)}
+    told = simulator.fixed(3, queue_depth=64.0, **caps)
+    hidden = replace(
+        told, hides_caching=np.array([False, True, False]), hides_vm=np.array([False, False, True])
+    )
+    found = simulator.truth(hidden, simulator.run(hidden, np.random.default_rng(0)))
+    assert found.identifiable.tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("off", [1.0, 1.08, 0.93])
@@ -160,3 +197,7 @@ def test_ranges_are_wider_than_what_was_measured() -> None:
     assert np.isin([512, 2**20], setups.bs_bytes).all()
     assert setups.queue_depth.min() == 1 and setups.queue_depth.max() > 900
     assert setups.runtime_s.min() < 12 and setups.runtime_s.max() > 1600
+    assert setups.cpu_s.min() < 2e-6 and setups.cpu_s.max() > 35e-6
+    assert setups.merged.min() < 0.1 and setups.merged.max() == 4
+    assert 0.01 < setups.synchronous.mean() < 0.1 and setups.start_s.max() > 2.5
+    assert (setups.devices_used < setups.devices).any() and 0.1 < setups.hides.mean() < 0.2

@@ -36,6 +36,15 @@ def test_probabilities_mean_what_they_say(found: pd.DataFrame) -> None:
     assert calibrate.brier(found) < 0.08
 
 
+def test_what_it_is_not_told_leaves_the_right_label_among_the_first_two(found: pd.DataFrame) -> None:
+    some = found[found["hides"]]
+    assert 0.08 * N < len(some) < 0.25 * N and not some["identifiable"].any()
+    assert some["second"].mean() >= 0.93
+    sure = some[some["probability"] >= 0.95]
+    allowed = (1 - sure["probability"]).sum() + 2 * np.sqrt((sure["probability"] * 0.05).sum())
+    assert (~sure["named"]).sum() <= allowed
+
+
 def test_every_kind_of_cause_was_there(found: pd.DataFrame) -> None:
     causes = {labels[0] for labels in found["truth"]}
     assert {"disk_iops", "disk_burst_mbps", "vm_uncached_iops", "vm_cached_mbps", "temp_mbps"} <= causes

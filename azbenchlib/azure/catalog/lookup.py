@@ -27,6 +27,7 @@ from azbenchlib.core.nearest import nearest
 from azbenchlib.core.units import format_size
 
 _PREFIX = "Standard_"
+RETIRED_FILE = "vm_retired.csv"
 SIZES_OVERLAY_ID = "az-list-skus"  # source_id of an overlay: this, its day, its region
 _TEXT = {"size", "source_id", "name", "sku", "note", "valid_from", "valid_to"}
 
@@ -125,8 +126,9 @@ def provisioned_rules(sku: str, as_of: date | str | None = None) -> ProvisionedR
 
 
 def vm_sizes() -> list[str]:
-    """Every VM size that the catalogue knows, of any time."""
-    return [rows[0]["size"] for rows in _sizes(overlays.files("catalog")).values()]
+    """Every VM size that the catalogue knows, but for those that Azure has retired altogether."""
+    gone = {_key(row["size"]) for row in read(DATA / RETIRED_FILE)}
+    return [rows[0]["size"] for key, rows in _sizes(overlays.files("catalog")).items() if key not in gone]
 
 
 def provisioned_skus() -> tuple[str, ...]:
@@ -167,7 +169,7 @@ def forget() -> None:
 def _sizes(extra: tuple[Path, ...]) -> Mapping[str, Rows]:
     """Rows by key of the size, in order of precedence."""
     found: dict[str, Rows] = defaultdict(list)
-    for path in (*reversed(extra), DATA / "vm_api.csv", DATA / "vm_pages.csv"):
+    for path in (*reversed(extra), DATA / "vm_api.csv", DATA / "vm_pages.csv", DATA / RETIRED_FILE):
         for row in _overlay_rows(path) if path in extra else read(path):
             found[_key(row["size"])].append(row)
     return dict(found)

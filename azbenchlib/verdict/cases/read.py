@@ -20,6 +20,7 @@ from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import Delivered, deliver
 from azbenchlib.model.setup import VM, Cap, Disk, Setup, Volume
+from azbenchlib.verdict.cases import monitored
 
 Case = Mapping[str, Any]
 
@@ -35,9 +36,10 @@ _BYTES = {
     **dict.fromkeys(("bps", "bytes_per_s"), 1),
 }
 _US = {"us": 1, "ms": US_PER_MS, "s": US_PER_S}
-_MEAN = re.compile(
-    r"^(?:clat_|lat_|latency_)?(?:mean|avg)_(us|ms|s)$|^(?:lat|latency)_(?:mean_|avg_)?(us|ms|s)$"
-)
+_MEAN = re.compile(r"^(?:(?:lat_|latency_)?(?:mean|avg)|lat|latency)_(?P<unit>us|ms|s)$")
+_CLAT = re.compile(r"^clat(?:_mean|_avg)?_(?P<unit>us|ms|s)$")
+_SLAT = re.compile(r"^slat(?:_mean|_avg)?_(?P<unit>us|ms|s)$")
+_DEVICES = ("devices", "nvme_devices", "nvme_count")  # of a job: how many local disks it drove at once
 _PERCENTILE = re.compile(r"^(?:c?lat_)?p(\d+(?:_\d+)?)_(us|ms|s)$")
 _LONGEST = re.compile(r"^(?:c?lat_)?max_(us|ms|s)$")
 
@@ -66,7 +68,7 @@ def stated_setup(case: Case) -> Setup:
         counts[role] = counts.get(role, 0) + 1
         disks.append(_disk(row, f"{role}{counts[role]}", role, job))
     if job.get("target") in LOCAL:
-        disks = [Disk(name=job["target"], role=job["target"])]
+        disks = [_local(job["target"], case)]
     if job.get("target") == "ephemeral_os":
         disks = [Disk(name="os", role="ephemeral_os", placement="temp" if vm.get("temp") else "cache")]
     return Setup(replace(VM(size=vm.get("size")), **limits), tuple(disks), _day(case))
@@ -77,7 +79,19 @@ def setup_of(case: Case) -> Setup:
     return resolve(stated_setup(case), SNAPSHOT)
 
 
+def _local(target: str, case: Case) -> Disk:
+    """The local disk that a case drove, or as many as it says of them."""
+    rows = [row for row in case.get("disks") or () if row.get("role") == target]
+    stated = [*(row.get("count") for row in rows), *(case["job"].get(name) for name in _DEVICES)]
+    count = next((int(n) for n in stated if n), None)
+    unstated = frozenset() if count else frozenset({"count"})
+    return Disk(name=target, role=target, count=count or 1, striped=(count or 1) > 1, unstated=unstated)
+
+
 def _day(case: Case) -> str:
+    """The day whose limits apply: as the case says, else as its source does."""
+    if case.get("as_of"):
+        return str(case["as_of"])
     found = re.search(r"ms\.date (\d{4}-\d\d-\d\d)", str(case.get("source", "")))
     return found[1] if found else SNAPSHOT
 
@@ -95,6 +109,7 @@ def _disk(row: Case, name: str, role: str, job: Case) -> Disk:
         striped=bool(job.get("striped")),
         cache_hit=job.get("cache_hit"),
         bursting=row.get("bursting"),
+        unstated=frozenset() if row.get("cache") else frozenset({"caching"}),
     )
 
 
@@ -247,12 +262,17 @@ def _flow(
         numjobs=job.get("jobs") or 1,
         runtime_s=job.get("runtime_s"),
         direct=None if job.get("direct") is None else bool(job["direct"]),
-        mean_us=_mean_us(observed),
+        mean_us=_mean_us(observed, _MEAN) or _mean_us(observed, _CLAT),
         percentiles=_percentiles(observed),
         cpu_pct=observed.get("cpu_pct"),
         rate_iops=rate_iops,
         working_set_bytes=_span(job),
         tool=job.get("tool"),
+        slat_us=_mean_us(observed, _SLAT),
+        ramp_s=job.get("ramp_s"),
+        device_iops=_device_iops(job, observed),
+        consumed_pct=monitored.consumed(case),
+        credits_used_pct=monitored.credits_used(case),
     )
     if seen.iops is None and seen.bw_bytes_per_s is None and seen.mean_us is None and not seen.percentiles:
         raise InputError(f"observed has no rate or latency; it has: {', '.join(observed) or 'nothing'}")
@@ -275,11 +295,17 @@ def _first(observed: Case, scales: Mapping[str, float]) -> float | None:
     )
 
 
-def _mean_us(observed: Case) -> float | None:
+def _mean_us(observed: Case, pattern: re.Pattern[str]) -> float | None:
     for name, value in observed.items():
-        if isinstance(value, int | float) and (match := _MEAN.match(name)):
-            return float(value * _US[match[1] or match[2]])
+        if isinstance(value, int | float) and (match := pattern.match(name)):
+            return float(value * _US[match["unit"]])
     return None
+
+
+def _device_iops(job: Case, observed: Case) -> float | None:
+    """I/Os per second of the device, by its own count of a run whose length is known."""
+    ios, seconds = observed.get("disk_ios"), job.get("runtime_s")
+    return ios / seconds if isinstance(ios, int | float) and ios and seconds else None
 
 
 def _percentiles(observed: Case) -> dict[float, float]:

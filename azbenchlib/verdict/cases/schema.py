@@ -6,6 +6,7 @@ A case may have more keys than are named here; figures in `observed` are looked 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -42,6 +43,13 @@ def _one_of(*choices: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _iso_day(value: str) -> str:
+    """A day; the first one of a month or a year that stands alone."""
+    day = value + "-01" * max(0, 2 - value.count("-"))
+    return date.fromisoformat(day).isoformat()
+
+
+IsoDay = Annotated[StrictStr, AfterValidator(_iso_day)]
 Role = Annotated[StrictStr, _one_of(*schema.ROLES)]
 HostCaching = Annotated[StrictStr, _one_of(*schema.HOST_CACHING)]
 
@@ -86,6 +94,10 @@ class CaseJob(_Part):
     qd_total: Positive | None = None
     jobs: Annotated[StrictInt, Field(ge=1)] | None = None
     runtime_s: Positive | None = None
+    ramp_s: Number | None = None
+    devices: Annotated[StrictInt, Field(ge=1, le=_MOST_DISKS)] | None = None
+    nvme_devices: Annotated[StrictInt, Field(ge=1, le=_MOST_DISKS)] | None = None
+    nvme_count: Annotated[StrictInt, Field(ge=1, le=_MOST_DISKS)] | None = None
     lat_ms: Positive | None = None
     target: StrictStr | None = None
     direct: StrictBool | Literal[0, 1] | None = None
@@ -132,6 +144,7 @@ class Case(_Part):
 
     kind: StrictStr | None = None
     source: StrictStr | None = None
+    as_of: IsoDay | None = None
     vm: CaseVm | None = None
     disks: list[CaseDisk] | None = None
     job: CaseJob | None = None

@@ -1,0 +1,110 @@
+"""What the description of a setup leaves open: the setup once for each value that an open fact may have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from azbenchlib.analysis.flow import Flow
+from azbenchlib.model.rules import CACHE_BELOW_BYTES
+from azbenchlib.model.setup import VM, Disk, Setup
+
+CACHING_FACT, DEVICES_FACT, PLACE_FACT = "the host caching", "the number of NVMe devices", "the disk"
+
+# Weights of what is not stated, before the rates are looked at; our judgement. Azure's defaults are None for
+# data disks and ReadWrite for OS disks; who measures a data disk without a word on caching mostly left it so.
+_CACHING = {
+    "data": {"None": 0.72, "ReadOnly": 0.23, "ReadWrite": 0.05},
+    "os": {"None": 0.1, "ReadOnly": 0.2, "ReadWrite": 0.7},
+}
+_ONE_DEVICE = 0.5
+_PLACES = {"a disk without host caching": 0.6, "a disk with host caching": 0.25, "the temp disk": 0.15}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """A setup with nothing open, its weight, and the value of each open fact in it."""
+
+    setup: Setup
+    weight: float
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+def readings(setup: Setup, flow: Flow) -> list[Reading]:
+    """Every reading of a setup; itself alone where nothing that matters to the flow is open."""
+    found = [Reading(setup=setup, weight=1.0)]
+    if not setup.disks and setup.vm.stated:
+        found = list(_places(found[0]))
+    for more in (_cachings, _devices):
+        found = [made for reading in found for made in more(reading, flow)]
+    return found
+
+
+def _places(reading: Reading) -> Iterator[Reading]:
+    """Where the I/O went, of a VM whose disks are not described."""
+    vm = reading.setup.vm
+    disks = {
+        "a disk without host caching": Disk(name="disk"),
+        "a disk with host caching": Disk(name="disk", caching="ReadOnly"),
+        "the temp disk": Disk(name="temp", role="temp"),
+    }
+    known = {name: disk for name, disk in disks.items() if _limits(vm, disk)}
+    total = sum(_PLACES[name] for name in known)
+    for name, disk in known.items():
+        made = replace(reading.setup, disks=(disk,))
+        yield Reading(setup=made, weight=_PLACES[name] / total, facts=((PLACE_FACT, name),))
+    if not known:
+        yield reading
+
+
+def _limits(vm: VM, disk: Disk) -> bool:
+    """Whether a limit of the VM is documented for a disk like this."""
+    if disk.role == "temp":
+        return bool(vm.temp)
+    return bool(vm.cached if disk.caching != "None" else vm.uncached)
+
+
+def _cachings(reading: Reading, flow: Flow) -> Iterator[Reading]:
+    """The driven disks with each host caching that they may have, all with the same."""
+    driven = [volume.disk for volume in flow.driven(reading.setup)]
+    doubtful = [disk for disk in driven if "caching" in disk.unstated and _cacheable(disk)]
+    if not doubtful:
+        yield reading
+        return
+    names = {disk.name for disk in doubtful}
+    for caching, weight in _CACHING.get(doubtful[0].role, _CACHING["data"]).items():
+        disks = tuple(
+            replace(disk, caching=caching) if disk.name in names else disk for disk in reading.setup.disks
+        )
+        yield Reading(
+            setup=replace(reading.setup, disks=disks),
+            weight=reading.weight * weight,
+            facts=(*reading.facts, (CACHING_FACT, caching)),
+        )
+
+
+def _cacheable(disk: Disk) -> bool:
+    """Whether Azure allows host caching of a disk, as far as is known."""
+    small = disk.size_bytes is None or disk.size_bytes < CACHE_BELOW_BYTES
+    return not disk.local and small and (disk.kind is None or disk.kind.cacheable)
+
+
+def _devices(reading: Reading, flow: Flow) -> Iterator[Reading]:
+    """One local NVMe device, or all that the VM has."""
+    driven = {v.disk.name: v.disk for v in flow.driven(reading.setup) if v.disk.place == "nvme"}
+    doubtful = {name for name, disk in driven.items() if "count" in disk.unstated}
+    every = reading.setup.vm.nvme_count
+    if not doubtful or every is None or every < 2:
+        yield reading
+        return
+    one = (*reading.facts, (DEVICES_FACT, "one"))
+    yield replace(reading, weight=reading.weight * _ONE_DEVICE, facts=one)
+    disks = tuple(
+        replace(disk, count=every, striped=True) if disk.name in doubtful else disk
+        for disk in reading.setup.disks
+    )
+    yield Reading(
+        setup=replace(reading.setup, disks=disks),
+        weight=reading.weight * (1 - _ONE_DEVICE),
+        facts=(*reading.facts, (DEVICES_FACT, f"all {every}")),
+    )

@@ -1,0 +1,135 @@
+"""Evidence beside the rate: submission, latency shape, CPU per I/O, the device's count, Azure Monitor."""
+
+from dataclasses import replace
+
+import pytest
+
+from azbenchlib.analysis.observation import Observation
+from azbenchlib.core.units import KIB, MB
+from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.verdict import judge
+from azbenchlib.verdict.cases import monitored
+from azbenchlib.verdict.evidence import effective_depth, flat
+
+P30 = Disk(name="p30", sku="Premium_LRS", tier="P30", cap=Cap(iops=5000, bytes_per_s=200 * MB))
+P4 = Disk(name="p4", sku="Premium_LRS", cap=Cap(iops=120, bytes_per_s=25 * MB, burst_iops=3500))
+S30 = Disk(name="s30", sku="Standard_LRS", cap=Cap(iops=500, bytes_per_s=60 * MB))
+D8S = VM(uncached=Cap(iops=12_800, bytes_per_s=192 * MB), cached=Cap(iops=16_000, bytes_per_s=128 * MB))
+TEMP = Setup(VM(temp=Cap(iops=64_000, bytes_per_s=768 * MB)), (Disk(name="temp", role="temp"),))
+
+
+def run(**known: object) -> Observation:
+    usual = {"read_share": 1.0, "bs_bytes": 4 * KIB, "queue_depth": 64, "runtime_s": 60, "direct": True}
+    return Observation(**{**usual, **known})  # type: ignore[arg-type]
+
+
+def test_a_job_that_waits_in_submission_has_one_io_outstanding() -> None:
+    assert effective_depth(run(iops=6_234, queue_depth=256, slat_us=158.7)) == 1
+    assert effective_depth(run(iops=6_234, queue_depth=256, slat_us=4)) == 256
+    assert effective_depth(run(iops=24_000, queue_depth=256, numjobs=4, slat_us=158)) == 4
+    setup = Setup(D8S, (replace(P30, caching="ReadOnly"),))
+    seen = run(iops=6_234, queue_depth=256, mean_us=41_029)
+    assert judge(replace(seen, slat_us=158.7), setup).binding == ("latency_qd",)
+    assert judge(replace(seen, slat_us=4), setup).binding == ("unknown",)
+
+
+def test_a_flat_latency_argues_against_a_throttle() -> None:
+    even, uneven = {1.0: 800.0, 99.0: 1_100.0}, {1.0: 150.0, 99.0: 30_000.0}
+    assert flat(run(percentiles=even)) and not flat(run(percentiles=uneven))
+    assert not flat(run(percentiles={1.0: 200_000.0, 99.0: 230_000.0}))  # longer than a tick: a deep queue
+    throttled = judge(run(iops=65_000, percentiles=uneven), TEMP)
+    smooth = judge(run(iops=65_000, percentiles=even), TEMP)
+    assert throttled.binding == ("temp_iops",)
+    assert smooth.posterior["temp_iops"] < throttled.posterior["temp_iops"] - 0.01
+
+
+def test_the_cpu_is_the_likelier_the_more_ios_a_job_issues() -> None:
+    busy, idle, spread = (
+        judge(run(iops=iops, numjobs=jobs, percentiles={1.0: 1_000.0, 99.0: 1_400.0}), TEMP)
+        for iops, jobs in ((54_000, 1), (2_000, 1), (54_000, 32))
+    )
+    assert busy.binding == ("host_cpu",)
+    assert idle.posterior.get("host_cpu", 0) < 0.01 and spread.posterior["host_cpu"] < 0.3
+    assert judge(run(iops=54_000, cpu_pct=10), TEMP).posterior.get("host_cpu", 0) < 0.1
+
+
+def test_the_devices_own_count_meets_the_iops_limit() -> None:
+    setup = Setup(D8S, (S30,))
+    merged = run(iops=5_634, bs_bytes=8 * KIB, queue_depth=512)
+    assert judge(merged, setup).binding == ("above_documented_limit",)
+    assert judge(replace(merged, device_iops=500), setup).binding == ("disk_iops",)
+    split = run(iops=253.5, bs_bytes=256 * KIB, queue_depth=512)
+    assert judge(split, setup).binding == ("disk_mbps",)
+    assert judge(replace(split, device_iops=507), setup).binding == ("disk_iops",)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"device_iops": 5_000 * 1.05}, {"device_iops": 50_000, "direct": False}],
+    ids=["same", "buffered"],
+)
+def test_a_count_that_says_nothing_new_is_left_aside(changed: dict[str, object]) -> None:
+    seen = run(iops=5_000, direct=changed.get("direct", True))
+    with_it = replace(seen, **changed)
+    assert judge(with_it, Setup(D8S, (P30,))).posterior == judge(seen, Setup(D8S, (P30,))).posterior
+
+
+def test_what_a_disk_counts_as_several_is_not_counted_twice_when_the_kernel_splits_it() -> None:
+    seen = run(iops=1_260, bs_bytes=1024 * KIB)
+    setup = Setup(VM(), (replace(P30, cap=Cap(iops=5_000)),))
+    assert judge(seen, setup).limits == judge(replace(seen, device_iops=4 * 1_260), setup).limits
+
+
+def test_a_short_run_without_ramp_time_may_stay_below_a_burst_limit() -> None:
+    setup, seen = Setup(D8S, (P4,)), run(iops=3_270, queue_depth=1024, runtime_s=20)
+    short, ramped, long = (
+        judge(replace(seen, **known), setup).posterior["disk_burst_iops"]
+        for known in ({}, {"ramp_s": 10}, {"runtime_s": 600})
+    )
+    assert short > 0.95 > max(ramped, long)
+
+
+@pytest.mark.parametrize(
+    ("percent", "caching", "low", "high"),
+    [(None, "None", 0.1, 0.9), (101, "None", 0.95, 1), (60, "None", 0, 0.1), (80, "ReadOnly", 0.001, 0.9)],
+)
+def test_consumed_percentages_of_azure_monitor(
+    percent: float | None, caching: str, low: float, high: float
+) -> None:
+    """101 % is nearly proof; less is none against it where misses of cached disks are counted elsewhere."""
+    setup = Setup(D8S, (replace(P30, count=4, striped=True, caching=caching),))
+    seen = run(
+        iops=12_200, runtime_s=600, consumed_pct={} if percent is None else {"vm_uncached_iops": percent}
+    )
+    got = judge(seen, setup, cache_hit=0.0 if caching != "None" else None)
+    assert low <= got.posterior.get("vm_uncached_iops", 0) <= high
+
+
+def test_used_credits_tell_burst_from_base() -> None:
+    setup = Setup(D8S, (replace(P4, cap=Cap(iops=3_400, burst_iops=3_500)),))
+    seen = run(iops=3_500)
+    spent = judge(replace(seen, credits_used_pct={"disk_iops": 100}), setup)
+    full = judge(replace(seen, credits_used_pct={"disk_iops": 20}), setup)
+    assert spent.posterior["disk_iops"] > 0.8 and full.posterior["disk_burst_iops"] > 0.9
+
+
+def test_percentages_are_found_by_their_words() -> None:
+    case = {
+        "observed": {
+            "iops": 1,
+            "vm_uncached_iops_consumed_pct": 101,
+            "disk_util_pct": 100,
+            "consumed_pct": {"disk_iops": 40},
+        },
+        "azure_monitor": {
+            "VM Cached Bandwidth Consumed Percentage": 55.5,
+            "Data Disk Used Burst IO Credits Percentage": 99,
+            "VM Remote Used Burst BPS Credits Percentage": 12,
+        },
+    }
+    assert monitored.consumed(case) == {
+        "vm_uncached_iops": 101,
+        "disk_iops": 40,
+        "vm_cached_mbps": 55.5,
+    }
+    assert monitored.credits_used(case) == {"disk_iops": 99, "vm_uncached_mbps": 12}
