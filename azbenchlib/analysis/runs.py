@@ -137,6 +137,7 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         mean_us=_mean_us(jobs, figures, "lat") or rates[0].get("latency_us"),
         slat_us=_mean_us(jobs, figures, "slat"),
         ramp_s=_value(first, "ramp_s"),
+        device_iops=_device_iops(first, sums["iops"]),
         percentiles=_percentiles(jobs, figures),
         cpu_pct=_cpu(jobs),
         rate_iops=sum_known([_asked(job) for job in jobs]),
@@ -267,6 +268,11 @@ def _whole(jobs: list[Row], figures: _Figures) -> tuple[str, list[Row]]:
     ddir = next(iter(moved)) if len(moved) == 1 else ""
     whole = figures.wholes.get((ids, ddir), "")
     return whole, [row for row in figures.percentiles.get(whole, ()) if row["ddir"] == ddir]
+
+
+def _device_iops(job: Row, iops: float | None) -> float | None:
+    ratio = _value(job, "device_ios_per_io")
+    return None if iops is None or ratio is None else iops * ratio
 
 
 def _cpu(jobs: list[Row]) -> float | None:

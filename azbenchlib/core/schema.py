@@ -198,6 +198,9 @@ TABLES: dict[str, Table] = {
             "idle_before_s": _real("Rest before the run", "s"),
             "usr_cpu_pct": _real("User CPU", "%"),
             "sys_cpu_pct": _real("System CPU", "%"),
+            "device_ios_per_io": _real(
+                "I/Os of the devices for one of the jobs that ran at once, after merging and splitting"
+            ),
             "error": Column(dtype=INT, doc="The tool's error code; 0: none"),
             "source_path": _text("The file it was read from"),
             "source_sha256": _text("Hash of that file"),

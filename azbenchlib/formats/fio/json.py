@@ -34,6 +34,7 @@ from azbenchlib.core import histogram, schema, units
 from azbenchlib.core.findings import ERROR, WARNING, Code, Severity, job_label
 from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
 from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.fio._disk_util import device_ios_per_io
 from azbenchlib.formats.fio._jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, report_complaints
 from azbenchlib.formats.fio._json_documents import Document, find_documents, shows_document, superseded
 from azbenchlib.formats.fio._mixed import read_beside_json
@@ -71,10 +72,10 @@ def read_fio_json(source: Source) -> Records:
     replaced = superseded(found.documents)
     for number, document in enumerate(found.documents):
         _report_document(records, source, number, document)
-        shared = SharedOptions(document)
+        shared, ratio = SharedOptions(document), device_ios_per_io(document)
         for place, entry in document.entries:
             run_id = source.run_id(number, place)
-            _Job(records, source, document, shared, run_id).read(entry, number, place)
+            _Job(records, source, document, shared, run_id, ratio).read(entry, number, place)
             if number in replaced:
                 records.finding(
                     Code.INTERIM_DOCUMENT,
@@ -112,10 +113,16 @@ class _Job:
     """One entry of ``jobs`` or ``client_stats`` on its way into the tables."""
 
     def __init__(
-        self, records: Records, source: Source, document: Document, shared: SharedOptions, run_id: str
+        self,
+        records: Records,
+        source: Source,
+        document: Document,
+        shared: SharedOptions,
+        run_id: str,
+        device_ios: float | None,
     ) -> None:
         self.records, self.source, self.document, self.run_id = records, source, document, run_id
-        self.shared = shared
+        self.shared, self.device_ios = shared, device_ios
         self.complaints = Complaints()
 
     def read(self, entry: Any, number: int, place: int) -> None:
@@ -167,6 +174,8 @@ class _Job:
             message = f"{self.label}: the options are of another job, or of one among several in the row"
             advice = "Do not rely on the columns made from options; give each job its own new_group"
             self._finding(Code.OPTIONS_OF_ANOTHER_JOB, message, advice)
+        if not columns.get("ramp_s"):  # the devices count in a ramp too
+            columns["device_ios_per_io"] = self.device_ios
         columns["level"] = "all" if is_sum else "group" if (workload.members or 1) > 1 else "job"
         if is_sum or mingled:
             columns = {key: columns[key] for key in columns.keys() - {"queue_depth", "working_set_bytes"}}
