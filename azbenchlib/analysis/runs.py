@@ -79,7 +79,8 @@ def _by_run(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _run(group: pd.DataFrame, figures: _Figures) -> Run:
-    parts = [part for _, part in group.groupby(_ALIKE, sort=False, dropna=False)]
+    alike = [part for _, part in group.groupby(_ALIKE, sort=False, dropna=False)] if len(group) > 1 else []
+    parts = alike or [group]
     ids = tuple(map(str, group["run_id"]))
     setup = group["setup_id"].iloc[0]
     jobs = zip(ids, group["job"], strict=True)
