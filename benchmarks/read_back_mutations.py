@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TEST = "tests/report/test_read_back.py"
-COPIED = ("azbenchlib", "tests/support/readback", "datasets", TEST)
+COPIED = ("azbenchlib", "tests/support/readback", "tests/data/fio", "datasets", TEST)
 LONGEST_S = 600
 
 
@@ -37,6 +37,7 @@ class Mutation:
 
 # Words of the tests' names.
 ULTRA, LOCAL, STATED = "tables and ultra", "tables and azure-local", "known_to_be_true and setups"
+OUTPUTS = "without_a_manifest and jobs"
 MUTATIONS = (
     Mutation(
         "the lead has the limit that was not reached",
@@ -144,6 +145,31 @@ MUTATIONS = (
         "{format_money(float(one.candidate.price) / 2)} a month",
         ULTRA,
         ("cheaper", "652"),
+    ),
+    Mutation(
+        "a job has the figures of another",
+        "analysis/repeats.py",
+        "named = numbered.mask(by_job, \"job '\" + first[\"job\"].astype(\"string\") + \"'\").where(n > 1)",
+        "turned = first[\"job\"].astype(\"string\")[::-1].to_numpy()\n    "
+        "named = numbered.mask(by_job, \"job '\" + turned + \"'\").where(n > 1)",
+        OUTPUTS,
+        ("table results", "9,000", "1,000"),
+    ),
+    Mutation(
+        "reads are called writes",
+        "analysis/grouping.py",
+        'DIRECTION_WORDS = {"read": "reads", "write": "writes",',
+        'DIRECTION_WORDS = {"read": "writes", "write": "reads",',
+        OUTPUTS,
+        ("table results", "QD 1, writes"),
+    ),
+    Mutation(
+        "jobs of a file are taken for repeats",
+        "analysis/repeats.py",
+        'return found["which"].set_axis(runs.index).astype("string").fillna("")',
+        'return found["which"].set_axis(runs.index).astype("string").str[:0].fillna("")',
+        OUTPUTS,
+        ("card", "3,000 IOPS"),
     ),
 )  # fmt: skip
 

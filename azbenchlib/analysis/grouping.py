@@ -104,8 +104,7 @@ def _whole(runs: pd.DataFrame, full: pd.Series) -> pd.Series:
     """The workload of all rows that ran at once: its name, or the names of several with a plus between."""
     several = runs.groupby(["at_once"])["workload"].transform("nunique") > 1
     several |= runs.groupby(["at_once"])["series"].transform("nunique") > 1
-    joined = full.groupby(runs["at_once"]).transform(lambda some: " + ".join(dict.fromkeys(some)))
-    return runs["workload"].mask(several, joined)
+    return runs["workload"].mask(several, repeats.joined(full, runs["at_once"], " + "))
 
 
 def _directed(runs: pd.DataFrame) -> pd.Series:
@@ -198,22 +197,23 @@ def curves(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.D
         Columns series, facet, ddir, lat_kind, percentile, lat_us, n; completion latency where the tool
         gave it. Several runs of one workload are merged from their bins; without bins they are left out.
     """
-    parts = []
-    for group in _timed(arrangement.runs, tables):
-        here = group[["run_id", "ddir", "lat_kind", "series", "facet"]]
-        counts = here.merge(tables["latency"], on=["run_id", "ddir", "lat_kind"])["n"].sum(min_count=1)
-        curve = here.merge(tables["percentiles"], on=["run_id", "ddir", "lat_kind"])
-        if len(here) > 1 or curve.empty:
-            bins = here.merge(tables["bins"], on=["run_id", "ddir", "lat_kind"])
-            if bins["run_id"].nunique() < len(here):
-                continue
-            curve = merged(bins, CURVE, by=(*KEYS, "lat_kind"))
-        parts.append(curve.assign(n=counts)[[*KEYS, "lat_kind", "percentile", "lat_us", "n"]])
+    names = ["run_id", "ddir", "lat_kind", "series", "facet"]
+    groups = [group[names].assign(group=i) for i, group in enumerate(_timed(arrangement.runs, tables))]
+    here = pd.concat(groups) if groups else pd.DataFrame(columns=[*names, "group"])
+    of_run = ["run_id", "ddir", "lat_kind"]
+    counts = here.merge(tables["latency"], on=of_run).groupby("group")["n"].sum(min_count=1)
+    size = here.groupby("group")["run_id"].transform("size")
+    told = here[size == 1].merge(tables["percentiles"], on=of_run)
+    rest = here[~here["group"].isin(told["group"])]
+    parts = [told]
+    for group, bins in rest.merge(tables["bins"], on=of_run).groupby("group"):
+        if bins["run_id"].nunique() == (rest["group"] == group).sum():
+            parts.append(merged(bins, CURVE, by=(*KEYS, "lat_kind")).assign(group=group))
+    every = pd.concat([part[[*KEYS, "lat_kind", "percentile", "lat_us", "group"]] for part in parts])
+    every = every.assign(n=every["group"].map(counts)).sort_values("group", kind="stable")
     dtypes = dict.fromkeys([*KEYS, "lat_kind"], schema.TEXT)
     dtypes |= {"percentile": schema.FLOAT, "lat_us": schema.FLOAT, "n": schema.INT}
-    return (pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(dtypes))).astype(
-        dtypes
-    )
+    return every.drop(columns="group").reset_index(drop=True).astype(dtypes)
 
 
 def _timed(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Iterator[pd.DataFrame]:

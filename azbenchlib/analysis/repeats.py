@@ -85,7 +85,33 @@ def _together(said: pd.Series, keys: Sequence[pd.Series]) -> pd.Series:
     """What rows that ran at once say, joined."""
     if said.nunique() < 2:
         return said
-    return said.groupby(list(keys), dropna=False).transform(lambda some: " and ".join(sorted({*some} - {""})))
+    group = said.groupby(list(keys), dropna=False).ngroup()
+    told = said[said != ""].sort_values()
+    return joined(told, group, " and ").fillna("")
+
+
+def joined(said: pd.Series, group: pd.Series, between: str) -> pd.Series:
+    """What the rows of a group say, each text once, in the order of `said`.
+
+    Parameters
+    ----------
+    said : Series of str
+        Of some or all rows.
+    group : Series
+        The group of each row.
+    between : str
+        What stands between two texts.
+
+    Returns
+    -------
+    Series of str
+        As long as `group`; NA for the rows of a group that says nothing.
+    """
+    pairs = pd.DataFrame({"group": group.reindex(said.index), "said": said}).drop_duplicates()
+    first = pairs.drop_duplicates("group").set_index("group")["said"]
+    several = pairs[pairs.duplicated("group", keep=False)].groupby("group")["said"].agg(between.join)
+    texts = {**first.to_dict(), **several.to_dict()}
+    return group.map(texts).astype("string")
 
 
 def _which(runs: pd.DataFrame, text: pd.Series) -> pd.Series:

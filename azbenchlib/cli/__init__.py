@@ -14,7 +14,19 @@ from typing import Annotated, NoReturn, TextIO
 import typer
 
 from azbenchlib import __version__
-from azbenchlib.cli import advise, catalog, compare, cost, lab, limits, measuring, reading, reporting, verdict
+from azbenchlib.cli import (
+    advise,
+    catalog,
+    compare,
+    cost,
+    examples,
+    lab,
+    limits,
+    measuring,
+    reading,
+    reporting,
+    verdict,
+)
 from azbenchlib.cli.console import notes, say
 from azbenchlib.cli.setup import setup
 from azbenchlib.core.errors import AzbenchError
@@ -44,6 +56,7 @@ app.command("import")(reporting.import_)
 app.add_typer(catalog.catalog, name="catalog")
 app.add_typer(setup, name="setup")
 app.add_typer(lab.app, name="lab")
+examples.show(app)
 
 
 def _version(wanted: bool) -> None:

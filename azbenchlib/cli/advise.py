@@ -13,7 +13,7 @@ import typer
 from azbenchlib.advisor import demand_file
 from azbenchlib.azure.prices.rows import MONTH_HOURS
 from azbenchlib.cli import findings
-from azbenchlib.cli.console import notes, print_json, print_rows, write_job
+from azbenchlib.cli.console import notes, print_json, print_rows, working, write_job
 from azbenchlib.cli.cost import Pay, PayOption, PriceDayOption, PricesOption
 from azbenchlib.cli.setup_options import opened
 from azbenchlib.core.errors import InputError
@@ -131,7 +131,8 @@ def advise(
         notes.print(f"Note: {demand.read_share:.0%} reads, as no --read-share is given", markup=False)
     if zone is not None:
         notes.print(f"Note: whether a size is offered in zone {zone} is not known here")
-    answer = _advice(demand, _market(region, pay, hours, prices, as_of))
+    with working("Searching"):
+        answer = _advice(demand, _market(region, pay, hours, prices, as_of))
     _print(answer, format_)
     if job is not None:
         write_job(job, answer.best.fio_job)
@@ -166,7 +167,7 @@ def _print(answer: Advice, format_: AdviceFormat) -> None:
     from azbenchlib.cli import advice_view
 
     if format_ is AdviceFormat.json:
-        print_json([_plain(row) for row in answer.records()])
+        print_json({"configurations": [_plain(row) for row in answer.records()]})
     elif format_ is AdviceFormat.csv:
         print_rows(FLAT, (_flat(row) for row in answer.records()))
     else:
@@ -185,7 +186,7 @@ def _answer_all(wanted: list[tuple[str, Demand]], market: Market, format_: Advic
         except InputError as error:
             rows.append({"name": name, "error": str(error)})
     if format_ is AdviceFormat.json:
-        print_json([_plain(row) for row in rows])
+        print_json({"demands": [_plain(row) for row in rows]})
     elif format_ is AdviceFormat.csv:
         print_rows(("name", *FLAT, "error"), (_flat(row) for row in rows))
     else:

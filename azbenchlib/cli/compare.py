@@ -14,10 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.cli import findings
-from azbenchlib.cli.console import Console, notes
+from azbenchlib.cli.console import Console, notes, versioned, working
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
-from azbenchlib.core.printable import json_text
 
 if TYPE_CHECKING:
     from azbenchlib.analysis.compare import CompareTerms, ComparisonResult
@@ -51,7 +50,7 @@ def compare(
         typer.Argument(
             metavar="OLD NEW",
             help="The baseline, then what is compared with it: datasets (name or folder), outputs, folders "
-            "of outputs; :SETUP behind a dataset chooses one of its setups.",
+            "of outputs; /SETUP behind a dataset chooses one of its setups.",
         ),
     ],
     margin: Annotated[
@@ -91,10 +90,12 @@ def compare(
         raise InputError(
             f"'{sides[0]}' alone cannot be compared; name a baseline and what is compared with it"
         )
-    opened = [load_side(name) for name in sides]
+    with working("Reading"):
+        opened = [load_side(name) for name in sides]
     for side in opened:
         findings.tell_of_files(side.tables)
-    found = compared(opened, terms)
+    with working("Comparing"):
+        found = compared(opened, terms)
     code = _exit_code(found, undecided)
     if format_ is CompareFormat.text and output is None and sys.stdout.isatty():
         _print(found, Console(highlight=False))
@@ -138,7 +139,7 @@ def _document(found: ComparisonResult, format_: CompareFormat, code: int) -> byt
     forms: dict[CompareFormat, Callable[[], bytes]] = {
         CompareFormat.text: lambda: _as_text(found).encode(),
         CompareFormat.markdown: lambda: markdown(found).encode(),
-        CompareFormat.json: lambda: f"{json_text(record(found, code))}\n".encode(),
+        CompareFormat.json: lambda: f"{versioned(record(found, code))}\n".encode(),
         CompareFormat.junit: lambda: junit(found),
     }
     return forms[format_]()

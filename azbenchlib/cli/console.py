@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+JSON_VERSION = 1  # of what --format json prints; changes when a field changes its name or its meaning
 _WIDEST = 10_000  # characters of a table that no terminal shows
 _TRAILING = re.compile(r"[ \t]+(?=\n|$)")
 _PATIENCE_S = 1.0  # after which it is said what takes so long
@@ -106,9 +107,14 @@ def say(text: str) -> None:
     sys.stdout.write(f"{printable(text.rstrip())}\n")
 
 
-def print_json(document: object) -> None:
-    """Print a result as one line of JSON."""
-    sys.stdout.write(f"{json_text(document)}\n")
+def print_json(document: Mapping[str, object]) -> None:
+    """Print a result as one line of JSON: an object that begins with its version."""
+    sys.stdout.write(f"{versioned(document)}\n")
+
+
+def versioned(document: Mapping[str, object]) -> str:
+    """A result as JSON, with the version of its form; the same for every verb."""
+    return json_text({"version": JSON_VERSION, **document})
 
 
 def print_table(table: pd.DataFrame) -> None:

@@ -11,9 +11,16 @@ from typing import Annotated
 
 import typer
 
-from azbenchlib.cli.console import notes
+from azbenchlib.cli.console import notes, print_json
 from azbenchlib.cli.measuring import TRUST
-from azbenchlib.cli.setup_options import DayOption, DiskOption, VmOption, described_setup
+from azbenchlib.cli.setup_options import (
+    DayOption,
+    DiskOption,
+    PrintFormat,
+    PrintOption,
+    VmOption,
+    described_setup,
+)
 from azbenchlib.core.errors import InputError
 
 TimeScaleOption = Annotated[
@@ -49,12 +56,14 @@ def run(
     ] = None,
     time_scale: TimeScaleOption = None,
     trust_job_files: TRUST = False,
+    format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Run a fio job file on emulated disks, one after the other, and print the results."""
     from azbenchlib.campaign import LabTarget, measure, show_progress
     from azbenchlib.campaign.targets.lab.setup import in_words
     from azbenchlib.campaign.workloads.jobfile import JobFile
     from azbenchlib.cli.reading import print_overview
+    from azbenchlib.core import schema
     from azbenchlib.dataset.dataset import Dataset
 
     if len(what) > 2:
@@ -72,7 +81,11 @@ def run(
         time_scale=time_scale,
     )
     measure(target, folder, progress=show_progress(every=True), fresh=True)
-    print_overview(Dataset.load(folder))
+    found = Dataset.load(folder)
+    if format_ is PrintFormat.json:
+        print_json({"dataset": str(folder), **schema.plain(found.tables)})
+    else:
+        print_overview(found)
     notes.print(f"Dataset: {folder}")
 
 

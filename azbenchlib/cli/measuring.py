@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azbenchlib.cli.console import notes, outlive_readers, say
+from azbenchlib.cli.console import notes, outlive_readers, print_json, say, working
+from azbenchlib.cli.setup_options import PrintFormat, PrintOption
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.targets import check_target_name
 
@@ -102,11 +103,15 @@ def plan(
     file: Annotated[Path, typer.Argument(help="Measurement file (YAML).")],
     quick: Annotated[bool, typer.Option(help="Print the plan of the rehearsal.")] = False,
     trust_job_files: TRUST = False,
+    format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Print what a measurement file would create and run in Azure, command by command; nothing is done."""
     from azbenchlib.campaign import experiment, plan_text
 
     todo = experiment.load(file, quick, trust_job_files)
+    if format_ is PrintFormat.json:
+        print_json({"lines": list(plan_text.lines(todo))})
+        return
     for line in plan_text.lines(todo):
         say(line)
 
@@ -125,6 +130,7 @@ def cleanup(
     subscription: Annotated[
         str, typer.Option(help="Id or name of the subscription; default: the one that az is set to.")
     ] = "",
+    format_: PrintOption = PrintFormat.text,
 ) -> None:
     """List what runs of azbench left in an Azure subscription, and delete it with --yes.
 
@@ -136,16 +142,22 @@ def cleanup(
 
     outlive_readers()
     az = Az.find().within(subscription)
-    az = az.within(orphans.subscription(az))
-    found = [left for left in orphans.find(az) if group in ("", left.group)]
+    with working("Asking Azure"):
+        az = az.within(orphans.subscription(az))
+        found = [left for left in orphans.find(az) if group in ("", left.group)]
+    owner, now = getpass.getuser(), datetime.now(UTC)
+    named = everything or bool(group)
+    taken = [left for left in found if named or not left.kept_because(owner, now)]
+    if format_ is PrintFormat.json:
+        told = [
+            vars(left) | {"kept": "" if left in taken else left.kept_because(owner, now)} for left in found
+        ]
+        print_json({"subscription": az.subscription, "groups": told})
     if not found:
         what = f"No resource group {group}" if group else "Nothing"
         notes.print(f"{what} of azbench is in this subscription ({az.subscription}).")
         return
-    owner, now = getpass.getuser(), datetime.now(UTC)
-    named = everything or bool(group)
-    taken = [left for left in found if named or not left.kept_because(owner, now)]
-    for left in found:
+    for left in found if format_ is PrintFormat.text else ():
         kept = left.kept_because(owner, now)
         about = [left.region, f"owner {left.owner}", f"expires {left.expires}", left.state]
         fate = f"to be deleted{kept and f', although {kept}'}" if left in taken else f"kept: {kept}"

@@ -80,7 +80,7 @@ def read(
         written = dataset.write_tables(found.tables, output, kind)
         notes.print(f"{len(written)} tables in {output}")
     elif format_ is ReadFormat.json:
-        print_json({name: schema.records(rows) for name, rows in found.tables.items()})
+        print_json(schema.plain(found.tables))
     elif format_ is ReadFormat.csv:
         print_table(found.tables[table])
     elif not nothing:

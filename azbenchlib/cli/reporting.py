@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from azbenchlib.cli import findings
-from azbenchlib.cli.console import notes, say, working
+from azbenchlib.cli.console import notes, print_json, say, working
 from azbenchlib.cli.setup_options import (
     DiskOption,
     GroupByOption,
     OutputsArgument,
+    PrintFormat,
+    PrintOption,
     RegionOption,
     VmOption,
     opened,
 )
 from azbenchlib.core.errors import InputError
+
+if TYPE_CHECKING:
+    from azbenchlib.campaign.doctor import Check
 
 
 class Pages(StrEnum):
@@ -27,6 +33,7 @@ class Pages(StrEnum):
     html = "html"
     pdf = "pdf"
     both = "both"
+    json = "json"
 
 
 def report(
@@ -41,7 +48,9 @@ def report(
     title: Annotated[str, typer.Option(help="Of the report; default the dataset's.")] = "",
     author: Annotated[str, typer.Option(help="Who made it.")] = "",
     client: Annotated[str, typer.Option(help="For whom.")] = "",
-    format_: Annotated[Pages, typer.Option("--format", help="What to write.")] = Pages.both,
+    format_: Annotated[
+        Pages, typer.Option("--format", help="What to write; json prints the answer only.")
+    ] = Pages.both,
     open_: Annotated[bool, typer.Option("--open", help="Open the report when it is written.")] = False,
 ) -> None:
     """Write report.html and report.pdf about outputs and datasets; the first dataset is the subject.
@@ -53,6 +62,13 @@ def report(
         findings.tell_of_files(dataset.tables)
         if group_by is None:
             findings.tell_of_hosts(dataset.tables)
+    if format_ is Pages.json:
+        from azbenchlib.report.to_json import record
+
+        with working("Judging"):
+            answer = record(datasets)
+        print_json(answer)
+        return
     from azbenchlib.report import build
 
     with working("Writing the report"):
@@ -78,6 +94,7 @@ def import_(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder in which the dataset's is made.")
     ] = Path("datasets"),
+    format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Make a dataset of outputs: a folder with the files untouched, a manifest and the tables."""
     from azbenchlib.dataset.names import sorted_out
@@ -94,19 +111,35 @@ def import_(
             raise InputError(f"{one.place}: is a dataset already; import takes outputs only")
     findings.tell_of_files(dataset.tables)
     folder = importing.import_outputs(dataset, output / name, title)
-    notes.print(f"Dataset: {folder}")
+    if format_ is PrintFormat.json:
+        runs, files = dataset.tables["runs"], dataset.tables["runs"]["source_path"].nunique()
+        print_json({"dataset": str(folder), "runs": len(runs), "files": int(files)})
+    else:
+        notes.print(f"Dataset: {folder}")
 
 
-def doctor() -> None:
-    """List what is missing on this machine, what does not work without it, and how to get it."""
+def doctor(format_: PrintOption = PrintFormat.text) -> None:
+    """List what is missing on this machine, what does not work without it, and how to get it.
+
+    The exit code is 2 if something is missing that is needed.
+    """
     from azbenchlib.campaign.doctor import diagnose
 
-    checks = diagnose()
+    with working("Looking"):
+        checks = diagnose()
+    missing = any(check.needed and not check.ok for check in checks)
+    if format_ is PrintFormat.json:
+        print_json({"complete": not missing, "checks": [vars(check) for check in checks]})
+    else:
+        _print(checks)
+    if missing:
+        raise typer.Exit(2)
+
+
+def _print(checks: Sequence[Check]) -> None:
     width = max(len(check.name) for check in checks)
     for check in checks:
         state = "ok" if check.ok else "MISSING" if check.needed else "absent"
         told = [check.found] if check.ok else [f"without it: {check.costs}", f"get it: {check.remedy}"]
         for i, text in enumerate(told):
             say(f"{'' if i else state:7} {'' if i else check.name:{width}}  {text}")
-    if any(check.needed and not check.ok for check in checks):
-        raise typer.Exit(2)

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.console import Console, print_json, say
+from azbenchlib.cli.console import Console, print_json, say, working
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.units import format_count, format_mbps, format_size
 
@@ -46,7 +46,8 @@ def detect(
     from azbenchlib.campaign.detect import detect as library
     from azbenchlib.campaign.detect.to_measurement_file import measurement_file
 
-    found = library.detect()
+    with working("Asking the metadata service"):
+        found = library.detect()
     if found is None:
         raise AzbenchError(
             "no Azure metadata service answered, so this is no Azure VM, or it is kept from asking"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,14 @@ from azbenchlib.core.grouping import GroupBy
 if TYPE_CHECKING:
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.model import Setup
+
+
+class PrintFormat(StrEnum):
+    """What a verb prints that has no other form."""
+
+    text = "text"
+    json = "json"
+
 
 SetupArgument = Annotated[
     str | None,
@@ -46,6 +55,9 @@ GroupByOption = Annotated[
 ]
 RegionOption = Annotated[
     str | None, typer.Option(help="Azure region of setups that state none, such as westeurope.")
+]
+PrintOption = Annotated[
+    PrintFormat, typer.Option("--format", help="What to print: text for people, or one JSON object.")
 ]
 DayOption = Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")]
 

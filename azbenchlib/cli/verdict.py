@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.cli import findings
-from azbenchlib.cli.console import Console, print_json, say, write_job
+from azbenchlib.cli.console import Console, print_json, say, working, write_job
 from azbenchlib.cli.setup_options import DiskOption, GroupByOption, RegionOption, VmOption, opened
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Severity
@@ -85,8 +85,7 @@ def verdict(
     if format_ is VerdictFormat.json:
         from azbenchlib.verdict.to_json import record
 
-        found = [record(entry.name, entry.judged) for entry in entries]
-        print_json(found)
+        print_json({"verdicts": [record(entry.name, entry.judged) for entry in entries]})
     else:
         _print(entries)
     if job is not None:
@@ -122,7 +121,8 @@ def _of_datasets(datasets: Sequence[Dataset], interface: Interface, as_of: str |
     found = []
     for dataset in datasets:
         findings.tell_of_files(dataset.tables)
-        judged = judge_runs(dataset.tables, None, as_of, interface is Interface.nvme)
+        with working("Judging"):
+            judged = judge_runs(dataset.tables, None, as_of, interface is Interface.nvme)
         if not judged:
             raise InputError(f"{dataset.place}: no run with a rate or a latency; there is nothing to judge")
         found += [

@@ -8,6 +8,7 @@ made from it. Missing is always NA (``pd.NA``), never zero.
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -42,6 +43,7 @@ SEVERITIES = tuple(severity.value for severity in Severity)
 # No measurement is larger, and what is made of such values (rates times sizes, squares, whole numbers of 64
 # bits) stays within what a float or an integer holds.
 LARGEST_VALUE = 1e18
+_FEW = 64  # rows of which single values are looked at
 QUOTED = 100  # characters of a value that a sentence quotes
 _LONGEST_TEXT = 64 * 1024  # characters; longer ones are damage, and would be repeated in every message
 
@@ -59,12 +61,13 @@ class Column:
 
     def offenders(self, values: pd.Series) -> pd.Series:
         """The values that break this column's check; NA never does."""
-        present = values.dropna()
         if self.choices:
-            return present[~present.isin(self.choices)]
+            return values[~values.isin(self.choices) & values.notna()]
         if self.dtype not in (INT, FLOAT):
-            return present[:0]
-        return present[~present.between(*self._range())]
+            return values[:0]
+        low, high = self._range()
+        numbers = values.to_numpy(dtype=float, na_value=np.nan)
+        return values[(numbers < low) | (numbers > high)]
 
     def _range(self) -> tuple[float, float]:
         """The smallest and the largest number."""
@@ -195,6 +198,7 @@ TABLES: dict[str, Table] = {
             "runtime_limit_s": _real("Requested run time", "s"),
             "time_based": Column(dtype=BOOL, doc="Whether it ran on until the run time was over"),
             "started_at": _text("Start, ISO 8601 with zone"),
+            "ended_at": _text("When the tool wrote its result, ISO 8601 with zone"),
             "idle_before_s": _real("Rest before the run", "s"),
             "usr_cpu_pct": _real("User CPU", "%"),
             "sys_cpu_pct": _real("System CPU", "%"),
@@ -309,7 +313,13 @@ TABLES: dict[str, Table] = {
 
 def empty(table: str) -> pd.DataFrame:
     """A table without rows, every column in its place and dtype."""
-    return frame(table, [])
+    return _empty(table).copy()
+
+
+@cache
+def _empty(table: str) -> pd.DataFrame:
+    columns = TABLES[table].columns
+    return pd.DataFrame({name: pd.Series([], dtype=column.dtype) for name, column in columns.items()})
 
 
 def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -333,9 +343,18 @@ def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         For a column that the table does not have, or a value that breaks a column's check.
     """
     rows = list(records)
+    if not rows:
+        return empty(table)
     columns = _columns(table, (name for row in rows for name in row))
-    data = {name: _series(table, name, [row.get(name) for row in rows]) for name in columns}
-    return check(table, pd.DataFrame(data))
+    values = {name: [row.get(name) for row in rows] for name in columns}
+    data = pd.DataFrame({name: _series(table, name, told) for name, told in values.items()})
+    if len(rows) <= _FEW and all(map(_all_fit, TABLES[table].columns.values(), values.values())):
+        return data  # found faster value by value
+    return check(table, data)
+
+
+def _all_fit(column: Column, values: Sequence[Any]) -> bool:
+    return all(value is None or column.accepts(value) for value in values)
 
 
 def row(table: str, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -468,6 +487,11 @@ def _shown(value: Any) -> str:
     text = str(value) if isinstance(value, str | Real) else reprlib.repr(value)
     short = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
     return short.encode("utf-8", "backslashreplace").decode()
+
+
+def plain(tables: Mapping[str, pd.DataFrame]) -> dict[str, list[dict[str, Any]]]:
+    """Every table as a list of records."""
+    return {name: records(rows) for name, rows in tables.items()}
 
 
 def records(data: pd.DataFrame) -> list[dict[str, Any]]:

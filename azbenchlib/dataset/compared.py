@@ -7,10 +7,11 @@ from pathlib import Path
 from azbenchlib.analysis.compare import ComparedSide
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.dataset.names import is_known
 
 
 def load_side(name: str) -> ComparedSide:
-    """A side: a dataset, an output, a folder of outputs or ``-``; ``:SETUP`` behind it chooses a setup.
+    """A side: a dataset, an output, a folder of outputs or ``-``; ``/SETUP`` behind it chooses a setup.
 
     Raises
     ------
@@ -27,8 +28,11 @@ def load_side(name: str) -> ComparedSide:
 
 
 def _parted(name: str) -> tuple[str, str | None]:
-    """The place, and the setup behind the last colon; a colon may be part of a path."""
-    if Path(name).exists() or ":" not in name:
+    """The place, and the setup behind the last slash, or colon; either may be part of a path."""
+    if Path(name).exists() or is_known(name):
         return name, None
-    place, setup = name.rsplit(":", 1)
-    return place, setup
+    for mark in "/:":
+        place, _, setup = name.rpartition(mark)
+        if place and setup and (Path(place).exists() or is_known(place)):
+            return place, setup
+    return name, None

@@ -68,7 +68,7 @@ def derived(
             f"Outputs as they were found{_within(named, files)}: {_amount(count, 'file')} with "
             f"{_amount(len(runs), 'run')}."
         ),
-        measured=_measured(runs["started_at"]),
+        measured=_measured(runs["started_at"].fillna(runs["ended_at"])),
         setups=setups,
         group_by=by,
         tools=_tools(runs),
@@ -125,13 +125,14 @@ def _within(named: Sequence[str], files: Mapping[str, Path]) -> str:
     return f" in {inside.rstrip('/')}/" if inside not in ("", ".", "/") else ""
 
 
-def _measured(started: pd.Series) -> str:
-    """The day, or the first and the last."""
-    days = sorted(dict.fromkeys(started.dropna().str[:10]))
+def _measured(moments: pd.Series) -> str:
+    """The day of the runs (in UTC), or the first and the last."""
+    told = pd.to_datetime(moments.dropna(), errors="coerce", utc=True, format="ISO8601").dropna()
+    days = sorted(told.dt.strftime("%Y-%m-%d").unique())
     if not days:
         return "day not stated"
     known = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    return f"{known}, as far as is stated" if started.isna().any() else known
+    return f"{known}, as far as is stated" if moments.isna().any() else known
 
 
 def _tools(runs: pd.DataFrame) -> dict[str, str]:

@@ -22,6 +22,11 @@ def is_dataset(folder: Path) -> bool:
     return os.path.lexists(folder / MANIFEST_FILE)
 
 
+def is_known(name: str) -> bool:
+    """Whether it is standard input, or the name of a dataset in one of the folders that hold them."""
+    return name == STDIN or _by_name(name, dataset_folders()) is not None
+
+
 def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, str | Path]]:
     """The dataset folders, and the outputs, each by its place among the names; what is named twice once.
 

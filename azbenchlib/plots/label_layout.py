@@ -13,6 +13,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
 
 from azbenchlib.core.palette import NEUTRAL
+from azbenchlib.core.units import NBSP
 from azbenchlib.plots.style import METRICS_FONT, Layout, Series, size_of
 
 LEADING = 1.38
@@ -20,6 +21,7 @@ LEADING = 1.38
 UNKNOWN_EM = 1.3
 # What XML 1.0 cannot hold (https://www.w3.org/TR/xml/#charsets).
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNIT = re.compile(r"(?<=\d) (?=(?:IOPS|[kMG]B/s|[KMGT]iB(?:/s)?|[nµm]?s|%)(?![\w/]))")  # before a unit
 _PART = re.compile("[^_/-]*[_/-]|[^_/-]+")
 
 
@@ -46,14 +48,15 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 def wrap(text: str, width: float, size: float, bold: bool = False) -> list[str]:
     """Break into lines of at most `width` pixels.
 
-    Between words; a word that is wider alone, after ``_``, ``-`` or ``/``; failing that, anywhere.
+    Between words, but not between a number and its unit; a word that is wider alone, after ``_``, ``-`` or
+    ``/``; failing that, anywhere.
     """
 
     def fits(line: str) -> bool:
         return text_width(line, size, bold) <= width
 
     lines = [""]
-    for word in clean(text).split(" "):  # a no-break space holds
+    for word in _UNIT.sub(NBSP, clean(text)).split(" "):  # a no-break space holds
         joined = f"{lines[-1]} {word}".strip()
         if fits(joined):
             lines[-1] = joined

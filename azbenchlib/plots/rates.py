@@ -46,6 +46,7 @@ class _Row:
     series: Series
     name: list[str]
     note: list[str]
+    told: str  # name and note in one line
     values: tuple[float, ...]  # one a panel, in its unit; NaN: not stated
     texts: tuple[str, ...]  # the same as they read
     ticks: tuple[tuple[Tick, ...], ...]  # limits, one tuple a panel, in its unit
@@ -145,6 +146,7 @@ def _rows(
                 series=entry,
                 name=name,
                 note=small,
+                told=", ".join(filter(None, [entry.label, note])),
                 values=values,
                 texts=told,
                 ticks=ticks,
@@ -275,7 +277,7 @@ def _draw_rate(panel: Axes, row: _Row, i: int, shown: _Panel, layout: Layout) ->
     inside = min(max(pixel, half), width - half)
     how: dict[str, Any] = {"size": layout.font, "color": row.series.colour, "weight": "bold"}
     say(panel, text, (value, row.baseline), (inside - pixel, -20), ha="center", **how)
-    return {gid: [f"{row.series.label}: {text} {shown.unit}"]}
+    return {gid: [f"{row.told}: {text} {shown.unit}"]}
 
 
 def _in_words(rows: Sequence[_Row], panels: Sequence[_Panel]) -> str:
@@ -286,5 +288,5 @@ def _in_words(rows: Sequence[_Row], panels: Sequence[_Panel]) -> str:
             f"{text} {shown.unit}" if text else f"{shown.unit} not stated"
             for text, shown in zip(row.texts, panels, strict=True)
         ]
-        parts.append(f"{row.series.label}: {', '.join(told)}")
+        parts.append(f"{row.told}: {', '.join(told)}")
     return f"Dot chart of rates. {'; '.join(parts)}."

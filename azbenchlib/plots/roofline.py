@@ -1,6 +1,7 @@
 """The roofline of a setup: the most IOPS at each block size, and where IOPS give way to MB/s."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -44,6 +45,7 @@ def roofline(ceilings: pd.DataFrame, series: Sequence[Series], layout: Layout) -
     lines = {entry: rows for entry, rows in lines.items() if len(rows)}
     if not lines:
         raise InputError("no ceiling to draw: no limit is documented")
+    lines = _merged(lines)
     labels = EndLabels([(entry, _end_value(rows, layout)) for entry, rows in lines.items()], layout)
     left, top, bottom = 62 if layout.wide else 56, 34, 52
     with theme(layout):
@@ -58,6 +60,22 @@ def roofline(ceilings: pd.DataFrame, series: Sequence[Series], layout: Layout) -
         titles = _draw_corners(panel, lines)
         labels.draw(panel, {entry.key: _last(rows) for entry, rows in lines.items()})
     return Drawn(figure, titles, _in_words(lines), layout)
+
+
+def _merged(lines: Mapping[Series, pd.DataFrame]) -> dict[Series, pd.DataFrame]:
+    """Equal ceilings as one line, in the colour of the first and with the names of all."""
+    alike: dict[tuple[object, ...], list[Series]] = {}
+    for entry, rows in lines.items():
+        key = tuple(rows[["bs_bytes", "iops"]].itertuples(index=False, name=None))
+        alike.setdefault(key, []).append(entry)
+    return {
+        replace(
+            same[0],
+            label=" and ".join(entry.label for entry in same),
+            short=" and ".join(entry.short for entry in same),
+        ): lines[same[0]]
+        for same in alike.values()
+    }
 
 
 def standalone(drawn: Drawn) -> str:

@@ -13,7 +13,7 @@ from azbenchlib.analysis.phases import in_words
 from azbenchlib.analysis.runs import Run
 from azbenchlib.analysis.sustained import phases_of
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.findings import Code, Finding, Severity
+from azbenchlib.core.findings import Code, Finding, Severity, without_label
 from azbenchlib.core.palette import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model.setup import Setup
@@ -149,6 +149,18 @@ class Part:
             str(row.run_id): (str(row.series), str(row.whole))
             for row in rows.drop_duplicates("run_id").itertuples()
         }
+
+    @cached_property
+    def doubts(self) -> dict[str, list[tuple[str, str]]]:
+        """By run: code and text of each finding that makes it doubtful, without the names of file and job."""
+        jobs = self.dataset.runs.dropna(subset=["job"]).set_index("run_id")["job"].to_dict()
+        found = self.dataset.findings
+        severe = found[found["run_id"].notna() & (found["severity"] != Severity.INFO)].fillna("")
+        told: dict[str, list[tuple[str, str]]] = {}
+        for row in severe.itertuples():
+            message = without_label(str(row.message), str(row.source_path), jobs.get(row.run_id))
+            told.setdefault(str(row.run_id), []).append((str(row.code), message))
+        return told
 
     @cached_property
     def verdicts(self) -> list[RunVerdict]:

@@ -36,7 +36,7 @@ class Compare:
     Parameters
     ----------
     a : str
-        The baseline: a dataset by name or folder (``:SETUP`` behind it chooses a setup), an output, or a
+        The baseline: a dataset by name or folder (``/SETUP`` behind it chooses a setup), an output, or a
         folder of outputs.
     b : str or sequence of str
         What is compared with it; five at the most.

@@ -12,6 +12,7 @@ import pandas as pd
 import programs
 import pytest
 
+from azbenchlib.cli.console import JSON_VERSION
 from azbenchlib.core import schema
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +43,7 @@ def test_json_has_every_table_with_every_column_and_no_nan() -> None:
         raise AssertionError(f"{name} in JSON")
 
     found = json.loads(done.stdout, parse_constant=no_constant)
+    assert found.pop("version") == JSON_VERSION
     assert list(found) == list(schema.TABLES)
     for name, rows in found.items():
         assert all(list(row) == list(schema.TABLES[name].columns) for row in rows)

@@ -47,7 +47,7 @@ def said(*arguments: str) -> str:
 
 
 def designs(*arguments: str) -> list[dict[str, Any]]:
-    return json.loads(run(*arguments, "--format", "json"))
+    return json.loads(run(*arguments, "--format", "json"))["configurations"]
 
 
 def test_json_is_a_list_of_designs_by_price() -> None:
@@ -113,7 +113,7 @@ def test_a_file_of_workloads_gives_an_answer_a_row(tmp_path: Path) -> None:
         "web,500,,128GiB,,yes,2\n"
         "too much,5000000,,1TiB,,,\n"
     )
-    rows = json.loads(run("--workloads", str(path), *PLACE, "--format", "json"))
+    rows = json.loads(run("--workloads", str(path), *PLACE, "--format", "json"))["demands"]
     assert [row["name"] for row in rows] == ["database", "web", "too much"]
     assert rows[0]["price_per_month"] == designs(*ASKED)[0]["price_per_month"]
     assert rows[1]["redundancy"] == "ZRS" and "nearest that is met" in rows[2]["error"]
@@ -123,7 +123,7 @@ def test_a_file_of_workloads_gives_an_answer_a_row(tmp_path: Path) -> None:
     assert [row["vm"] for row in flat] == [row.get("vm", "") for row in rows]
     path.write_text("iops,vm\n500,\n500,Standard_E*\n")
     mixed = ("--workloads", str(path), *PLACE, "--size", "1TiB", "--vm", "Standard_D*", "--format", "json")
-    assert [row["vm"][:10] for row in json.loads(run(*mixed))] == ["Standard_D", "Standard_E"]
+    assert [row["vm"][:10] for row in json.loads(run(*mixed))["demands"]] == ["Standard_D", "Standard_E"]
 
 
 @pytest.mark.parametrize(

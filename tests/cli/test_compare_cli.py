@@ -100,10 +100,12 @@ def test_all_formats_say_the_same(sides: dict[str, Path], tmp_path: Path) -> Non
 
 def test_settings_of_one_dataset_are_compared_by_their_names() -> None:
     """The host cache of 2012: one run a cell, so nothing is decided, and the ratios are there."""
-    names = [f"{HOST_CACHE}:data-none", f"{HOST_CACHE}:data-readwrite"]
+    names = [f"{HOST_CACHE}/data-none", f"{HOST_CACHE}/data-readwrite"]
     done = CliRunner().invoke(app, [*names, "--format", "json"])
     assert done.exit_code == 3
-    (pair,) = json.loads(done.stdout)["pairs"]
+    found = json.loads(done.stdout)
+    assert found["version"] == 1
+    (pair,) = found["pairs"]
     assert pair["differences"] == [{"fact": "host caching", "old": "None", "new": "ReadWrite"}]
     assert len(pair["figures"]) == 169 and {one["answer"] for one in pair["figures"]} == {"undecided"}
     assert all(one["old"]["runs"] and one["ratio"] > 0 for one in pair["figures"])

@@ -59,7 +59,7 @@ def run(*arguments: str, columns: int = 100) -> Result:
 def records(*arguments: str) -> list[dict]:
     done = run(*arguments, "--format", "json")
     assert done.exit_code == 0, done.exception
-    return json.loads(done.stdout)
+    return json.loads(done.stdout)["verdicts"]
 
 
 @pytest.fixture

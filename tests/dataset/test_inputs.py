@@ -52,6 +52,8 @@ def test_outputs_have_a_manifest_that_was_made_of_them(
 
 def test_the_day_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
     output = json.loads((FIO / "randrw.json").read_text())
+    for name in ("timestamp", "timestamp_ms", "time"):
+        output.pop(name, None)
     days = {"a": None, "b": 1_764_547_200_000, "c": 1_764_633_600_000}  # ms since 1970
     for name, day in days.items():
         output["jobs"][0] |= {"jobname": name} | ({"job_start": day} if day else {})
@@ -61,6 +63,12 @@ def test_the_day_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
         assert told is not None and told.measured == said
     told = Dataset.load(tmp_path).manifest
     assert told is not None and told.measured == "2025-12-01 to 2025-12-02, as far as is stated"
+    late = {"timestamp": 1_764_547_199, "time": "Mon Dec  1 00:59:59 2025"}  # an hour east of Greenwich
+    (tmp_path / "d.json").write_text(
+        json.dumps(output | late | {"jobs": [{**output["jobs"][0], "job_start": 0}]})
+    )
+    told = Dataset.load(tmp_path / "d.json").manifest
+    assert told is not None and told.measured == "2025-11-30"
 
 
 def series(found: Dataset) -> dict[str, float]:

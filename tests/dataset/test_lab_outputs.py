@@ -89,7 +89,7 @@ def test_without_knowing_how_slow_there_is_no_verdict_and_nothing_to_ask_for(
         (tmp_path / "drain_lab.log").write_text(log)
     known = ["--vm", "Standard_E8ds_v4", "--disk", "P4"]
     done = CliRunner().invoke(app, ["verdict", str(tmp_path / "drain.json"), *known, "--format", "json"])
-    (entry,) = json.loads(done.stdout)
+    (entry,) = json.loads(done.stdout)["verdicts"]
     assert (entry["binding"], entry["limits"], entry["achieved"]) == (
         ["unknown"],
         [],

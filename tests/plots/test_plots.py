@@ -229,8 +229,11 @@ def test_rates_hold_the_data_and_say_what_is_not_stated():
         assert line_data(drawn.figure, f"bw_bytes_per_s-{i}")[0] == pytest.approx([value * 8192 / 1e6])
     assert not [line for panel in drawn.figure.axes for line in panel.lines if line.get_gid() == "iops-1"]
     assert [[t.get_text() for t in panel.texts].count("not stated") for panel in drawn.figure.axes] == [1, 1]
-    assert "b: IOPS not stated, MB/s not stated; c: 59,200 IOPS, 485 MB/s" in drawn.label
-    assert drawn.titles["iops-2"] == ["c: 59,200 IOPS"]
+    assert (
+        "b, 8 KiB, QD 1,024: IOPS not stated, MB/s not stated; c, 8 KiB, QD 1,024: 59,200 IOPS, 485 MB/s"
+        in drawn.label
+    )
+    assert drawn.titles["iops-2"] == ["c, 8 KiB, QD 1,024: 59,200 IOPS"]
     with pytest.raises(InputError, match="no rates"):
         rates.rates_side_by_side(some_rates(series, [None] * 3), series, WIDE)
 

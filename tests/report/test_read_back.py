@@ -126,15 +126,40 @@ def outputs_of_hosts(folder: Path) -> list[Path]:
     return [folder]
 
 
+def jobs_of_old_fio(folder: Path) -> list[Path]:
+    """An output of an fio that tells no options, with jobs one after the other, and a mixed load that only
+    read: nothing but the names of jobs and of directions tells whose a figure is.
+    """
+    output = json.loads((FIO / "randrw.json").read_text())
+    (job,) = output["jobs"]
+    output.pop("global options", None)
+    jobs = []
+    for n, name in enumerate(("first", "second", "third")):
+        side = job["read"] | {"iops": 1000.0 * 3**n, "bw": 4000 * 3**n, "bw_bytes": 4096000 * 3**n}
+        percentiles = {p: us * 2**n for p, us in job["read"]["clat_ns"]["percentile"].items()}
+        side["clat_ns"] = job["read"]["clat_ns"] | {"percentile": percentiles}
+        jobs.append(job | {"jobname": name, "groupid": n, "read": side, "write": _nothing(job["write"])})
+        jobs[-1].pop("job options", None)
+    (folder / "jobs.json").write_text(json.dumps(output | {"jobs": jobs}))
+    reads = job | {"write": _nothing(job["write"])}
+    (folder / "reads.json").write_text(json.dumps(output | {"jobs": [reads], "timestamp": 1}))
+    return [folder]
+
+
+def _nothing(side: dict[str, object]) -> dict[str, object]:
+    return {name: {} if isinstance(value, dict) else 0 for name, value in side.items()}
+
+
 @pytest.mark.parametrize(
     ("make", "group_by", "least"),
     [
         (lambda _: [FIO / "randrw.json"], None, {"iops": 3}),
+        (jobs_of_old_fio, None, {"iops": 12, "lat_us": 16}),
         (lambda _: [FIO / "randrw.json", FIO / "group_jsonplus.json"], None, {"iops": 8, "lat_us": 20}),
         (outputs_of_hosts, None, {"iops": 20, "place": 8}),
         (outputs_of_hosts, "host", {"iops": 15}),
     ],
-    ids=["one file", "two files", "files of hosts", "hosts"],
+    ids=["one file", "jobs", "two files", "files of hosts", "hosts"],
 )
 def test_reports_of_outputs_without_a_manifest(make, group_by, least: dict[str, int], tmp_path: Path) -> None:
     found = Dataset.load(*make(tmp_path), group_by=group_by)
@@ -232,6 +257,16 @@ def test_every_figure_of_published_outputs_is_that_of_their_tables(tmp_path: Pat
     }
     (tmp_path / "set" / "manifest.json").write_text(json.dumps(described))
     assert_right(read_back([tmp_path / "set"]), iops=20, bytes_per_s=20)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not CORPUS, reason="AZBENCH_CORPUS names no folder of outputs")
+def test_every_figure_of_all_published_json_is_that_of_its_tables() -> None:
+    """Of all outputs of one format together, as somebody names a folder of them."""
+    found = Dataset.load(Path(str(CORPUS)) / "fio" / "json")
+    assert found.runs["source_path"].nunique() >= 70
+    with importing.as_folders([found]) as folders:
+        assert_right(read_back(folders), iops=200, bytes_per_s=200, lat_us=300, place=150)
 
 
 def test_latencies_that_have_no_times_are_no_figure_over_time(tmp_path: Path) -> None:

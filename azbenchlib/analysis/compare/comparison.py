@@ -293,7 +293,7 @@ def _no_common(
     told = [f"{side.name} has {_listed(own)}" for side, own in zip((a, b), names, strict=True)]
     setups = [sorted({*one.units["setup"]} - {""}) for one in runs]
     several = [
-        f"{side.name} has several setups; choose one with {side.name}:SETUP: {', '.join(own)}"
+        f"{side.name} has several setups; choose one with {side.name}/SETUP: {', '.join(own)}"
         for side, own in zip((a, b), setups, strict=True)
         if len(own) > 1
     ]

@@ -8,14 +8,11 @@ from azbenchlib.analysis.compare import words
 from azbenchlib.analysis.compare.cells import ComparedFigure
 from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult, JudgedRule
 
-_VERSION = 1  # changes when a field changes its name or its meaning
-
 
 def record(comparison: ComparisonResult, exit_code: int) -> dict[str, Any]:
     """A comparison; what is not known is None."""
     terms = comparison.terms
     return {
-        "version": _VERSION,
         "result": comparison.result.value,
         "exit_code": exit_code,
         "sentence": words.result_sentence(comparison),

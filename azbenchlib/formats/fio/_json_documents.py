@@ -275,7 +275,7 @@ def _is_same_run(earlier: Document, later: Document) -> bool:
         for (_, olds), (_, news) in zip(before, after, strict=True)
         for old, new in zip(olds, news, strict=True)
     )
-    moments = [(_timestamp_s(each), _elapsed_s(each)) for each in (earlier, later)]
+    moments = [(timestamp_s(each), _elapsed_s(each)) for each in (earlier, later)]
     (wall_1, job_1), (wall_2, job_2) = moments
     if wall_1 is None or wall_2 is None or job_1 is None or job_2 is None:
         return grew
@@ -290,7 +290,8 @@ def _progress(entry: Any) -> tuple[tuple[str, ...], list[float]]:
     return _identity(entry), counters
 
 
-def _timestamp_s(document: Document) -> float | None:
+def timestamp_s(document: Document) -> float | None:
+    """When fio wrote a document, in s since 1970 (UTC); older versions tell whole seconds."""
     root = Fields(document.root, "", Complaints())
     milliseconds = root.real("timestamp_ms")
     return root.real("timestamp") if milliseconds is None else milliseconds / units.MS_PER_S

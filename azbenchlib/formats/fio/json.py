@@ -36,7 +36,13 @@ from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
 from azbenchlib.formats.base import Records, Source
 from azbenchlib.formats.fio._disk_util import device_ios_per_io
 from azbenchlib.formats.fio._jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, report_complaints
-from azbenchlib.formats.fio._json_documents import Document, find_documents, shows_document, superseded
+from azbenchlib.formats.fio._json_documents import (
+    Document,
+    find_documents,
+    shows_document,
+    superseded,
+    timestamp_s,
+)
 from azbenchlib.formats.fio._mixed import read_beside_json
 from azbenchlib.formats.fio._options import FioOptions, FioWorkload, merged
 from azbenchlib.formats.fio._shared import SharedOptions, own_options
@@ -142,7 +148,8 @@ class _Job:
             job_index=place,
             host=host,
             group_id=job.whole("groupid"),
-            started_at=self._started_at(job),
+            started_at=self._moment("job_start", job.real("job_start"), units.MS_PER_S, "milliseconds"),
+            ended_at=self._moment("timestamp", timestamp_s(self.document), 1, "seconds"),
             usr_cpu_pct=job.real("usr_cpu"),
             sys_cpu_pct=job.real("sys_cpu"),
             error=job.whole("error", low=-INT64_MAX),
@@ -203,16 +210,16 @@ class _Job:
             self._finding(Code.OPTIONS_OF_ANOTHER_JOB, message, advice)
         return shared
 
-    def _started_at(self, job: Fields) -> str | None:
-        start_ms = job.whole("job_start")
-        if not start_ms:
+    def _moment(self, name: str, value: float | None, per_s: int, precision: str) -> str | None:
+        """A time since 1970 (UTC) in ISO 8601; zero is none."""
+        if not value:
             return None
         try:
-            start = datetime.fromtimestamp(start_ms / units.MS_PER_S, UTC)
+            moment = datetime.fromtimestamp(value / per_s, UTC)
         except (ValueError, OverflowError, OSError):
-            self.complaints.unexpected.append(f"job_start = {start_ms}")
+            self.complaints.unexpected.append(f"{name} = {value:.15g}")
             return None
-        return start.isoformat(timespec="milliseconds")
+        return moment.isoformat(timespec=precision)
 
     def _directions(self, job: Fields) -> None:
         """Rows of every direction that did something."""

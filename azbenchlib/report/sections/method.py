@@ -43,12 +43,12 @@ def trust(
         Default: those of the dataset.
     """
     read = part.dataset.findings
-    told = set(read["code"])
+    known = set(read["code"])
     rows = [
         replace(finding, run_id=verdict.run.run_ids[0]).row()
         for verdict in (part.verdicts if found is None else found)
         for finding in verdict.judged.findings
-        if finding.code not in told and not _silent(verdict)
+        if finding.code not in known and not _silent(verdict)
     ]
     every = pd.concat([read, schema.frame("findings", rows)], ignore_index=True) if rows else read
     shown = finding_rows(every, part.dataset.runs)

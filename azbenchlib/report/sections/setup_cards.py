@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,6 @@ import pandas as pd
 
 from azbenchlib.advisor.cheaper import cheaper
 from azbenchlib.analysis.summary import Card
-from azbenchlib.core.findings import Severity, without_label
 from azbenchlib.core.units import NBSP
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced, Terms
@@ -178,14 +177,14 @@ class SetupCards:
     @cached_property
     def _shared(self) -> dict[str, str]:
         """What holds of every setup of a page with several, in the same words: told once below the cards."""
-        every = [_notes(answer) for answer in self.answers]
-        if len(every) < _SEVERAL:
+        if len(self.answers) < _SEVERAL:
             return {}
-        return {
-            code: text
-            for code, text in every[0].items()
-            if all(other.get(code) == text for other in every[1:])
-        }
+        shared = _notes(self.answers[0])
+        for answer in self.answers[1:]:
+            if shared:
+                notes = _notes(answer)
+                shared = {code: text for code, text in shared.items() if notes.get(code) == text}
+        return shared
 
     @cached_property
     def _coverage(self) -> str:
@@ -312,17 +311,10 @@ def _notes(answer: SetupAnswer) -> dict[str, str]:
     mine = part.arrangement.runs
     mine = mine[mine["series"] == answer.card.series]
     mine = mine if answer.card.facet is None else mine[mine["whole"] == answer.card.facet]
-    jobs = part.dataset.runs.dropna(subset=["job"]).set_index("run_id")["job"].to_dict()
-    found = part.dataset.findings
-    severe = found[found["run_id"].isin(mine["run_id"]) & (found["severity"] != Severity.INFO)]
-    for row in severe.to_dict(orient="records"):
-        text = without_label(row["message"], _text(row, "source_path"), jobs.get(row["run_id"]))
-        told.setdefault(str(row["code"]), text)
+    for run_id in dict.fromkeys(mine["run_id"]):
+        for code, text in part.doubts.get(run_id, ()):
+            told.setdefault(code, text)
     return told
-
-
-def _text(row: Mapping[Any, Any], name: str) -> str:
-    return "" if pd.isna(row[name]) else str(row[name])
 
 
 def _currency(part: Part) -> str:

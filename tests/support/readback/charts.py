@@ -103,10 +103,11 @@ def _drawing(checker: Checker, seen: Drawing, topic: Topic, place: str, name: st
     checker.explain(re.sub(r"setups: \d+", "", words), topic, f"{place}, in words", not roofline)
     if roofline:
         _limits(checker, seen.words.partition(" Measured: ")[0], place)
-    colours = {}
+    colours: dict[str, Topic] = {}
     for point, text, colour in seen.marks:
         _mark(checker, seen, point, text, colour, topic, place, roofline)
-        colours[colour] = checker.part.names.read(text)[0].setups
+        said = checker.part.names.read(text)[0]
+        colours[colour] = Topic(said.setups, job=said.job)
     _labels(checker, seen, topic, place, name, colours)
     return None
 
@@ -165,13 +166,13 @@ def _labels(
     topic: Topic,
     place: str,
     name: str,
-    colours: dict[str, frozenset[str] | None],
+    colours: dict[str, Topic],
 ) -> None:
     """Direct labels: a figure beside or below a name, or of its colour."""
     farthest = max((axis.last[1] for side, axis in seen.axes if side == "x"), default=0.0)
     for label in seen.labels:
         own, rest = checker.part.names.read(label.text)
-        own = own.within(replace(topic, setups=colours.get(label.colour)))
+        own = own.within(colours.get(label.colour, Topic())).within(replace(topic, setups=None))
         for figure in figures.find(_without_constants(rest)):
             _label(checker, seen, label, figure, own, place, name, farthest)
 

@@ -31,6 +31,7 @@ PATTERNS = {
 DIRECTIONS = {"reads": "read", "writes": "write", "trims": "trim"}
 SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SIZE = r"(?P<bs>\d[\d,.]*) (?P<unit>B|KiB|MiB|GiB)"
+FILE = "file:"  # begins what stands for the setup of a file whose setup is not stated
 _DEPTH = re.compile(r"QD (?P<depth>\d[\d,]*)")
 
 
@@ -44,6 +45,7 @@ class Topic:
     depth: float | None = None
     ddir: str | None = None
     percentile: float | None = None
+    job: str | None = None  # where nothing else tells the workloads of a file apart
 
     def within(self, outer: "Topic") -> "Topic":
         """This, and what the surroundings say besides."""
@@ -58,6 +60,7 @@ def fits(topic: Topic, asked: Topic) -> bool:
         and (asked.rw is None or bool((topic.rw or frozenset()) & asked.rw))
         and (asked.bs is None or topic.bs == asked.bs)
         and (asked.depth is None or topic.depth == asked.depth)
+        and (asked.job is None or topic.job == asked.job)
     )
 
 
@@ -147,6 +150,9 @@ class Names:
     def workload(self, text: str) -> tuple[Topic, str]:
         """Pattern, block size, depth and direction in a text, and the text without them."""
         topic = Topic()
+        if match := re.search(r"\bjob '([^']+)'|\brun \d+ of \d+\b", text):
+            topic = replace(topic, job=match[1] or match[0])
+            text = blank(text, *match.span())
         if match := self._pattern.search(text):
             topic = replace(topic, rw=self._rw[match["rw"].lower()], bs=_size(match))
             text = blank(text, *match.span())
@@ -167,7 +173,7 @@ class Names:
 
 def of_file(path: str) -> str:
     """What stands for the setup of a file whose setup is not stated."""
-    return f"file:{path}"
+    return f"{FILE}{path}"
 
 
 def _size(match: re.Match[str]) -> float | None:

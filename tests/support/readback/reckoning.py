@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
-from readback.naming import Tables, Topic, of_file
+from readback.naming import FILE, Tables, Topic, of_file
 from readback.traces import Phases, burst_of
 
 RATES = {"iops": "iops", "bw_bytes_per_s": "bytes_per_s"}
@@ -45,6 +45,7 @@ class Fact:
     high: float | None = None
     within: float = EXACT
     mean: bool = False  # over a burst and the base after it: a rate that the disk never had
+    only: str | None = None  # the one direction that was measured, which a text may name
 
     def is_of(self, topic: Topic) -> bool:
         """Whether a text on this topic can speak of it."""
@@ -58,11 +59,16 @@ class Fact:
             for name in ("bs", "depth")
         ):
             return False
-        return mine.ddir == _asked(topic, mine) and mine.percentile == topic.percentile
+        if topic.job != mine.job:
+            return False
+        return mine.ddir == _asked(topic, self) and mine.percentile == topic.percentile
 
 
-def _asked(topic: Topic, mine: Topic) -> str | None:
-    """The direction that a text asks for; of a pattern of one direction, that direction is all of it."""
+def _asked(topic: Topic, fact: Fact) -> str | None:
+    """The direction that a text asks for; where only that one was measured, it is all there is."""
+    mine = fact.topic
+    if topic.ddir is not None and topic.ddir == fact.only:
+        return None
     only = {"read": {"read", "randread"}, "write": {"write", "randwrite"}, "trim": {"trim", "randtrim"}}
     if topic.ddir and mine.rw and mine.rw <= only[topic.ddir]:
         return None
@@ -81,9 +87,11 @@ class Unit:
     key: tuple[object, ...]
     files: set[str] = field(default_factory=set)
     runtime_s: float | None = None
+    job: str | None = None  # what tells it from others of its file, where the setup is not stated
 
     def topic(self, ddir: str | None = None, percentile: float | None = None) -> Topic:
-        return Topic(frozenset({self.setup}), frozenset({self.rw}), self.bs, self.depth, ddir, percentile)
+        rw = frozenset({self.rw})
+        return Topic(frozenset({self.setup}), rw, self.bs, self.depth, ddir, percentile, self.job)
 
 
 def own_rows(tables: Tables) -> pd.DataFrame:
@@ -136,9 +144,25 @@ def units(tables: Tables) -> list[Unit]:
                     None if pd.isna(depth) else float(depth),
                     tuple(key),
                     set(map(str, part["source_path"])),
+                    job=None if part["job"].nunique() != 1 else str(part["job"].iloc[0]),
                 )
             )
-    return found
+    return _told_apart(found)
+
+
+def _told_apart(made: list[Unit]) -> list[Unit]:
+    """Units of one file and workload by their jobs, or numbers: without a stated setup each is its own."""
+    alike: dict[Topic, list[Unit]] = {}
+    for unit in made:
+        alike.setdefault(replace(unit.topic(), job=None), []).append(unit)
+    for group in alike.values():
+        by_job = len({unit.job for unit in group}) == len(group)
+        for n, unit in enumerate(group, start=1):
+            if len(group) == 1 or not unit.setup.startswith(FILE):
+                unit.job = None
+            elif not by_job:
+                unit.job = f"run {n} of {len(group)}"
+    return made
 
 
 def measured(tables: Tables) -> set[str]:
@@ -158,12 +182,22 @@ def facts(tables: Tables, made: list[Unit]) -> list[Fact]:
     figures = _Figures(tables)
     figures.sums = _sums(tables, made, figures)
     figures.bursts = {id(unit): found for unit in made if (found := burst_of(unit, tables))}
-    own = [fact for unit in made for fact in _of_unit(unit, figures)]
+    own = [fact for unit in made for fact in _one_way(_of_unit(unit, figures), [unit], figures)]
     groups: dict[Topic, list[Unit]] = {}
     for unit in made:
         groups.setdefault(unit.topic(), []).append(unit)
-    pooled = [fact for group in groups.values() for fact in _pooled(group, figures)]
+    pooled = [f for group in groups.values() for f in _one_way(_pooled(group, figures), group, figures)]
     return [*own, *pooled, *_together(made, figures)]
+
+
+def _one_way(made: Iterable[Fact], group: list[Unit], figures: "_Figures") -> Iterator[Fact]:
+    """Facts, with the direction of which alone something was measured."""
+    rows = [run_id for unit in group for run_id in unit.rows]
+    ddirs = {ddir for run_id in rows for ddir in figures.ddirs.get(run_id, [])}
+    ddirs |= {str(row["ddir"]) for run_id in rows for row in figures.results.get(run_id, [])}
+    only = ddirs.pop() if len(ddirs) == 1 else None
+    for fact in made:
+        yield replace(fact, only=only)
 
 
 class _Figures:

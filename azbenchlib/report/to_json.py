@@ -1,0 +1,75 @@
+"""The answer of a report as plain data: what its cards say, for `azbench report --format json`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.report import formatting
+from azbenchlib.report.part import Part, number
+from azbenchlib.report.sections import sayings
+from azbenchlib.report.sections.setup_cards import SetupAnswer, answers
+
+
+def record(datasets: Sequence[Dataset]) -> dict[str, Any]:
+    """One object a setup, in the order of the page; what is not known is None.
+
+    Parameters
+    ----------
+    datasets : sequence of Dataset
+        Each with a manifest.
+
+    Returns
+    -------
+    dict
+        ``setups``: a list of dataset, setup, workload, iops, bw_bytes_per_s, repeats, latency (a list of
+        workload, lat_kind and percentiles in µs) and verdict (sentence, binding, probability).
+
+    Raises
+    ------
+    InputError
+        When a dataset has nothing to report.
+    """
+    parts = [Part(dataset, Path(str(dataset.place))) for dataset in datasets]
+    number(parts)
+    return {"setups": [_setup(answer) for answer in answers(parts)]}
+
+
+def _setup(answer: SetupAnswer) -> dict[str, Any]:
+    rate = answer.card.rate
+    return {
+        "dataset": answer.part.manifest.name,
+        "setup": answer.entry.name,
+        "workload": None if rate is None else formatting.workload_of(rate),
+        "iops": _figure(rate, "iops"),
+        "bw_bytes_per_s": _figure(rate, "bw_bytes_per_s"),
+        "repeats": None if rate is None else int(rate["repeats"]),
+        "latency": [
+            {
+                "workload": told.of,
+                "lat_kind": told.kind,
+                "percentiles_us": {f"p{percentile:g}": value for percentile, value in told.values.items()},
+            }
+            for told in answer.card.latencies
+        ],
+        "verdict": _verdict(answer),
+    }
+
+
+def _figure(rate: pd.Series | None, name: str) -> float | None:
+    return None if rate is None or pd.isna(rate[name]) else float(rate[name])
+
+
+def _verdict(answer: SetupAnswer) -> dict[str, Any] | None:
+    verdict = answer.verdict
+    if verdict is None:
+        return None
+    return {
+        "sentence": sayings.sentence(verdict, answer.phases),
+        "binding": [str(label) for label in verdict.judged.binding],
+        "probability": verdict.judged.probability,
+    }
