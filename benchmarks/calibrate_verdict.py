@@ -34,6 +34,7 @@ from azbenchlib.plots.style import WIDE, Drawn, Series, canvas, theme
 
 TARGET = 0.95
 WITHIN = 0.03
+FEW = 30  # setups of which a share says little
 ROLES = ("data", "data", "data", "temp", "nvme", "ephemeral_os")
 CACHING = ("None", "ReadOnly", "ReadWrite", "None", "None", "None")
 
@@ -62,7 +63,7 @@ def setup_of(hidden: Hidden, i: int) -> Setup:
         count=count if role == "data" else devices,
         striped=count > 1 or devices > 1,
         cache_hit=_hit(hidden, i),
-        unstated=frozenset(name for name, is_open in silent.items() if is_open),
+        unstated=tuple(name for name, is_open in silent.items() if is_open),
     )
     return Setup(vm, (disk,))
 
@@ -149,14 +150,25 @@ def judged(hidden: Hidden, rng: np.random.Generator) -> pd.DataFrame:
 
 def reliability(found: pd.DataFrame) -> pd.DataFrame:
     """In every tenth of the probabilities: how many, the mean that was said, the share that was right,
-    two standard errors of it, and how far the share is off beyond those.
+    two standard errors of it, and how far the share is off beyond those. A tenth with fewer than FEW is put
+    together with the next; `low` is the first of those that a row holds.
     """
     tenth = (found["probability"] * 10).clip(upper=9.999).astype(int)
-    rows = found.groupby(tenth).agg(n=("named", "size"), said=("probability", "mean"), was=("named", "mean"))
+    pooled: dict[int, int] = {}
+    waiting: list[int] = []
+    for one, n in tenth.value_counts().sort_index().items():
+        waiting.append(one)
+        if n >= FEW or one == tenth.max():
+            pooled |= dict.fromkeys(waiting, one)
+            waiting = []
+    parts = found.assign(low=tenth).groupby(tenth.map(pooled).rename("tenth"))
+    rows = parts.agg(
+        n=("named", "size"), said=("probability", "mean"), was=("named", "mean"), low=("low", "min")
+    )
     spread = (rows["said"] * (1 - rows["said"])).clip(lower=1e-4)
     rows["two_se"] = 2 * np.sqrt(spread / rows["n"])
     rows["beyond"] = ((rows["was"] - rows["said"]).abs() - rows["two_se"]).clip(lower=0)
-    return rows.rename_axis("tenth").reset_index()
+    return rows.reset_index()
 
 
 def confusions(found: pd.DataFrame) -> pd.DataFrame:
@@ -175,7 +187,7 @@ def summary(found: pd.DataFrame, seed: int) -> str:
     """The page of the documents."""
     some = found[found["identifiable"]]
     rows = [
-        f"| {row.tenth * 10}–{row.tenth * 10 + 10} % | {row.n:,} | {row.said:.1%} | {row.was:.1%} "
+        f"| {row.low * 10}–{row.tenth * 10 + 10} % | {row.n:,} | {row.said:.1%} | {row.was:.1%} "
         f"| {row.two_se:.1%} | {'yes' if row.beyond <= WITHIN else 'no'} |"
         for row in reliability(found).itertuples()
     ]

@@ -97,7 +97,7 @@ def _az_disk(shown: Mapping[str, Any]) -> Disk:
         size_bytes=size,
         cap=_az_cap(disk),
         bursting=True if disk.get("burstingenabled") else None,
-        unstated=frozenset({"caching"}),
+        unstated=("caching",),
     )
 
 
@@ -122,7 +122,7 @@ def _attached(role: str, entry: Mapping[str, Any], shown: Mapping[str, Disk]) ->
         cap=_az_cap(entry),
     )
     caching = entry.get("caching")
-    unstated = frozenset() if caching else frozenset({"caching"})
+    unstated = () if caching else ("caching",)
     return replace(known, role=role, caching=caching or "None", unstated=unstated)
 
 

@@ -96,9 +96,9 @@ class DiskRow:
             placement=next((place for place in ("temp", "nvme") if place in local), "cache"),
         )
 
-    def _unstated(self) -> frozenset[str]:
+    def _unstated(self) -> tuple[str, ...]:
         """What the row leaves open that decides which limits its I/O meets."""
         remote = self.role in (None, "data", "os")
         doubtful = {"caching": remote and self.host_caching is None}
         doubtful["count"] = self.role == "nvme" and self.count is None
-        return frozenset(name for name, is_open in doubtful.items() if is_open)
+        return tuple(name for name, is_open in doubtful.items() if is_open)

@@ -78,7 +78,7 @@ def parse_disk(text: str) -> Disk:
         striped=count > 1,
         cache_hit=words.cache_hit,
         bursting=words.bursting,
-        unstated=frozenset({"count"} if kind.key == "nvme" and not match["n"] else ()),
+        unstated=("count",) if kind.key == "nvme" and not match["n"] else (),
     )
 
 

@@ -152,7 +152,7 @@ class Disk:
         Whether the disk may burst. None: by its tier's default.
     placement : {"cache", "temp", "nvme"}
         Where an ephemeral OS disk lies.
-    unstated : frozenset of str
+    unstated : tuple of str
         Fields that the description leaves open, ``caching`` or ``count``: their value here is a default.
     """
 
@@ -168,7 +168,7 @@ class Disk:
     cache_hit: float | None = None
     bursting: bool | None = None
     placement: str = "cache"
-    unstated: frozenset[str] = frozenset()
+    unstated: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value, choices in (

@@ -212,7 +212,7 @@ def _undocumented(flow: Flow, route: Route) -> dict[Label, float]:
     """Chances of the limits on the path of which nothing is documented."""
     scopes = _scopes(flow, route) - {stage.stem for stage in route.stages}
     depth = evidence.effective_depth(flow.observation)
-    if not scopes or (depth is not None and depth <= 1):
+    if not scopes or depth is None or depth <= 1:
         return {}
     each = (UNDOCUMENTED if route.stages else UNDOCUMENTED_ALL) / len(scopes)
     size = rates(flow.observation).bs_bytes

@@ -89,7 +89,7 @@ AZ_ULTRA = {
             ),
         ),
         ("temp", Disk(name="temp", role="temp")),
-        ("nvme", Disk(name="nvme", role="nvme", unstated=frozenset({"count"}))),
+        ("nvme", Disk(name="nvme", role="nvme", unstated=("count",))),
         ("ephemeral:temp", Disk(name="ephemeral:temp", role="ephemeral_os", placement="temp")),
         ("ephemeral", Disk(name="ephemeral", role="ephemeral_os")),
     ],
@@ -206,7 +206,7 @@ def test_the_rows_of_a_manifest() -> None:
 def test_missing_values_of_a_manifest_are_none() -> None:
     disks = pd.DataFrame({"setup_id": ["s"], "disk": ["d"], "role": ["data"]})
     found = from_rows({"vm_size": pd.NA, "as_of": pd.NA}, schema.conform("disks", disks))
-    assert found == Setup(VM(), (Disk(name="d", unstated=frozenset({"caching"})),))
+    assert found == Setup(VM(), (Disk(name="d", unstated=("caching",)),))
 
 
 def test_what_is_stated_goes_before_the_catalogue() -> None:

@@ -73,9 +73,9 @@ def test_a_burst_says_that_the_base_was_not_seen(local: list[str]) -> None:
 
 def test_what_is_not_known_is_said_with_the_run_that_would_tell(local: list[str]) -> None:
     card = one(local, "261,000 IOPS")
-    assert "Inconclusive: client CPU or unknown Cannot tell: 62 % against 37 %" in card
+    assert "Probably no documented limit explains the rate" in card
     assert "No limit is documented for this I/O on this setup." in card
-    assert "Next run Spread the same load over 32 jobs" in card
+    assert "Next run Double the queue depth to" in card
 
 
 def test_limits_far_above_or_below_the_rate_have_no_bar() -> None:

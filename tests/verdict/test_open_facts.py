@@ -12,14 +12,14 @@ from azbenchlib.model.setup import VM, Cap, Disk, Setup
 from azbenchlib.verdict import judge
 from azbenchlib.verdict.readings import readings
 
-SILENT = frozenset({"caching"})
+SILENT = ("caching",)
 P30 = Disk(name="p30", sku="Premium_LRS", tier="P30", cap=Cap(iops=5000, bytes_per_s=200 * MB))
 D8S = VM(uncached=Cap(iops=12_800, bytes_per_s=192 * MB), cached=Cap(iops=16_000, bytes_per_s=128 * MB))
 LSV4 = VM(
     nvme=Cap(iops=275_000, bytes_per_s=1500 * MB, write_iops=110_000, write_bytes_per_s=750 * MB),
     nvme_count=2,
 )
-NVME = Disk(name="nvme", role="nvme", unstated=frozenset({"count"}))
+NVME = Disk(name="nvme", role="nvme", unstated=("count",))
 
 
 def run(**known: object) -> Observation:
@@ -75,7 +75,7 @@ def test_a_rate_of_one_nvme_device_or_of_all_fits_where_the_number_is_open(iops:
 
 
 def test_a_stated_number_of_devices_is_honoured() -> None:
-    one, both = replace(NVME, unstated=frozenset()), replace(NVME, count=2, striped=True)
+    one, both = replace(NVME, unstated=()), replace(NVME, count=2, striped=True)
     assert judge(run(iops=276_000), Setup(LSV4, (one,))).binding == ("above_documented_limit",)
     assert "nvme_iops" not in judge(run(iops=138_000), Setup(LSV4, (both,))).binding
     assert "count" in parse_disk("nvme").unstated and not parse_disk("nvmex2").unstated

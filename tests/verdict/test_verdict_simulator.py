@@ -77,6 +77,9 @@ def test_reliability_sees_what_is_off() -> None:
     assert rows["tenth"].tolist() == [5, 9]
     assert rows["beyond"].tolist() == pytest.approx([0.35 - 2 * np.sqrt(0.55 * 0.45 / 400), 0.0])
     assert rows["n"].tolist() == [400, 400]
+    few = pd.DataFrame({"probability": [0.25, *said], "named": [True, *was.astype(bool)]})
+    rows = calibrate.reliability(few)
+    assert rows["n"].tolist() == [401, 400] and rows["low"].tolist() == [2, 9]
 
 
 def test_page_and_picture_tell_the_same(found: pd.DataFrame) -> None:

@@ -77,7 +77,7 @@ def test_the_seed_is_explained_from_cards_to_doubts() -> None:
     assert "5 of 12 runs hit a documented limit" in text
     assert "Run for 36 min, until the credits are spent" in text and "runtime=2160" in text
     assert "has no log of IOPS of a run with a documented limit. To have it next time" in text
-    assert "the CPU of the host that measures (37 %)" in text
+    assert "latency at this queue depth (8 %)" in text
     assert "rate_from_latency" in text and "rate_from_status_line" in text
 
 

@@ -84,7 +84,7 @@ def _local(target: str, case: Case) -> Disk:
     rows = [row for row in case.get("disks") or () if row.get("role") == target]
     stated = [*(row.get("count") for row in rows), *(case["job"].get(name) for name in _DEVICES)]
     count = next((int(n) for n in stated if n), None)
-    unstated = frozenset() if count else frozenset({"count"})
+    unstated = () if count else ("count",)
     return Disk(name=target, role=target, count=count or 1, striped=(count or 1) > 1, unstated=unstated)
 
 
@@ -109,7 +109,7 @@ def _disk(row: Case, name: str, role: str, job: Case) -> Disk:
         striped=bool(job.get("striped")),
         cache_hit=job.get("cache_hit"),
         bursting=row.get("bursting"),
-        unstated=frozenset() if row.get("cache") else frozenset({"caching"}),
+        unstated=() if row.get("cache") else ("caching",),
     )
 
 
