@@ -25,9 +25,9 @@ def open_fact(flow: Flow, setup: Setup, believed: Posterior) -> str | None:
     local = any(volume.disk.local for volume in flow.driven(setup))
     missing = {
         "whether the I/O was direct is not stated": seen.direct is None and Label.PAGE_CACHE in doubtful,
-        "the VM is not stated, and its limits may bind": not setup.vm.stated
+        "the limits of the VM are not known, and one of them may bind": not setup.vm.stated
         and not (local and believed.route.stages),
-        "the disks are not stated, and their limits may bind": not setup.disks,
+        "the disks are not stated, and a limit of theirs may bind": not setup.disks,
         "the queue depth is not stated, which tells latency from a limit": (
             seen.queue_depth is None and Label.LATENCY_QD in doubtful
         ),

@@ -94,7 +94,7 @@ def test_a_limit_of_a_vm_that_is_not_stated_may_bind() -> None:
     got = judge(run(iops=2_000, queue_depth=512), Setup(VM(), (P30,)))
     assert got.binding == ("unknown",) and got.probability < 0.95
     assert got.posterior["vm_uncached_iops"] > got.posterior["vm_uncached_mbps"] > 0
-    assert got.open_fact == "the VM is not stated, and its limits may bind"
+    assert got.open_fact == "the limits of the VM are not known, and one of them may bind"
     assert (
         judge(run(iops=2_000, queue_depth=512), Setup(D8S, (P30,))).posterior["unknown"]
         > got.probability - 0.1
