@@ -33,6 +33,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         answer = self.arm.answer(request)
+        if self.arm.faults.strike("lose", request.method, request.path, request.command):
+            self.close_connection = True
+            return
         page = isinstance(answer.body, str)
         empty = answer.body is None or answer.status == 204 or self.command == "HEAD"
         content = b"" if empty else (answer.body if page else json.dumps(answer.body)).encode()

@@ -68,6 +68,8 @@ class Cloud:
             self.az.json(*step.argv)
         except AzError as error:
             if step.refusal is None or error.code not in _REFUSALS or not _ZONES.search(error.message):
+                if self._is_done(step.argv):  # by a call whose answer was lost
+                    return
                 raise
             setup, disk = step.refusal
             self.run.note(f"Setup {setup}: Azure refused to attach {disk}, as expected. {error}")
@@ -77,6 +79,19 @@ class Cloud:
             setup, disk = step.refusal
             self.run.note(f"Setup {setup}: Azure attached {disk}, although a refusal was expected.")
             self.az.json(*_undone(step.argv))
+
+    def _is_done(self, argv: list[str]) -> bool:
+        """Whether a disk is attached, or detached, as a command says that failed; its answer may be lost."""
+        if argv[:2] != ["vm", "disk"]:
+            return False
+        value = dict(pairwise(argv))
+        try:
+            shown = self.az.json(*commands.vm_show(self.group, value["--vm-name"]))
+            disks = shown["storageProfile"]["dataDisks"]
+            luns = {disk["name"].lower(): str(disk["lun"]) for disk in disks}
+        except (AzError, TypeError, KeyError):
+            return False
+        return luns.get(value["--name"].lower()) == (value["--lun"] if argv[2] == "attach" else None)
 
 
 def _undone(attach: list[str]) -> list[str]:

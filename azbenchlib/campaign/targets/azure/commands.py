@@ -15,6 +15,7 @@ from azbenchlib.campaign.spec import DiskSpec, SetupSpec
 Command = list[str]
 
 NETWORK, SUBNET = "azbench-network", "azbench-subnet"
+CONTAINER = "results"
 USER = "azbench"
 NOBODY = "nobody@azbench"  # whose SSH key it is
 # What cloud-init installs on the VM. It goes on without those that a distribution does not have (iozone3 is
@@ -109,6 +110,11 @@ def vm_create(group: str, name: str, setup: SetupSpec) -> Command:
     ]
 
 
+def vm_show(group: str, name: str) -> Command:
+    """What a VM is, with the disks that are attached to it."""
+    return ["vm", "show", "--resource-group", group, "--name", name]
+
+
 def vm_delete(group: str, name: str) -> Command:
     """Delete a VM with its OS disk; data disks stay."""
     return ["vm", "delete", "--resource-group", group, "--name", name, "--yes"]
@@ -152,6 +158,67 @@ def script_start(group: str, vm: str, name: str, script: str, timeout_s: int) ->
     place = ["--resource-group", group, "--vm-name", vm, "--run-command-name", name]
     mode = ["--async-execution", "true", "--timeout-in-seconds", str(timeout_s)]
     return ["vm", "run-command", "create", *place, *mode, "--script", script]
+
+
+def script_delete(group: str, vm: str, name: str) -> Command:
+    """Forget a script that ended; Azure keeps 25 on a VM at most."""
+    place = ["--resource-group", group, "--vm-name", vm, "--run-command-name", name]
+    return ["vm", "run-command", "delete", *place, "--yes", "--no-wait"]
+
+
+def storage_account(group: str, name: str, region: str) -> Command:
+    """An account for the outputs, into which nobody can look without a key."""
+    return [
+        *("storage", "account", "create", "--resource-group", group, "--name", name, "--location", region),
+        *(
+            "--sku",
+            "Standard_LRS",
+            "--kind",
+            "StorageV2",
+            "--https-only",
+            "true",
+            "--min-tls-version",
+            "TLS1_2",
+        ),
+        *("--allow-blob-public-access", "false"),
+    ]
+
+
+def storage_keys(group: str, name: str) -> Command:
+    """The keys of an account; they are in the answer alone."""
+    return ["storage", "account", "keys", "list", "--resource-group", group, "--account-name", name]
+
+
+def container_create() -> Command:
+    """The container; which account, and its key, az takes from its environment."""
+    return ["storage", "container", "create", "--name", CONTAINER]
+
+
+def container_signature(expiry: str) -> Command:
+    """The right to add blobs to the container and to create them, nothing else."""
+    rights = ["--permissions", "ac", "--https-only", "--expiry", expiry]
+    return ["storage", "container", "generate-sas", "--name", CONTAINER, *rights]
+
+
+def blob_list() -> Command:
+    """The names of all blobs."""
+    return [
+        "storage",
+        "blob",
+        "list",
+        "--container-name",
+        CONTAINER,
+        "--num-results",
+        "*",
+        "--query",
+        "[].name",
+    ]
+
+
+def blob_download(name: str, file: str) -> Command:
+    """A blob into a file."""
+    place = ["--container-name", CONTAINER, "--name", name, "--file", file]
+    return ["storage", "blob", "download", *place, "--no-progress"]
 
 
 def script_show(group: str, vm: str, name: str) -> Command:

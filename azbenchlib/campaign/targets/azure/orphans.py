@@ -8,6 +8,7 @@ from typing import Any
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
+from azbenchlib.azure.retries import Patience
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.core.errors import AzbenchError
@@ -177,7 +178,7 @@ def delete(
     """
     patience = _PATIENCE_S if patience_s is None else patience_s
     work = _Deletion(
-        az=replace(az, must_log=False),
+        az=replace(az, must_log=False, patience=Patience()),  # it has its own
         group=group,
         tell=tell,
         interrupts=interrupts or Interrupts(),

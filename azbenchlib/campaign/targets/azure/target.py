@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from azbenchlib.azure.az import Az
+from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
 from azbenchlib.campaign import lock, plan
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.progress import Progress
@@ -88,7 +89,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         left = remaining(run)
         if left is None:
             return
-        az = Az.find(run.folder / AZ_LOG)
+        az = Az.find(run.folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
         make_folder(run.folder)
         run.tell("asking Azure whether it has all that is needed …")
         az = enter_subscription(run, az)
@@ -105,7 +106,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
             "expires": ends.isoformat(timespec="seconds"),
         }
         run.plan.groups.append(group)
-        self._cloud = Cloud(run, az, group)
+        self._cloud = Cloud(run, az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell)), group)
         self._steps = iter(steps.steps(left, group, tags, f"{ends:%H%M}"))
 
     def begin(self, run: AzureRun) -> None:

@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from azbenchlib.azure.az import Az
+from azbenchlib.azure.retries import AT_START, Patience
 from azbenchlib.campaign import lock, plan
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.progress import Progress
@@ -88,7 +89,9 @@ def delete_earlier(asked: CloudPlan, dataset: Path, fresh: bool, progress: Progr
                 progress=progress,
                 interrupts=Interrupts(),
             )
-            az = enter_subscription(run, Az.find(folder / AZ_LOG))
+            az = enter_subscription(
+                run, Az.find(folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
+            )
             for group in list(found.groups):
                 run.tell(f"deleting {group}, which an earlier run left …")
                 _forget_deleted(Cloud(run, az, group))
