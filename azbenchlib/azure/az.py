@@ -104,8 +104,8 @@ class Az:
     def json(self, *arguments: str, secret: str = "") -> Any:
         """What az answers, as Python values; None where it answers nothing.
 
-        A call whose fault passes by itself is made again, as the patience says. A `secret`, ``name=value``, is
-        a protected parameter of a script; it is not among the arguments.
+        A call whose fault passes by itself is made again, as the patience says. A `secret`, ``name=value``,
+        is a protected parameter of a script; it is not among the arguments.
 
         Raises
         ------

@@ -144,7 +144,7 @@ def test_a_finished_run_whose_group_is_left_is_no_success_until_it_is_deleted(az
     assert [path.stem for path in raw.glob("**/*.json")] == ["first"]  # nothing of the measurement is lost
     listed = azbench("cleanup", environment=dict(os.environ), folder=small.parent)
     assert re.match(
-        rf"{group}  \(westeurope, owner .*kept: its run may go on: it has not expired\n", listed.stdout
+        rf"{group}  \(westeurope, owner .*kept: its run is alive: it renews its lease\n", listed.stdout
     )
     set_account(small.parent)
     said.append(refused(small))  # nothing is to be measured any more, and yet it is no success

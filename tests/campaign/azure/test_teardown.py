@@ -198,7 +198,7 @@ def small(tmp_path: Path) -> Cloud:
         progress=quiet,
         interrupts=Interrupts(),
     )
-    return Cloud(run, program(tmp_path, None, GONE), "g")
+    return Cloud(run=run, az=program(tmp_path, None, GONE), group="g")
 
 
 def ended(small: Cloud, work: Callable[[], object]) -> None:

@@ -2,14 +2,19 @@
 
 import re
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import NOT_LOGGED_IN, AzError
-from azbenchlib.campaign.targets.azure import commands, guest
+from azbenchlib.campaign.targets.azure import commands, container, guest, lease
+from azbenchlib.campaign.targets.azure.budget import Budget
+from azbenchlib.campaign.targets.azure.container import Container
+from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import AzureRun
-from azbenchlib.campaign.targets.azure.steps import Call, Prepare, Release, Rest, Step
+from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Release, Rest, Step
 from azbenchlib.campaign.targets.azure.vm import Vm
 
 # With these Azure refuses a resource group before it makes it; for some it would refuse its deletion, too.
@@ -22,13 +27,20 @@ _NOT_MADE = (
 _REFUSALS, _ZONES = ("BadRequest", "InvalidParameter"), re.compile(r"\bzones?\b", re.IGNORECASE)
 
 
-@dataclass
+SLICE_S = 60.0  # of a rest, between looks at the lease
+
+
+@dataclass(kw_only=True)
 class Cloud:
     """The resource group of a run, and the az that reaches it."""
 
     run: AzureRun
     az: Az
     group: str
+    container: Container | None = None
+    budget: Budget = field(default_factory=Budget)
+    _vms: dict[str, Vm] = field(default_factory=dict, repr=False)
+    _renewed: float = field(default_factory=time.monotonic, repr=False)
 
     @property
     def noted(self) -> bool:
@@ -37,7 +49,40 @@ class Cloud:
 
     def vm(self, name: str) -> Vm:
         """A VM in the group."""
-        return Vm(self.az, self.group, name)
+        return self._vms.setdefault(name, Vm(self.az, self.group, name))
+
+    def batch(self, steps: Sequence[Measure]) -> Batch:
+        """Workloads on one VM: all at once where there is a container for what they bring, else the first."""
+        taken = steps if self.container else steps[:1]
+        vm = self.vm(steps[0].vm)
+        return Batch(vm=vm, steps=taken, container=self.container, between=self.renew)
+
+    def open_container(self, region: str, n_workloads: int) -> None:
+        """Have a container for what workloads bring; where Azure has none for us, it comes in pieces."""
+        if n_workloads < container.FEWEST_FOR_CONTAINER:
+            return
+        self.run.tell("storage for the results …")
+        try:
+            self.container = container.make(self.az, self.group, region)
+        except AzError as error:
+            if error.code == NOT_LOGGED_IN:
+                raise
+            self.run.tell(f"no storage for the results, so they come in pieces, which takes longer: {error}")
+
+    def renew(self) -> None:
+        """Renew the lease on the group where it is time, and end the run where it took all that it may."""
+        self.budget.check_spent()
+        if time.monotonic() - self._renewed > lease.RENEW_S:
+            self._renewed = time.monotonic()
+            self.hold()
+
+    def hold(self) -> None:
+        """Take the lease; what Azure refuses is told and ends nothing."""
+        for name, value in lease.tags(datetime.now(UTC)).items():
+            try:
+                self.az.json(*commands.group_tag(self.group, name, value))
+            except AzError as error:
+                self.run.tell(f"the lease on {self.group} could not be renewed: {error}")
 
     def make(self, step: Call) -> None:
         """Create the group; where Azure refuses before it makes one, none is noted any more."""
@@ -51,16 +96,24 @@ class Cloud:
     def do(self, step: Step) -> None:
         """Carry a step out that measures nothing."""
         self.run.tell(f"{step.title} …")
+        self.renew()
         if isinstance(step, Call):
             self._call(step)
         elif isinstance(step, Rest):
-            time.sleep(step.seconds)
+            self._rest(step.seconds)
         elif isinstance(step, Prepare):
             said = self.vm(step.vm).run(step.title, guest.prepare(step), guest.PREPARE_S)
             self.run.plan.facts[step.setup.name] = guest.facts(said)
-            self.run.save()
         elif isinstance(step, Release):
             self.vm(step.vm).run(step.title, guest.release(step), guest.PREPARE_S)
+        self.run.plan.steps_done += 1
+        self.run.save()
+
+    def _rest(self, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0:
+            time.sleep(min(left, SLICE_S))
+            self.renew()
 
     def _call(self, step: Call) -> None:
         """A call of az; where a refusal is expected, what came is noted either way."""

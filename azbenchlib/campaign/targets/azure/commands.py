@@ -75,6 +75,11 @@ def group_list(tag: str) -> Command:
     return ["group", "list", "--tag", tag]
 
 
+def group_tag(group: str, name: str, value: str) -> Command:
+    """Change one tag of the group."""
+    return ["group", "update", "--name", group, "--set", f"tags.{name}={value}"]
+
+
 def group_delete(group: str) -> Command:
     """Delete the group with all that is in it; the deletion goes on in Azure."""
     return ["group", "delete", "--name", group, "--yes", "--no-wait"]
@@ -113,6 +118,12 @@ def vm_create(group: str, name: str, setup: SetupSpec) -> Command:
 def vm_show(group: str, name: str) -> Command:
     """What a VM is, with the disks that are attached to it."""
     return ["vm", "show", "--resource-group", group, "--name", name]
+
+
+def vm_state(group: str, name: str) -> Command:
+    """Whether a VM runs."""
+    place = ["--resource-group", group, "--name", name]
+    return ["vm", "get-instance-view", *place, "--query", "instanceView.statuses[].code"]
 
 
 def vm_delete(group: str, name: str) -> Command:
@@ -170,17 +181,8 @@ def storage_account(group: str, name: str, region: str) -> Command:
     """An account for the outputs, into which nobody can look without a key."""
     return [
         *("storage", "account", "create", "--resource-group", group, "--name", name, "--location", region),
-        *(
-            "--sku",
-            "Standard_LRS",
-            "--kind",
-            "StorageV2",
-            "--https-only",
-            "true",
-            "--min-tls-version",
-            "TLS1_2",
-        ),
-        *("--allow-blob-public-access", "false"),
+        *("--sku", "Standard_LRS", "--kind", "StorageV2", "--https-only", "true"),
+        *("--min-tls-version", "TLS1_2", "--allow-blob-public-access", "false"),
     ]
 
 
@@ -202,17 +204,8 @@ def container_signature(expiry: str) -> Command:
 
 def blob_list() -> Command:
     """The names of all blobs."""
-    return [
-        "storage",
-        "blob",
-        "list",
-        "--container-name",
-        CONTAINER,
-        "--num-results",
-        "*",
-        "--query",
-        "[].name",
-    ]
+    every = ["--num-results", "*", "--query", "[].name"]
+    return ["storage", "blob", "list", "--container-name", CONTAINER, *every]
 
 
 def blob_download(name: str, file: str) -> Command:
