@@ -101,6 +101,7 @@ def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small):
     log = (small.with_name("out") / "az.log.jsonl").read_text()
     assert log.count('"run-command", "create"') == 2  # one prepares the disk, one measures
     assert '"invoke"' not in log
+    assert b"apt-daily.timer" in next(iter(azure.arm.custom_data.values()))  # nothing runs behind its back
     written = "".join(path.read_text(errors="replace") for path in small.parent.rglob("*") if path.is_file())
     lines = [line for line in seen if "curl" in line or "az" in line]
     assert any("curl" in line for line in lines)

@@ -42,7 +42,7 @@ SECTOR = 512
 # cloud-init 23.4 and newer: failed modules make `status: error`, with exit code 1
 # https://docs.cloud-init.io/en/latest/explanation/failure_states.html (read 2026-11-20)
 CLOUD_INIT_DONE, CLOUD_INIT_ERROR = "status: done\n", "status: error\n"
-EMULATED_CLOUD_CONFIG = {"package_update", "packages"}
+EMULATED_CLOUD_CONFIG = {"package_update", "packages", "bootcmd"}
 
 
 class GuestError(Exception):

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from azbenchlib.azure.az import Az
@@ -27,6 +27,7 @@ _NOT_MADE = (
 _REFUSALS, _ZONES = ("BadRequest", "InvalidParameter"), re.compile(r"\bzones?\b", re.IGNORECASE)
 
 
+LEAST_LEFT_S = 3600  # until a VM stops itself, while its run is alive
 SLICE_S = 60.0  # of a rest, between looks at the lease
 
 
@@ -40,6 +41,7 @@ class Cloud:
     container: Container | None = None
     budget: Budget = field(default_factory=Budget)
     _vms: dict[str, Vm] = field(default_factory=dict, repr=False)
+    _latest: str = field(default="", repr=False)  # VM that was used
     _renewed: float = field(default_factory=time.monotonic, repr=False)
 
     @property
@@ -49,6 +51,7 @@ class Cloud:
 
     def vm(self, name: str) -> Vm:
         """A VM in the group."""
+        self._latest = name
         return self._vms.setdefault(name, Vm(self.az, self.group, name))
 
     def batch(self, steps: Sequence[Measure]) -> Batch:
@@ -77,12 +80,20 @@ class Cloud:
             self.hold()
 
     def hold(self) -> None:
-        """Take the lease; what Azure refuses is told and ends nothing."""
-        for name, value in lease.tags(datetime.now(UTC)).items():
-            try:
-                self.az.json(*commands.group_tag(self.group, name, value))
-            except AzError as error:
-                self.run.tell(f"the lease on {self.group} could not be renewed: {error}")
+        """Take the lease, and put the VM's own end off while the run is alive; a refusal is told, no more."""
+        now = datetime.now(UTC)
+        calls = [commands.group_tag(self.group, name, value) for name, value in lease.tags(now).items()]
+        ends = datetime.fromisoformat(self.run.plan.expires) if self.run.plan.expires else None
+        if ends and self._latest and ends - now < timedelta(seconds=LEAST_LEFT_S):
+            ends = now + timedelta(seconds=2 * LEAST_LEFT_S)
+            self.run.plan.expires = ends.isoformat(timespec="seconds")
+            calls.append(commands.auto_shutdown(self.group, self._latest, f"{ends:%H%M}"))
+            calls.append(commands.group_tag(self.group, "expires", self.run.plan.expires))
+        try:
+            for argv in calls:
+                self.az.json(*argv)
+        except AzError as error:
+            self.run.tell(f"the lease on {self.group} could not be renewed: {error}")
 
     def make(self, step: Call) -> None:
         """Create the group; where Azure refuses before it makes one, none is noted any more."""

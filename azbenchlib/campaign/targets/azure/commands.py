@@ -18,9 +18,18 @@ NETWORK, SUBNET = "azbench-network", "azbench-subnet"
 CONTAINER = "results"
 USER = "azbench"
 NOBODY = "nobody@azbench"  # whose SSH key it is
-# What cloud-init installs on the VM. It goes on without those that a distribution does not have (iozone3 is
-# in Ubuntu's multiverse); fio is what matters, and the first script looks for it.
-CLOUD_CONFIG = """#cloud-config
+# What writes or computes behind a measurement's back, on Ubuntu and Debian.
+_TIMERS = (
+    *("apt-daily.timer", "apt-daily-upgrade.timer", "apt-daily.service", "apt-daily-upgrade.service"),
+    *("unattended-upgrades.service", "man-db.timer", "motd-news.timer", "fstrim.timer", "e2scrub_all.timer"),
+    *("dpkg-db-backup.timer", "logrotate.timer", "update-notifier-download.timer", "fwupd-refresh.timer"),
+)
+# What cloud-init holds, before the packages, and installs on the VM. It goes on without those that
+# a distribution does not have (iozone3 is in Ubuntu's multiverse); fio is what matters, and the first script
+# looks for it.
+CLOUD_CONFIG = f"""#cloud-config
+bootcmd:
+- [systemctl, mask, --now, {", ".join(_TIMERS)}]
 package_update: true
 packages: [fio, iozone3, mdadm]
 """

@@ -9,7 +9,13 @@ fail() { printf 'azbench: %s\n' "$*" >&2; exit 3; }
 # Wait for what cloud-init installs, and say what machine this is.
 ready() {
     if command -v cloud-init >/dev/null; then cloud-init status --wait >/dev/null 2>&1 || true; fi
-    command -v fio >/dev/null || fail "cloud-init has not installed fio: $(cloud-init status 2>&1 | tail -n 1)"
+    if [ -d /run/systemd/system ]; then # what the first boot has to do is no part of a measurement
+        timeout 600 systemctl is-system-running --wait >/dev/null 2>&1 || true
+        if command -v snap >/dev/null; then snap refresh --hold >/dev/null 2>&1 || true; fi
+    fi
+    command -v fio >/dev/null || again
+    command -v fio >/dev/null || fail "cloud-init has not installed fio: $(cloud-init status 2>&1 | tail -n 1);" \
+        "$(tail -n 3 /var/log/cloud-init-output.log 2>/dev/null | tr '\n' ' ')"
     . /etc/os-release
     printf 'azbench-fact os %s\n' "$PRETTY_NAME"
     printf 'azbench-fact kernel %s\n' "$(uname -r)"
@@ -18,6 +24,15 @@ ready() {
     if command -v iozone >/dev/null; then
         printf 'azbench-fact iozone %s\n' "$(iozone -v | sed -n 's/.*Revision: *\([0-9.]*\).*/\1/p')"
     fi
+}
+
+# again: install what cloud-init could not, as while another process had the package lists.
+again() {
+    command -v apt-get >/dev/null || return 0
+    for _ in 1 2 3; do
+        apt-get -q -o DPkg::Lock::Timeout=300 update && apt-get -q -y -o DPkg::Lock::Timeout=300 install fio && return 0
+        sleep 20
+    done >/dev/null 2>&1
 }
 
 # The device of a data disk, by the LUN it was attached at: SCSI, or NVMe from the v6 sizes on.
