@@ -1,10 +1,13 @@
 """How results come from Azure: one script for all workloads, a container of blobs, a run that is taken up."""
 
+import json
 import os
 import shutil
 import subprocess
 import threading
 import time
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,6 +43,7 @@ def measured_again(azure: Azure) -> list[str]:
     return sorted({place for place in places if places.count(place) > 1})
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_on_its_vm_though_the_file_lost_and_gained_workloads(azure, small):
     command = [str(AZBENCH), "run", str(small), "--target", "azure", "-o", str(small.with_name("out"))]
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -65,6 +69,30 @@ def test_a_killed_run_goes_on_on_its_vm_though_the_file_lost_and_gained_workload
     assert not azure.arm.resources
 
 
+@pytest.mark.long
+def test_sixty_workloads_killed_at_the_fortieth_are_taken_up_in_little_more_than_their_time(azure, small):
+    lines = [f"  n{n}: {{rw: randread, bs: 4k, size: 4m, runtime: 1, ioengine: psync}}\n" for n in range(59)]
+    small.write_text(SMALL + "".join(lines))
+    command = [str(AZBENCH), "run", str(small), "--target", "azure", "-o", str(small.with_name("out"))]
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for line in first.stdout:
+        if "  40/60  " in line:
+            break
+    first.kill()
+    first.communicate()
+    kept = {path: path.stat().st_mtime_ns for path in small.with_name("out").glob("raw/*/*/*.json")}
+    assert len(kept) >= 40
+    folder = measured(small)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert len(Dataset.load(folder).runs["job"].unique()) == 60
+    assert len(azure.arm.bodies("PUT", "/deployments/")) == 1
+    assert measured_again(azure) == []
+    assert not azure.arm.resources
+    commands = [json.loads(line)["command"] for line in (folder / "az.log.jsonl").read_text().splitlines()]
+    assert sum(command[1:4] == ["vm", "run-command", "create"] for command in commands) <= 4
+    assert not any("invoke" in command for command in commands)
+
+
 def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small):
     """A bad workload among them is noted, and the others go on."""
     small.write_text(MANY + "  bad: {rw: randread, bs: 4k, size: 4m, runtime: 1, ioengine: windowsaio}\n")
@@ -72,13 +100,14 @@ def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small):
     over = threading.Event()
 
     def watch() -> None:
+        looked: Counter[str] = Counter()  # a process gets its words some moments after it is forked
         while not over.is_set():
-            for path in Path("/proc").glob("[0-9]*/cmdline"):
-                try:
-                    seen.add(path.read_bytes().decode(errors="replace"))
-                except OSError:
-                    continue
-            time.sleep(0.05)
+            there = {path.name for path in Path("/proc").glob("[0-9]*")}
+            for name in (name for name in there if looked[name] < 4):
+                with suppress(OSError):
+                    seen.add(Path("/proc", name, "cmdline").read_bytes().decode(errors="replace"))
+            looked = Counter({name: looked[name] + 1 for name in there})
+            time.sleep(0.03)
 
     watcher = threading.Thread(target=watch)
     watcher.start()

@@ -21,6 +21,8 @@ CHUNK_BYTES = 2850  # in base64 3,800 characters: below the 4 KiB of which az sh
 SLOWEST_LAYOUT = 5_000_000  # bytes per second at which data is written, at worst; else the tool is ended
 
 _FACT = re.compile(r"^azbench-fact (\w+) (.+)$", re.MULTILINE)
+# Named parameters come as variables; a handler that gives them as arguments is understood, too.
+_PARAMETERS = 'for word in "$@"; do case $word in azbench_sas=*) export "$word" ;; esac; done'
 _HASH = "[0-9a-f]{64}"
 _OUTPUT = re.compile(rf"^azbench-output (\S+) (\d+) (\d+) ({_HASH}) (\d+) ({_HASH}|-)$", re.MULTILINE)
 _BLOB = re.compile(rf"(.+)/(\d+)-({_HASH})-({_HASH}|-)\.figures")
@@ -84,7 +86,7 @@ def agent(steps: Sequence[Measure], url: str = "") -> str:
         digest = hashlib.sha256("\n".join(body).encode()).hexdigest()[:16]
         triples += [f"item_{number}", place(step), digest]
     identity = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
-    return _script(*lines, _quoted("agent", identity, url, *triples))
+    return _script(*lines, _PARAMETERS, _quoted("agent", identity, url, *triples))
 
 
 def limit_s(step: Measure) -> int:

@@ -4,11 +4,12 @@ import io
 import shutil
 import tarfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
 from azbenchlib.azure.az_errors import AzError
+from azbenchlib.azure.retries import Patience
 from azbenchlib.campaign.targets.azure import guest
 from azbenchlib.campaign.targets.azure.container import Container
 from azbenchlib.campaign.targets.azure.guest import GuestOutput
@@ -20,6 +21,7 @@ from azbenchlib.core.files import make_folder
 SAME_AGAIN = 2  # how often a chunk that came damaged is asked for again before smaller ones are
 SMALLEST_CHUNK = 256
 LARGEST_OUTPUT = 64 * 1024 * 1024  # of a workload, packed and unpacked; more is no output of fio
+LONGEST_SCRIPT_S = 20 * 3600  # then it is started again, and waits for the same worker
 STARTS = 3  # of a script that ends without having done its work
 LOGS_S, LOGS_PAUSE_S = 300.0, 5.0  # within which logs follow the figures into the container
 
@@ -45,6 +47,7 @@ class Batch:
     _script: Script | None = field(default=None, init=False)
     _starts: int = field(default=0, init=False)
     _known: dict[str, GuestOutput] = field(default_factory=dict, init=False)
+    _listed: bool = field(default=False, init=False)
     _last_words: str = field(default="", init=False)
 
     def fetch(self, step: Measure, folder: Path) -> tuple[int, str]:
@@ -63,6 +66,26 @@ class Batch:
         if packed.logs:
             _unpack(self._archive(step, packed, "logs"), folder, left)
         return packed.status, _words(folder, step) if packed.status else ""
+
+    def rescued(self, step: Measure, folder: Path) -> int | None:
+        """Bring outputs that are in the container, before it is deleted: the status, None where none are."""
+        if not self.container:
+            return None
+        at_once = replace(self.container, az=self.container.az.patiently(Patience()))
+        if not self._listed:
+            self._listed = True
+            self._known |= guest.uploaded(at_once.names())
+        packed = self._known.get(guest.place(step))
+        if packed is None:
+            return None
+        data = at_once.download(packed.blob, 0, 0)
+        logs = at_once.download(f"{packed.place}/{packed.logs}.logs", 0, 0) if packed.logs else b""
+        if sha256(data).hexdigest() != packed.figures:
+            return None
+        left = _unpack(data, folder, LARGEST_OUTPUT)
+        if logs:
+            _unpack(logs, folder, left)
+        return packed.status
 
     def _awaited(self, step: Measure) -> GuestOutput:
         where = guest.place(step)
@@ -87,7 +110,7 @@ class Batch:
         if self._starts >= STARTS:
             raise AzbenchError(f"{step.title}: the VM ended without its outputs: {self._last_words}")
         self._starts += 1
-        limit_s = guest.PREPARE_S + sum(map(guest.limit_s, self.steps))
+        limit_s = min(LONGEST_SCRIPT_S, guest.PREPARE_S + sum(map(guest.limit_s, self.steps)))
         url, secret = (self.container.url, self.container.secret) if self.container else ("", "")
         self._script = self.vm.start(guest.agent(self.steps, url), limit_s, secret)
 

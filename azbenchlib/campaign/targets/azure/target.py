@@ -2,6 +2,8 @@
 
 import getpass
 import secrets
+import shutil
+import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +14,7 @@ from typing import ClassVar, Self
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
-from azbenchlib.campaign import lock, plan
+from azbenchlib.campaign import lock, outputs, plan
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.progress import Progress
 from azbenchlib.campaign.spec import Experiment
@@ -32,7 +34,7 @@ from azbenchlib.campaign.targets.azure.state import (
 )
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
 from azbenchlib.campaign.targets.base import Request, Target
-from azbenchlib.core.errors import InputError
+from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.files import make_folder
 from azbenchlib.dataset.manifest import Manifest
 
@@ -175,9 +177,28 @@ class AzureTarget(Target[CloudPlan, Measure]):
     def release(self, run: AzureRun, fault: BaseException | None) -> None:
         """Delete the resource group, and say what is left, where anything is."""
         if self._cloud:
-            teardown.release(self._cloud, fault)
+            try:
+                if fault and self._batch:
+                    self._rescue(run, self._batch)
+            finally:
+                teardown.release(self._cloud, fault)
         elif fault:
             raise fault
+
+    def _rescue(self, run: AzureRun, batch: Batch) -> None:
+        """Keep what is measured and was not fetched yet, as far as that can be had at once."""
+        try:
+            for step in batch.steps:
+                if run.done(step):
+                    continue
+                part = run.part(step.workload.name)
+                if batch.rescued(step, part) == 0 and outputs.came_to(part / step.workload.output):
+                    outputs.keep(part, run.output(step).parent, step.workload.output)
+        except (AzbenchError, OSError, tarfile.TarError) as error:
+            run.tell(f"what is in the storage could not be fetched: {error}")
+        finally:
+            for part in run.raw.glob(".part-*"):
+                shutil.rmtree(part, ignore_errors=True)
 
     def last_words(self, run: AzureRun) -> str:
         """What is left in Azure."""
