@@ -103,7 +103,7 @@ def test_what_passes_by_itself_is_no_fault(azure, small, monkeypatch):
 @pytest.mark.long
 def test_a_script_that_fails_though_az_says_all_is_well_and_the_run_taken_up(azure, small):
     small.write_text(TWO)
-    azure.faults.kill_script("/runCommands/", nth=3)  # the first prepares, the second measures
+    azure.faults.kill_script("/runCommands/", nth=3, times=3)  # the first prepares, the second measures
     said = refused(small)
     assert "data: randwrite" in said
     assert "1 of 2 workloads are kept" in said

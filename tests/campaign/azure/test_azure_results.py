@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -126,6 +127,7 @@ def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small):
     found = Dataset.load(small.with_name("out"))
     assert set(found.runs["job"]) == {"first", "w0", "w1", "w2"}, told
     assert any("windowsaio" in note for note in found.manifest.notes)
+    assert any(re.search(r"IOPS \(so far \d\.\d h, 0\.\d+ USD\)$", text) for text in told), told
     assert not azure.arm.resources
     log = (small.with_name("out") / "az.log.jsonl").read_text()
     assert log.count('"run-command", "create"') == 2  # one prepares the disk, one measures

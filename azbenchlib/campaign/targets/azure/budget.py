@@ -8,7 +8,6 @@ from azbenchlib.campaign.spec import Experiment
 from azbenchlib.campaign.targets.azure import reckoning
 from azbenchlib.campaign.targets.azure.reckoning import RunEstimate
 from azbenchlib.core.errors import AzbenchError, InputError
-from azbenchlib.core.units import format_money
 
 _NOTHING = RunEstimate(seconds=0, workload_s=0, vm_an_hour=None, disks_an_hour=None, currency="", why="")
 
@@ -49,7 +48,7 @@ class Budget:
         seconds = time.monotonic() - self.begun
         cost = self.estimate.cost(seconds)
         hours = f"{seconds / 3600:.1f} h"
-        return hours if cost is None else f"{hours}, {format_money(float(cost))} {self.estimate.currency}"
+        return hours if cost is None else f"{hours}, {cost:,.2f} {self.estimate.currency}"
 
     def check_spent(self) -> None:
         """End what took all that it may.

@@ -174,6 +174,11 @@ class AzureTarget(Target[CloudPlan, Measure]):
             self._batch = self._there.batch(open_)
         return self._batch.fetch(step, part)
 
+    def result(self, run: AzureRun, one: Measure, output: Path) -> str | None:
+        """What a whole output comes to, and what the run took so far."""
+        found = outputs.came_to(output)
+        return f"{found} (so far {self._cloud.budget.spent})" if found and self._cloud else found
+
     def release(self, run: AzureRun, fault: BaseException | None) -> None:
         """Delete the resource group, and say what is left, where anything is."""
         if self._cloud:
