@@ -86,12 +86,12 @@ def find(az: Az) -> list[OrphanedGroup]:
         if not is_tagged(group):
             continue
         tags = group["tags"]
-        state = (group.get("properties") or {}).get("provisioningState", "")
+        state = (group.get("properties") or {}).get("provisioningState") or "state unknown"
         owner, campaign, expires = (str(tags[name]) for name in TAGS[1:])
         found.append(
             OrphanedGroup(
                 group=group["name"],
-                region=group.get("location", ""),
+                region=group.get("location") or "",
                 owner=owner,
                 campaign=campaign,
                 expires=expires,
