@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from azbenchlib.azure.az_errors import AzError, understood
+from azbenchlib.azure.retries import Patience
 from azbenchlib.core.errors import InputError, MissingToolError, OutputError
 from azbenchlib.core.files import append
 from azbenchlib.core.privacy import masked
@@ -26,12 +27,9 @@ AZ_VARIABLE = "AZBENCH_AZ"  # path of the az to use
 TOOLS = Path(__file__).resolve().parents[2] / ".tools" / "bin"  # where `make azure` puts it
 LONG = 1024  # characters of an argument of which the log tells the same beginning once
 _PATIENCE_S = 5  # how long a call under way may go on after an interrupt
-SIGN_IN_S, SIGN_IN_PAUSE_S = (
-    180,
-    20,
-)  # az keeps a fault of the sign-in service for a minute. Source: MSAL 1.3x
 # Options that take no value; every other one is followed by its value.
-_FLAGS = ("--yes", "--no-wait", "--wait", "--all", "--instance-view")
+_FLAGS = ("--yes", "--no-wait", "--wait", "--all", "--instance-view", "--https-only", "--no-progress")
+_SECRET = ("--protected-parameters", "@-")  # az reads it from its standard input
 _OPTION = re.compile(r"--[a-z][a-z-]*")
 _SILENT = {
     "PYTHONSAFEPATH": "1",  # az is started as a module: without this it imports those of the current folder
@@ -59,13 +57,17 @@ class Az:
         Id of the subscription that every call is about; empty: the one that az is set to at that moment.
     must_log : bool
         Whether a call fails whose line cannot be written to the log.
+    patience : Patience
+        How long faults that pass by themselves are waited for; default: those of the sign-in service alone,
+        for then no call was made.
     """
 
     path: str
     log: Path | None = None
-    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
     subscription: str = ""
     must_log: bool = True
+    patience: Patience = field(default_factory=Patience)
     told: list[str] = field(default_factory=list, repr=False, compare=False)  # long arguments that are logged
 
     @classmethod
@@ -95,10 +97,15 @@ class Az:
         """The same, every call about this subscription."""
         return replace(self, subscription=subscription)
 
-    def json(self, *arguments: str) -> Any:
+    def patiently(self, patience: Patience) -> "Az":
+        """The same with another patience."""
+        return replace(self, patience=patience)
+
+    def json(self, *arguments: str, secret: str = "") -> Any:
         """What az answers, as Python values; None where it answers nothing.
 
-        A call that the sign-in service could not be had for was not made: it is made again, for some minutes.
+        A call whose fault passes by itself is made again, as the patience says. A `secret`, ``name=value``,
+        is a protected parameter of a script; it is not among the arguments.
 
         Raises
         ------
@@ -109,19 +116,13 @@ class Az:
         """
         about = ("--subscription", self.subscription) if self.subscription else ()
         _check((*arguments, *about))
-        deadline = time.monotonic() + SIGN_IN_S
-        while True:
-            try:
-                return self._json((*arguments, *about))
-            except AzError as error:
-                if not error.sign_in_passes or time.monotonic() > deadline:
-                    raise
-            time.sleep(SIGN_IN_PAUSE_S)
+        return self.patience.call(lambda: self._json((*arguments, *about), secret))
 
-    def _json(self, arguments: Sequence[str]) -> Any:
+    def _json(self, arguments: Sequence[str], secret: str) -> Any:
+        arguments = (*arguments, *(_SECRET if secret else ()))
         argv = [self.path, *arguments, "--output", "json", "--only-show-errors"]
         begun, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
-        done = self._call(argv)
+        done = self._call(argv, secret)
         error = _error(arguments, done) if done.returncode else None
         self._note(at, arguments, time.monotonic() - begun, done.returncode, error)
         if error:
@@ -131,10 +132,10 @@ class Az:
         except ValueError:
             raise AzError(f"az {_verb(arguments)}: its answer is not JSON: {done.stdout[:80]!r}") from None
 
-    def _call(self, argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    def _call(self, argv: Sequence[str], secret: str) -> subprocess.CompletedProcess[str]:
         with subprocess.Popen(  # noqa: S603  an argument list, no shell
             argv,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if secret else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -143,7 +144,7 @@ class Az:
             process_group=0,  # an interrupt from the terminal reaches us alone
         ) as process:
             try:
-                out, err = process.communicate()
+                out, err = process.communicate(secret or None)
             except BaseException:
                 _end(process)
                 raise

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 from azbenchlib.core.errors import AzbenchError
 
@@ -25,6 +26,57 @@ _MESSAGES = (
     re.compile(r"^ERROR: (.+)$", re.MULTILINE),
 )
 _WRAPPERS = ("DeploymentFailed", "InvalidTemplateDeployment", "ResourceDeploymentFailure")
+
+
+class Passing(StrEnum):
+    """Kinds of faults that pass by themselves."""
+
+    busy = "busy"  # Azure is at work on something else there, or overloaded
+    network = "network"  # it is away, or something in it answers in Azure's place
+    sign_in = "sign-in"  # its service could not be had; nothing was asked of Azure itself
+    token = "token"  # noqa: S105  it has just expired
+    not_there_yet = "not there yet"  # made a moment ago, and not known everywhere
+
+
+_KINDS = {
+    Passing.busy: (
+        *("AnotherOperationInProgress", "OperationPreempted", "RetryableError", "TooManyRequests"),
+        *("InternalServerError", "InternalExecutionError", "ServerTimeout", "ServiceUnavailable"),
+        *("BadGateway", "GatewayTimeout", "ServerBusy", "SubscriptionRequestsThrottled", "OperationTimedOut"),
+        *(
+            "ResourceGroupNotReady",
+            "CanceledAndSupersededDueToAnotherOperation",
+            "AttachDiskWhileBeingDetached",
+        ),
+        *("NetworkingInternalOperationError", "InternalOperationError", "StorageAccountIsNotProvisioned"),
+    ),
+    Passing.token: (
+        "ExpiredAuthenticationToken",
+        "InvalidAuthenticationToken",
+        "AuthenticationFailedExpired",
+    ),
+    Passing.not_there_yet: (
+        "ResourceNotFound",
+        "ResourceGroupNotFound",
+        "NotFound",
+        "ParentResourceNotFound",
+    ),
+}
+# These codes stand for several things; the message tells.
+_IN_PROGRESS = re.compile(
+    r"in progress|concurrent|being (updated|deleted|created|provisioned|attached|detached)|another operation"
+    r"|(re)?try (again|later|the (request|operation))",
+    re.IGNORECASE,
+)
+_SEVERAL_MEANINGS = ("Conflict", "OperationNotAllowed", "ScopeBeingUpdated", "")
+# What az says where no answer of Azure came. Source: azure-cli 2.91 with requests and urllib3, tried.
+_NO_ANSWER = re.compile(
+    r"HTTPS?Connection(Pool)?\b|Max retries exceeded|Connection aborted|Connection ?(broken|reset|refused)"
+    r"|RemoteDisconnected|timed out|Name ?Resolution|name resolution|Network is unreachable|No route to host"
+    r"|invalid status|[Uu]nable to deserialize|Deserialization|not (valid )?JSON|JSON is invalid"
+    r"|Expecting value|IncompleteRead|EOF occurred|[Cc]ertificate verify failed|ProxyError|network connection"
+    r"|its answer |Expect <class|<html|<!DOCTYPE",
+)
 
 # Codes of the sign-in service, AADSTS. Source: Microsoft Learn, "Microsoft Entra authentication and
 # authorization error codes", MicrosoftDocs/entra-docs, read 2026-11-22.
@@ -124,9 +176,15 @@ class AzError(AzbenchError):
         self.code, self.message = code, message
 
     @property
-    def sign_in_passes(self) -> bool:
-        """Whether the sign-in service was not to be had just then; nothing was asked of Azure itself."""
-        return self.code.removeprefix("AADSTS") in _PASSES
+    def passes(self) -> str:
+        """The kind of fault, where it is one that passes by itself, such as "busy"; else empty."""
+        if self.code.removeprefix("AADSTS") in _PASSES:
+            return Passing.sign_in  # nothing was asked of Azure itself
+        if self.code in _SEVERAL_MEANINGS and _IN_PROGRESS.search(self.message):
+            return Passing.busy
+        if not self.code and _NO_ANSWER.search(self.message or str(self)):
+            return Passing.network
+        return next((kind for kind, codes in _KINDS.items() if self.code in codes), "")
 
 
 def understood(verb: str, said: str) -> AzError:

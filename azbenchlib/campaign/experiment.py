@@ -102,6 +102,8 @@ def run(
     allow_unsafe: str = "",
     longest_s: float = LONGEST_S,
     fresh: bool = False,
+    max_cost: float = 0.0,
+    max_hours: float = 0.0,
 ) -> Path:
     """Measure into a dataset folder.
 
@@ -119,6 +121,9 @@ def run(
         As for :class:`~azbenchlib.campaign.LabTarget`.
     title : str
         Of the dataset; empty: the measurement file's.
+    max_cost, max_hours : float
+        In Azure: what a run may cost, in the currency of its prices, and how long it may last. It is not
+        begun where it would take more, and ends, with all it made deleted, when it has. 0: no limit.
     progress, fresh
         As for :func:`~azbenchlib.campaign.measure`.
 
@@ -142,5 +147,7 @@ def run(
         directory=directory,
         allow_unsafe=allow_unsafe,
         longest_s=longest_s,
+        max_cost=max_cost,
+        max_hours=max_hours,
     )
     return measure(TARGETS[target].of(request), dataset, progress=progress, fresh=fresh)

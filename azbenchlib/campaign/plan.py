@@ -116,7 +116,11 @@ def beside(dataset: Path) -> Path:
 
 
 def complete(
-    folder: Path, dataset: Path, measure: Callable[[], Manifest], say: Callable[[str], None]
+    folder: Path,
+    dataset: Path,
+    measure: Callable[[], Manifest],
+    say: Callable[[str], None],
+    whole: bool = True,
 ) -> Path:
     """Measure into the folder of a plan unless that is done, make a dataset of it, and put it in its place.
 
@@ -130,13 +134,15 @@ def complete(
         Measures what is still to be measured; gives the manifest.
     say : callable
         Is told where there is nothing to do.
+    whole : bool
+        Whether nothing is missing that the plan asks for, where there is a manifest.
 
     Returns
     -------
     Path
         `dataset`.
     """
-    if (folder / manifest.MANIFEST_FILE).is_file():
+    if (folder / manifest.MANIFEST_FILE).is_file() and whole:
         say("already measured; fresh=True measures anew")
     else:
         manifest.save(folder, measure().masked())

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 
 from azbenchlib.campaign.experiment import Todo
-from azbenchlib.campaign.targets.azure import commands, guest, orphans
+from azbenchlib.campaign.targets.azure import commands, guest, orphans, reckoning
 from azbenchlib.campaign.targets.azure import steps as cloud_plan
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Step
 from azbenchlib.core.errors import InputError
@@ -25,6 +25,7 @@ def lines(todo: Todo) -> Iterator[str]:
         raise InputError("a plan needs a measurement file")
     experiment = todo.experiment
     yield f"# {experiment.title}: {experiment.region}"
+    yield f"# It takes {reckoning.estimate(experiment).text}"
     yield from _heading("Asked first; nothing is created yet")
     yield from map(commands.text, cloud_plan.checks(experiment))
     tags = {"tool": "azbench", "owner": "YOU", "campaign": cloud_plan.slug(experiment.title)}

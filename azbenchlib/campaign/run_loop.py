@@ -54,6 +54,8 @@ def measure(
         When this machine's own disk is at fault.
     AzbenchError
         When a workload fails; what it left is kept below ``failed/``. When something could not be released.
+    WorkloadsFailedError
+        On a target that goes on after a failure: at the end, when the dataset is written.
     KeyboardInterrupt
         At an interrupt; its text tells what is left, where there is something to tell.
     """
@@ -74,10 +76,14 @@ def measure(
             target.check(run, resumed)
             run.save()
             carry_out(run, lambda: _measure_all(target, run), lambda fault: target.release(run, fault))
+            run.check_any()
             return target.manifest(run, dataset.name)
 
         with _interrupt_explained(target, run), _disk_named(folder):
-            return plan.complete(folder, dataset, work, run.tell)
+            whole = not target.goes_on_after_failure or all(map(run.done, run.measurements))
+            made = plan.complete(folder, dataset, work, run.tell, whole)
+        run.check_all()
+        return made
 
 
 def carry_out(
@@ -124,7 +130,12 @@ def _measured(
     status, text = target.measure(run, one, part)
     found = target.result(run, one, part / output)
     if status or found is None:
-        raise run.failure(part, name, one.workload.tool, status, text)
+        again = not target.goes_on_after_failure
+        fault = run.failure(part, name, one.workload.tool, status, text, again=again)
+        if again:
+            raise fault
+        run.failed.append(fault)
+        return f"FAILED: {fault}"
     outputs.keep(part, run.output(one).parent, output)
     return found
 

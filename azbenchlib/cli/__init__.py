@@ -75,7 +75,7 @@ def _root(
 
 
 def main() -> None:
-    """Run a verb; an error of the library, or of the system, becomes one sentence and exit code 2."""
+    """Run a verb; an error of the library, or of the system, becomes one sentence and an exit code."""
     _open_closed_streams()
     try:
         try:
@@ -83,7 +83,7 @@ def main() -> None:
         finally:
             sys.stdout.flush()  # else an output that takes nothing fails after the last chance to tell
     except AzbenchError as error:
-        _refuse(one_line(str(error)))
+        _refuse(one_line(str(error)), error.exit_code)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         _give_up(sys.stdout)
         sys.exit(0)
@@ -94,12 +94,12 @@ def main() -> None:
 _TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
-def _refuse(sentence: str) -> NoReturn:
+def _refuse(sentence: str, exit_code: int = 2) -> NoReturn:
     try:
         notes.print(f"azbench: {sentence}")
     except OSError:  # nobody can be told
         _give_up(sys.stderr)
-    sys.exit(2)
+    sys.exit(exit_code)
 
 
 def _system_error(error: OSError) -> str:

@@ -50,6 +50,12 @@ def run(
         bool, typer.Option(help="A rehearsal: at most 3 s and 256 MiB a workload, no rests.")
     ] = False,
     trust_job_files: TRUST = False,
+    max_cost: Annotated[
+        float, typer.Option(min=0, help="In Azure: what the run may cost (USD); 0 is no limit.")
+    ] = 0.0,
+    max_hours: Annotated[
+        float, typer.Option(min=0, help="In Azure: how long the run may last; 0 is no limit.")
+    ] = 0.0,
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", help="name=value for 01_measure.ipynb; repeatable."),
@@ -68,6 +74,8 @@ def run(
     folder = output or Path("datasets") / (file.stem if file else unnamed)
     given = execute.parse_parameters(parameter or [])
     parameters = {"dataset": str(folder), "target": target, "quick": quick, **given}
+    limits = {"max_cost": max_cost, "max_hours": max_hours}
+    parameters |= {name: value for name, value in limits.items() if value}
     if file:
         parameters["file"] = str(file)
     if file:
@@ -120,6 +128,10 @@ def cleanup(
     yes: Annotated[
         bool, typer.Option("--yes", help="Delete your expired groups, or the named group.")
     ] = False,
+    all_owners: Annotated[
+        bool,
+        typer.Option("--all-owners", help="With --yes: also delete expired groups of other owners."),
+    ] = False,
     everything: Annotated[
         bool,
         typer.Option(
@@ -134,8 +146,8 @@ def cleanup(
 ) -> None:
     """List what runs of azbench left in an Azure subscription, and delete it with --yes.
 
-    Without --all or --group, only expired groups that you own are deleted. A group that azbench did not make
-    is never touched.
+    Without --all or --group, only expired groups of runs that are no longer alive are deleted, and only yours
+    without --all-owners. A group that azbench did not make is never touched.
     """
     from azbenchlib.azure.az import Az
     from azbenchlib.campaign.targets.azure import orphans
@@ -143,29 +155,29 @@ def cleanup(
     outlive_readers()
     az = Az.find().within(subscription)
     with working("Asking Azure"):
-        az = az.within(orphans.subscription(az))
+        az = az.within(orphans.subscription(az)[0])
         found = [left for left in orphans.find(az) if group in ("", left.group)]
     owner, now = getpass.getuser(), datetime.now(UTC)
     named = everything or bool(group)
-    taken = [left for left in found if named or not left.kept_because(owner, now)]
+    whose = {left.group: left.owner if all_owners else owner for left in found}
+    kept_because = {left.group: left.kept_because(whose[left.group], now) for left in found}
+    taken = [left for left in found if named or not kept_because[left.group]]
     if format_ is PrintFormat.json:
-        told = [
-            vars(left) | {"kept": "" if left in taken else left.kept_because(owner, now)} for left in found
-        ]
+        told = [vars(left) | {"kept": "" if left in taken else kept_because[left.group]} for left in found]
         print_json({"subscription": az.subscription, "groups": told})
     if not found:
         what = f"No resource group {group}" if group else "Nothing"
         notes.print(f"{what} of azbench is in this subscription ({az.subscription}).")
         return
     for left in found if format_ is PrintFormat.text else ():
-        kept = left.kept_because(owner, now)
+        kept = kept_because[left.group]
         about = [left.region, f"owner {left.owner}", f"expires {left.expires}", left.state]
         fate = f"to be deleted{kept and f', although {kept}'}" if left in taken else f"kept: {kept}"
         say(f"{left.group}  ({', '.join(about)})  {fate}")
     if yes:
         _delete(az, [left.group for left in taken])
     else:
-        ways = "`azbench cleanup --yes` deletes yours that have expired; --group NAME adds one, --all all."
+        ways = "`azbench cleanup --yes` deletes yours that have expired; --all-owners others' too."
         notes.print(ways)
 
 

@@ -4,9 +4,13 @@ Every message is one clear sentence that names the file or parameter, the offend
 the accepted choices.
 """
 
+from typing import ClassVar
+
 
 class AzbenchError(Exception):
-    """Base of all errors that azbench raises on purpose; the command line turns it into exit code 2."""
+    """Base of all errors that azbench raises on purpose; the command line turns it into an exit code."""
+
+    exit_code: ClassVar[int] = 2
 
 
 class InputError(AzbenchError):
@@ -26,6 +30,12 @@ class UnsafeTargetError(AzbenchError):
 
 class MissingToolError(AzbenchError):
     """A program that is needed for this job is not installed."""
+
+
+class WorkloadsFailedError(AzbenchError):
+    """Some workloads failed; the others were measured, and their dataset is whole."""
+
+    exit_code: ClassVar[int] = 1
 
 
 class OutputError(AzbenchError):

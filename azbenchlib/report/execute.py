@@ -17,7 +17,7 @@ from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from azbenchlib.core import privacy
-from azbenchlib.core.errors import AzbenchError, InputError, OutputError
+from azbenchlib.core.errors import AzbenchError, InputError, OutputError, WorkloadsFailedError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.locations import shipped
 from azbenchlib.report.interrupts import KERNEL_ENGINE, Relay
@@ -193,6 +193,8 @@ def _without_places(executed: nbformat.NotebookNode, notebook: Path, output: Pat
 def _as_ours(notebook: Path, error: PapermillExecutionError) -> AzbenchError:
     if error.ename == "OutputError":
         return OutputError(error.evalue)
+    if error.ename == "WorkloadsFailedError":
+        return WorkloadsFailedError(error.evalue)
     if error.ename in _OWN_ERRORS:
         return InputError(error.evalue)
     return AzbenchError(f"{notebook.name}: cell {error.cell_index} failed: {error.ename}: {error.evalue}")

@@ -5,11 +5,13 @@ import json
 import os
 from pathlib import Path
 
+import az_program
 import pytest
 
-from azbenchlib.azure import az
+from azbenchlib.azure import retries
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError, understood
+from azbenchlib.azure.retries import Patience
 from azbenchlib.core.errors import InputError, OutputError
 
 SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
@@ -61,7 +63,7 @@ def test_what_a_new_login_mends_is_told_so(said):
 @pytest.mark.parametrize("number", [90033, 90006, 90012, 90024, 90055, 50033, 50196, 70012, 80002])
 def test_a_sign_in_service_that_is_not_to_be_had_is_no_missing_login(number):
     found = understood("group show", sign_in(number, "The service is not available."))
-    assert found.sign_in_passes
+    assert found.passes == "sign-in"
     assert f"AADSTS{number}: The service is not available." in str(found)
     assert "try again in some minutes" in str(found)
     assert "az login" not in str(found)
@@ -70,7 +72,7 @@ def test_a_sign_in_service_that_is_not_to_be_had_is_no_missing_login(number):
 @pytest.mark.parametrize("number", [53003, 50057, 700016, 90002])
 def test_a_sign_in_that_is_refused_for_another_reason_is_told_with_its_code(number):
     found = understood("group show", sign_in(number, "Refused by somebody."))
-    assert (found.code, found.sign_in_passes) == (f"AADSTS{number}", False)
+    assert (found.code, found.passes) == (f"AADSTS{number}", "")
     assert "Refused by somebody." in str(found)
     assert f"https://login.microsoftonline.com/error?code={number}" in str(found)
 
@@ -170,7 +172,7 @@ def test_other_values_arrive_as_they_are_with_the_subscription(program, argument
 
 
 def test_a_call_that_the_sign_in_service_could_not_be_had_for_is_made_again(program, monkeypatch):
-    monkeypatch.setattr(az, "SIGN_IN_PAUSE_S", 0)
+    monkeypatch.setattr(retries, "FIRST_TRY_PAUSE_S", 0)
     busy = program.with_name("busy")
     busy.write_text(sign_in(90033))
     program.with_name("script").write_text(f"cat {busy} >&2 && rm {busy} && exit 1\necho '[1]'\n")
@@ -178,14 +180,64 @@ def test_a_call_that_the_sign_in_service_could_not_be_had_for_is_made_again(prog
 
 
 def test_a_sign_in_service_that_stays_away_is_given_up(program, monkeypatch):
-    monkeypatch.setattr(az, "SIGN_IN_S", 0)
-    monkeypatch.setattr(az, "SIGN_IN_PAUSE_S", 0)
     busy = program.with_name("busy")
     busy.write_text(sign_in(90033))
     program.with_name("script").write_text(f"cat {busy} >&2; exit 1\n")
     with pytest.raises(AzError) as caught:
-        Az(path=str(program)).json("group", "list")
+        Az(path=str(program), patience=Patience(limits_s={"sign-in": 0})).json("group", "list")
     assert caught.value.code == "AADSTS90033"
+
+
+PAGE = "ERROR: Operation returned an invalid status 'Bad Gateway'\n"
+RESET = "ERROR: ('Connection aborted.', RemoteDisconnected('closed'))\n"
+PORTAL = "ERROR: The command failed with an unexpected error.\nERROR: Unable to deserialize to object: type\n"
+AAZ_PORTAL = "ERROR: Expect <class 'dict'>, got <html><head></head></html> (<class 'str'>)\n"
+AWAY = "ERROR: HTTPSConnectionPool(host='x', port=443): Max retries exceeded (Name or service not known)\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (arm("AnotherOperationInProgress", "x"), "busy"),
+        (arm("Conflict", "Run command extension execution is in progress."), "busy"),
+        (arm("OperationNotAllowed", "The VM is being updated."), "busy"),
+        (arm("TooManyRequests", "x"), "busy"),
+        (arm("InternalServerError", "x"), "busy"),
+        (arm("ExpiredAuthenticationToken", "x"), "token"),
+        (arm("ResourceNotFound", "x"), "not there yet"),
+        *((said, "network") for said in (PAGE, RESET, PORTAL, AAZ_PORTAL, AWAY)),
+        (arm("OperationNotAllowed", "exceeding approved Total Cores quota. Please try another size"), ""),
+        (arm("Conflict", "The account name is taken."), ""),
+        (arm("RequestDisallowedByPolicy", "a policy is in progress"), ""),
+        (arm("AuthorizationFailed", "x"), ""),
+        ("ERROR: Please run 'az login' to setup account.", ""),
+        ("ERROR: No disk with the name 'd' was found", ""),
+    ],
+)
+def test_what_passes_by_itself_and_what_does_not(said, kind):
+    assert understood("vm create", said).passes == kind
+
+
+def test_what_passes_is_waited_for_and_told_once_and_an_hour_is_a_limit(tmp_path, monkeypatch):
+    told: list[str] = []
+    monkeypatch.setattr(retries, "FIRST_TRY_PAUSE_S", 0.001)
+    patience = Patience(limits_s=retries.WHILE_MEASURING, tell=told.append)
+    az = az_program.program(tmp_path, AWAY, AWAY, PORTAL, arm("Conflict", "is in progress"), [1])
+    assert az.patiently(patience).json("group", "show") == [1]
+    away, portal, conflict = told
+    assert "Max retries exceeded" in away and away.startswith(
+        "waiting, for 120 minutes at most: az group show"
+    )
+    assert "deserialize" in portal and "in progress" in conflict
+    short = Patience(limits_s={"network": 0.05})
+    with pytest.raises(AzError, match="Max retries"):
+        az_program.program(tmp_path, AWAY).patiently(short).json("group", "show")
+    assert len(az_program.given(tmp_path)) > 1
+    with pytest.raises(AzError, match="AuthorizationFailed"):
+        az_program.program(tmp_path, arm("AuthorizationFailed", "x")).patiently(patience).json(
+            "group", "show"
+        )
+    assert len(az_program.given(tmp_path)) == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

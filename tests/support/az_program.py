@@ -1,6 +1,7 @@
 """A program in the place of az that answers from a list, one entry a call, and notes what it was given."""
 
 import json
+import shutil
 from pathlib import Path
 
 from azbenchlib.azure.az import Az
@@ -27,7 +28,8 @@ PAGE = "ERROR: Operation returned an invalid status 'Not Found'\nContent: <html>
 def program(folder: Path, *answers: object) -> Az:
     """The program; a text is an error, all else what is answered; the last one is given again and again."""
     place = folder / "answers"
-    place.mkdir(exist_ok=True)
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
     (folder / "given").unlink(missing_ok=True)
     for name, answer in [*enumerate(answers, 1), ("last", answers[-1])]:
         failed = isinstance(answer, str)

@@ -7,18 +7,18 @@ come is kept page by page: after a break-off the next run of the same day goes o
 from __future__ import annotations
 
 import csv
-import http.client
 import io
 import json
 import os
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime
-from email.utils import parsedate_to_datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import tenacity
+import urllib3
 
 from azbenchlib.azure import overlays
 from azbenchlib.azure.prices import book
@@ -42,6 +42,7 @@ PRICE_TRIES = 6
 _TIMEOUT_S = 60.0
 _LONGEST_WAIT_S = 300.0
 DAY_LENGTH = len("2026-11-20")
+_OK = 200
 _RETRIED = (429, 500, 502, 503, 504)
 _REGION = re.compile(r"[a-z0-9]+")
 
@@ -58,7 +59,7 @@ class _AgainError(Exception):
         self.wait_s = wait_s
 
 
-def refresh(region: str, url: str | None = None, sleep: Callable[[float], None] = time.sleep) -> Path:
+def refresh(region: str, url: str | None = None, sleep: Callable[[float], None] = tenacity.nap.sleep) -> Path:
     """Write what the API says today of a region's VM and disk prices; lookups take it from then on.
 
     Parameters
@@ -174,26 +175,34 @@ def _following(document: Mapping[str, Any], base: str) -> str:
 
 def _get(url: str, sleep: Callable[[float], None]) -> dict[str, Any]:
     """One page; tried again with growing waits, or as long as the service asks."""
-    reason = ""
-    for number in range(PRICE_TRIES):
-        try:
-            return _page(url)
-        except _AgainError as error:
-            reason = str(error)
-            wait_s = error.wait_s if error.wait_s is not None else float(2**number)
-        if number < PRICE_TRIES - 1:
-            sleep(min(wait_s, _LONGEST_WAIT_S))
-    raise PriceServiceError(
-        f"the price service at {urlsplit(url).netloc} failed {PRICE_TRIES} times, the last time with: "
-        f"{reason}; pages received so far are kept: run the command again to continue"
+    tries = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(_AgainError),
+        stop=tenacity.stop_after_attempt(PRICE_TRIES),
+        wait=_pause_s,
+        sleep=sleep,
+        reraise=True,
     )
+    try:
+        return tries(_page, url)
+    except _AgainError as error:
+        raise PriceServiceError(
+            f"the price service at {urlsplit(url).netloc} failed {PRICE_TRIES} times, the last time with: "
+            f"{error}; pages received so far are kept: run the command again to continue"
+        ) from None
+
+
+def _pause_s(state: tenacity.RetryCallState) -> float:
+    """What the service asked for, else twice as long each time."""
+    error = state.outcome.exception() if state.outcome else None
+    asked = error.wait_s if isinstance(error, _AgainError) else None
+    return min(2.0 ** (state.attempt_number - 1) if asked is None else asked, _LONGEST_WAIT_S)
 
 
 def _page(url: str) -> dict[str, Any]:
     status, headers, body = _ask(url)
     if status in _RETRIED:
         raise _AgainError(f"status {status}", _retry_after(headers.get("retry-after", "")))
-    if status != http.client.OK:
+    if status != _OK:
         raise PriceServiceError(f"the price service at {urlsplit(url).netloc} answers with status {status}")
     try:
         document = json.loads(body)
@@ -207,30 +216,26 @@ def _page(url: str) -> dict[str, Any]:
     return document
 
 
-def _ask(url: str) -> tuple[int, dict[str, str], bytes]:
+def _ask(url: str) -> tuple[int, Mapping[str, str], bytes]:
     parts = urlsplit(url)
-    kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
-    if parts.scheme not in kinds or not parts.netloc:
+    if parts.scheme not in ("http", "https") or not parts.netloc:
         raise InputError(f"'{url}' is not the address of a price service; it starts with https:// or http://")
-    connection = kinds[parts.scheme](parts.netloc, timeout=_TIMEOUT_S)
     try:
-        connection.request("GET", f"{parts.path}?{parts.query}", headers={"Accept": "application/json"})
-        answer = connection.getresponse()
-        headers = {name.lower(): value for name, value in answer.getheaders()}
-        return answer.status, headers, answer.read()
-    except (OSError, http.client.HTTPException) as error:
+        with urllib3.PoolManager() as pool:
+            accepted = {"Accept": "application/json"}
+            answer = pool.request(
+                "GET", url, headers=accepted, timeout=_TIMEOUT_S, retries=False, redirect=False
+            )
+            return answer.status, answer.headers, answer.data
+    except urllib3.exceptions.HTTPError as error:
         raise _AgainError(str(error) or type(error).__name__) from None
-    finally:
-        connection.close()
 
 
 def _retry_after(text: str) -> float | None:
     """Seconds of a Retry-After header: a number, or a date (RFC 9110, 10.2.3)."""
-    if text.strip().isdigit():
-        return float(text)
     try:
-        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
+        return urllib3.Retry().parse_retry_after(text)
+    except urllib3.exceptions.HTTPError:
         return None
 
 

@@ -4,7 +4,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -16,7 +16,7 @@ from azbenchlib.campaign.spec import Experiment
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy
-from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.errors import AzbenchError, InputError, WorkloadsFailedError
 from azbenchlib.core.files import make_folder
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import Manifest
@@ -50,6 +50,33 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     measurements: Sequence[AnyMeasurement]
     progress: Progress
     interrupts: Interrupts
+    failed: list[AzbenchError] = field(default_factory=list)  # workloads that were gone on after
+
+    def check_any(self) -> None:
+        """Refuse to call a dataset what has no result.
+
+        Raises
+        ------
+        AzbenchError
+            The fault of the first workload, where none was measured.
+        """
+        if self.failed and not any(map(self.done, self.measurements)):
+            raise self.failed[0]
+
+    def check_all(self) -> None:
+        """Tell of the workloads that failed, though the others are measured.
+
+        Raises
+        ------
+        WorkloadsFailedError
+            When there are any.
+        """
+        if self.failed:
+            first, total = self.failed[0], len(self.measurements)
+            raise WorkloadsFailedError(
+                f"{len(self.failed)} of {total} workloads failed; the others are measured and kept, and the "
+                f"same command tries those again. The first: {first}"
+            )
 
     @property
     def raw(self) -> Path:
@@ -86,8 +113,13 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
         part.mkdir()
         return part
 
-    def failure(self, part: Path, what: str, tool: str, status: int, text: str) -> AzbenchError:
-        """The error of a program that failed; what it left in its part is put aside, and it is noted."""
+    def failure(
+        self, part: Path, what: str, tool: str, status: int, text: str, *, again: bool = True
+    ) -> AzbenchError:
+        """The error of a program that failed; what it left in its part is put aside, and it is noted.
+
+        `again`: the next run measures it before anything else.
+        """
         name = part.name.removeprefix(".part-")
         output = part / f"{what}.txt"
         said = output.read_text(errors="replace") if output.is_file() else ""  # iozone's, errors last
@@ -96,7 +128,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
         last = next((line for line in reversed(said.splitlines()) if line.strip()), "it did no I/O")
         kept = outputs.keep_failed(part, self.folder, name)
         fault = f"workload {name}: {tool} ended with status {status}: {last.strip()}"
-        self.note(f"{plan.now()}: {fault}; it was run again.")
+        self.note(f"{plan.now()}: {fault}{'; it was run again' * again}.")
         return AzbenchError(f"{fault}; what it left is in {kept}")
 
 
@@ -110,6 +142,8 @@ class Request:
     directory: Path | str | None
     allow_unsafe: str
     longest_s: float
+    max_cost: float = 0.0
+    max_hours: float = 0.0
 
     def needed_experiment(self, target: str) -> Experiment:
         """The measurement file, under the title that was asked for.
@@ -136,9 +170,12 @@ class Target(ABC, Generic[AnyPlan, AnyMeasurement]):
     ----------
     goes_on_unheard : bool
         Whether a run goes on where its progress can no longer be shown, as after a terminal was closed.
+    goes_on_after_failure : bool
+        Whether the other workloads are measured where one failed.
     """
 
     goes_on_unheard: ClassVar[bool] = False
+    goes_on_after_failure: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod

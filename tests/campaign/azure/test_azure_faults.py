@@ -10,6 +10,8 @@ from fake_azure.campaigns import AZBENCH, SMALL, azbench, measured, refused
 from fake_azure.login import Azure
 from fake_azure.skus import restrict
 
+from azbenchlib import campaign
+from azbenchlib.azure import retries
 from azbenchlib.core.errors import InputError, MissingToolError
 from azbenchlib.dataset.dataset import Dataset
 
@@ -68,23 +70,40 @@ def test_a_disk_over_the_quota(azure, small):
     assert not azure.arm.resources
 
 
-def test_what_passes_by_itself_is_no_fault(azure, small):
-    """Told to slow down; outputs cut on the way, which come in smaller pieces; a deletion that fails once."""
+def test_what_passes_by_itself_is_no_fault(azure, small, monkeypatch):
+    """Whatever comes between, in one run: each would have ended it, and is waited for."""
+    monkeypatch.setattr(retries, "FIRST_TRY_PAUSE_S", 0.1)
     azure.faults.refuse("PUT", "/disks/", "TooManyRequests", status=429)
-    azure.faults.cut_output(1000, times=1000)
+    azure.faults.cut_output(1000, times=1000)  # which comes in smaller pieces
     azure.faults.fail("DELETE", r"resourceGroups/[^/]+$", "InternalServerError")
-    folder = measured(small)
+    azure.faults.refuse("PUT", "/virtualNetworks/", "ResourceGroupNotFound", "could not be found", status=404)
+    azure.faults.refuse("PUT", "/disks/", "AnotherOperationInProgress")
+    azure.faults.refuse("GET", VM, "ExpiredAuthenticationToken", status=401, command="vm disk attach")
+    azure.faults.lose("PUT", VM, command="vm disk attach")
+    azure.faults.refuse("PUT", "/runCommands/", "Conflict", "A run command is in progress.")
+    azure.faults.page("GET", "/runCommands/", 200, command="vm run-command show")
+    azure.faults.away("POST", "/runCommand$", times=4)
+    told: list[str] = []
+    folder = campaign.run(
+        campaign.load(small),
+        small.with_name("out"),
+        target="azure",
+        progress=lambda done, total, text: told.append(text),
+    )
+    assert [fault for fault in azure.faults.planned if not fault.hits] == []
+    assert len([text for text in told if text.startswith("waiting, for ")]) >= 6
     assert Dataset.load(folder).results["iops"].gt(0).all()
     log = (folder / "az.log.jsonl").read_text()
-    assert log.count('"invoke"') > 10
+    assert log.count('"invoke"') > 4
     assert log.count('"group", "delete"') == 2
+    assert len(azure.arm.bodies("PUT", r"resourceGroups/[^/]+$")) == 1
     assert not azure.arm.resources
 
 
 @pytest.mark.long
 def test_a_script_that_fails_though_az_says_all_is_well_and_the_run_taken_up(azure, small):
     small.write_text(TWO)
-    azure.faults.kill_script("/runCommands/", nth=3)  # the first prepares, the second measures
+    azure.faults.kill_script("/runCommands/", nth=3, times=3)  # the first prepares, the second measures
     said = refused(small)
     assert "data: randwrite" in said
     assert "1 of 2 workloads are kept" in said

@@ -132,7 +132,7 @@ def test_groups_tell_owner_and_expiry(ran):
     for body in groups:
         assert body["tags"]["tool"] == "azbench"
         assert body["tags"]["owner"] == OWNER
-        assert set(body["tags"]) == {"tool", "owner", "campaign", "expires"}
+        assert set(body["tags"]) == {"tool", "owner", "campaign", "expires", "lease", "holder"}
         assert pd.Timestamp(body["tags"]["expires"]) > pd.Timestamp.now("UTC")
 
 

@@ -144,7 +144,7 @@ def test_a_finished_run_whose_group_is_left_is_no_success_until_it_is_deleted(az
     assert [path.stem for path in raw.glob("**/*.json")] == ["first"]  # nothing of the measurement is lost
     listed = azbench("cleanup", environment=dict(os.environ), folder=small.parent)
     assert re.match(
-        rf"{group}  \(westeurope, owner .*kept: its run may go on: it has not expired\n", listed.stdout
+        rf"{group}  \(westeurope, owner .*kept: its run is alive: it renews its lease\n", listed.stdout
     )
     set_account(small.parent)
     said.append(refused(small))  # nothing is to be measured any more, and yet it is no success
@@ -238,6 +238,10 @@ def test_cleanup_takes_ones_own_that_have_expired_and_the_rest_only_when_told(az
     ):
         body = {"location": "westeurope", "tags": {**tags, "owner": owner, "expires": expires}}
         azure.arm.put(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{name}", body)
+    alive = {**tags, "owner": "jane", "expires": past, "lease": future, "holder": "elsewhere-1-1"}
+    azure.arm.put(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/mine-alive", {"tags": alive})
+    his = {**tags, "owner": "joe", "expires": past}
+    azure.arm.put(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/his-older", {"tags": his})
     azure.arm.put(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/foreign", {"tags": {"tool": "azbench"}})
 
     def cleanup(*arguments: str) -> tuple[list[str], set[str]]:
@@ -247,14 +251,17 @@ def test_cleanup_takes_ones_own_that_have_expired_and_the_rest_only_when_told(az
         return done.stdout.splitlines(), {path.split("/")[4] for path in azure.arm.resources}
 
     lines, left = cleanup("--yes")
-    assert left == {"mine-running", "his-old", "mine-undated", "foreign"}
+    assert left == {"mine-running", "mine-alive", "his-old", "his-older", "mine-undated", "foreign"}
     told = {line.split()[0]: line for line in lines}
-    assert set(told) == {"mine-old", "mine-running", "his-old", "mine-undated"}
+    assert set(told) == {"mine-old", "mine-running", "mine-alive", "his-old", "his-older", "mine-undated"}
+    assert told["mine-alive"].endswith("kept: its run is alive: it renews its lease")
     assert told["mine-old"].endswith("to be deleted")
     assert told["mine-running"].endswith("kept: its run may go on: it has not expired")
     assert told["his-old"].endswith("kept: it is not jane's")
     _, left = cleanup("--group", "his-old", "--yes")
-    assert left == {"mine-running", "mine-undated", "foreign"}
+    assert left == {"mine-running", "mine-alive", "his-older", "mine-undated", "foreign"}
+    _, left = cleanup("--all-owners", "--yes")
+    assert left == {"mine-running", "mine-alive", "mine-undated", "foreign"}
     _, left = cleanup("--all", "--yes")
     assert left == {"foreign"}
 

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -198,7 +198,26 @@ def small(tmp_path: Path) -> Cloud:
         progress=quiet,
         interrupts=Interrupts(),
     )
-    return Cloud(run, program(tmp_path, None, GONE), "g")
+    return Cloud(run=run, az=program(tmp_path, None, GONE), group="g")
+
+
+def test_a_run_that_lasts_puts_the_end_of_its_vm_off_and_keeps_its_lease(small, tmp_path):
+    small.az = program(tmp_path, None)
+    small.vm("vm-1")
+    small.run.plan.expires = (datetime.now(UTC) + timedelta(hours=5)).isoformat()
+    small.renew()  # it was just taken
+    assert given(tmp_path) == []
+    small.hold()
+    assert [line.split()[:2] for line in given(tmp_path)] == [["group", "update"]] * 2
+    small.run.plan.expires = (datetime.now(UTC) + timedelta(minutes=30)).isoformat()
+    small.hold()
+    later = datetime.fromisoformat(small.run.plan.expires)
+    assert later > datetime.now(UTC) + timedelta(minutes=110)
+    shutdown, expires = given(tmp_path)[-2:]
+    assert f"auto-shutdown --resource-group g --name vm-1 --time {later:%H%M}" in shutdown
+    assert f"tags.expires={small.run.plan.expires}" in expires
+    small.az = program(tmp_path, arm("AuthorizationFailed", "No."))
+    small.hold()  # ends nothing
 
 
 def ended(small: Cloud, work: Callable[[], object]) -> None:

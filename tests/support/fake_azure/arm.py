@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import attaching, catalogue, deployments, disks, groups, identity, machines, run_commands
+from . import attaching, catalogue, deployments, disks, groups, identity, machines, run_commands, storage
 from .faults import PAGE, Fault, Faults
 from .routing import Answer, ArmError, Json, Operation, Request, find_route
 from .skus import all_skus
-from .vm import Vm
+from .vm import Network, Vm
 
-HANDLERS = (attaching, catalogue, deployments, disks, groups, identity, machines, run_commands)
+HANDLERS = (attaching, catalogue, deployments, disks, groups, identity, machines, run_commands, storage)
 SOON_S = 2.0  # what is done within it is answered without a poll, which would cost az a second
 RETRY_AFTER = {"Retry-After": "1"}  # az takes 0 for 30 seconds
 
@@ -32,6 +32,7 @@ class Arm:
 
     def __init__(self, base: str, images: Path) -> None:
         self.base, self.images = base, images
+        self.network = Network("", 0, "")  # what VMs reach of it
         self.lock = threading.RLock()
         self.faults = Faults()
         self.machines: dict[str, Vm] = {}
@@ -49,7 +50,8 @@ class Arm:
             thread.join()
         with self.lock:
             for image in self.images.iterdir():
-                image.unlink()
+                if image.name != "network":
+                    image.unlink()
             self.prompt = True
             self.deletion_s = 0.0  # that a group is still to be seen, unless it is let go before
             self.let_go = threading.Event()
@@ -57,6 +59,7 @@ class Arm:
             self.operations: dict[str, Operation] = {}
             self.log: list[Logged] = []
             self.machines.clear()
+            self.blobs: dict[str, dict[str, bytes]] = {}
             self._threads.clear()
             self.custom_data: dict[str, bytes] = {}
             self.invoked: dict[str, Operation] = {}

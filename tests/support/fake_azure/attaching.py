@@ -21,6 +21,8 @@ def update(arm: "Arm", request: Request, **_: str) -> Answer:
         d for d in request.body["properties"]["storageProfile"]["dataDisks"] if not d.get("toBeDetached")
     ]
     kept = {_disk_id(entry) for entry in wanted}
+    if len(kept) < len(wanted):
+        raise ArmError("InvalidParameter", "A Lun is used by more than one data disk.")
     had = {_disk_id(entry) for entry in disks}
     new = [entry for entry in wanted if _disk_id(entry) not in had]
     old = [entry for entry in disks if _disk_id(entry) not in kept]

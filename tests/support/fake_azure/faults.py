@@ -118,6 +118,10 @@ class Faults:
         """Close the connection without an answer; az tries four times in a call."""
         return self._plan("away", method, path, **when)
 
+    def lose(self, method: str, path: str, **when: int | str) -> Fault:
+        """Do what is asked, and close the connection without an answer."""
+        return self._plan("lose", method, path, **when)
+
     def kill_script(self, path: str = "/runCommand", **when: int | str) -> Fault:
         """Kill a run-command's script when it has started; az is told that all is well."""
         return self._plan("kill", "RUN", path, **when)

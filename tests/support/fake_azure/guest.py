@@ -5,12 +5,14 @@ standard input, which closes with the host's process however that ended; the ker
 processes, mounts and loop devices back.
 """
 
+import fcntl
 import json
 import os
 import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from loops import Loop, Loops
+from network import pass_on
 
 # What is the host's own business and no part of a fresh VM: there, but empty.
 EMPTY = {"tmp": 0o1777, "mnt": 0o755, "media": 0o755, "home": 0o755, "srv": 0o755}
@@ -36,6 +39,12 @@ OWN, ROOT = Path("/dev/own"), Path("/dev/root")  # where the root is put togethe
 DATALOSS_WARNING = """WARNING: THIS IS A TEMPORARY DISK.
 Any data stored on this drive is SUBJECT TO LOSS and THERE IS NO WAY TO RECOVER IT.
 """
+CERTIFICATE = "/etc/ssl/outside.pem"
+ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "CURL_CA_BUNDLE": CERTIFICATE,
+}
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1  # netdevice(7)
 CLOUD_INIT = """#!/bin/sh
 case "$*" in
     "status --wait") printf '\\n' ;;
@@ -45,6 +54,30 @@ esac
 cat /run/cloud-init/status
 exec grep -qx 'status: done' /run/cloud-init/status
 """
+
+
+def reach_out(images: int, port: int) -> None:
+    """Have the host's server at its port on our own loopback, by the socket among the images."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        flags = struct.unpack(
+            "16sH22x", fcntl.ioctl(control, SIOCGIFFLAGS, struct.pack("16sH22x", b"lo", 0))
+        )[1]
+        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", flags | IFF_UP))
+    listener = socket.create_server(("127.0.0.1", port))
+
+    def serve(inside: socket.socket) -> None:
+        with inside, socket.socket(socket.AF_UNIX) as outside:
+            outside.connect(f"/proc/self/fd/{images}/network")
+            back = threading.Thread(target=pass_on, args=(outside, inside), daemon=True)
+            back.start()
+            pass_on(inside, outside)
+            back.join()
+
+    def accept() -> None:
+        while True:
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
 
 
 def call(*command: str) -> None:
@@ -137,6 +170,7 @@ class World:
             Path("/usr/local/bin/iozone").chmod(0o755)
         Path("/run/cloud-init").mkdir()
         Path("/run/cloud-init/status").write_text(config["cloud_init"])
+        Path(CERTIFICATE).write_text(config["certificate"])
 
     def _mount_root(self, disk: Loop, hidden: list[str]) -> None:
         """Lay the OS disk's own files over the host's."""
@@ -196,7 +230,7 @@ class World:
         self.disks.pop(lun).close()
         return {}
 
-    def run(self, name: str, script: str, timeout_s: float) -> dict[str, Any]:
+    def run(self, name: str, script: str, timeout_s: float, environment: dict[str, str]) -> dict[str, Any]:
         folder = SCRIPTS / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -210,7 +244,7 @@ class World:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=error,
-                env={"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+                env=ENVIRONMENT | environment,  # named parameters become variables, as with the real agent
                 start_new_session=True,
             )
         entry = Script(folder, process, threading.Timer(timeout_s, lambda: entry.time_out()), time.time())
@@ -248,6 +282,8 @@ def main(images: str) -> None:
         raise
     agent = os.fork()
     if agent == 0:
+        if config["port"]:
+            reach_out(world.loops.images, config["port"])
         print(json.dumps({}), flush=True)
         world.serve()
         sys.exit()

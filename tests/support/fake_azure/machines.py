@@ -121,6 +121,7 @@ def boot(arm: "Arm", machine: Json) -> None:
         image_name(os_disk),
         hardware,
         cloud_init_status(arm.custom_data[machine["id"].lower()]),
+        arm.network,
     )
     arm.machines[machine["id"].lower()] = vm
     for entry in storage["dataDisks"]:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 COMMAND = MACHINE + "/runCommands/{name}"
 # https://learn.microsoft.com/azure/virtual-machines/linux/run-command: 90 minutes (read 2026-11-20)
 MOST_S = 90 * 60
-SHOWN = {"source", "asyncExecution", "timeoutInSeconds"}
+SHOWN = {"source", "asyncExecution", "timeoutInSeconds", "protectedParameters"}
+# https://github.com/MicrosoftDocs/azure-docs/issues/117976
+MOST_KEPT = 25
 KILLED = "echo 'killed on purpose' >&2; kill -9 $$"
 
 
@@ -28,9 +30,11 @@ def _running(arm: "Arm", path: str) -> Vm:
     return vm
 
 
-def _start(arm: "Arm", request: Request, vm: Vm, name: str, script: str, timeout_s: float) -> None:
+def _start(
+    arm: "Arm", request: Request, vm: Vm, name: str, script: str, timeout_s: float, **environment: str
+) -> None:
     killed = arm.faults.strike("kill", "RUN", request.path, request.command)
-    vm.run(name, KILLED if killed else script, timeout_s)
+    vm.run(name, KILLED if killed else script, timeout_s, environment)
 
 
 def _status(arm: "Arm", request: Request, vm: Vm, name: str) -> Json:
@@ -100,8 +104,15 @@ def create(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
     given: dict[str, Any] = {k: v for k, v in request.body["properties"].items() if v not in (None, [])}
     if not set(given) <= SHOWN or set(given["source"]) != {"script"}:
         raise not_emulated(given)
+    kept = arm.below(request.path.rpartition("/")[0])
+    if arm.find(request.path) is None and len(kept) >= MOST_KEPT:
+        text = f"The maximum number of managed Run commands (max=25, current={len(kept)}) has been exceeded."
+        raise ArmError("OperationNotAllowed", text, 409)
     made = arm.put(request.path, request.body)
-    _start(arm, request, vm, name, given["source"]["script"], given.get("timeoutInSeconds") or MOST_S)
+    protected = made["properties"].pop("protectedParameters", None) or []  # Azure never shows them again
+    secrets = {parameter["name"]: parameter["value"] for parameter in protected}
+    timeout_s = given.get("timeoutInSeconds") or MOST_S
+    _start(arm, request, vm, name, given["source"]["script"], timeout_s, **secrets)
 
     def work() -> Json:
         if not given.get("asyncExecution"):

@@ -1,9 +1,11 @@
 """The resource manager's face: HTTPS on loopback."""
 
 import json
+import socket
 import ssl
 import threading
 import uuid
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -11,7 +13,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import trustme
 
 from .arm import Arm
+from .network import pass_on
 from .routing import Request
+from .storage import blob_answer
+from .vm import Network
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -22,6 +27,10 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         is_json = "json" in (self.headers.get("Content-Type") or "")
+        stored = blob_answer(self.arm, self.command, self.path, dict(self.headers), raw)
+        if stored:
+            self._send_blob(*stored)
+            return
         request = Request(
             self.command,
             unquote(parts.path).replace("//", "/"),
@@ -33,6 +42,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         answer = self.arm.answer(request)
+        if self.arm.faults.strike("lose", request.method, request.path, request.command):
+            self.close_connection = True
+            return
         page = isinstance(answer.body, str)
         empty = answer.body is None or answer.status == 204 or self.command == "HEAD"
         content = b"" if empty else (answer.body if page else json.dumps(answer.body)).encode()
@@ -45,10 +57,51 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
+    def _send_blob(self, status: int, headers: dict[str, str], content: bytes) -> None:
+        away = self.arm.faults.strike("away", self.command, self.path, None)
+        if away:
+            self.close_connection = True
+            return
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("x-ms-request-id", str(uuid.uuid4()))
+        self.send_header("x-ms-version", "2023-11-03")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
     do_GET = do_HEAD = do_PUT = do_PATCH = do_POST = do_DELETE = _handle  # noqa: N815
 
     def log_message(self, *_: object) -> None:
         """Keep quiet: `Arm.log` has it all."""
+
+
+class _Gate:
+    """A socket in the file system that leads to the server: VMs have networks of their own."""
+
+    def __init__(self, path: Path, port: int) -> None:
+        self._port, self._socket = port, socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(path))
+        self._socket.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                inside, _ = self._socket.accept()
+                threading.Thread(target=self._serve, args=(inside,), daemon=True).start()
+
+    def _serve(self, inside: socket.socket) -> None:
+        with inside, socket.create_connection(("127.0.0.1", self._port)) as outside:
+            back = threading.Thread(target=pass_on, args=(outside, inside), daemon=True)
+            back.start()
+            pass_on(inside, outside)
+            back.join()
+
+    def close(self) -> None:
+        self._socket.close()
 
 
 class Server:
@@ -65,6 +118,9 @@ class Server:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self.base = f"https://localhost:{self._server.server_address[1]}"
         self.arm = Arm(self.base, images)
+        port = self._server.server_address[1]
+        self.arm.network = Network(images.parent.name, port, str(self.certificate))
+        self._gate = _Gate(images / "network", port)
         self._server.RequestHandlerClass = type("Handler", (_Handler,), {"arm": self.arm})
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
@@ -78,3 +134,4 @@ class Server:
         self._server.shutdown()
         self._server.server_close()
         self.arm.reset()
+        self._gate.close()

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,11 +42,20 @@ SECTOR = 512
 # cloud-init 23.4 and newer: failed modules make `status: error`, with exit code 1
 # https://docs.cloud-init.io/en/latest/explanation/failure_states.html (read 2026-11-20)
 CLOUD_INIT_DONE, CLOUD_INIT_ERROR = "status: done\n", "status: error\n"
-EMULATED_CLOUD_CONFIG = {"package_update", "packages"}
+EMULATED_CLOUD_CONFIG = {"package_update", "packages", "bootcmd"}
 
 
 class GuestError(Exception):
     """The VM could not do what it was told."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a VM reaches of the outside: the server at a port, by a socket among the images."""
+
+    name: str
+    port: int
+    certificate: str
 
 
 @dataclass(frozen=True)
@@ -112,10 +121,24 @@ def wait_until_free(folder: Path, names: Collection[str]) -> None:
     raise GuestError(f"{', '.join(left)}: still in use")
 
 
+def _reach(network: Network | None) -> dict[str, Any]:
+    if not network or not network.port:
+        return {"port": 0, "certificate": ""}
+    return {"port": network.port, "certificate": Path(network.certificate).read_text()}
+
+
 class Vm:
     """A running VM over the disk images in one folder; its OS disk must be there."""
 
-    def __init__(self, name: str, images: Path, os_image: str, hardware: Hardware, cloud_init: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        images: Path,
+        os_image: str,
+        hardware: Hardware,
+        cloud_init: str,
+        network: Network | None = None,
+    ) -> None:
         self.name, self.hardware = name, hardware
         self._images, self._log, self._lock = images, images / f"{name}.log", threading.Lock()
         self._local = self._make_local_disks()
@@ -132,7 +155,7 @@ class Vm:
         temp, nvme = self._local[: hardware.temp_bytes > 0], self._local[hardware.temp_bytes > 0 :]
         disks = {"os": os_image, "temp": temp, "temp_start": PARTITION_START, "nvme": nvme}
         try:
-            self._say(name=name, **disks, cloud_init=cloud_init, hidden=[str(ROOT)])
+            self._say(name=name, **disks, cloud_init=cloud_init, hidden=[str(ROOT)], **_reach(network))
         except GuestError:
             self.stop()
             raise
@@ -173,9 +196,11 @@ class Vm:
         wait_until_free(self._images, [image])
         self._in_use.remove(image)
 
-    def run(self, name: str, script: str, timeout_s: float) -> None:
+    def run(
+        self, name: str, script: str, timeout_s: float, environment: Mapping[str, str] | None = None
+    ) -> None:
         """Start a script; one of the same name makes place for it."""
-        self._say(do="run", name=name, script=script, timeout_s=timeout_s)
+        self._say(do="run", name=name, script=script, timeout_s=timeout_s, environment=environment or {})
 
     def status(self, name: str) -> dict[str, Any]:
         """State, exit code, and the last 4,096 bytes of each output, of a script."""

@@ -2,14 +2,19 @@
 
 import re
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import NOT_LOGGED_IN, AzError
-from azbenchlib.campaign.targets.azure import commands, guest
+from azbenchlib.campaign.targets.azure import commands, container, guest, lease
+from azbenchlib.campaign.targets.azure.budget import Budget
+from azbenchlib.campaign.targets.azure.container import Container
+from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import AzureRun
-from azbenchlib.campaign.targets.azure.steps import Call, Prepare, Release, Rest, Step
+from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Release, Rest, Step
 from azbenchlib.campaign.targets.azure.vm import Vm
 
 # With these Azure refuses a resource group before it makes it; for some it would refuse its deletion, too.
@@ -22,13 +27,22 @@ _NOT_MADE = (
 _REFUSALS, _ZONES = ("BadRequest", "InvalidParameter"), re.compile(r"\bzones?\b", re.IGNORECASE)
 
 
-@dataclass
+LEAST_LEFT_S = 3600  # until a VM stops itself, while its run is alive
+SLICE_S = 60.0  # of a rest, between looks at the lease
+
+
+@dataclass(kw_only=True)
 class Cloud:
     """The resource group of a run, and the az that reaches it."""
 
     run: AzureRun
     az: Az
     group: str
+    container: Container | None = None
+    budget: Budget = field(default_factory=Budget)
+    _vms: dict[str, Vm] = field(default_factory=dict, repr=False)
+    _latest: str = field(default="", repr=False)  # VM that was used
+    _renewed: float = field(default_factory=time.monotonic, repr=False)
 
     @property
     def noted(self) -> bool:
@@ -37,7 +51,49 @@ class Cloud:
 
     def vm(self, name: str) -> Vm:
         """A VM in the group."""
-        return Vm(self.az, self.group, name)
+        self._latest = name
+        return self._vms.setdefault(name, Vm(self.az, self.group, name))
+
+    def batch(self, steps: Sequence[Measure]) -> Batch:
+        """Workloads on one VM: all at once where there is a container for what they bring, else the first."""
+        taken = steps if self.container else steps[:1]
+        vm = self.vm(steps[0].vm)
+        return Batch(vm=vm, steps=taken, container=self.container, between=self.renew)
+
+    def open_container(self, region: str, n_workloads: int) -> None:
+        """Have a container for what workloads bring; where Azure has none for us, it comes in pieces."""
+        if n_workloads < container.FEWEST_FOR_CONTAINER:
+            return
+        self.run.tell("storage for the results …")
+        try:
+            self.container = container.make(self.az, self.group, region)
+        except AzError as error:
+            if error.code == NOT_LOGGED_IN:
+                raise
+            self.run.tell(f"no storage for the results, so they come in pieces, which takes longer: {error}")
+
+    def renew(self) -> None:
+        """Renew the lease on the group where it is time, and end the run where it took all that it may."""
+        self.budget.check_spent()
+        if time.monotonic() - self._renewed > lease.RENEW_S:
+            self._renewed = time.monotonic()
+            self.hold()
+
+    def hold(self) -> None:
+        """Take the lease, and put the VM's own end off while the run is alive; a refusal is told, no more."""
+        now = datetime.now(UTC)
+        calls = [commands.group_tag(self.group, name, value) for name, value in lease.tags(now).items()]
+        ends = datetime.fromisoformat(self.run.plan.expires) if self.run.plan.expires else None
+        if ends and self._latest and ends - now < timedelta(seconds=LEAST_LEFT_S):
+            ends = now + timedelta(seconds=2 * LEAST_LEFT_S)
+            self.run.plan.expires = ends.isoformat(timespec="seconds")
+            calls.append(commands.auto_shutdown(self.group, self._latest, f"{ends:%H%M}"))
+            calls.append(commands.group_tag(self.group, "expires", self.run.plan.expires))
+        try:
+            for argv in calls:
+                self.az.json(*argv)
+        except AzError as error:
+            self.run.tell(f"the lease on {self.group} could not be renewed: {error}")
 
     def make(self, step: Call) -> None:
         """Create the group; where Azure refuses before it makes one, none is noted any more."""
@@ -51,16 +107,24 @@ class Cloud:
     def do(self, step: Step) -> None:
         """Carry a step out that measures nothing."""
         self.run.tell(f"{step.title} …")
+        self.renew()
         if isinstance(step, Call):
             self._call(step)
         elif isinstance(step, Rest):
-            time.sleep(step.seconds)
+            self._rest(step.seconds)
         elif isinstance(step, Prepare):
             said = self.vm(step.vm).run(step.title, guest.prepare(step), guest.PREPARE_S)
             self.run.plan.facts[step.setup.name] = guest.facts(said)
-            self.run.save()
         elif isinstance(step, Release):
             self.vm(step.vm).run(step.title, guest.release(step), guest.PREPARE_S)
+        self.run.plan.steps_done += 1
+        self.run.save()
+
+    def _rest(self, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0:
+            time.sleep(min(left, SLICE_S))
+            self.renew()
 
     def _call(self, step: Call) -> None:
         """A call of az; where a refusal is expected, what came is noted either way."""
@@ -68,6 +132,8 @@ class Cloud:
             self.az.json(*step.argv)
         except AzError as error:
             if step.refusal is None or error.code not in _REFUSALS or not _ZONES.search(error.message):
+                if self._is_done(step.argv):  # by a call whose answer was lost
+                    return
                 raise
             setup, disk = step.refusal
             self.run.note(f"Setup {setup}: Azure refused to attach {disk}, as expected. {error}")
@@ -77,6 +143,19 @@ class Cloud:
             setup, disk = step.refusal
             self.run.note(f"Setup {setup}: Azure attached {disk}, although a refusal was expected.")
             self.az.json(*_undone(step.argv))
+
+    def _is_done(self, argv: list[str]) -> bool:
+        """Whether a disk is attached, or detached, as a command says that failed; its answer may be lost."""
+        if argv[:2] != ["vm", "disk"]:
+            return False
+        value = dict(pairwise(argv))
+        try:
+            shown = self.az.json(*commands.vm_show(self.group, value["--vm-name"]))
+            disks = shown["storageProfile"]["dataDisks"]
+            luns = {disk["name"].lower(): str(disk["lun"]) for disk in disks}
+        except (AzError, TypeError, KeyError):
+            return False
+        return luns.get(value["--name"].lower()) == (value["--lun"] if argv[2] == "attach" else None)
 
 
 def _undone(attach: list[str]) -> list[str]:

@@ -15,11 +15,21 @@ from azbenchlib.campaign.spec import DiskSpec, SetupSpec
 Command = list[str]
 
 NETWORK, SUBNET = "azbench-network", "azbench-subnet"
+CONTAINER = "results"
 USER = "azbench"
 NOBODY = "nobody@azbench"  # whose SSH key it is
-# What cloud-init installs on the VM. It goes on without those that a distribution does not have (iozone3 is
-# in Ubuntu's multiverse); fio is what matters, and the first script looks for it.
-CLOUD_CONFIG = """#cloud-config
+# What writes or computes behind a measurement's back, on Ubuntu and Debian.
+_TIMERS = (
+    *("apt-daily.timer", "apt-daily-upgrade.timer", "apt-daily.service", "apt-daily-upgrade.service"),
+    *("unattended-upgrades.service", "man-db.timer", "motd-news.timer", "fstrim.timer", "e2scrub_all.timer"),
+    *("dpkg-db-backup.timer", "logrotate.timer", "update-notifier-download.timer", "fwupd-refresh.timer"),
+)
+# What cloud-init holds, before the packages, and installs on the VM. It goes on without those that
+# a distribution does not have (iozone3 is in Ubuntu's multiverse); fio is what matters, and the first script
+# looks for it.
+CLOUD_CONFIG = f"""#cloud-config
+bootcmd:
+- [systemctl, mask, --now, {", ".join(_TIMERS)}]
 package_update: true
 packages: [fio, iozone3, mdadm]
 """
@@ -74,6 +84,11 @@ def group_list(tag: str) -> Command:
     return ["group", "list", "--tag", tag]
 
 
+def group_tag(group: str, name: str, value: str) -> Command:
+    """Change one tag of the group."""
+    return ["group", "update", "--name", group, "--set", f"tags.{name}={value}"]
+
+
 def group_delete(group: str) -> Command:
     """Delete the group with all that is in it; the deletion goes on in Azure."""
     return ["group", "delete", "--name", group, "--yes", "--no-wait"]
@@ -107,6 +122,17 @@ def vm_create(group: str, name: str, setup: SetupSpec) -> Command:
         *("--custom-data", CLOUD_CONFIG),
         *("--os-disk-delete-option", "Delete", "--nic-delete-option", "Delete"),
     ]
+
+
+def vm_show(group: str, name: str) -> Command:
+    """What a VM is, with the disks that are attached to it."""
+    return ["vm", "show", "--resource-group", group, "--name", name]
+
+
+def vm_state(group: str, name: str) -> Command:
+    """Whether a VM runs."""
+    place = ["--resource-group", group, "--name", name]
+    return ["vm", "get-instance-view", *place, "--query", "instanceView.statuses[].code"]
 
 
 def vm_delete(group: str, name: str) -> Command:
@@ -152,6 +178,49 @@ def script_start(group: str, vm: str, name: str, script: str, timeout_s: int) ->
     place = ["--resource-group", group, "--vm-name", vm, "--run-command-name", name]
     mode = ["--async-execution", "true", "--timeout-in-seconds", str(timeout_s)]
     return ["vm", "run-command", "create", *place, *mode, "--script", script]
+
+
+def script_delete(group: str, vm: str, name: str) -> Command:
+    """Forget a script that ended; Azure keeps 25 on a VM at most."""
+    place = ["--resource-group", group, "--vm-name", vm, "--run-command-name", name]
+    return ["vm", "run-command", "delete", *place, "--yes", "--no-wait"]
+
+
+def storage_account(group: str, name: str, region: str) -> Command:
+    """An account for the outputs, into which nobody can look without a key."""
+    return [
+        *("storage", "account", "create", "--resource-group", group, "--name", name, "--location", region),
+        *("--sku", "Standard_LRS", "--kind", "StorageV2", "--https-only", "true"),
+        *("--min-tls-version", "TLS1_2", "--allow-blob-public-access", "false"),
+    ]
+
+
+def storage_keys(group: str, name: str) -> Command:
+    """The keys of an account; they are in the answer alone."""
+    return ["storage", "account", "keys", "list", "--resource-group", group, "--account-name", name]
+
+
+def container_create() -> Command:
+    """The container; which account, and its key, az takes from its environment."""
+    return ["storage", "container", "create", "--name", CONTAINER]
+
+
+def container_signature(expiry: str) -> Command:
+    """The right to add blobs to the container and to create them, nothing else."""
+    rights = ["--permissions", "ac", "--https-only", "--expiry", expiry]
+    return ["storage", "container", "generate-sas", "--name", CONTAINER, *rights]
+
+
+def blob_list() -> Command:
+    """The names of all blobs."""
+    every = ["--num-results", "*", "--query", "[].name"]
+    return ["storage", "blob", "list", "--container-name", CONTAINER, *every]
+
+
+def blob_download(name: str, file: str) -> Command:
+    """A blob into a file."""
+    place = ["--container-name", CONTAINER, "--name", name, "--file", file]
+    return ["storage", "blob", "download", *place, "--no-progress"]
 
 
 def script_show(group: str, vm: str, name: str) -> Command:

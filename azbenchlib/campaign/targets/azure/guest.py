@@ -5,6 +5,7 @@ import re
 import shlex
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -16,20 +17,36 @@ from azbenchlib.core.units import KIB
 _HOME = "/var/lib/azbench"  # of the scripts on the VM, as in guest.sh
 _DATA_FILE = "azbench.fio-data"
 PREPARE_S = 3600  # within which tools are installed and a file system is made, at worst
-CHUNK_BYTES = 2100  # in base64 2,800 characters: below the 4 KiB of which az shows the end
+CHUNK_BYTES = 2850  # in base64 3,800 characters: below the 4 KiB of which az shows the end
+SLOWEST_LAYOUT = 5_000_000  # bytes per second at which data is written, at worst; else the tool is ended
 
 _FACT = re.compile(r"^azbench-fact (\w+) (.+)$", re.MULTILINE)
-_OUTPUT = re.compile(r"^azbench-output (\d+) (\d+) ([0-9a-f]{64})$", re.MULTILINE)
+# Named parameters come as variables; a handler that gives them as arguments is understood, too.
+_PARAMETERS = 'for word in "$@"; do case $word in azbench_sas=*) export "$word" ;; esac; done'
+_HASH = "[0-9a-f]{64}"
+_OUTPUT = re.compile(rf"^azbench-output (\S+) (\d+) (\d+) ({_HASH}) (\d+) ({_HASH}|-)$", re.MULTILINE)
+_BLOB = re.compile(rf"(.+)/(\d+)-({_HASH})-({_HASH}|-)\.figures")
 _CHUNK = re.compile(r"^azbench-chunk ([0-9a-f]{64}) ([A-Za-z0-9+/=]+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GuestOutput:
-    """The packed outputs of a workload on the VM: the tool's status, their size and hash."""
+    """The packed outputs of a workload on the VM: the tool's status, and the archives by name and hash.
 
+    `figures_bytes` and `logs_bytes` are 0 where they are not known; `logs` is empty where there are none.
+    """
+
+    place: str
     status: int
-    n_bytes: int
-    sha256: str
+    figures: str
+    logs: str
+    figures_bytes: int = 0
+    logs_bytes: int = 0
+
+    @property
+    def blob(self) -> str:
+        """What the archive with the figures is called in the container."""
+        return f"{self.place}/{self.status}-{self.figures}-{self.logs or '-'}.figures"
 
 
 def prepare(step: Prepare) -> str:
@@ -57,9 +74,29 @@ def release(step: Release) -> str:
     return _script(_quoted("release", step.disk, step.setup.mount(step.disk), form))
 
 
-def measure(step: Measure) -> str:
+def agent(steps: Sequence[Measure], url: str = "") -> str:
+    """Run workloads one after the other; outputs go to a container, where its URL is given.
+
+    Where it runs already, or ran, what is done is not done again.
+    """
+    lines, triples = [], []
+    for number, step in enumerate(steps):
+        body = _item(step)
+        lines += [f"item_{number}() {{", *body, "}"]
+        digest = hashlib.sha256("\n".join(body).encode()).hexdigest()[:16]
+        triples += [f"item_{number}", place(step), digest]
+    identity = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+    return _script(*lines, _PARAMETERS, _quoted("agent", identity, url, *triples))
+
+
+def limit_s(step: Measure) -> int:
+    """Seconds after which a workload, or the writing of its data, is ended."""
+    return int(PREPARE_S + 2 * step.workload.max_duration_s + step.data_bytes / SLOWEST_LAYOUT)
+
+
+def _item(step: Measure) -> list[str]:
     """Lay the data out where that was not done, run the workload, pack its outputs."""
-    lines = [_quoted("need", step.workload.tool), _quoted("begin", place(step))]
+    lines = [_quoted("need", step.workload.tool), _quoted("begin", place(step), limit_s(step))]
     *layout, run = commands(step)
     for argv in layout:
         lines.append(_quoted("lay_out", _mark(step), *argv))
@@ -67,7 +104,7 @@ def measure(step: Measure) -> str:
         packed = b64encode(text.encode()).decode()
         lines.append(f"printf %s {packed} | base64 -d >{shlex.quote(name)}")
     folder = step.setup.mount(step.disk) if step.workload.runs_in_data_dir else _out(step)
-    return _script(*lines, _quoted("work", folder, f"{step.workload.name}.txt", *run))
+    return [*lines, _quoted("work", folder, f"{step.workload.name}.txt", *run)]
 
 
 def place(step: Measure) -> str:
@@ -83,9 +120,14 @@ def commands(step: Measure) -> list[list[str]]:
     return step.workload.commands(data, PurePosixPath(_out(step)), step.data_bytes)
 
 
-def chunk(step: Measure, offset: int, length: int) -> str:
-    """A piece of the packed outputs."""
-    return _script(_quoted("chunk", place(step), offset, length))
+def chunk(archive: str, offset: int, length: int) -> str:
+    """A piece of an archive of outputs."""
+    return _script(_quoted("chunk", archive, offset, length))
+
+
+def summary(step: Measure) -> str:
+    """What is known of a workload that ended."""
+    return _script(_quoted("summary", place(step)))
 
 
 def _out(step: Measure) -> str:
@@ -120,10 +162,29 @@ def facts(said: str) -> dict[str, str]:
     return dict(_FACT.findall(said))
 
 
-def output(said: str) -> GuestOutput | None:
-    """What a workload left, by its script's last words; None where they are missing."""
-    match = _OUTPUT.search(said)
-    return GuestOutput(int(match[1]), int(match[2]), match[3]) if match else None
+def outputs(said: str) -> dict[str, GuestOutput]:
+    """What workloads left, by place, as a script told it."""
+    return {
+        where: GuestOutput(
+            place=where,
+            status=int(status),
+            figures=figures,
+            logs=logs.strip("-"),
+            figures_bytes=int(figures_bytes),
+            logs_bytes=int(logs_bytes),
+        )
+        for where, status, figures_bytes, figures, logs_bytes, logs in _OUTPUT.findall(said)
+    }
+
+
+def uploaded(names: Iterable[str]) -> dict[str, GuestOutput]:
+    """What workloads left, by place, as the names of blobs tell it; of one that ran twice, the better."""
+    found = [match for name in names if (match := _BLOB.fullmatch(name))]
+    told = [
+        GuestOutput(place=match[1], status=int(match[2]), figures=match[3], logs=match[4].strip("-"))
+        for match in found
+    ]
+    return {one.place: one for one in sorted(told, key=lambda one: -one.status)}
 
 
 def piece(said: str) -> bytes | None:

@@ -9,7 +9,13 @@ fail() { printf 'azbench: %s\n' "$*" >&2; exit 3; }
 # Wait for what cloud-init installs, and say what machine this is.
 ready() {
     if command -v cloud-init >/dev/null; then cloud-init status --wait >/dev/null 2>&1 || true; fi
-    command -v fio >/dev/null || fail "cloud-init has not installed fio: $(cloud-init status 2>&1 | tail -n 1)"
+    if [ -d /run/systemd/system ]; then # what the first boot has to do is no part of a measurement
+        timeout 600 systemctl is-system-running --wait >/dev/null 2>&1 || true
+        if command -v snap >/dev/null; then snap refresh --hold >/dev/null 2>&1 || true; fi
+    fi
+    command -v fio >/dev/null || again
+    command -v fio >/dev/null || fail "cloud-init has not installed fio: $(cloud-init status 2>&1 | tail -n 1);" \
+        "$(tail -n 3 /var/log/cloud-init-output.log 2>/dev/null | tr '\n' ' ')"
     . /etc/os-release
     printf 'azbench-fact os %s\n' "$PRETTY_NAME"
     printf 'azbench-fact kernel %s\n' "$(uname -r)"
@@ -18,6 +24,15 @@ ready() {
     if command -v iozone >/dev/null; then
         printf 'azbench-fact iozone %s\n' "$(iozone -v | sed -n 's/.*Revision: *\([0-9.]*\).*/\1/p')"
     fi
+}
+
+# again: install what cloud-init could not, as while another process had the package lists.
+again() {
+    command -v apt-get >/dev/null || return 0
+    for _ in 1 2 3; do
+        apt-get -q -o DPkg::Lock::Timeout=300 update && apt-get -q -y -o DPkg::Lock::Timeout=300 install fio && return 0
+        sleep 20
+    done >/dev/null 2>&1
 }
 
 # The device of a data disk, by the LUN it was attached at: SCSI, or NVMe from the v6 sizes on.
@@ -90,7 +105,7 @@ stripe() {
 
 # release NAME MOUNT raw|ext4: what prepare_data did, undone; the data stays.
 release() {
-    if [ "$3" = raw ]; then rm -f "$2"; else umount "$2"; fi
+    if [ "$3" = raw ]; then rm -f "$2"; elif mountpoint -q "$2"; then umount "$2"; fi
     if [ -b "/dev/md/azbench-$1" ]; then mdadm --stop "/dev/md/azbench-$1" >/dev/null 2>&1; fi
 }
 
@@ -116,10 +131,10 @@ need() {
         "Ubuntu has in multiverse and Debian in non-free; take an Ubuntu image, or leave $1 out"
 }
 
-# begin PLACE: the folder that the outputs of a workload go to; it is empty.
+# begin PLACE LIMIT_S: the folder that the outputs of a workload go to; it is empty.
 begin() {
-    out=$home/out/$1
-    rm -rf "$out"
+    out=$home/out/$1 limit=$2
+    rm -rf "$out" "$out".figures "$out".logs "$out".sum
     mkdir -p "$out"
     cd "$out"
 }
@@ -130,7 +145,7 @@ lay_out() {
     shift
     if [ -e "$mark" ]; then return; fi
     status=0
-    "$@" >layout.txt 2>&1 || status=$?
+    timeout -k 30 "$limit" "$@" >layout.txt 2>&1 || status=$?
     [ "$status" = 0 ] || finish "$status" layout.txt
     rm -f layout.txt layout.json
     : >"$mark"
@@ -138,21 +153,98 @@ lay_out() {
 
 # work FOLDER TEXT COMMAND...: run fio or iozone, started in a folder; what it says goes to TEXT.
 work() {
-    (cd "$1" && shift && text=$1 && shift && "$@" >"$out/$text" 2>&1) && status=0 || status=$?
+    (cd "$1" && shift && text=$1 && shift && timeout -k 30 "$limit" "$@" >"$out/$text" 2>&1) && status=0 || status=$?
     finish "$status" "$2"
 }
 
-# finish STATUS TEXT: pack the outputs, say how large they are, and end with the tool's status.
+# finish STATUS TEXT: pack the outputs, and end with the tool's status.
 finish() {
-    tail -n 3 "$2" >&2
+    [ "$1" != 124 ] || echo "it was stopped after $limit s" >>"$2"
     [ -s "$2" ] || rm -f "$2"
-    tar -czf "$out.tar.gz" -C "$out" .
-    printf 'azbench-output %s %s %s\n' "$1" "$(wc -c <"$out.tar.gz")" "$(sha256sum <"$out.tar.gz" | cut -c 1-64)"
+    pack "$1"
     exit "$1"
 }
 
-# chunk PLACE OFFSET LENGTH: a piece of what was packed, with its hash.
+# pack STATUS: the outputs of $out in two archives, figures and logs, and a line on them in $out.sum.
+pack() {
+    cd "$out"
+    squeeze=$(command -v xz || command -v gzip)
+    logs="0 -"
+    if ls ./*.log >/dev/null 2>&1; then
+        tar -cf - ./*.log | "$squeeze" >"$out.logs"
+        logs=$(measured "$out.logs")
+    fi
+    tar -cf - --exclude='*.log' . | "$squeeze" >"$out.figures"
+    printf '%s %s %s\n' "$1" "$(measured "$out.figures")" "$logs" >"$out.part"
+    mv "$out.part" "$out.sum"
+}
+
+# measured FILE: its size and its hash.
+measured() { printf '%s %s' "$(wc -c <"$1")" "$(sha256sum <"$1" | cut -c 1-64)"; }
+
+# agent ID URL [FUNCTION PLACE HASH]...: run a list of workloads, one after the other. It is carried out by a worker that
+# goes on whatever becomes of this script; the script waits for it. Once more with the same or another list:
+# what runs is waited for, and what is done is not done again.
+agent() {
+    id=$1 url=$2
+    shift 2
+    if [ -n "${azbench_item:-}" ]; then "$azbench_item"; return; fi
+    if [ -z "${azbench_worker:-}" ]; then follow "$id"; return; fi
+    : >"$home/results-$id"
+    while [ $# -gt 0 ]; do
+        [ "$(cat "$home/current")" = "$id" ] || return 0 # another list has taken this one's place
+        carry_out "$@"
+        shift 3
+    done
+}
+
+# follow ID: start the worker of a list when no other one is at work any more, and wait for its end.
+follow() {
+    printf %s "$1" >"$home/current"
+    cp "$0" "$home/agent-$1"
+    exec 9>"$home/lock"
+    flock 9
+    azbench_worker=1 setsid sh "$home/agent-$1" </dev/null >"$home/agent.log" 2>&1 &
+    exec 9>&-
+    flock "$home/lock" true
+    tail -n 3 "$home/agent.log" >&2
+    tail -n 12 "$home/results-$1"
+}
+
+# carry_out FUNCTION PLACE HASH: one workload in a process of its own, unless it is done; its outputs brought away.
+carry_out() {
+    out=$home/out/$2
+    if [ "$(cat "$out.done" 2>/dev/null)" != "$3" ]; then
+        mkdir -p "$(dirname "$out")"
+        rm -f "$out.sum" "$out.done"
+        status=0
+        azbench_item=$1 sh "$home/agent-$id" >"$out.words" 2>&1 || status=$?
+        if [ ! -e "$out.sum" ]; then
+            mkdir -p "$out"
+            cp "$out.words" "$out/azbench.txt"
+            [ "$status" != 0 ] || status=3
+            (pack "$status")
+        fi
+        [ "$status" != 0 ] || printf %s "$3" >"$out.done"
+    fi
+    summary "$2" >>"$home/results-$id"
+    read -r status _ sum _ logs <"$out.sum"
+    upload "$out.figures" "$2/$status-$sum-$logs.figures" || true
+    [ "$logs" = - ] || upload "$out.logs" "$2/$logs.logs" || true
+}
+
+# summary PLACE: what is known of a workload that ended.
+summary() { if [ -e "$home/out/$1.sum" ]; then printf 'azbench-output %s %s\n' "$1" "$(cat "$home/out/$1.sum")"; fi; }
+
+# upload FILE NAME: into the container, where there is one. What gives the right to it is neither an argument nor in a file.
+upload() {
+    [ -n "${azbench_sas:-}" ] || return 0
+    printf 'url = "%s/%s?%s"\n' "$url" "$2" "$azbench_sas" | curl --config - --silent --show-error --fail \
+        --retry 8 --retry-connrefused --max-time 900 --header 'x-ms-blob-type: BlockBlob' --upload-file "$1"
+}
+
+# chunk FILE OFFSET LENGTH: a piece of what was packed, with its hash.
 chunk() {
-    tail -c "+$(($2 + 1))" "$home/out/$1.tar.gz" | head -c "$3" >"$home/chunk"
+    tail -c "+$(($2 + 1))" "$home/out/$1" | head -c "$3" >"$home/chunk"
     printf 'azbench-chunk %s %s\n' "$(sha256sum <"$home/chunk" | cut -c 1-64)" "$(base64 -w 0 <"$home/chunk")"
 }

@@ -25,15 +25,39 @@ class CloudPlan(StoredPlan):
     groups: list[str] = Field(default_factory=list)  # resource groups that were created, the latest one last
     facts: dict[str, dict[str, str]] = Field(default_factory=dict)  # setup -> what its VM said of itself
     versions: dict[str, str] = Field(default_factory=dict)  # of tools, by name
+    tenant: str = ""  # of the subscription; none is kept when all is done
+    made_for: list[str] = Field(default_factory=list)  # setups for which the latest group was made
+    steps_done: int = 0  # in it, of those that measure nothing
+    expires: str = ""  # when the latest group may be deleted by anybody
 
     def same_as(self, other: Self) -> bool:
-        """Whether both are of the same experiment."""
-        return self.experiment == other.experiment
+        """Whether both are of one region, and what they have in common is the same in both.
+
+        A file may gain and lose setups and workloads between runs.
+        """
+        mine, others = self.experiment, other.experiment
+        if mine.region != others.region:
+            return False
+        had = {setup.name: setup for setup in mine.setups}
+        both = [(had[setup.name], setup) for setup in others.setups if setup.name in had]
+        return bool(both) and all(_agree(one, two) for one, two in both)
+
+    def taken_up(self, asked: Self) -> Self:
+        """The plan of an earlier run with the setups and workloads that are asked for now."""
+        return self.model_copy(update={"experiment": asked.experiment})
 
     @property
     def brief(self) -> str:
         """In a few words."""
         return f"'{self.experiment.title}' in Azure"
+
+
+def _agree(one: spec.SetupSpec, two: spec.SetupSpec) -> bool:
+    """Whether two setups of a name are the same but for workloads that only one of them has."""
+    named = [{task.workload.name: task for task in setup.tasks} for setup in (one, two)]
+    first, second = (setup.model_copy(update={"tasks": (), "label": None}) for setup in (one, two))
+    common = named[0].keys() & named[1].keys()
+    return first == second and all(named[0][name] == named[1][name] for name in common)
 
 
 def make_manifest(name: str, todo: CloudPlan, steps: Sequence[Step]) -> Manifest:

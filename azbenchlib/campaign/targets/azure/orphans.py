@@ -8,8 +8,9 @@ from typing import Any
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
+from azbenchlib.azure.retries import Patience
 from azbenchlib.campaign.interrupts import Interrupts
-from azbenchlib.campaign.targets.azure import commands
+from azbenchlib.campaign.targets.azure import commands, lease
 from azbenchlib.core.errors import AzbenchError
 
 TAG = "tool=azbench"
@@ -43,6 +44,7 @@ class OrphanedGroup:
     campaign: str
     expires: str
     state: str
+    held: bool = False  # by a lease of a run that may be alive
 
     def expired(self, now: datetime) -> bool:
         """Whether the time is over that its run gave itself; of a tag that tells none, no."""
@@ -56,7 +58,8 @@ class OrphanedGroup:
         """Why it is not taken down unasked; empty where its owner is this one and its time is over."""
         reasons = {
             f"it is not {owner}'s": self.owner != owner,
-            "its run may go on: it has not expired": not self.expired(now),
+            "its run is alive: it renews its lease": self.held,
+            "its run may go on: it has not expired": not self.held and not self.expired(now),
         }
         return ", and ".join(reason for reason, holds in reasons.items() if holds)
 
@@ -78,21 +81,22 @@ def command(group: str, subscription: str = "") -> str:
 
 def find(az: Az) -> list[OrphanedGroup]:
     """Every group in the subscription that azbench created; one without all of its tags is another's."""
-    found = []
+    found, now = [], datetime.now(UTC)
     for group in _list(az.json(*commands.group_list(TAG))):
         if not is_tagged(group):
             continue
         tags = group["tags"]
-        state = (group.get("properties") or {}).get("provisioningState", "")
+        state = (group.get("properties") or {}).get("provisioningState") or "state unknown"
         owner, campaign, expires = (str(tags[name]) for name in TAGS[1:])
         found.append(
             OrphanedGroup(
                 group=group["name"],
-                region=group.get("location", ""),
+                region=group.get("location") or "",
                 owner=owner,
                 campaign=campaign,
                 expires=expires,
                 state=state,
+                held=lease.is_held(tags, now),
             )
         )
     return found
@@ -104,15 +108,15 @@ def is_tagged(group: dict[str, Any]) -> bool:
     return tags.get("tool") == "azbench" and all(name in tags for name in TAGS)
 
 
-def check_is_own(az: Az, group: str) -> None:
-    """Refuse a group that no run made, whoever noted it; one that is gone is not refused.
+def check_is_own(az: Az, group: str) -> dict[str, Any] | None:
+    """Refuse a group that no run made, whoever noted it, and one that another run holds; None: it is gone.
 
     A folder of measurements may be somebody else's, and name any group of this subscription.
 
     Raises
     ------
     AzbenchError
-        When the group is there without the tags of a run.
+        When the group is there without the tags of a run, or another run that may be alive holds it.
     AzError
         When Azure cannot be asked.
     """
@@ -120,7 +124,7 @@ def check_is_own(az: Az, group: str) -> None:
         found = az.json(*commands.group_show(group))
     except AzError as error:
         if error.code == GROUP_NOT_FOUND:
-            return
+            return None
         raise
     if not isinstance(found, dict) or not is_tagged(found):
         raise AzbenchError(
@@ -128,10 +132,16 @@ def check_is_own(az: Az, group: str) -> None:
             f"is not deleted; if it is yours to delete, use `{command(group, az.subscription)}`; or measure "
             "into another folder"
         )
+    if lease.is_held(found["tags"], datetime.now(UTC)):
+        raise AzbenchError(
+            f"resource group {group} is held by another run of this measurement, which renewed its lease to "
+            f"{found['tags'][lease.LEASE]}; wait for its end, or measure into another folder"
+        )
+    return found
 
 
-def subscription(az: Az) -> str:
-    """Id of the subscription that az is set to, or of the one it was told.
+def subscription(az: Az) -> tuple[str, str]:
+    """Ids of the subscription that az is set to, or of the one it was told, and of its tenant.
 
     Raises
     ------
@@ -142,7 +152,7 @@ def subscription(az: Az) -> str:
     told = found.get("id") if isinstance(found, dict) else None
     if not isinstance(told, str) or not told:
         raise AzError("az account show: its answer names no subscription")
-    return told
+    return told, str(found.get("tenantId") or "")
 
 
 def delete(
@@ -177,7 +187,7 @@ def delete(
     """
     patience = _PATIENCE_S if patience_s is None else patience_s
     work = _Deletion(
-        az=replace(az, must_log=False),
+        az=replace(az, must_log=False, patience=Patience()),  # it has its own
         group=group,
         tell=tell,
         interrupts=interrupts or Interrupts(),

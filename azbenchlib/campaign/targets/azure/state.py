@@ -32,6 +32,13 @@ def remaining(run: AzureRun) -> Experiment | None:
     return run.plan.experiment.model_copy(update={"setups": left}) if left else None
 
 
+def made_for(todo: CloudPlan) -> Experiment:
+    """The setups for which the latest group was made, as far as the file still has them."""
+    there = {setup.name: setup for setup in todo.experiment.setups}
+    setups = tuple(there[name] for name in todo.made_for if name in there)
+    return todo.experiment.model_copy(update={"setups": setups})
+
+
 def all_deleted(run: AzureRun) -> str:
     """The last words where nothing is left."""
     done = sum(map(run.done, run.measurements))
@@ -51,9 +58,9 @@ def enter_subscription(run: AzureRun, az: Az) -> Az:
     InputError
         When the account does not have that subscription.
     """
-    begun_in = run.plan.subscription
+    begun_in, tenant = run.plan.subscription, run.plan.tenant
     try:
-        run.plan.subscription = orphans.subscription(az.within(begun_in))
+        run.plan.subscription, run.plan.tenant = orphans.subscription(az.within(begun_in))
     except AzError as error:
         if error.code != "SubscriptionNotFound":
             raise
@@ -61,4 +68,9 @@ def enter_subscription(run: AzureRun, az: Az) -> Az:
             f"{run.folder / plan.PLAN_FILE}: the run was begun in the subscription {begun_in}, which the "
             "account that is logged in does not have; log in with one that has it: `az login`"
         ) from error
+    if tenant not in ("", run.plan.tenant):
+        raise InputError(
+            f"{run.folder / plan.PLAN_FILE}: the run was begun in the tenant {tenant}, and its subscription "
+            f"is now of {run.plan.tenant}; log in as then: `az login --tenant {tenant}`"
+        )
     return az.within(run.plan.subscription)

@@ -2,38 +2,44 @@
 
 import getpass
 import secrets
+import shutil
+import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
 from typing import ClassVar, Self
 
 from azbenchlib.azure.az import Az
-from azbenchlib.campaign import lock, plan
+from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
+from azbenchlib.campaign import lock, outputs, plan
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.progress import Progress
 from azbenchlib.campaign.spec import Experiment
-from azbenchlib.campaign.targets.azure import preflight, steps, teardown
+from azbenchlib.campaign.targets.azure import budget, lease, preflight, reckoning, steps, teardown
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.guest import place
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
+from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import (
     AZ_LOG,
     AzureRun,
     enter_subscription,
+    made_for,
     measures_of,
     remaining,
     steps_of,
 )
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
 from azbenchlib.campaign.targets.base import Request, Target
-from azbenchlib.core.errors import InputError
+from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.files import make_folder
 from azbenchlib.dataset.manifest import Manifest
 
 LEAST_H, MOST_H = 2, 23  # a VM that nobody deletes stops by itself after a time between
-SPARE = 2  # so many times as long as the workloads alone
+SPARE = 2  # so many times as long as is reckoned
 
 
 @dataclass(kw_only=True)
@@ -42,8 +48,8 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
     Everything lies in one resource group, which is deleted at the end, at an error and at an interrupt
     (Ctrl-C, a polite end, a closed terminal); a second interrupt ends the waiting for the deletion, not the
-    deletion. Groups that an earlier run into the folder left are deleted first. An interrupted run is taken
-    up in the subscription in which it was begun.
+    deletion. A run that was killed is taken up on its VM where that still runs; other groups that an earlier
+    run into the folder left are deleted first. A run is taken up in the subscription in which it was begun.
 
     Parameters
     ----------
@@ -51,23 +57,37 @@ class AzureTarget(Target[CloudPlan, Measure]):
         A measurement file, read.
     owner : str
         Tag of the resource group; empty: this user's name. It stays out of the dataset.
+    max_cost, max_hours : float
+        At which it ends; 0: no limit.
     """
 
     goes_on_unheard: ClassVar[bool] = True  # or a closed terminal would keep it from deleting what it made
+    goes_on_after_failure: ClassVar[bool] = True
     experiment: Experiment
     owner: str = ""
+    max_cost: float = 0.0
+    max_hours: float = 0.0
     _cloud: Cloud | None = field(default=None, init=False)
-    _steps: Iterator[Step] = field(default_factory=lambda: iter(()), init=False)  # still to be carried out
-    _step: Measure = field(init=False)  # the latest workload, on the VM that is there now
+    _steps: list[Step] = field(default_factory=list, init=False)
+    _at: int = field(default=0, init=False)  # of the step that is the next
+    _adopted: int = field(
+        default=0, init=False
+    )  # steps that an earlier run did, of those that measure nothing
+    _batch: Batch | None = field(default=None, init=False)
 
     @classmethod
     def of(cls, request: Request) -> Self:
         """The setups of a measurement file, created."""
-        return cls(experiment=request.needed_experiment("azure"))
+        return cls(
+            experiment=request.needed_experiment("azure"),
+            max_cost=request.max_cost,
+            max_hours=request.max_hours,
+        )
 
     def make_plan(self, dataset: Path) -> CloudPlan:
         """What is to be measured; what cannot be carried out is refused before Azure is asked."""
         _hours(self.experiment)
+        budget.Budget.of(self.experiment, self.max_cost, self.max_hours).check()
         return CloudPlan(experiment=self.experiment, started=plan.now())
 
     def measurements(self, plan: CloudPlan) -> Sequence[Measure]:
@@ -88,48 +108,102 @@ class AzureTarget(Target[CloudPlan, Measure]):
         left = remaining(run)
         if left is None:
             return
-        az = Az.find(run.folder / AZ_LOG)
+        az = Az.find(run.folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
         make_folder(run.folder)
         run.tell("asking Azure whether it has all that is needed …")
         az = enter_subscription(run, az)
         run.save()
+        limits = budget.Budget.of(left, self.max_cost, self.max_hours)
+        run.tell(f"it takes {limits.estimate.text}")
         preflight.check(az, left)
         run.plan.versions["az"] = az.json("version")["azure-cli"]
-        now = datetime.now(UTC)
-        group = steps.group_name(left.title, now.isoformat(), secrets.token_hex(2))
-        ends = now + timedelta(hours=_hours(self.experiment))
+        todo = run.plan
+        if todo.groups:  # of an earlier run, whose VM is still there
+            self._adopted, ends = todo.steps_done, datetime.fromisoformat(todo.expires)
+        else:
+            ends = datetime.now(UTC) + timedelta(hours=_hours(self.experiment))
+            todo.made_for, todo.steps_done = [setup.name for setup in left.setups], 0
+            todo.expires = ends.isoformat(timespec="seconds")
+            now = datetime.now(UTC).isoformat()
+            todo.groups.append(steps.group_name(left.title, now, secrets.token_hex(2)))
+        group = todo.groups[-1]
         tags = {
             "tool": "azbench",
             "owner": self.owner or getpass.getuser(),
             "campaign": steps.slug(left.title),
-            "expires": ends.isoformat(timespec="seconds"),
+            "expires": todo.expires,
+            **lease.tags(datetime.now(UTC)),
         }
-        run.plan.groups.append(group)
-        self._cloud = Cloud(run, az, group)
-        self._steps = iter(steps.steps(left, group, tags, f"{ends:%H%M}"))
+        patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
+        self._cloud = Cloud(run=run, az=patient, group=group, budget=limits)
+        self._steps = steps.steps(made_for(todo), group, tags, f"{ends:%H%M}")
 
     def begin(self, run: AzureRun) -> None:
-        """Create the resource group."""
-        if self._cloud and isinstance(first := next(self._steps), Call):
+        """Create the resource group, or take over that of an earlier run, and storage for the results."""
+        if self._cloud is None:
+            return
+        first = self._steps[0]
+        if self._adopted:
+            run.tell(f"going on in {self._cloud.group}, where the VM of an earlier run is still there")
+            self._cloud.hold()
+        elif isinstance(first, Call):
             self._cloud.make(first)
+            self._at = 1
+        n_left = sum(not run.done(one) for one in run.measurements)
+        self._cloud.open_container(self.experiment.region, n_left)
 
     def prepare(self, run: AzureRun, one: Measure) -> None:
         """Carry the steps out that lead to a workload; workloads among them are done already."""
-        while not isinstance(step := next(self._steps), Measure) or place(step) != place(one):
+        while not isinstance(step := self._steps[self._at], Measure) or place(step) != place(one):
             if not isinstance(step, Measure):
-                self._there.do(step)
-        self._step = step
+                if self._adopted:
+                    self._adopted -= 1
+                else:
+                    self._there.do(step)
+                self._batch = None
+            self._at += 1
 
     def measure(self, run: AzureRun, one: Measure, part: Path) -> tuple[int, str]:
-        """Run a workload on its VM, and fetch its outputs."""
-        return self._there.vm(self._step.vm).measure(self._step, part)
+        """Have a workload run on its VM, with those after it, and fetch its outputs."""
+        step = self._steps[self._at]
+        if not isinstance(step, Measure):
+            raise InputError(f"{one.title}: is not what the plan has next")
+        if self._batch is None or step not in self._batch.steps:
+            together = takewhile(lambda found: isinstance(found, Measure), self._steps[self._at :])
+            open_ = [found for found in together if isinstance(found, Measure) and not run.done(found)]
+            self._batch = self._there.batch(open_)
+        return self._batch.fetch(step, part)
+
+    def result(self, run: AzureRun, one: Measure, output: Path) -> str | None:
+        """What a whole output comes to, and what the run took so far."""
+        found = outputs.came_to(output)
+        return f"{found} (so far {self._cloud.budget.spent})" if found and self._cloud else found
 
     def release(self, run: AzureRun, fault: BaseException | None) -> None:
         """Delete the resource group, and say what is left, where anything is."""
         if self._cloud:
-            teardown.release(self._cloud, fault)
+            try:
+                if fault and self._batch:
+                    self._rescue(run, self._batch)
+            finally:
+                teardown.release(self._cloud, fault)
         elif fault:
             raise fault
+
+    def _rescue(self, run: AzureRun, batch: Batch) -> None:
+        """Keep what is measured and was not fetched yet, as far as that can be had at once."""
+        try:
+            for step in batch.steps:
+                if run.done(step):
+                    continue
+                part = run.part(step.workload.name)
+                if batch.rescued(step, part) == 0 and outputs.came_to(part / step.workload.output):
+                    outputs.keep(part, run.output(step).parent, step.workload.output)
+        except (AzbenchError, OSError, tarfile.TarError) as error:
+            run.tell(f"what is in the storage could not be fetched: {error}")
+        finally:
+            for part in run.raw.glob(".part-*"):
+                shutil.rmtree(part, ignore_errors=True)
 
     def last_words(self, run: AzureRun) -> str:
         """What is left in Azure."""
@@ -137,9 +211,11 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
     def manifest(self, run: AzureRun, name: str) -> Manifest:
         """The manifest of a finished run."""
-        run.plan.subscription = ""  # nothing is left there, and a dataset tells nobody's ids
+        run.plan.subscription = run.plan.tenant = ""  # nothing is left, and a dataset tells nobody's ids
         run.save()
-        return make_manifest(name, run.plan, steps_of(run.plan.experiment))
+        planned = steps_of(run.plan.experiment)
+        told = [step for step in planned if not isinstance(step, Measure) or run.done(step)]
+        return make_manifest(name, run.plan, told)
 
     @property
     def _there(self) -> Cloud:
@@ -150,12 +226,11 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
 def _hours(experiment: Experiment) -> int:
     """How long the whole may take, in hours, before the VM stops by itself."""
-    seconds = sum(step.workload.max_duration_s for step in measures_of(experiment))
-    seconds += sum(setup.rest for setup in experiment.setups)
+    seconds = reckoning.seconds(experiment)
     hours = max(LEAST_H, -(-int(seconds * SPARE) // 3600) + 1)
     if hours > MOST_H:
         raise InputError(
-            f"the workloads last {seconds / 3600:.0f} hours, and VMs stop by themselves within a day; "
+            f"the run lasts {seconds / 3600:.0f} hours, and VMs stop by themselves within a day; "
             "split the measurement file"
         )
     return hours

@@ -1,13 +1,16 @@
 """How a run in Azure ends: its group deleted, and the last words on what is left."""
 
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 from azbenchlib.azure.az import Az
+from azbenchlib.azure.az_errors import AzError
+from azbenchlib.azure.retries import AT_START, Patience
 from azbenchlib.campaign import lock, plan
 from azbenchlib.campaign.interrupts import Interrupts
-from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.targets.azure import orphans
+from azbenchlib.campaign.progress import Progress, quiet
+from azbenchlib.campaign.targets.azure import commands, orphans, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.state import (
@@ -15,8 +18,11 @@ from azbenchlib.campaign.targets.azure.state import (
     AzureRun,
     all_deleted,
     enter_subscription,
+    made_for,
     measures_of,
+    remaining,
 )
+from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.dataset import manifest
 
@@ -73,6 +79,8 @@ def _words(error: BaseException | None) -> str:
 def delete_earlier(asked: CloudPlan, dataset: Path, fresh: bool, progress: Progress) -> None:
     """Delete the resource groups of earlier runs into this folder, which were killed or could not do it.
 
+    The one in which the latest run can be taken up stays.
+
     Raises
     ------
     AzbenchError
@@ -88,13 +96,55 @@ def delete_earlier(asked: CloudPlan, dataset: Path, fresh: bool, progress: Progr
                 progress=progress,
                 interrupts=Interrupts(),
             )
-            az = enter_subscription(run, Az.find(folder / AZ_LOG))
+            az = enter_subscription(
+                run, Az.find(folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
+            )
             for group in list(found.groups):
+                if not fresh and group == found.groups[-1] and _can_go_on(found, asked, folder, az):
+                    continue
                 run.tell(f"deleting {group}, which an earlier run left …")
-                _forget_deleted(Cloud(run, az, group))
+                _forget_deleted(Cloud(run=run, az=az, group=group))
             if (folder / manifest.MANIFEST_FILE).is_file():  # all is done, and a dataset tells nobody's ids
                 found.subscription = ""
                 run.save()
+
+
+def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool:
+    """Whether the latest group of an earlier run has a VM on which the run can be taken up.
+
+    Raises
+    ------
+    AzbenchError
+        When the group is none that a run made, or another run holds it.
+    """
+    group = found.groups[-1]
+    todo = found.taken_up(asked)
+    had = made_for(todo)
+    others = [step for step in steps.steps(had, group, {}, "") if not isinstance(step, Measure)]
+    names = [value["--name"] for value in map(_created_vm, others[: found.steps_done]) if value]
+    run = AzureRun(
+        folder=folder,
+        plan=todo,
+        measurements=measures_of(todo.experiment),
+        progress=quiet,
+        interrupts=Interrupts(),
+    )
+    left = remaining(run)
+    if left is None or not names or len(had.setups) < len(found.made_for):
+        return False
+    if not {setup.name for setup in left.setups} <= {*found.made_for} or not orphans.check_is_own(az, group):
+        return False
+    try:
+        codes = az.json(*commands.vm_state(group, names[-1]))
+    except AzError:
+        return False
+    return isinstance(codes, list) and "PowerState/running" in codes
+
+
+def _created_vm(step: Step) -> dict[str, str] | None:
+    if isinstance(step, Call) and step.argv[:2] == ["vm", "create"]:
+        return dict(pairwise(step.argv))
+    return None
 
 
 def _forget_deleted(cloud: Cloud) -> None:

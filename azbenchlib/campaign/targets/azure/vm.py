@@ -1,27 +1,18 @@
 """A VM as a place to run scripts on and fetch files from, through az alone: it has no address."""
 
-import io
 import secrets
-import shutil
-import tarfile
 import time
-from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from azbenchlib.azure.az import Az
+from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.targets.azure import commands, guest
-from azbenchlib.campaign.targets.azure.steps import Measure
 from azbenchlib.core.errors import AzbenchError
-from azbenchlib.core.files import make_folder
 
 FIRST_WAIT_S, _LONGEST_WAIT_S = 2, 20
-SAME_AGAIN = 2  # how often a chunk that came damaged is asked for again before smaller ones are
-SMALLEST_CHUNK = 256
-LARGEST_OUTPUT = 64 * 1024 * 1024  # of a workload, packed and unpacked; more is no output of fio
-SLOWEST_LAYOUT = 5_000_000  # bytes per second at which data is written, at worst; else the script is ended
 _TIMED_OUT = "TimedOut"  # Source: Microsoft Learn, "Run scripts in your Linux VM", ExecutionState, 2026
 _WORKING = ("", "Unknown", "Pending", "Running")
+MOST_SCRIPTS = 20  # kept on a VM at a time; Azure takes 25. Source: MicrosoftDocs/azure-docs#117976
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +35,24 @@ class Ended:
         return said or f"it ended as {self.state}, with exit code {self.exit_code}, and wrote nothing"
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True)
+class Script:
+    """A script that was started, and how long it is waited for."""
+
+    name: str
+    timeout_s: int
+    deadline: float
+    wait_s: float = FIRST_WAIT_S
+
+
+@dataclass
 class Vm:
     """A VM in a resource group."""
 
     az: Az
     group: str
     name: str
+    _scripts: list[str] = field(default_factory=list)  # that Azure keeps, the oldest first
 
     def run(self, title: str, script: str, timeout_s: int) -> str:
         """Run a script to its end; what it said.
@@ -60,89 +62,53 @@ class Vm:
         AzbenchError
             When it failed, though az may say that all is well.
         """
-        ended = self._ended(script, timeout_s)
+        begun = self.start(script, timeout_s)
+        while (ended := self.ended(begun)) is None:
+            pass
         if ended.state != "Succeeded" or ended.exit_code:
             raise AzbenchError(f"{title}: {ended.last_words}")
         return ended.output
 
-    def measure(self, step: Measure, folder: Path) -> tuple[int, str]:
-        """Run a workload and fetch its outputs into a new folder: the tool's status, and its last words.
+    def start(self, script: str, timeout_s: int, secret: str = "") -> Script:
+        """Start a script that runs on without us; `secret` reaches it as a protected parameter."""
+        while len(self._scripts) >= MOST_SCRIPTS:
+            self.az.json(*commands.script_delete(self.group, self.name, self._scripts[0]))
+            del self._scripts[0]
+        name = f"azbench-{secrets.token_hex(4)}"
+        argv = commands.script_start(self.group, self.name, name, script, timeout_s)
+        self.az.json(*argv, secret=secret)
+        self._scripts.append(name)
+        deadline = time.monotonic() + timeout_s + guest.PREPARE_S
+        return Script(name=name, timeout_s=timeout_s, deadline=deadline)
+
+    def ended(self, script: Script) -> Ended | None:
+        """Wait a little and look; how the script ended, None while it works.
 
         Raises
         ------
         AzbenchError
-            When the script ended without outputs, or they did not arrive whole.
+            When its time is long over.
         """
-        limit_s = int(guest.PREPARE_S + 2 * step.workload.max_duration_s + step.data_bytes / SLOWEST_LAYOUT)
-        ended = self._ended(guest.measure(step), limit_s)
-        packed = guest.output(ended.output)
-        if packed is None:
-            raise AzbenchError(f"{step.title}: {ended.last_words}")
-        _unpack(self._fetch(step, packed), folder)
-        return packed.status, ended.last_words if packed.status else ""
+        if time.monotonic() > script.deadline:
+            raise AzbenchError(f"{self.name}: a script did not end within {script.timeout_s} s")
+        time.sleep(script.wait_s)
+        script.wait_s = min(_LONGEST_WAIT_S, script.wait_s * 1.3)
+        answer = self.az.json(*commands.script_show(self.group, self.name, script.name))
+        view = (answer.get("instanceView") if isinstance(answer, dict) else None) or {}
+        if not isinstance(view, dict):
+            raise AzError("az vm run-command show: its answer tells no state")
+        if view.get("executionState", "") in _WORKING:
+            return None
+        return Ended(
+            state=str(view["executionState"]),
+            exit_code=int(view.get("exitCode") or 0),
+            output=str(view.get("output") or ""),
+            error=str(view.get("error") or ""),
+            timeout_s=script.timeout_s,
+        )
 
-    def _ended(self, script: str, timeout_s: int) -> Ended:
-        name = f"azbench-{secrets.token_hex(4)}"
-        self.az.json(*commands.script_start(self.group, self.name, name, script, timeout_s))
-        wait_s: float = FIRST_WAIT_S
-        deadline = time.monotonic() + timeout_s + guest.PREPARE_S
-        while time.monotonic() < deadline:
-            time.sleep(wait_s)
-            wait_s = min(_LONGEST_WAIT_S, wait_s * 1.3)
-            view = self.az.json(*commands.script_show(self.group, self.name, name)).get("instanceView") or {}
-            if view.get("executionState", "") not in _WORKING:
-                output, error = (str(view.get(key) or "") for key in ("output", "error"))
-                exit_code = int(view.get("exitCode") or 0)
-                return Ended(
-                    state=view["executionState"],
-                    exit_code=exit_code,
-                    output=output,
-                    error=error,
-                    timeout_s=timeout_s,
-                )
-        raise AzbenchError(f"{self.name}: a script did not end within {timeout_s} s")
-
-    def _fetch(self, step: Measure, packed: guest.GuestOutput) -> bytes:
-        """The packed outputs, a chunk at a time, each checked, and the whole."""
-        if packed.n_bytes > LARGEST_OUTPUT:
-            raise AzbenchError(
-                f"{step.title}: its outputs are {packed.n_bytes} B; {LARGEST_OUTPUT} B is the most"
-            )
-        data, length = b"", guest.CHUNK_BYTES
-        while len(data) < packed.n_bytes:
-            piece = self._piece(step, len(data), length)
-            if piece:
-                data += piece
-            elif length > SMALLEST_CHUNK:
-                length //= 2
-            else:
-                raise AzbenchError(f"{step.title}: its outputs came damaged, again and again")
-        if sha256(data).hexdigest() != packed.sha256:
-            raise AzbenchError(f"{step.title}: its outputs are not what they were on the VM")
-        return data
-
-    def _piece(self, step: Measure, offset: int, length: int) -> bytes | None:
-        script = guest.chunk(step, offset, length)
-        for _ in range(SAME_AGAIN):
-            answer = self.az.json(*commands.script_invoke(self.group, self.name, script))
-            said = "\n".join(str(value.get("message", "")) for value in (answer or {}).get("value", []))
-            piece = guest.piece(said)
-            if piece:
-                return piece
-        return None
-
-
-def _unpack(data: bytes, folder: Path) -> None:
-    """The plain files of an archive, by their bare names, into a new folder."""
-    shutil.rmtree(folder, ignore_errors=True)
-    make_folder(folder.parent)
-    folder.mkdir()
-    left = LARGEST_OUTPUT
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
-        for member in archive:
-            content = archive.extractfile(member) if member.isfile() else None
-            if content is not None:
-                left -= member.size
-                if left < 0:
-                    raise AzbenchError(f"{folder.name}: its outputs unpack to more than {LARGEST_OUTPUT} B")
-                (folder / Path(member.name).name).write_bytes(content.read())
+    def ask(self, script: str) -> str:
+        """What a short script says, run at once: the last 4 KiB."""
+        answer = self.az.json(*commands.script_invoke(self.group, self.name, script))
+        values = answer.get("value") if isinstance(answer, dict) else None
+        return "\n".join(str(value.get("message", "")) for value in values or [] if isinstance(value, dict))

@@ -1,0 +1,66 @@
+"""What a run in Azure may cost and how long it may last."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Self
+
+from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.targets.azure import reckoning
+from azbenchlib.campaign.targets.azure.reckoning import RunEstimate
+from azbenchlib.core.errors import AzbenchError, InputError
+
+_NOTHING = RunEstimate(seconds=0, workload_s=0, vm_an_hour=None, disks_an_hour=None, currency="", why="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """The limits of a run, and what it is likely to take; a limit of 0 is none."""
+
+    estimate: RunEstimate = _NOTHING
+    max_cost: float = 0.0
+    max_hours: float = 0.0
+    begun: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def of(cls, experiment: Experiment, max_cost: float, max_hours: float) -> Self:
+        """For what is still to be measured."""
+        return cls(estimate=reckoning.estimate(experiment), max_cost=max_cost, max_hours=max_hours)
+
+    def check(self) -> None:
+        """Refuse what would take more than it may.
+
+        Raises
+        ------
+        InputError
+            With the limit and what is reckoned; also where a cost is limited and there is no price.
+        """
+        likely, cost = self.estimate, self.estimate.cost(self.estimate.seconds)
+        if self.max_hours and likely.seconds > self.max_hours * 3600:
+            raise InputError(f"max_hours {self.max_hours:g}: the run takes {likely.text}")
+        if self.max_cost and cost is None:
+            raise InputError(f"max_cost {self.max_cost:g}: the run takes {likely.text}")
+        if self.max_cost and cost is not None and cost > self.max_cost:
+            raise InputError(f"max_cost {self.max_cost:g}: the run takes {likely.text}")
+
+    @property
+    def spent(self) -> str:
+        """What it took so far, in words."""
+        seconds = time.monotonic() - self.begun
+        cost = self.estimate.cost(seconds)
+        hours = f"{seconds / 3600:.1f} h"
+        return hours if cost is None else f"{hours}, {cost:,.2f} {self.estimate.currency}"
+
+    def check_spent(self) -> None:
+        """End what took all that it may.
+
+        Raises
+        ------
+        AzbenchError
+            When a limit is reached.
+        """
+        seconds = time.monotonic() - self.begun
+        cost = self.estimate.cost(seconds)
+        if self.max_hours and seconds > self.max_hours * 3600:
+            raise AzbenchError(f"max_hours {self.max_hours:g} is reached ({self.spent})")
+        if self.max_cost and cost is not None and cost > self.max_cost:
+            raise AzbenchError(f"max_cost {self.max_cost:g} is reached ({self.spent})")

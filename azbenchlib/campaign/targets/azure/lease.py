@@ -1,0 +1,53 @@
+"""A lease on the resource group of a run, in its tags: while it is renewed, nobody else takes the group."""
+
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+LEASE_S, RENEW_S = 1800, 600
+LEASE, HOLDER = "lease", "holder"  # tags: until when, and which process on which machine
+
+
+def tags(now: datetime) -> dict[str, str]:
+    """The tags that this process holds a group with."""
+    return {LEASE: until(now), HOLDER: holder(os.getpid())}
+
+
+def until(now: datetime) -> str:
+    """The end of a lease that begins now."""
+    return (now + timedelta(seconds=LEASE_S)).isoformat(timespec="seconds")
+
+
+def holder(pid: int) -> str:
+    """A process on this machine, without the machine's name."""
+    return f"{_machine()}-{pid}-{_began(pid)}"
+
+
+def is_held(found: Mapping[str, str], now: datetime) -> bool:
+    """Whether another process that may be alive holds a group with these tags."""
+    try:
+        ends = datetime.fromisoformat(found.get(LEASE, ""))
+    except ValueError:
+        return False
+    if (ends if ends.tzinfo else ends.replace(tzinfo=UTC)) <= now:
+        return False
+    machine, _, process = found.get(HOLDER, "").partition("-")
+    pid, _, began = process.partition("-")
+    if machine != _machine() or not pid.isdigit():
+        return True
+    return int(pid) != os.getpid() and bool(began) and _began(int(pid)) == began
+
+
+def _machine() -> str:
+    return sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _began(pid: int) -> str:
+    """When a process was started, in ticks since this machine was; empty where there is none."""
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    return ""

@@ -1,0 +1,180 @@
+"""How the outputs of workloads come from the VM: through a container of blobs, else in pieces."""
+
+import io
+import shutil
+import tarfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+
+from azbenchlib.azure.az_errors import AzError
+from azbenchlib.azure.retries import Patience
+from azbenchlib.campaign.targets.azure import guest
+from azbenchlib.campaign.targets.azure.container import Container
+from azbenchlib.campaign.targets.azure.guest import GuestOutput
+from azbenchlib.campaign.targets.azure.steps import Measure
+from azbenchlib.campaign.targets.azure.vm import Script, Vm
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.files import make_folder
+
+SAME_AGAIN = 2  # how often a chunk that came damaged is asked for again before smaller ones are
+SMALLEST_CHUNK = 256
+LARGEST_OUTPUT = 64 * 1024 * 1024  # of a workload, packed and unpacked; more is no output of fio
+LONGEST_SCRIPT_S = 20 * 3600  # then it is started again, and waits for the same worker
+STARTS = 3  # of a script that ends without having done its work
+LOGS_S, LOGS_PAUSE_S = 300.0, 5.0  # within which logs follow the figures into the container
+
+
+@dataclass(kw_only=True)
+class Batch:
+    """Workloads that a VM runs one after the other, whoever looks on.
+
+    Parameters
+    ----------
+    vm : Vm
+    steps : sequence of Measure
+    container : Container, optional
+        Where their outputs go; None: they stay on the VM and are fetched in pieces.
+    between : callable
+        Called again and again while it is waited.
+    """
+
+    vm: Vm
+    steps: Sequence[Measure]
+    container: Container | None
+    between: Callable[[], None]
+    _script: Script | None = field(default=None, init=False)
+    _starts: int = field(default=0, init=False)
+    _known: dict[str, GuestOutput] = field(default_factory=dict, init=False)
+    _listed: bool = field(default=False, init=False)
+    _last_words: str = field(default="", init=False)
+
+    def fetch(self, step: Measure, folder: Path) -> tuple[int, str]:
+        """Wait for a workload, and bring its outputs into a new folder: the tool's status, its last words.
+
+        Raises
+        ------
+        AzbenchError
+            When the VM ended without outputs again and again, or they did not arrive whole.
+        """
+        packed = self._awaited(step)
+        make_folder(folder.parent)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        left = _unpack(self._archive(step, packed, "figures"), folder, LARGEST_OUTPUT)
+        if packed.logs:
+            _unpack(self._archive(step, packed, "logs"), folder, left)
+        return packed.status, _words(folder, step) if packed.status else ""
+
+    def rescued(self, step: Measure, folder: Path) -> int | None:
+        """Bring outputs that are in the container, before it is deleted: the status, None where none are."""
+        if not self.container:
+            return None
+        at_once = replace(self.container, az=self.container.az.patiently(Patience()))
+        if not self._listed:
+            self._listed = True
+            self._known |= guest.uploaded(at_once.names())
+        packed = self._known.get(guest.place(step))
+        if packed is None:
+            return None
+        data = at_once.download(packed.blob, 0, 0)
+        logs = at_once.download(f"{packed.place}/{packed.logs}.logs", 0, 0) if packed.logs else b""
+        if sha256(data).hexdigest() != packed.figures:
+            return None
+        left = _unpack(data, folder, LARGEST_OUTPUT)
+        if logs:
+            _unpack(logs, folder, left)
+        return packed.status
+
+    def _awaited(self, step: Measure) -> GuestOutput:
+        where = guest.place(step)
+        while where not in self._known:
+            if self.container:
+                self._known |= guest.uploaded(self.container.names())
+                if where in self._known:
+                    break
+            if self._script is None:
+                self._start(step)
+            elif ended := self.vm.ended(self._script):
+                self._script = None
+                self._last_words = ended.last_words
+                self._known |= guest.outputs(ended.output)
+                if where not in self._known:
+                    self._known |= guest.outputs(self.vm.ask(guest.summary(step)))
+            self.between()
+        return self._known[where]
+
+    def _start(self, step: Measure) -> None:
+        """Start the script, also anew where one ended early: what is done is not done again."""
+        if self._starts >= STARTS:
+            raise AzbenchError(f"{step.title}: the VM ended without its outputs: {self._last_words}")
+        self._starts += 1
+        limit_s = min(LONGEST_SCRIPT_S, guest.PREPARE_S + sum(map(guest.limit_s, self.steps)))
+        url, secret = (self.container.url, self.container.secret) if self.container else ("", "")
+        self._script = self.vm.start(guest.agent(self.steps, url), limit_s, secret)
+
+    def _archive(self, step: Measure, packed: GuestOutput, which: str) -> bytes:
+        digest = packed.logs if which == "logs" else packed.figures
+        if self.container:
+            name = f"{packed.place}/{digest}.logs" if which == "logs" else packed.blob
+            try:
+                data = self.container.download(name, LOGS_S, LOGS_PAUSE_S)
+            except AzError:
+                data = b""  # it did not come so far
+            if sha256(data).hexdigest() == digest:
+                return data
+        data = self._pieces(step, packed, which)
+        if sha256(data).hexdigest() != digest:
+            raise AzbenchError(f"{step.title}: its outputs are not what they were on the VM")
+        return data
+
+    def _pieces(self, step: Measure, packed: GuestOutput, which: str) -> bytes:
+        """An archive on the VM, a chunk at a time, each checked."""
+        n_bytes = packed.logs_bytes if which == "logs" else packed.figures_bytes
+        if not n_bytes:
+            told = guest.outputs(self.vm.ask(guest.summary(step))).get(packed.place, packed)
+            n_bytes = told.logs_bytes if which == "logs" else told.figures_bytes
+        if n_bytes > LARGEST_OUTPUT:
+            raise AzbenchError(f"{step.title}: its outputs are {n_bytes} B; {LARGEST_OUTPUT} B is the most")
+        data, length = b"", guest.CHUNK_BYTES
+        while len(data) < n_bytes:
+            self.between()
+            piece = self._piece(f"{packed.place}.{which}", len(data), length)
+            if piece:
+                data += piece
+            elif length > SMALLEST_CHUNK:
+                length //= 2
+            else:
+                raise AzbenchError(f"{step.title}: its outputs came damaged, again and again")
+        return data
+
+    def _piece(self, archive: str, offset: int, length: int) -> bytes | None:
+        for _ in range(SAME_AGAIN):
+            piece = guest.piece(self.vm.ask(guest.chunk(archive, offset, length)))
+            if piece:
+                return piece
+        return None
+
+
+def _unpack(data: bytes, folder: Path, left: int) -> int:
+    """The plain files of an archive, by their bare names, into a folder; how many more bytes may come."""
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as archive:
+        for member in archive:
+            content = archive.extractfile(member) if member.isfile() else None
+            if content is not None:
+                left -= member.size
+                if left < 0:
+                    raise AzbenchError(f"{folder.name}: its outputs unpack to more than {LARGEST_OUTPUT} B")
+                (folder / Path(member.name).name).write_bytes(content.read())
+    return left
+
+
+def _words(folder: Path, step: Measure) -> str:
+    """The last line of what a tool, or the script around it, said."""
+    for name in (f"{step.workload.name}.txt", "layout.txt", "azbench.txt"):
+        file = folder / name
+        lines = file.read_text(errors="replace").strip().splitlines() if file.is_file() else []
+        if lines:
+            return lines[-1].strip()
+    return ""

@@ -1,0 +1,151 @@
+"""Random faults of Azure, of the network and of VMs in a measurement with the real az against the fake Azure.
+
+    .venv/bin/python benchmarks/azure_weather.py --sequences 300
+
+After each sequence: no finished result is lost, none is measured twice, and the group is gone or named. What
+ends a run is followed by the same command again, in fair weather, which must give the whole dataset.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
+
+from fake_azure.campaigns import SMALL  # noqa: E402
+from fake_azure.login import Azure, environment, find_az, write_config  # noqa: E402
+from fake_azure.server import Server  # noqa: E402
+
+from azbenchlib import campaign  # noqa: E402
+from azbenchlib.azure import retries  # noqa: E402
+from azbenchlib.campaign.targets.azure import orphans  # noqa: E402
+from azbenchlib.core.errors import AzbenchError  # noqa: E402
+from azbenchlib.dataset.dataset import Dataset  # noqa: E402
+
+FILE = SMALL + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n"
+THIRD = "  third: {rw: randread, bs: 8k, size: 4m, runtime: 1}\n"
+CALLS = (
+    *(
+        ("PUT", r"resourceGroups/[^/]+$"),
+        ("GET", r"resourceGroups/[^/]+$"),
+        ("DELETE", r"resourceGroups/[^/]+$"),
+    ),
+    *(("PUT", "/virtualNetworks/"), ("PUT", "/deployments/"), ("PUT", "/schedules/"), ("PUT", "/disks/")),
+    *(("PUT", r"/virtualMachines/[^/]+$"), ("GET", r"/virtualMachines/[^/]+$"), ("PUT", "/runCommands/")),
+    *(
+        ("GET", "/runCommands/"),
+        ("POST", "/runCommand$"),
+        ("PUT", "/storageAccounts/"),
+        ("POST", "/listKeys"),
+    ),
+    ("GET", "/results"),
+)
+REFUSALS = (
+    *(("AnotherOperationInProgress", 409), ("Conflict", 409), ("InternalServerError", 500)),
+    *(("ServiceUnavailable", 503), ("TooManyRequests", 429), ("ExpiredAuthenticationToken", 401)),
+    *(("ResourceNotFound", 404), ("QuotaExceeded", 409), ("RequestDisallowedByPolicy", 403)),
+)
+
+
+def plan(azure: Azure, seed: int) -> str:
+    """Plan one to four faults; what they are, in words."""
+    chance, told = random.Random(seed), []  # noqa: S311  not for secrets
+    for _ in range(chance.randint(1, 4)):
+        (method, path), nth, times = chance.choice(CALLS), chance.randint(1, 3), chance.randint(1, 5)
+        kind = chance.choice(("refuse", "refuse", "page", "away", "lose", "fail", "kill"))
+        when = {"nth": nth, "times": times}
+        if kind == "refuse":
+            code, status = chance.choice(REFUSALS)
+            azure.faults.refuse(method, path, code, status=status, **when)
+            kind = code
+        elif kind == "page":
+            azure.faults.page(method, path, chance.choice((200, 403, 404, 502)), **when)
+        elif kind == "fail":
+            azure.faults.fail("PUT", path, "InternalServerError", **when)
+        elif kind == "kill":
+            azure.faults.kill_script("/runCommands/", **when)
+        else:
+            getattr(azure.faults, kind)(method, path, **when)
+        told.append(f"{kind} {method} {path} from {nth} {times} times")
+    return "; ".join(told)
+
+
+def carry_out(azure: Azure, folder: Path, seed: int) -> list[str]:
+    """One sequence; what went wrong that may not."""
+    azure.arm.reset()
+    file = folder / "file.yaml"
+    file.write_text(FILE + THIRD * (seed % 2))  # three workloads take the container, two come in pieces
+    wrong, out = [], folder / "out"
+    plan(azure, seed)
+    said = ""
+    try:
+        campaign.run(campaign.load(file), out, target="azure")
+    except AzbenchError as error:
+        said = str(error)
+    except Exception as error:
+        wrong.append(f"{type(error).__name__}: {error}")
+    left = {path.split("/")[4] for path in azure.arm.resources}
+    wrong += [f"{group} is left and not named: {said}" for group in left if group not in said]
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("raw/*/*/*.json")}
+    azure.faults.planned.clear()
+    try:
+        done = campaign.run(campaign.load(file), out, target="azure")
+        jobs = set(Dataset.load(done).runs["job"])
+        wrong += [] if jobs == {"first", "second", *(["third"] * (seed % 2))} else [f"only {jobs}"]
+    except AzbenchError as error:
+        wrong.append(f"in fair weather: {error}")
+    if not {*kept.items()} <= {(path, path.stat().st_mtime_ns) for path in out.glob("raw/*/*/*.json")}:
+        wrong.append("a finished result was lost or measured anew")
+    wrong += [f"{group} is left in fair weather" for group in {p.split("/")[4] for p in azure.arm.resources}]
+    return wrong
+
+
+@contextmanager
+def weather(folder: Path) -> Iterator[Azure]:
+    """A fake Azure with this process logged in, where waiting is short."""
+    az = find_az()
+    if az is None:
+        raise SystemExit("az is not installed: `make azure` gets it")
+    place = folder / "azure"
+    place.mkdir()
+    retries.FIRST_TRY_PAUSE_S = 0.1
+    orphans.LONGEST_PAUSE_S = orphans.LONGEST_LOOK_S = 0.5
+    with Server(place) as server:
+        write_config(place / "config", server.base)
+        os.environ.update(environment(place / "config", server.certificate) | {"AZBENCH_AZ": str(az)})
+        yield Azure(az, dict(os.environ), server.arm)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sequences", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0, help="of the first sequence")
+    asked = parser.parse_args()
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder, weather(Path(folder)) as azure:
+        for seed in range(asked.seed, asked.seed + asked.sequences):
+            place = Path(folder) / str(seed)
+            place.mkdir()
+            begun = time.monotonic()
+            wrong = carry_out(azure, place, seed)
+            azure.faults.planned.clear()
+            print(
+                f"{seed} {time.monotonic() - begun:.0f} s {plan(azure, seed)} -> {wrong or 'good'}",
+                flush=True,
+            )
+            bad += bool(wrong)
+    print(f"{asked.sequences} sequences, {bad} bad")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""How results come from Azure: one script for all workloads, a container of blobs, a run that is taken up."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from fake_azure.campaigns import AZBENCH, SMALL, measured
+from fake_azure.login import Azure
+
+from azbenchlib import campaign
+from azbenchlib.core.errors import AzbenchError, WorkloadsFailedError
+from azbenchlib.dataset.dataset import Dataset
+
+pytest_plugins = ("fake_azure.fixtures",)
+pytestmark = [pytest.mark.slow, pytest.mark.fio]
+
+MANY = SMALL + "".join(f"  w{n}: {{rw: randread, bs: {4 << n}k, size: 4m, runtime: 1}}\n" for n in range(3))
+
+
+@pytest.fixture
+def small(azure: Azure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A measurement file of four workloads, and this process logged in to the fake Azure."""
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
+    for name, value in azure.environment.items():
+        monkeypatch.setenv(name, value)
+    path = tmp_path / "many.yaml"
+    path.write_text(MANY)
+    return path
+
+
+def measured_again(azure: Azure) -> list[str]:
+    """The places whose outputs came more than once."""
+    names = [name for blobs in azure.arm.blobs.values() for name in blobs if name.endswith(".figures")]
+    places = [name.rpartition("/")[0] for name in names]
+    return sorted({place for place in places if places.count(place) > 1})
+
+
+@pytest.mark.long
+def test_a_killed_run_goes_on_on_its_vm_though_the_file_lost_and_gained_workloads(azure, small):
+    command = [str(AZBENCH), "run", str(small), "--target", "azure", "-o", str(small.with_name("out"))]
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines: list[str] = []
+    for line in first.stdout:
+        lines.append(line)
+        if "  1/4  " in line:
+            break
+    copied = small.with_name("copy")
+    shutil.copytree(small.with_name("out"), copied)
+    with pytest.raises(AzbenchError, match="is held by another run of this measurement"):
+        campaign.run(campaign.load(small), copied, target="azure")
+    first.kill()
+    first.communicate()
+    kept = {path: path.stat().st_mtime_ns for path in small.with_name("out").glob("raw/*/*/*.json")}
+    assert kept, lines
+    small.write_text(MANY.replace("  w2:", "  other:").replace("bs: 16k", "bs: 32k"))
+    folder = measured(small)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert len(azure.arm.bodies("PUT", "/deployments/")) == 1
+    assert {"first", "w0", "w1", "other"} <= set(Dataset.load(folder).runs["job"])
+    assert measured_again(azure) == []
+    assert not azure.arm.resources
+
+
+@pytest.mark.long
+def test_sixty_workloads_killed_at_the_fortieth_are_taken_up_in_little_more_than_their_time(azure, small):
+    lines = [f"  n{n}: {{rw: randread, bs: 4k, size: 4m, runtime: 1, ioengine: psync}}\n" for n in range(59)]
+    small.write_text(SMALL + "".join(lines))
+    command = [str(AZBENCH), "run", str(small), "--target", "azure", "-o", str(small.with_name("out"))]
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for line in first.stdout:
+        if "  40/60  " in line:
+            break
+    first.kill()
+    first.communicate()
+    kept = {path: path.stat().st_mtime_ns for path in small.with_name("out").glob("raw/*/*/*.json")}
+    assert len(kept) >= 40
+    folder = measured(small)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert len(Dataset.load(folder).runs["job"].unique()) == 60
+    assert len(azure.arm.bodies("PUT", "/deployments/")) == 1
+    assert measured_again(azure) == []
+    assert not azure.arm.resources
+    commands = [json.loads(line)["command"] for line in (folder / "az.log.jsonl").read_text().splitlines()]
+    assert sum(command[1:4] == ["vm", "run-command", "create"] for command in commands) <= 4
+    assert not any("invoke" in command for command in commands)
+
+
+def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small):
+    """A bad workload among them is noted, and the others go on."""
+    small.write_text(MANY + "  bad: {rw: randread, bs: 4k, size: 4m, runtime: 1, ioengine: windowsaio}\n")
+    seen: set[str] = set()
+    over = threading.Event()
+
+    def watch() -> None:
+        looked: Counter[str] = Counter()  # a process gets its words some moments after it is forked
+        while not over.is_set():
+            there = {path.name for path in Path("/proc").glob("[0-9]*")}
+            for name in (name for name in there if looked[name] < 4):
+                with suppress(OSError):
+                    seen.add(Path("/proc", name, "cmdline").read_bytes().decode(errors="replace"))
+            looked = Counter({name: looked[name] + 1 for name in there})
+            time.sleep(0.03)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    told: list[str] = []
+    try:
+        with pytest.raises(WorkloadsFailedError, match="1 of 5 workloads failed"):
+            campaign.run(
+                campaign.load(small),
+                small.with_name("out"),
+                target="azure",
+                progress=lambda done, total, text: told.append(text),
+            )
+    finally:
+        over.set()
+        watcher.join()
+    found = Dataset.load(small.with_name("out"))
+    assert set(found.runs["job"]) == {"first", "w0", "w1", "w2"}, told
+    assert any("windowsaio" in note for note in found.manifest.notes)
+    assert any(re.search(r"IOPS \(so far \d\.\d h, 0\.\d+ USD\)$", text) for text in told), told
+    assert not azure.arm.resources
+    log = (small.with_name("out") / "az.log.jsonl").read_text()
+    assert log.count('"run-command", "create"') == 2  # one prepares the disk, one measures
+    assert '"invoke"' not in log
+    assert b"apt-daily.timer" in next(iter(azure.arm.custom_data.values()))  # nothing runs behind its back
+    written = "".join(path.read_text(errors="replace") for path in small.parent.rglob("*") if path.is_file())
+    lines = [line for line in seen if "curl" in line or "az" in line]
+    assert any("curl" in line for line in lines)
+    assert not [line for line in lines if "sig=" in line]
+    assert "sig=" not in written and "AccountKey" not in written

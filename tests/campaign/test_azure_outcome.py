@@ -1,0 +1,126 @@
+"""Outputs as they come from a VM: packed, named by their hashes, and refused where they are damaged."""
+
+import io
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from azbenchlib.azure.az import Az
+from azbenchlib.azure.az_errors import AzError
+from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.targets.azure import guest, outcome
+from azbenchlib.campaign.targets.azure.container import Container
+from azbenchlib.campaign.targets.azure.outcome import Batch
+from azbenchlib.campaign.targets.azure.state import measures_of
+from azbenchlib.campaign.targets.azure.steps import Measure
+from azbenchlib.campaign.targets.azure.vm import MOST_SCRIPTS, Vm
+from azbenchlib.core.errors import AzbenchError
+
+FILE = """
+title: Small
+region: westeurope
+vm: Standard_D2s_v3
+disks: {data: {sku: Premium_LRS, size: 32GiB}}
+workloads: {first: {rw: randread, bs: 4k, size: 4m, runtime: 1}}
+"""
+
+
+def packed(**files: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:xz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"./{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return out.getvalue()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shelf(Container):
+    """A container on this machine."""
+
+    blobs: dict[str, bytes] = field(default_factory=dict)
+
+    def names(self) -> list[str]:
+        return list(self.blobs)
+
+    def download(self, name: str, patience_s: float, pause_s: float) -> bytes:
+        if name not in self.blobs:
+            raise AzError("az storage blob download: BlobNotFound", "BlobNotFound")
+        return self.blobs[name]
+
+
+@pytest.fixture
+def step(tmp_path: Path) -> Measure:
+    (tmp_path / "file.yaml").write_text(FILE)
+    return measures_of(measurement_file.load(tmp_path / "file.yaml"))[0]
+
+
+def batch(step: Measure, **blobs: bytes) -> Batch:
+    az = Az(path="no-such-az")
+    container = Shelf(az=az, url="https://x/results", secret="azbench_sas=sig", blobs=blobs)  # noqa: S106
+    return Batch(vm=Vm(az, "g", "vm-1"), steps=[step], container=container, between=lambda: None)
+
+
+def shelved(step: Measure, status: int, figures: bytes, logs: bytes = b"") -> dict[str, bytes]:
+    digests = [sha256(data).hexdigest() if data else "-" for data in (figures, logs)]
+    names = [
+        f"{guest.place(step)}/{status}-{digests[0]}-{digests[1]}.figures",
+        f"{guest.place(step)}/{digests[1]}.logs",
+    ]
+    return {name: data for name, data in zip(names, (figures, logs), strict=True) if data}
+
+
+@pytest.mark.parametrize("bring", [Batch.fetch, Batch.rescued])
+def test_figures_and_logs_come_from_the_container(step: Measure, tmp_path: Path, bring: Callable) -> None:
+    found = batch(
+        step, **shelved(step, 0, packed(**{"first.json": b"{}"}), packed(**{"first_lat.1.log": b"1, 2"}))
+    )
+    folder = tmp_path / "part"
+    folder.mkdir()
+    assert bring(found, step, folder) in (0, (0, ""))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+        "first.json": b"{}",
+        "first_lat.1.log": b"1, 2",
+    }
+
+
+def test_a_workload_that_failed_tells_its_last_words(step: Measure, tmp_path: Path) -> None:
+    found = batch(step, **shelved(step, 3, packed(**{"azbench.txt": b"iozone is not here\nat all\n"})))
+    assert found.fetch(step, tmp_path / "part") == (3, "at all")
+
+
+def test_of_what_ran_twice_the_better_counts_and_what_is_not_there_is_not_rescued(
+    step: Measure, tmp_path: Path
+) -> None:
+    bad, good = packed(**{"azbench.txt": b"no"}), packed(**{"first.json": b"{}"})
+    found = batch(step, **shelved(step, 0, good), **shelved(step, 1, bad))
+    assert found.fetch(step, tmp_path / "part") == (0, "")
+    assert batch(step).rescued(step, tmp_path) is None
+
+
+def test_outputs_that_are_too_large_or_damaged_are_refused(
+    step: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = shelved(step, 0, packed(**{"first.json": bytes(1000)}))
+    damaged = {name: data[:-1] + b"?" for name, data in whole.items()}
+    assert batch(step, **damaged).rescued(step, tmp_path) is None
+    monkeypatch.setattr(outcome, "LARGEST_OUTPUT", 999)
+    with pytest.raises(AzbenchError, match="unpack to more than 999 B"):
+        batch(step, **whole).fetch(step, tmp_path / "part")
+
+
+def test_azure_never_keeps_more_scripts_of_a_vm_than_it_takes(tmp_path: Path) -> None:
+    program = tmp_path / "az"
+    program.write_text(f'#!/bin/sh\nprintf "%s %s\\n" "$3" "$9" >>{tmp_path}/given\n')
+    program.chmod(0o755)
+    vm = Vm(Az(path=str(program)), "g", "vm-1")
+    for _ in range(MOST_SCRIPTS + 5):
+        vm.start("true", 60)
+    verbs = [line.split() for line in (tmp_path / "given").read_text().splitlines()]
+    made, gone = ([name for verb, name in verbs if verb == wanted] for wanted in ("create", "delete"))
+    assert (len(made), gone) == (MOST_SCRIPTS + 5, made[:5])

@@ -1,0 +1,115 @@
+"""What a run in Azure takes and costs, reckoned beforehand; its limits; the lease on its group."""
+
+import os
+import subprocess
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from programs import azbench
+
+from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.targets.azure import lease, reckoning
+from azbenchlib.campaign.targets.azure.budget import Budget
+from azbenchlib.campaign.targets.azure.manifest import CloudPlan
+from azbenchlib.core.errors import AzbenchError, InputError
+
+ROOT = Path(__file__).parents[2]
+HEAD = """
+title: Small
+region: westeurope
+vm: Standard_D2s_v3
+zone: 1
+disks: {data: {sku: Premium_LRS, size: 32GiB}}
+workloads:
+"""
+
+
+def experiment(folder: Path, *lines: str, head: str = HEAD):
+    path = folder / "file.yaml"
+    path.write_text(head + "".join(f"  {line}\n" for line in lines))
+    return measurement_file.load(path)
+
+
+def workloads(number: int, runtime: int = 60) -> list[str]:
+    return [f"w{n}: {{rw: randread, bs: 4k, size: 1g, runtime: {runtime}}}" for n in range(number)]
+
+
+def test_sixty_workloads_take_little_more_than_themselves(tmp_path):
+    found = reckoning.estimate(experiment(tmp_path, *workloads(60)))
+    assert found.workload_s == 3600
+    assert found.seconds <= 1.2 * found.workload_s + 15 * 60
+
+
+def test_the_price_is_that_of_the_vm_and_all_disks(tmp_path):
+    """eastus2, the newest prices shipped: a review found 126.79 USD a day whole, 75.72 of them the disk."""
+    found = reckoning.estimate(measurement_file.load(ROOT / "campaigns" / "ultra-disk.yaml"))
+    assert float(found.an_hour * 24) == pytest.approx(126.79, abs=0.01)
+    assert float(found.disks_an_hour * 24) == pytest.approx(75.72, abs=0.01)
+    assert "75.72 when the VM has stopped itself" in found.text
+    unknown = reckoning.estimate(experiment(tmp_path, *workloads(1), head=HEAD.replace("westeurope", "mars")))
+    assert unknown.an_hour is None and "what it costs is not known" in unknown.text
+
+
+def test_a_limit_refuses_beforehand_and_ends_a_run(tmp_path):
+    found = experiment(tmp_path, *workloads(60))
+    Budget.of(found, 100.0, 100.0).check()
+    Budget.of(found, 0.0, 0.0).check()
+    with pytest.raises(InputError, match=r"max_cost 0.01: .* about 1\.\d hours and at most 0\.\d+ USD"):
+        Budget.of(found, 0.01, 0.0).check()
+    with pytest.raises(InputError, match=r"max_hours 0.5: the run takes about 1"):
+        Budget.of(found, 0.0, 0.5).check()
+    late = Budget.of(found, 0.0, 2.0)
+    late.check_spent()
+    with pytest.raises(AzbenchError, match=r"max_hours 2 is reached \(3.0 h, 0\.\d+ USD\)"):
+        replace(late, begun=late.begun - 3 * 3600).check_spent()
+    with pytest.raises(AzbenchError, match=r"max_cost 0.01 is reached"):
+        replace(late, max_cost=0.01, begun=late.begun - 3600).check_spent()
+
+
+def test_the_command_line_refuses_before_az_is_asked(tmp_path):
+    file = ROOT / "campaigns" / "ultra-disk.yaml"
+    done = azbench("run", file, "--target", "azure", "--max-cost", "1", "-o", tmp_path / "out")
+    assert done.returncode == 2
+    assert "max_cost 1: the run takes about 2." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ("", True),
+        ("title: Another name", True),
+        ("more", True),
+        ("less", True),
+        ("region: northeurope", False),
+        ("vm: Standard_D4s_v3", False),
+        ("other", False),
+    ],
+)
+def test_a_file_may_gain_and_lose_workloads_but_not_change_them(tmp_path, change, same):
+    key = change.partition(":")[0]
+    head = (
+        "\n".join(change if key and line.startswith(f"{key}:") else line for line in HEAD.splitlines()) + "\n"
+    )
+    lines = {"more": workloads(3), "less": workloads(1), "other": workloads(2, 61)}.get(change, workloads(2))
+    one, two = (
+        CloudPlan(experiment=found, started="2026-11-22T09:00:00+00:00")
+        for found in (experiment(tmp_path, *workloads(2)), experiment(tmp_path, *lines, head=head))
+    )
+    assert one.same_as(two) == two.same_as(one) == same
+
+
+def test_a_lease_holds_while_it_is_renewed_and_its_process_lives():
+    now = datetime.now(UTC)
+    own = lease.tags(now)
+    with subprocess.Popen(["sleep", "60"]) as other:
+        others = {**own, lease.HOLDER: lease.holder(other.pid)}
+        assert lease.is_held(others, now)
+        assert not lease.is_held(others, now + timedelta(seconds=lease.LEASE_S + 1))
+        other.kill()
+    assert not lease.is_held(others, now)
+    assert not lease.is_held(own, now)  # by this process itself
+    assert lease.is_held({**own, lease.HOLDER: f"elsewhere-{os.getpid()}-1"}, now)
+    for odd in ({}, {lease.LEASE: "soon"}, {lease.LEASE: ""}):
+        assert not lease.is_held(odd, now)

@@ -1,0 +1,102 @@
+"""Storage accounts: the resource, and its blobs, which VMs put and az reads."""
+
+import base64
+import re
+from email.utils import formatdate
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
+
+from .routing import GROUP, Answer, ArmError, Json, Request, route
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+ACCOUNT = GROUP + "/providers/Microsoft.Storage/storageAccounts/{name}"
+KEY = base64.b64encode(b"the key of every account here, as long as one has to be, 64 byte").decode()
+NO_KEYS = "KeyBasedAuthenticationNotPermitted"
+
+
+@route("PUT", ACCOUNT)
+def put_account(arm: "Arm", request: Request, group: str, name: str) -> Answer:
+    made = arm.put(request.path, request.body)
+    made["properties"]["primaryEndpoints"] = {"blob": f"{arm.base}/{name}/"}
+    arm.blobs.setdefault(name, {})
+    return Answer(made)
+
+
+@route("GET", ACCOUNT)
+def show_account(arm: "Arm", request: Request, group: str, name: str) -> Answer:
+    return Answer(arm.get(request.path))
+
+
+@route("POST", ACCOUNT + "/listKeys")
+def list_keys(arm: "Arm", request: Request, group: str, name: str) -> Answer:
+    account = arm.get(request.path.rpartition("/")[0])
+    if account["properties"].get("allowSharedKeyAccess") is False:
+        raise ArmError(NO_KEYS, "Key based authentication is not permitted on this storage account.", 403)
+    return Answer({"keys": [{"keyName": "key1", "value": KEY, "permissions": "FULL"}]})
+
+
+@route("POST", "/subscriptions/{subscription}/providers/Microsoft.Storage/checkNameAvailability")
+def name_is_free(arm: "Arm", request: Request) -> Answer:
+    return Answer({"nameAvailable": True})
+
+
+Raw = tuple[int, dict[str, str], bytes]
+
+
+def blob_answer(arm: "Arm", method: str, target: str, headers: Json, body: bytes) -> Raw | None:
+    """What an account's own address answers; None where the address is no account's."""
+    parts = urlsplit(target)
+    account, _, rest = unquote(parts.path).lstrip("/").partition("/")
+    if account not in arm.blobs:
+        return None
+    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    if not any(account == key.rpartition("/")[2] for key in arm.resources):
+        return 404, {"x-ms-error-code": "ResourceNotFound"}, b""
+    blobs, (container, _, name) = arm.blobs[account], rest.partition("/")
+    if query.get("restype") == "container":
+        if method == "GET":
+            return 200, {"Content-Type": "application/xml"}, _listed(blobs, arm.base, account, container)
+        return 201, {"Last-Modified": formatdate(usegmt=True), "ETag": '"1"'}, b""
+    if method == "PUT":
+        return _put(blobs, name, query, body)
+    if name not in blobs:
+        return 404, {"x-ms-error-code": "BlobNotFound"}, b""
+    return _got(blobs[name], headers)
+
+
+def _put(blobs: dict[str, bytes], name: str, query: dict[str, str], body: bytes) -> Raw:
+    """Only with a signature that lets add and create, and only what is not there yet."""
+    if query.get("sp") != "ac" or query.get("spr") != "https" or not query.get("sig"):
+        return 403, {"x-ms-error-code": "AuthorizationPermissionMismatch"}, b""
+    if name in blobs:
+        return 403, {"x-ms-error-code": "UnauthorizedBlobOverwrite"}, b""
+    blobs[name] = body
+    return 201, {"ETag": '"1"', "Last-Modified": formatdate(usegmt=True)}, b""
+
+
+def _got(data: bytes, headers: Json) -> Raw:
+    told = {"ETag": '"1"', "Last-Modified": formatdate(usegmt=True), "x-ms-blob-type": "BlockBlob"}
+    told["Content-Type"] = "application/octet-stream"
+    wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", headers.get("x-ms-range") or headers.get("Range") or "")
+    if not wanted:
+        return 200, told, data
+    start = int(wanted[1])
+    piece = data[start : int(wanted[2]) + 1 if wanted[2] else None]
+    told["Content-Range"] = f"bytes {start}-{start + len(piece) - 1}/{len(data)}"
+    return 206, told, piece
+
+
+def _listed(blobs: dict[str, bytes], base: str, account: str, container: str) -> bytes:
+    found = "".join(
+        f"<Blob><Name>{escape(name)}</Name><Properties><Last-Modified>{formatdate(usegmt=True)}</Last-Modified>"
+        f"<Etag>1</Etag><Content-Length>{len(data)}</Content-Length><BlobType>BlockBlob</BlobType>"
+        "</Properties></Blob>"
+        for name, data in sorted(blobs.items())
+    )
+    return (
+        f'<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="{base}/{account}" '
+        f'ContainerName="{container}"><Blobs>{found}</Blobs><NextMarker/></EnumerationResults>'
+    ).encode()
