@@ -46,7 +46,9 @@ def runs(tables: Tables) -> list[Run]:
     known = view.runs.reset_index()
     figures = _Figures(view, tables)
     known = known[known["run_id"].isin(figures.ids)]
-    return [_run(group, figures) for _, group in known.groupby(concurrency.at_once(known), sort=False)]
+    rows = {str(row["run_id"]): row for row in known.to_dict(orient="records")}
+    groups = known.groupby(concurrency.at_once(known), sort=False)
+    return [_run(group, rows, figures) for _, group in groups]
 
 
 class _Figures:
@@ -78,7 +80,7 @@ def _by_run(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {str(run_id): group for run_id, group in rows.groupby("run_id", sort=False)}
 
 
-def _run(group: pd.DataFrame, figures: _Figures) -> Run:
+def _run(group: pd.DataFrame, rows: Mapping[str, Row], figures: _Figures) -> Run:
     alike = [part for _, part in group.groupby(_ALIKE, sort=False, dropna=False)] if len(group) > 1 else []
     parts = alike or [group]
     ids = tuple(map(str, group["run_id"]))
@@ -92,7 +94,7 @@ def _run(group: pd.DataFrame, figures: _Figures) -> Run:
         test=", ".join(dict.fromkeys(group["rw"].dropna().astype(str))),
         run_ids=ids,
         setup_id=None if pd.isna(setup) else str(setup),
-        flows=tuple(_flow([*part.to_dict(orient="records")], figures) for part in parts),
+        flows=tuple(_flow([rows[str(run_id)] for run_id in part["run_id"]], figures) for part in parts),
         findings=tuple(dict.fromkeys(told)),
         source=str(group["source_path"].fillna("").iloc[0]),
     )
