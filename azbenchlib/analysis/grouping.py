@@ -6,7 +6,7 @@ file is a series. Rows that ran at once become one: their rates add up, and thei
 merged bins, from the row that sums them, or not at all. Repeats on one stated setup give their median.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -197,9 +197,7 @@ def curves(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.D
         Columns series, facet, ddir, lat_kind, percentile, lat_us, n; completion latency where the tool
         gave it. Several runs of one workload are merged from their bins; without bins they are left out.
     """
-    names = ["run_id", "ddir", "lat_kind", "series", "facet"]
-    groups = [group[names].assign(group=i) for i, group in enumerate(_timed(arrangement.runs, tables))]
-    here = pd.concat(groups) if groups else pd.DataFrame(columns=[*names, "group"])
+    here = _timed(arrangement.runs, tables)[["run_id", "ddir", "lat_kind", "series", "facet", "group"]]
     of_run = ["run_id", "ddir", "lat_kind"]
     counts = here.merge(tables["latency"], on=of_run).groupby("group")["n"].sum(min_count=1)
     size = here.groupby("group")["run_id"].transform("size")
@@ -216,8 +214,8 @@ def curves(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.D
     return every.drop(columns="group").reset_index(drop=True).astype(dtypes)
 
 
-def _timed(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """The rows of each series, facet and direction of which all tell one kind of latency.
+def _timed(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The rows of each series, facet and direction (a group) of which all tell one kind of latency.
 
     Where they have no bins to merge, but a row that sums them has percentiles, it stands for all of them.
     """
@@ -230,13 +228,16 @@ def _timed(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Iterator[p
         return
     wholes = concurrency.sums(tables)
     binned = set(tables["bins"]["run_id"])
-    for _, group in runs.merge(kinds, on=["run_id", "ddir"], how="left").groupby(
-        KEYS, dropna=False, sort=False
-    ):
+    rows = runs.merge(kinds, on=["run_id", "ddir"], how="left")
+    rows = rows.assign(group=rows.groupby(KEYS, dropna=False, sort=False).ngroup())
+    stand_ins = []
+    for number, group in rows.groupby("group") if wholes else ():
         whole = wholes.get((frozenset(group["run_id"]), str(group["ddir"].iloc[0])))
         told_apart = len(group) == 1 and group["lat_kind"].notna().all()
         if whole is not None and not told_apart and not binned.issuperset(group["run_id"]):
             one = group.head(1).drop(columns="lat_kind").assign(run_id=whole)
-            group = one.merge(kinds, on=["run_id", "ddir"])
-        if group["lat_kind"].notna().all() and group["lat_kind"].nunique() == 1:
-            yield group
+            stand_ins.append(one.merge(kinds, on=["run_id", "ddir"]))
+            rows = rows[rows["group"] != number]
+    rows = pd.concat([rows, *stand_ins]) if stand_ins else rows
+    found = rows.groupby("group")["lat_kind"]
+    return rows[(found.transform("count") == found.transform("size")) & (found.transform("nunique") == 1)]

@@ -24,6 +24,7 @@ from azbenchlib.analysis.percentiles import min_samples
 from azbenchlib.core import palette
 from azbenchlib.core.errors import InputError
 from azbenchlib.plots import label_layout, percentiles, rates, scales, style, svg, timeline
+from azbenchlib.plots.roofline import roofline
 from azbenchlib.plots.style import LAYOUTS, NARROW, WIDE, Drawn, Layout, Series
 
 SVG = f"{{{svg.NAMESPACE}}}"
@@ -495,3 +496,20 @@ def test_drawing_leaves_no_trace():
         assert dict(mpl.rcParams) == before
     assert text == svg.inline(example("percentiles", 3, WIDE), "f")
     assert plt.get_fignums() == []
+
+
+def test_wrap_keeps_a_number_with_its_unit():
+    assert label_layout.wrap("limit 2,000 MB/s here", 75, 12) == ["limit", "2,000\u00a0MB/s", "here"]
+
+
+def test_equal_ceilings_are_one_line_with_both_names():
+    entries = some_series(("a", "b", "c"))
+    rows = [
+        {"series": entry.key, "bs_bytes": size, "iops": iops, "crossover_bytes": None}
+        for entry, iops in zip(entries, (5000.0, 5000.0, 900.0), strict=True)
+        for size in (4096.0, 8192.0)
+    ]
+    drawn = roofline(pd.DataFrame(rows), entries, WIDE)
+    assert "a and b: 5,000 IOPS at 4\u00a0KiB" in drawn.label and drawn.label.count("5,000 IOPS") == 1
+    assert list(line_data(drawn.figure, "roof-0")[1]) == [5000.0, 5000.0]
+    assert not [line for panel in drawn.figure.axes for line in panel.lines if line.get_gid() == "roof-1"]
