@@ -224,8 +224,6 @@ def _timed(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFra
     ]
     kinds = pd.concat([kind[kind["lat_kind"].isin(["clat", "lat"])].sort_values("lat_kind") for kind in told])
     kinds = kinds.drop_duplicates(["run_id", "ddir"])
-    if kinds.empty:
-        return
     wholes = concurrency.sums(tables)
     binned = set(tables["bins"]["run_id"])
     rows = runs.merge(kinds, on=["run_id", "ddir"], how="left")
