@@ -3,6 +3,8 @@
 .PHONY: help setup report test test-long azure notebook format lock clean
 
 AZ_VERSION = 2.91.0
+# One more than there are cores: many tests wait for az, a browser or a kernel.
+WORKERS = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
 help: ## this list
@@ -18,7 +20,7 @@ report: setup ## measure emulated Azure disks and write an HTML and a PDF report
 test: BOOTSTRAP = --browser
 test: setup azure ## run the tests, with ruff, mypy and the import contracts among them
 	@sh scripts/unpack-iozone
-	@.venv/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not alone and not long"
+	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone and not long"
 	@.venv/bin/python -m pytest -m "alone and not long"
 
 test-long: BOOTSTRAP = --browser

@@ -70,7 +70,7 @@ def planted(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "words",
     [
-        ("report", ".", "-o", "../made"),
+        ("report", ".", "-o", "../made", "--format", "html"),
         ("read", "raw"),
         ("verdict", "."),
         ("limits", "--vm", "Standard_E8ds_v4", "--disk", "P30"),
@@ -97,7 +97,7 @@ def test_nothing_of_the_current_folder_is_run(planted: Path, words: tuple[str, .
 def test_settings_of_matplotlib_in_the_current_folder_do_not_change_a_report(planted: Path) -> None:
     for folder in (planted, ROOT):
         made = planted.parent / f"of-{folder.name}"
-        words = ["report", str(planted), "-o", str(made)]
+        words = ["report", str(planted), "-o", str(made), "--format", "html"]
         subprocess.run([AZBENCH, *words], cwd=folder, check=True, capture_output=True, timeout=500)
     first, second = (path.read_text() for path in sorted(planted.parent.glob("of-*/report.html")))
     assert first == second

@@ -45,7 +45,7 @@ def test_a_size_that_the_subscription_cannot_have_costs_nothing(azure, small):
     assert not azure.arm.bodies("PUT", "resourcegroups")
 
 
-@pytest.mark.parametrize("code", ["SkuNotAvailable", "QuotaExceeded"])
+@pytest.mark.parametrize("code", ["SkuNotAvailable", pytest.param("QuotaExceeded", marks=pytest.mark.long)])
 def test_a_vm_that_is_refused(azure, small, code):
     azure.faults.preflight(code)
     said = refused(small)
@@ -62,6 +62,7 @@ def test_a_vm_that_fails_after_it_was_accepted(azure, small):
     assert not azure.arm.resources
 
 
+@pytest.mark.long
 def test_a_disk_over_the_quota(azure, small):
     azure.faults.refuse("PUT", "/disks/", "QuotaExceeded", status=409)
     said = refused(small)
@@ -70,6 +71,7 @@ def test_a_disk_over_the_quota(azure, small):
     assert not azure.arm.resources
 
 
+@pytest.mark.long
 def test_what_passes_by_itself_is_no_fault(azure, small, monkeypatch):
     """Whatever comes between, in one run: each would have ended it, and is waited for."""
     monkeypatch.setattr(retries, "FIRST_TRY_PAUSE_S", 0.1)

@@ -112,6 +112,7 @@ def test_another_subscription_set_in_the_middle_of_a_run_changes_nothing(azure, 
     } == {SUBSCRIPTION}
 
 
+@pytest.mark.long
 def test_only_azures_own_word_means_that_a_group_is_gone(azure, small, monkeypatch):
     """A proxy answers 404 to the deletion, then the network is away, then a look at the group gets a page."""
     monkeypatch.setattr(orphans, "LONGEST_PAUSE_S", 1.0)
@@ -136,6 +137,7 @@ def test_only_azures_own_word_means_that_a_group_is_gone(azure, small, monkeypat
     assert len(lines) == 3
 
 
+@pytest.mark.long
 def test_a_finished_run_whose_group_is_left_is_no_success_until_it_is_deleted(azure, small):
     azure.faults.refuse("DELETE", GROUP, "ScopeLocked", status=409, times=1000)
     said = [refused(small)]
