@@ -1,6 +1,7 @@
 """What several test modules share: reports made as a user makes them, and an installed browser."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from azbenchlib.campaign.doctor import find_browser
+from azbenchlib.campaign.interrupts import SIGNALS
 
 ROOT = Path(__file__).parents[1]
 # Where `make test` unpacks iozone, if it is not installed.
@@ -38,6 +40,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("alone")
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem.removeprefix("test_"), len(places)))
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before() -> Iterator[None]:
+    """A verb that is called in this process leaves no handler of signals to the tests after it."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        if handler is not None and signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
