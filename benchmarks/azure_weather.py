@@ -47,7 +47,12 @@ CALLS = (
         ("PUT", "/storageAccounts/"),
         ("POST", "/listKeys"),
     ),
-    ("GET", "/results"),
+    *(
+        ("GET", "/results"),
+        ("GET", "/usages$"),
+        ("PUT", "/roleAssignments/"),
+        ("PUT", "/providers/Microsoft.Network/"),
+    ),
 )
 REFUSALS = (
     *(("AnotherOperationInProgress", 409), ("Conflict", 409), ("InternalServerError", 500)),

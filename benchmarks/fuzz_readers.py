@@ -31,13 +31,14 @@ from typing import Any
 import numpy as np
 from fuzz_mutations import mutate
 
-from azbenchlib import formats
 from azbenchlib.campaign import measurement_file
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core import schema
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.dataset import manifest
-from azbenchlib.formats.base import Beside, Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.base import Beside
+from azbenchlib.formats.source import Source
 
 ROOT = Path(__file__).parents[1]
 S_PER_MB, LEAST_S = 5.0, 1.0
@@ -73,7 +74,7 @@ class Seeds:
             return "manifest"
         if path.suffix == ".yaml":
             return "measurement file"
-        fmt = formats.recognise(Source(path.name, data))
+        fmt = registry.recognise(Source(path.name, data))
         return fmt.name if fmt else "none"
 
     def choose(self, chance: random.Random) -> tuple[str, str, bytes]:
@@ -104,7 +105,7 @@ def read_output(name: str, data: bytes, whole: bool) -> bool:
     checked as they are, and only where `whole` is true, or a row breaks a check, the tables are made.
     """
     source = Source(name, data)
-    fmt = formats.recognise(source)
+    fmt = registry.recognise(source)
     if fmt is None:
         return False
     beside = Beside("0123456789abcdef", "fio-3.33", "ns") if fmt.needs_beside else None
@@ -112,7 +113,7 @@ def read_output(name: str, data: bytes, whole: bool) -> bool:
         records = fmt.read(source, beside)
         whole = not all(fits(table, row) for table, rows in records._rows.items() for row in rows)
     if whole:
-        for table, rows in formats.read(source, beside).items():
+        for table, rows in registry.read(source, beside).items():
             schema.check(table, rows)
     return True
 

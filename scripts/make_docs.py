@@ -16,16 +16,71 @@ from azbenchlib.campaign.workloads import fio_options
 from azbenchlib.core import findings as registry
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
-from azbenchlib.formats import FORMATS
 from azbenchlib.formats.fio.job_lines import ALIASES
+from azbenchlib.formats.registry import FORMATS
 
 USE = """\
-`azbench plan FILE` prints what a file would create and run, `azbench run FILE` carries it out on emulated
-disks ([the lab](lab.md)), `--target local` on this machine, and `--target azure` in Azure."""
+`azbench plan FILE` prints its runs, how long they take, how much they write, which limit is expected to bind
+each, what Azure asks for it, and every command; with `--format json` as figures. `azbench run FILE` carries
+it out on emulated disks ([the lab](lab.md)), `--target local` on this machine, and `--target azure` in
+Azure.
+
+A campaign keeps a journal (`journal.jsonl` of the dataset folder) of what was begun and kept, with the
+sha256 of each raw file. After a kill at any point the same command goes on with the same order: no finished
+run is lost, none is measured twice, and a raw file that was changed since is put aside and measured again.
+Ctrl-C once ends it after the run in hand (in Azure at once), twice at once. `azbench status DIR` tells from
+another terminal how far it is.
+
+`--target ssh:USER@HOST` (or `ssh:USER@HOST:PORT`) measures a host that one can log in to with a key: nothing
+is needed there but fio and a POSIX shell. The data lies in a folder of ours in the login's home, or where
+`-p directory=/mnt/disk` says: a directory, or a block device, which is overwritten only when it is empty or
+the words of the refusal permit it (`-p allow="overwrite /dev/sdc"`). The run lives on the host: when the
+connection breaks, or azbench is killed, it goes on, and is collected later. A host key that is not known, or
+is another one than it was, is refused; no password is ever requested. `AZBENCH_SSH_CONFIG` names
+another configuration file of ssh.
+
+`--target ssh:USER@HOST,USER@HOST` measures several hosts at the same time: fio's server runs on each,
+reached through ssh alone, fio's client here; the outputs tell each host (`host-1`, `host-2`, in the order of
+the command) and all together. All need the same version of fio, and workloads that the file gives by
+options.
+
+`azbench schema -o azbench.schema.json` writes the JSON Schema of the file, by which editors complete and
+check it; in VS Code with the YAML extension, and wherever else yaml-language-server is at work, by this
+first line:
+
+```yaml
+# yaml-language-server: $schema=azbench.schema.json
+```"""
 WORKLOAD = """\
 In fio's spelling: `rw`, `bs`, `size` and `runtime` (seconds) are needed; `iodepth`, `numjobs` (1),
 `ramp_time` (0), `ioengine` (libaio) and `direct` (true) have defaults; the other options are those listed
 under [Options of fio](#options-of-fio), by their full names.
+
+`rw`, `bs`, `iodepth`, `numjobs` and `rwmixread` may be lists: the workload then is a matrix, every
+combination a workload of its own, whose name tells what differs, as `read-64k-qd8`. `exclude` leaves
+combinations out, as `exclude: [{bs: 64k, iodepth: [32, 64]}]`. A file has 5,000 runs at most.
+
+With `repeats`, each workload is measured so often, each time as a run of its own (`read-64k-qd8-r2`), which
+reports, verdicts and comparisons take together with their range. The runs of a setup come in randomised
+complete blocks: each block has every workload on every disk once, in an order of its own, so that what
+changes slowly falls on all alike. The order follows from `seed`; without one it follows from the file, is
+noted in the dataset, and is the same when a campaign is taken up again.
+
+With `until`, such as `until: {p99: 5%}`, repeats end as soon as these figures (`iops`, `bw`, or a percentile
+of the latency) are known to within that share: at the earliest after three repeats, at the latest after
+`repeats` of them (20 where it is not said). The intervals are of a kind that may be looked at after each
+run: over a whole series, 95 % of them hold at every look (`azbenchlib/campaign/design/intervals.py` names
+the method and its source). What was left out, and why, is in the journal and the notes of the dataset.
+
+`find: max_iops where p99 < 2ms` makes a workload a search: bisection over its queue depths (`iodepth`, a
+list that grows; 1 to 256 in powers of two where it is not said) for the deepest at which that percentile of
+the latency stays below the limit, with three repeats at the answer, or as many as `repeats` says. Searches
+come after the blocks of their setup. The notes of the dataset tell the answer and each depth on the way.
+`azbench plan` counts every depth, for which of them are needed is not known beforehand.
+
+`max_hours` and `max_cost` (in Azure) at the top of a file limit a campaign, as the options of `azbench run`
+do. A limit below what is measured in any case is refused before anything is begun; outside of Azure, runs
+for which no time is left are left out, and what is measured is a dataset.
 
 Or a job file of fio, as it is: `job` is its path, in the folder of the measurement file or below, and
 `runtime` the seconds after which it is ended. It is started in the folder where the disk is mounted. It may

@@ -86,7 +86,13 @@ def test_setup_is_the_first_thing_that_report_and_test_do(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shell", "script"), [("sh", "scripts/bootstrap"), ("sh", "scripts/unpack-iozone"), ("bash", ".ci/run")]
+    ("shell", "script"),
+    [
+        ("sh", "scripts/bootstrap"),
+        ("sh", "scripts/unpack-iozone"),
+        ("sh", "scripts/install-sshd"),
+        ("bash", ".ci/run"),
+    ],
 )
 def test_scripts_parse_and_may_be_started(shell: str, script: str) -> None:
     checked = run(shell, "-n", script)

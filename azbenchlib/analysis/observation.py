@@ -71,6 +71,8 @@ class Observation:
         What Azure Monitor says of the limits, in percent, by base label such as ``vm_uncached_iops``.
     credits_used_pct : mapping of str to float
         Used burst credits, as Azure Monitor has them, in percent, by base label.
+    monitor_iops : float, optional
+        I/Os per second that Azure Monitor counted at the disks of the run.
     """
 
     read_share: float | None = None
@@ -100,3 +102,4 @@ class Observation:
     device_iops: float | None = None
     consumed_pct: Mapping[str, float] = field(default_factory=dict)
     credits_used_pct: Mapping[str, float] = field(default_factory=dict)
+    monitor_iops: float | None = None

@@ -12,6 +12,7 @@ import pandas as pd
 from azbenchlib.analysis import concurrency, trace
 from azbenchlib.analysis.flow import Flow
 from azbenchlib.analysis.mix import read_share
+from azbenchlib.analysis.monitored import Monitor
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.analysis.view import View
 from azbenchlib.core import schema
@@ -59,6 +60,7 @@ class _Figures:
         self.results = _by_run(view.results)
         self.latency = _by_run(view.table("latency"))
         self.percentiles = _by_run(view.table("percentiles"))
+        self.monitor = Monitor(tables)
         samples = view.table("samples")
         samples = samples[samples["metric"] == "iops"]
         self.samples = {str(run_id): rows for run_id, rows in samples.groupby("run_id", sort=False)}
@@ -123,6 +125,8 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
     rates = [_rates(job, figures) for job in jobs]
     sums = {name: sum_known([rate.get(name) for rate in rates]) for name in ("iops", "bytes_per_s")}
     n_jobs = sum(_jobs(job) for job in jobs)
+    lasted = max((rate["runtime_s"] for rate in rates if "runtime_s" in rate), default=None)
+    monitored = figures.monitor.of(first, lasted)
     seen = Observation(
         read_share=_reads(jobs, rates),
         bs_bytes=_value(first, "bs_bytes"),
@@ -131,8 +135,7 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         bw_bytes_per_s=sums["bytes_per_s"],
         queue_depth=sum_known([_value(job, "queue_depth") for job in jobs]),
         numjobs=n_jobs,
-        runtime_s=max((rate["runtime_s"] for rate in rates if "runtime_s" in rate), default=None)
-        or _value(first, "runtime_limit_s"),
+        runtime_s=lasted or _value(first, "runtime_limit_s"),
         direct=first["direct"],
         mean_us=_mean_us(jobs, figures, "lat") or rates[0].get("latency_us"),
         slat_us=_mean_us(jobs, figures, "slat"),
@@ -149,6 +152,9 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         is_emulated=first.get("environment") == "lab",
         time_based=first["time_based"],
         idle_before_s=_value(first, "idle_before_s"),
+        consumed_pct=monitored.consumed_pct,
+        credits_used_pct=monitored.credits_used_pct,
+        monitor_iops=monitored.iops,
     )
     disks = first["disks"] or ""
     return Flow(

@@ -28,7 +28,16 @@ TOOLS = Path(__file__).resolve().parents[2] / ".tools" / "bin"  # where `make az
 LONG = 1024  # characters of an argument of which the log tells the same beginning once
 _PATIENCE_S = 5  # how long a call under way may go on after an interrupt
 # Options that take no value; every other one is followed by its value.
-_FLAGS = ("--yes", "--no-wait", "--wait", "--all", "--instance-view", "--https-only", "--no-progress")
+_FLAGS = (
+    "--yes",
+    "--no-wait",
+    "--wait",
+    "--all",
+    "--instance-view",
+    "--https-only",
+    "--no-progress",
+    "--as-user",
+)
 _SECRET = ("--protected-parameters", "@-")  # az reads it from its standard input
 _OPTION = re.compile(r"--[a-z][a-z-]*")
 _SILENT = {

@@ -16,7 +16,7 @@ GROUP_NOT_FOUND = "ResourceGroupNotFound"
 # traceback of its own), or as "(Code) Message". The innermost comes last.
 _CODES = (
     re.compile(r"\"code\"\s*:\s*\"(\w+)\""),
-    re.compile(r"^\s*Code:\s*(\w+)", re.MULTILINE),
+    re.compile(r"^\s*(?:Error)?Code:\s*(\w+)", re.MULTILINE),  # of storage, ErrorCode
     re.compile(r"^(?:ERROR: )?\((\w+)\)", re.MULTILINE),
 )
 _MESSAGES = (
@@ -60,8 +60,13 @@ _KINDS = {
         "ResourceGroupNotFound",
         "NotFound",
         "ParentResourceNotFound",
+        "PrincipalNotFound",  # an identity that was just made
     ),
 }
+_NO_ROOM = (
+    *("SkuNotAvailable", "AllocationFailed", "ZonalAllocationFailed", "QuotaExceeded"),
+    *("OverconstrainedAllocationRequest", "OverconstrainedZonalAllocationRequest"),
+)
 # These codes stand for several things; the message tells.
 _IN_PROGRESS = re.compile(
     r"in progress|concurrent|being (updated|deleted|created|provisioned|attached|detached)|another operation"
@@ -176,6 +181,12 @@ class AzError(AzbenchError):
         self.code, self.message = code, message
 
     @property
+    def no_room(self) -> bool:
+        """Whether Azure cannot give a VM of this size in this place, now or to this subscription."""
+        is_quota = self.code == "OperationNotAllowed" and "quota" in self.message.lower()
+        return self.code in _NO_ROOM or is_quota
+
+    @property
     def passes(self) -> str:
         """The kind of fault, where it is one that passes by itself, such as "busy"; else empty."""
         if self.code.removeprefix("AADSTS") in _PASSES:
@@ -233,4 +244,5 @@ def _message(said: str) -> str:
     for pattern in _MESSAGES:
         if found := pattern.findall(said):
             return str(json.loads(found[-1])) if found[-1].startswith('"') else found[-1].strip()
-    return next((line.strip() for line in said.splitlines() if line.strip()), "it failed without a word")
+    lines = (line.strip().removeprefix("ERROR:").strip() for line in said.splitlines())
+    return next((line for line in lines if line), "it failed without a word")

@@ -9,21 +9,32 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.design import blocks
+from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.run_loop import measure
 from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, ExistingVmTarget
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.base import Request, Target
 from azbenchlib.campaign.targets.lab.target import LONGEST_S, LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
+from azbenchlib.campaign.targets.ssh.target import SshTarget
+from azbenchlib.campaign.targets.ssh.together import SshHostsTarget
 from azbenchlib.campaign.workloads.grid import matrix, table
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core.errors import InputError
 from azbenchlib.core.locations import shipped
-from azbenchlib.core.targets import check_target_name
+from azbenchlib.core.targets import SSH, check_target_name, kind_of
 from azbenchlib.core.units import MIB
 
 DEFAULT = "emulated-disks.yaml"  # of campaigns/: what is emulated where no file is named
-TARGETS: dict[str, type[Target[Any, Any]]] = {"lab": LabTarget, "local": LocalTarget, "azure": AzureTarget}
+TARGETS: dict[str, type[Target[Any, Any]]] = {
+    "lab": LabTarget,
+    "local": LocalTarget,
+    "azure": AzureTarget,
+    SSH: SshTarget,
+}
 # Set to 1: job files are one's own and may use every option of fio. No parameter of a notebook says so, for
 # those come with files and datasets of others.
 TRUST_JOB_FILES = "AZBENCH_TRUST_JOB_FILES"
@@ -36,6 +47,7 @@ class Todo:
 
     workloads: Sequence[AnyWorkload]
     experiment: Experiment | None = None
+    file: Path | None = None
 
     def table(self) -> pd.DataFrame:
         """One row a workload, or one a setup and workload where a file tells setups."""
@@ -52,7 +64,14 @@ class Todo:
         return whole[[*front, *whole.columns.difference(front, sort=False)]]
 
 
-def todo(file: Path | str, *, target: str = "local", quick: bool = False, **grid: Any) -> Todo:
+def _target(name: str) -> type[Target[Any, Any]]:
+    """The class of a target; several hosts at once are one of their own."""
+    return SshHostsTarget if kind_of(name) == SSH and "," in name else TARGETS[kind_of(name)]
+
+
+def todo(
+    file: Path | str, *, target: str = "local", quick: bool = False, repeats: int = 0, **grid: Any
+) -> Todo:
     """A measurement file, or where none is named what there is to begin with on the target.
 
     Parameters
@@ -63,6 +82,8 @@ def todo(file: Path | str, *, target: str = "local", quick: bool = False, **grid
         As for :func:`run`.
     quick : bool
         Whether to rehearse the file.
+    repeats : int
+        How often each workload of the file is measured; 0: as the file says.
     **grid
         For :func:`~azbenchlib.campaign.matrix`.
 
@@ -73,22 +94,22 @@ def todo(file: Path | str, *, target: str = "local", quick: bool = False, **grid
     if not str(file) and target == "lab":
         file = next(home / DEFAULT for home in shipped("campaigns") if (home / DEFAULT).is_file())
     trusted = os.environ.get(TRUST_JOB_FILES) == "1"
-    return load(file, quick, trusted) if str(file) else Todo(matrix(**grid))
+    return load(file, quick, trusted, repeats) if str(file) else Todo(matrix(**grid))
 
 
-def load(file: Path | str, quick: bool = False, trust_job_files: bool = False) -> Todo:
+def load(file: Path | str, quick: bool = False, trust_job_files: bool = False, repeats: int = 0) -> Todo:
     """A measurement file; `quick`: a rehearsal of a few seconds a workload on little data.
 
-    `trust_job_files`: as for :func:`azbenchlib.campaign.measurement_file.load`.
+    `trust_job_files`, `repeats`: as for :func:`azbenchlib.campaign.measurement_file.load`.
 
     Raises
     ------
     InputError
         Naming the file, the key and what is wrong with its value.
     """
-    found = measurement_file.load(file, trust_job_files)
-    short = found.shortened(QUICK_S, QUICK_BYTES) if quick else found
-    return Todo(short.workloads(), short)
+    rehearsal = (QUICK_S, QUICK_BYTES) if quick else None
+    found = measurement_file.load(file, trust_job_files, repeats, rehearsal)
+    return Todo(found.workloads(), found, Path(file))
 
 
 def run(
@@ -113,8 +134,8 @@ def run(
         From :func:`todo` or :func:`load`.
     dataset : path-like
         The folder to write.
-    target : {"lab", "local", "azure"}
-        Emulated disks; this machine, where setups are left aside and each workload runs once; or Azure.
+    target : {"lab", "local", "azure", "ssh:USER@HOST"}
+        Emulated disks; this machine or a host that ssh reaches, where setups are left aside; or Azure.
     directory, allow_unsafe
         As for :class:`~azbenchlib.campaign.LocalTarget`.
     longest_s : float
@@ -122,8 +143,9 @@ def run(
     title : str
         Of the dataset; empty: the measurement file's.
     max_cost, max_hours : float
-        In Azure: what a run may cost, in the currency of its prices, and how long it may last. It is not
-        begun where it would take more, and ends, with all it made deleted, when it has. 0: no limit.
+        In Azure: what a run may cost, in the currency of its prices; and how long it may last. It is not
+        begun where it would take more, and ends, with all it made deleted, when it has; elsewhere, the runs
+        for which no time is left are left out. 0: as the measurement file says, or no limit.
     progress, fresh
         As for :func:`~azbenchlib.campaign.measure`.
 
@@ -140,6 +162,9 @@ def run(
         As :func:`~azbenchlib.campaign.measure` does.
     """
     check_target_name(target)
+    planned = todo.experiment
+    max_hours = max_hours or (planned.max_hours if planned else 0)
+    max_cost = max_cost or (planned.max_cost if planned else 0)
     request = Request(
         workloads=todo.workloads,
         experiment=todo.experiment,
@@ -149,5 +174,22 @@ def run(
         longest_s=longest_s,
         max_cost=max_cost,
         max_hours=max_hours,
+        address=target,
     )
-    return measure(TARGETS[target].of(request), dataset, progress=progress, fresh=fresh)
+    vm_id = os.environ.get(VM_ID_VARIABLE, "") if target == "azure" else ""
+    chosen = ExistingVmTarget.of(request, vm_id) if vm_id else _target(target).of(request)
+    design = blocks.described(todo.experiment) if todo.experiment else ""
+    try:
+        return measure(
+            chosen,
+            dataset,
+            progress=progress,
+            fresh=fresh,
+            design=design,
+            stopping=Stopping.of(todo.experiment),
+            max_hours=max_hours,
+        )
+    except InputError as error:
+        if not (todo.file and error.keys):
+            raise
+        raise InputError(f"{measurement_file.line_of(todo.file, error.keys)}{error}") from error

@@ -1,14 +1,16 @@
-"""What Ctrl-C, a polite end and a closed terminal do to a run that has something in Azure.
+"""What Ctrl-C, a polite end and a closed terminal do to a campaign.
 
-While it measures, they interrupt it. While it takes down what it made, they never stop a deletion from being
-asked for, only the waiting for it.
+Here and on the lab, the first Ctrl-C lets the run in hand end, and a second one ends it at once; a polite
+end and a closed terminal end it at once. In Azure, where a VM is paid for meanwhile, all of them end it at
+once. While it takes down what it made there, they never stop a deletion from being asked for, only the
+waiting for it.
 """
 
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -21,6 +23,8 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.came = 0  # since the taking down began
+        self.noted = False  # whether the run in hand is the last one
+        self._tell: Callable[[], None] | None = None  # while there is one
         self._ending = self._asking = self._waiting = False
         self._latest = -SAME_S
         self._before: dict[int, Any] = {}
@@ -36,6 +40,23 @@ class Interrupts:
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    @contextmanager
+    def run_in_hand(self, tell: Callable[[], None]) -> Iterator[None]:
+        """While a run is to be brought to its end: the first Ctrl-C is told and noted, and ends what follows.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            At the end of the run, where one was noted; at once at the second.
+        """
+        self._tell = tell
+        try:
+            yield
+        finally:
+            self._tell = None
+        if self.noted:
+            raise KeyboardInterrupt
 
     def end(self) -> None:
         """From here on there is only taking down."""
@@ -67,5 +88,10 @@ class Interrupts:
             return
         self._latest = now
         self.came += self._ending
+        if self._tell and not self.noted and number == signal.SIGINT:
+            self.noted = True
+            with suppress(RuntimeError, OSError):  # of a stream that is being written to
+                self._tell()
+            return
         if not self._ending or self._waiting or (self._asking and self.came > 1):
             raise KeyboardInterrupt

@@ -46,6 +46,19 @@ def held(dataset: Path) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
+def is_held(dataset: Path) -> bool:
+    """Whether a process on this host measures into a folder now."""
+    real = dataset.resolve()
+    try:
+        with real.with_name(f".{real.name}.lock").open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
 def _locked(path: Path, dataset: Path) -> IO[str]:
     """The file, locked, with who has it written into it."""
     deadline = time.monotonic() + WAIT_S

@@ -12,18 +12,30 @@ from typing import Any
 from pydantic import ValidationError
 
 from azbenchlib.campaign import yaml_file
+from azbenchlib.campaign.design import blocks, search
 from azbenchlib.campaign.spec import Experiment
-from azbenchlib.campaign.workloads import kinds
+from azbenchlib.campaign.workloads import kinds, matrix, names
 from azbenchlib.campaign.workloads.fio_options import shown
 from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.campaign.yaml_file import Keys, YamlFile
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import S_PER_HOUR, format_span
 
-_TOP = ("title", "about", "region", "features", "setups")
-_OF_A_SETUP = ("vm", "zone", "image", "security_type", "rest", "as_of", "disks", "workloads")
+MOST_REPEATS = 20  # where a file says until, and no repeats
+_NETWORK = ("outbound", "subnet")
+_BUDGET = ("max_hours", "max_cost")
+_TOP = ("title", "about", "region", "features", *_NETWORK, *_BUDGET, "seed", "setups")
+# taken as they are
+_PLAIN = ("image", "security_type", "controller", "priority", "rest", "repeats", "until")
+_OF_A_SETUP = ("vm", "zone", *_PLAIN, "otherwise", "as_of", "disks", "workloads")
 
 
-def load(path: Path | str, trust_job_files: bool = False) -> Experiment:
+def load(
+    path: Path | str,
+    trust_job_files: bool = False,
+    repeats: int = 0,
+    rehearsal: tuple[float, int] | None = None,
+) -> Experiment:
     """Read a measurement file.
 
     Parameters
@@ -33,6 +45,10 @@ def load(path: Path | str, trust_job_files: bool = False) -> Experiment:
     trust_job_files : bool
         Whether the job files are one's own and may use every option of fio, those that start programs and
         open other files included.
+    repeats : int
+        How often each workload is measured, whatever the file says; 0: as it says.
+    rehearsal : (float, int), optional
+        Seconds that a workload lasts at most, and bytes that it touches at most.
 
     Returns
     -------
@@ -52,7 +68,14 @@ def load(path: Path | str, trust_job_files: bool = False) -> Experiment:
         )
     try:
         resolved = _resolved(document.content, path.parent, trust_job_files)
-        return Experiment.model_validate(resolved)
+        for setup in resolved["setups"] if repeats else ():
+            setup["repeats"] = repeats
+        experiment = Experiment.model_validate(resolved)
+        _check_count(experiment)
+        whole = blocks.repeated(experiment)
+        found = whole.shortened(*rehearsal) if rehearsal else whole
+        _check_hours(found)
+        return found
     except ValidationError as error:
         sentence, keys = _first_fault(error, document)
         raise InputError(f"{path}:{_line(document, keys)}: {sentence}") from error
@@ -108,6 +131,8 @@ def _resolved(content: Mapping[str, Any], folder: Path, trusted: bool) -> dict[s
         "about": _text(content.get("about"), "about").strip(),
         "region": content.get("region"),
         "features": content.get("features") or (),
+        "seed": content.get("seed"),
+        **{key: content[key] for key in (*_NETWORK, *_BUDGET) if key in content},
         "setups": resolved,
     }
 
@@ -116,6 +141,8 @@ def _setup(common: Mapping[str, Any], own: Mapping[str, Any], folder: Path, trus
     where = f"setup '{shown(str(own.get('name')))}'"
     _known(own, ("name", "label", *_OF_A_SETUP), where)
     merged = {**common, **own}
+    if merged.get("until") and "repeats" not in merged:
+        merged["repeats"] = MOST_REPEATS
     known = _mapping(common.get("disks"), "disks", "disks")
     disks = {}
     for name, disk in _mapping(merged.get("disks"), f"{where}: disks", "disks").items():
@@ -127,11 +154,24 @@ def _setup(common: Mapping[str, Any], own: Mapping[str, Any], folder: Path, trus
         "label": own.get("label"),
         "vm": merged.get("vm"),
         "zone": None if zone is None else str(zone),
-        **{key: merged[key] for key in ("image", "security_type", "rest") if key in merged},
+        **{key: merged[key] for key in _PLAIN if key in merged},
+        "otherwise": _otherwise(merged.get("otherwise")),
         "as_of": merged.get("as_of"),
         "disks": disks,
         "tasks": _tasks(merged.get("workloads"), where, folder, trusted),
     }
+
+
+def _otherwise(given: object) -> list[object]:
+    """Other sizes and zones; a zone is often written as a number."""
+    if given is not None and not isinstance(given, list):
+        raise InputError("otherwise: must be a list, each with vm or zone", keys=("otherwise",))
+    return [
+        {key: str(value) if key == "zone" else value for key, value in one.items()}
+        if isinstance(one, dict)
+        else one
+        for one in given or []
+    ]
 
 
 def _tasks(given: object, where: str, folder: Path, trusted: bool) -> list[dict[str, Any]]:
@@ -142,12 +182,81 @@ def _tasks(given: object, where: str, folder: Path, trusted: bool) -> list[dict[
         options = dict(_mapping(said, at, "workloads", name))
         disks = options.pop("disks", ())
         with _at("workloads", name, says=f"{at}: "):
-            workload = kinds.of(name, options, folder, trusted)
-            named.append(workload)
-            tasks.append({"workload": workload, "disks": _names(disks)})
+            _check_name(name)
+            find = _search(options)
+            made = [
+                kinds.of(one, combined, folder, trusted)
+                for one, combined in matrix.combinations(name, options)
+            ]
+            named += made
+            ladder = {"find": find, "ladder": tuple(work.name for work in made)} if find else {}
+            tasks += [{"workload": work, "disks": _names(disks), **ladder} for work in made]
     with _at("workloads"):
         check_names(named)
     return tasks
+
+
+def _search(options: dict[str, Any]) -> str:
+    """What a workload is to find; it becomes a ladder of queue depths."""
+    find = str(options.pop("find", ""))
+    if not find:
+        return ""
+    try:
+        search.Condition.of(find)
+    except ValueError as error:
+        raise InputError(f"find '{shown(find)}' {error}", keys=("find",)) from error
+    depths = options.setdefault("iodepth", list(search.DEPTHS))
+    several = [key for key in matrix.LISTS if key != "iodepth" and isinstance(options.get(key), list)]
+    whole = isinstance(depths, list) and len(depths) > 1 and all(type(depth) is int for depth in depths)
+    if several or not whole or depths != sorted(depths) or "job" in options or "iozone" in options:
+        raise InputError(
+            "find: searches one list, iodepth, whose depths grow, such as [1, 2, 4, 8]; without it, 1 to 256",
+            keys=(several[0] if several else "find",),
+        )
+    return find
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that a repeat would have."""
+    workload, number = names.repeat_of(name)
+    if number:
+        raise InputError(
+            f"the name is that of repeat {number} of '{shown(workload)}'; take another, or say repeats"
+        )
+
+
+def _check_hours(experiment: Experiment) -> None:
+    """Refuse a budget of time below what the file asks to be measured."""
+    seconds, most = experiment.seconds(), experiment.max_hours
+    if most and seconds > most * S_PER_HOUR:
+        raise InputError(
+            f"max_hours {most:g}: the runs and rests alone last {format_span(seconds)}; allow at least "
+            f"{seconds / S_PER_HOUR:.2g}, or measure less",
+            keys=("max_hours",),
+        )
+
+
+def line_of(path: Path, keys: Keys) -> str:
+    """Where a measurement file says what keys lead to, as ``FILE:LINE: ``; empty where it does not.
+
+    Setups may be told by their names.
+    """
+    document = yaml_file.read(path)
+    named = document.content.get("setups") or [] if isinstance(document.content, dict) else []
+    numbers = {setup.get("name"): number for number, setup in enumerate(named) if isinstance(setup, dict)}
+    told = keys[:1] == ("setups",) and len(keys) > 1
+    found = ("setups", numbers.get(keys[1], 0), *keys[2:]) if told else keys
+    said = told or found in document.lines
+    return f"{path}:{_line(document, found)}: " if said else ""
+
+
+def _check_count(experiment: Experiment) -> None:
+    """Refuse a file of more runs than anybody means."""
+    runs = 0
+    for number, setup in enumerate(experiment.setups):
+        runs += setup.repeats * sum(len(setup.driven(task)) for task in setup.tasks)
+        key = "repeats" if setup.repeats > 1 else "workloads"
+        matrix.check_count(runs, "the file", ("setups", number, key))
 
 
 def _names(given: object) -> tuple[str, ...]:

@@ -3,13 +3,16 @@
 from functools import lru_cache
 from pathlib import Path
 
-from azbenchlib import formats
+from azbenchlib.analysis.concurrency import counted
 from azbenchlib.campaign import plan
+from azbenchlib.campaign.workloads.matrix import MOST_IN_FILE
 from azbenchlib.core.files import flush, make_folder, move
 from azbenchlib.core.units import format_count, format_mbps
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
 
 IOZONE_ENDED = "iozone test complete."  # what iozone prints when all tests are done
+_KNOWN = 2 * MOST_IN_FILE  # outputs that are remembered: progress asks for all of them again and again
 FAILED = "failed"  # in the dataset folder, beside raw/: what a workload left that failed
 
 
@@ -32,11 +35,11 @@ def _state(output: Path) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=_KNOWN)
 def _of_iozone(output: Path, *state: int) -> str | None:
     if IOZONE_ENDED not in output.read_text(errors="replace"):
         return None
-    tables = formats.read(Source.of(output))
+    tables = registry.read(Source.of(output))
     rates = tables["results"]["bw_bytes_per_s"].dropna()
     if rates.empty or (tables["findings"]["severity"] == "error").any():
         return None
@@ -44,11 +47,12 @@ def _of_iozone(output: Path, *state: int) -> str | None:
     return f"{len(rates)} figures, {low} to {high} MB/s"
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=_KNOWN)
 def _of_fio(output: Path, *state: int) -> float | None:
-    tables = formats.read(Source.of(output))
+    tables = registry.read(Source.of(output))
     runs, results = tables["runs"], tables["results"]
-    results = results[results["ddir"] != "mixed"]
+    once = runs.loc[counted(tables), "run_id"]  # sums of several hosts repeat what the hosts tell
+    results = results[results["run_id"].isin(once) & (results["ddir"] != "mixed")]
     if runs.empty or (runs["error"] != 0).any() or not results["ios"].sum():
         return None
     return float(results["iops"].sum())

@@ -4,7 +4,8 @@ import json
 import os
 import shutil
 import subprocess
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 
 from azbenchlib.campaign.host import device_bytes
 from azbenchlib.core.errors import UnsafeTargetError
@@ -15,8 +16,27 @@ RESERVE_BYTES = GIB  # ... but no more than this
 _LOOKED_AT = MIB  # start of a device that must be zeros for it to count as empty
 
 
+@dataclass(frozen=True, kw_only=True)
+class TargetFacts:
+    """What is known of a target before it is touched, on this machine or on another one.
+
+    `kind` is ``directory``, ``device``, ``other`` or empty: nothing is there. `real` is the path with all
+    links followed. Of a directory: whether it is `writable`, and its `free_bytes` of `total_bytes`; of a
+    device: why it counts as in use, what it holds (both empty: nothing), and its size as `total_bytes`.
+    """
+
+    path: str
+    real: str
+    kind: str
+    writable: bool = False
+    free_bytes: int = 0
+    total_bytes: int = 0
+    in_use: str = ""
+    holds: str = ""
+
+
 def check_target(target: Path, needed_bytes: int, allow: str = "") -> None:
-    """Refuse a target that could lose data or run out of space.
+    """Refuse a target on this machine that could lose data or run out of space.
 
     Parameters
     ----------
@@ -32,58 +52,85 @@ def check_target(target: Path, needed_bytes: int, allow: str = "") -> None:
     UnsafeTargetError
         What, why, and the words that permit it.
     """
-    real = target.resolve()
-    if not real.exists():
-        raise UnsafeTargetError(f"{target}: does not exist; make the directory first")
-    if real.is_block_device():
-        _check_device(real, needed_bytes, allow)
-    elif real.is_dir():
-        _check_directory(real, needed_bytes, allow)
+    judge(_facts(target), needed_bytes, allow)
+
+
+def judge(target: TargetFacts, needed_bytes: int, allow: str = "") -> None:
+    """Refuse a target by what is known of it; as :func:`check_target`."""
+    if not target.kind:
+        raise UnsafeTargetError(f"{target.path}: does not exist; make the directory first")
+    if target.kind == "device":
+        _check_device(target, needed_bytes, allow)
+    elif target.kind == "directory":
+        _check_directory(target, needed_bytes, allow)
     else:
         raise UnsafeTargetError(
-            f"{target}: exists and is neither a directory nor a block device, so measuring could destroy it; "
-            "give a directory, and a new file is made there"
+            f"{target.path}: exists and is neither a directory nor a block device, so measuring could "
+            "destroy it; give a directory, and a new file is made there"
         )
 
 
-def words_for_device(device: Path, in_use: bool) -> str:
-    """The sentence that permits overwriting a device."""
-    return f"overwrite {'mounted ' if in_use else ''}{device.resolve()}"
+def words_for_device(device: PurePath, in_use: bool) -> str:
+    """The sentence that permits overwriting a device; all links in its path are followed already."""
+    return f"overwrite {'mounted ' if in_use else ''}{device}"
 
 
-def words_for_directory(directory: Path) -> str:
+def words_for_directory(directory: PurePath) -> str:
     """The sentence that permits filling a file system."""
-    return f"fill {directory.resolve()}"
+    return f"fill {directory}"
 
 
-def _check_directory(directory: Path, needed_bytes: int, allow: str) -> None:
-    if not os.access(directory, os.W_OK | os.X_OK):
-        raise UnsafeTargetError(f"{directory}: is not writable; choose a directory that is")
-    stats = os.statvfs(directory)
-    free = stats.f_bavail * stats.f_frsize
-    reserve = min(RESERVE_BYTES, int(stats.f_blocks * stats.f_frsize * RESERVE_SHARE))
-    words = words_for_directory(directory)
-    if free < needed_bytes + reserve and allow != words:
+def _facts(target: Path) -> TargetFacts:
+    """What is known of a target on this machine."""
+    real = target.resolve()
+    path = str(real)
+    if real.is_block_device():
+        in_use = _in_use(real)
+        return TargetFacts(
+            path=path,
+            real=path,
+            kind="device",
+            total_bytes=device_bytes(real),
+            in_use=in_use,
+            holds="" if in_use else _content(real),
+        )
+    if real.is_dir():
+        stats = os.statvfs(real)
+        return TargetFacts(
+            path=path,
+            real=path,
+            kind="directory",
+            writable=os.access(real, os.W_OK | os.X_OK),
+            free_bytes=stats.f_bavail * stats.f_frsize,
+            total_bytes=stats.f_blocks * stats.f_frsize,
+        )
+    return TargetFacts(path=str(target), real=path, kind="other" if real.exists() else "")
+
+
+def _check_directory(target: TargetFacts, needed_bytes: int, allow: str) -> None:
+    if not target.writable:
+        raise UnsafeTargetError(f"{target.path}: is not writable; choose a directory that is")
+    reserve = min(RESERVE_BYTES, int(target.total_bytes * RESERVE_SHARE))
+    words = words_for_directory(PurePath(target.real))
+    if target.free_bytes < needed_bytes + reserve and allow != words:
         raise UnsafeTargetError(
-            f"{directory}: has {format_size(free)} free, and {format_size(needed_bytes)} of data with "
-            f"{format_size(reserve)} in reserve are needed; measure less, "
+            f"{target.path}: has {format_size(target.free_bytes)} free, and {format_size(needed_bytes)} of "
+            f"data with {format_size(reserve)} in reserve are needed; measure less, "
             f"or permit it with the words '{words}'"
         )
 
 
-def _check_device(device: Path, needed_bytes: int, allow: str) -> None:
-    in_use = _in_use(device)
-    holds = None if in_use else _content(device)
-    words = words_for_device(device, bool(in_use))
-    if (in_use or holds) and allow != words:
+def _check_device(target: TargetFacts, needed_bytes: int, allow: str) -> None:
+    words = words_for_device(PurePath(target.real), bool(target.in_use))
+    if (target.in_use or target.holds) and allow != words:
         raise UnsafeTargetError(
-            f"{device}: {in_use or holds}, and measuring would overwrite it; choose another target, "
-            f"or permit it with the words '{words}'"
+            f"{target.path}: {target.in_use or target.holds}, and measuring would overwrite it; choose "
+            f"another target, or permit it with the words '{words}'"
         )
-    size = device_bytes(device)
-    if size < needed_bytes:
+    if target.total_bytes < needed_bytes:
         raise UnsafeTargetError(
-            f"{device}: has {format_size(size)}, and {format_size(needed_bytes)} are needed; measure less"
+            f"{target.path}: has {format_size(target.total_bytes)}, and {format_size(needed_bytes)} are "
+            "needed; measure less"
         )
 
 

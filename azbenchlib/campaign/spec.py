@@ -7,6 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from azbenchlib.azure import disk_kinds
+from azbenchlib.campaign.design import figures
+from azbenchlib.campaign.design.intervals import FIRST_LOOK
+from azbenchlib.campaign.workloads import names
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core.errors import InputError
@@ -25,6 +28,10 @@ _URN = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9][A-Za-z0-9_.-]{0,99}){3}"
 _IMAGE_ID = (
     r"/subscriptions/[0-9A-Za-z-]{1,64}/resourceGroups/[A-Za-z0-9_.()-]{1,90}"
     r"/providers/Microsoft\.Compute(?:/[A-Za-z0-9][A-Za-z0-9_.-]{0,99}){2,6}"
+)
+_SUBNET_ID = (
+    r"^/subscriptions/[0-9A-Za-z-]{1,64}/resourceGroups/[A-Za-z0-9_.()-]{1,90}"
+    r"/providers/Microsoft\.Network/virtualNetworks/[A-Za-z0-9_.-]{1,64}/subnets/[A-Za-z0-9_.-]{1,80}$"
 )
 _TIER = r"^P[1-9][0-9]{0,2}$"  # Premium SSD alone has tiers to choose
 _ZONE = r"^[1-9][0-9]{0,2}$"
@@ -77,8 +84,11 @@ Sku = Annotated[str, _one_of(SKUS)]
 Caching = Annotated[str, _one_of(HOST_CACHING)]
 Placement = Annotated[str, _one_of(EPHEMERAL_PLACEMENTS)]
 Zone = Annotated[str, Field(pattern=_ZONE)]
+VmSize = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$")]
 Name = Annotated[str, AfterValidator(_named)]
 Size = Annotated[int, BeforeValidator(_size), Field(gt=0, le=2**63 - 1)]
+Figure = Annotated[str, AfterValidator(figures.checked)]
+Share = Annotated[float, BeforeValidator(figures.share)]
 
 
 class _Strict(BaseModel):
@@ -140,6 +150,15 @@ class Task(_Strict):
 
     workload: AnyWorkload
     disks: tuple[str, ...] = ()
+    ladder: tuple[str, ...] = ()  # of a search: its workloads by growing queue depth
+    find: str = ""  # what is searched, such as: max_iops where p99 < 2ms
+
+
+class Alternative(_Strict):
+    """Another size or zone for a VM that Azure cannot give."""
+
+    vm: VmSize | None = Field(None, description="size of the VM; not said: the same")
+    zone: Zone | None = Field(None, description="availability zone; not said: the same")
 
 
 class SetupSpec(_Strict):
@@ -147,19 +166,37 @@ class SetupSpec(_Strict):
 
     name: Name = Field(description="short; letters, digits and -")
     label: str | None = Field(None, description="how reports call it; else by what tells it from the others")
-    vm: str = Field(
-        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$", description="size of the VM, such as Standard_D4as_v5"
-    )
+    vm: VmSize = Field(description="size of the VM, such as Standard_D4as_v5")
     zone: Zone | None = Field(None, description="availability zone, of the VM and its zonal disks")
     image: Annotated[str, AfterValidator(_image)] = Field(IMAGE, description="URN of a Linux image with apt")
     security_type: Literal["TrustedLaunch", "Standard"] = Field(
         "TrustedLaunch", description="Standard for sizes and images that lack trusted launch"
+    )
+    controller: Literal["SCSI", "NVMe"] | None = Field(
+        None,
+        description="of the disks; where it is not said, Azure's default, and NVMe for sizes without SCSI",
+    )
+    priority: Literal["regular", "spot"] = Field(
+        "regular", description="spot: cheaper, and Azure may take the VM back; the same command goes on then"
+    )
+    otherwise: tuple[Alternative, ...] = Field(
+        (), description="other sizes or zones, in order, where Azure has no room or the quota is used up"
     )
     rest: float = Field(0, ge=0, le=86400, description="seconds to wait before the first workload")
     as_of: Annotated[str, AfterValidator(_day)] | None = Field(
         None,
         pattern=_DAY,
         description="day whose limits are emulated, such as 2020-07-01; today's otherwise; Azure has its own",
+    )
+    repeats: int = Field(
+        1,
+        ge=1,
+        le=100,
+        description="how often each workload is measured, in randomised complete blocks; with until, at most "
+        "(20 where it is not said)",
+    )
+    until: dict[Figure, Share] = Field(
+        {}, description="how closely figures are to be known, such as {p99: 5%}: then no more repeats are run"
     )
     disks: dict[Name, DiskSpec] = Field(description="disks by name; those that a setup names are all it has")
     tasks: tuple[Task, ...] = Field(description="workloads by name")
@@ -174,6 +211,8 @@ class SetupSpec(_Strict):
         for task in self.tasks:
             if not self.driven(task):
                 raise ValueError(f"workload '{task.workload.name}' has no disk to drive; name one in disks")
+        if self.until and self.repeats <= FIRST_LOOK:
+            raise ValueError(f"until needs more repeats than {FIRST_LOOK}, which are run in any case")
         zonal = [name for name, disk in self.disks.items() if disk.sku in PROVISIONED]
         if zonal and not self.zone:
             raise ValueError(f"disk '{zonal[0]}' ({self.disks[zonal[0]].sku}) needs a zone")
@@ -187,7 +226,8 @@ class SetupSpec(_Strict):
     def machine(self) -> tuple[object, ...]:
         """What makes a VM another one: setups that share all of it are measured on one VM."""
         ultra = any(disk.sku == "UltraSSD_LRS" for disk in self.disks.values())
-        return (self.vm, self.zone, self.image, self.security_type, *self.os_disks, ultra)
+        disk = (*self.os_disks, self.controller)
+        return (self.vm, self.zone, self.image, self.security_type, self.priority, *disk, ultra)
 
     def driven(self, task: Task) -> list[str]:
         """The attached disks that a workload drives: those it names, else all."""
@@ -212,6 +252,17 @@ class Experiment(_Strict):
     features: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+/[A-Za-z0-9_]+$")], ...] = Field(
         (), description="preview features that the subscription must have, such as Microsoft.Compute/Name"
     )
+    outbound: Literal["default", "nat"] = Field(
+        "default", description="how VMs reach the outside: Azure's default, or a NAT gateway of the run's own"
+    )
+    subnet: str | None = Field(
+        None, pattern=_SUBNET_ID, description="id of a subnet that is there already; none is created then"
+    )
+    max_hours: float = Field(0, ge=0, description="how long a campaign may last; 0: no limit")
+    max_cost: float = Field(0, ge=0, description="in Azure: what it may cost (USD); 0: no limit")
+    seed: int | None = Field(
+        None, ge=0, le=2**32 - 1, description="of the order within blocks; else it follows from the file"
+    )
     setups: tuple[SetupSpec, ...] = Field(description="one after the other; none: one of what stands above")
 
     @model_validator(mode="after")
@@ -220,6 +271,11 @@ class Experiment(_Strict):
         names = [setup.name for setup in self.setups]
         if twice := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"setup '{twice[0]}' is there twice")
+        moves = any(other.zone for setup in self.setups for other in setup.otherwise)
+        if moves and len({setup.machine() for setup in self.setups}) > 1:
+            raise ValueError(
+                "otherwise: another zone can be taken only where all setups are measured on one VM"
+            )
         seen: dict[str, DiskSpec] = {}
         for setup in self.setups:
             for name, disk in setup.disks.items():
@@ -247,6 +303,18 @@ class Experiment(_Strict):
                 work = task.workload.rebased(setup.mount(setup.driven(task)[0]), ".")
                 found.setdefault(work.name, work)
         return list(found.values())
+
+    def seconds(self) -> float:
+        """How long the runs that are made in any case last with the rests, at most."""
+        return sum(
+            setup.rest
+            + sum(
+                task.workload.max_duration_s * len(setup.driven(task))
+                for task in setup.tasks
+                if not setup.until or names.repeat_of(task.workload.name)[1] <= FIRST_LOOK
+            )
+            for setup in self.setups
+        )
 
     def shortened(self, runtime_s: float, size_bytes: int) -> "Experiment":
         """A rehearsal: every workload for at most so long, on at most so much data, and no rests."""

@@ -13,7 +13,6 @@ from typing import Annotated, NoReturn, TextIO
 
 import typer
 
-from azbenchlib import __version__
 from azbenchlib.cli import (
     advise,
     catalog,
@@ -21,6 +20,7 @@ from azbenchlib.cli import (
     cost,
     examples,
     lab,
+    learn,
     limits,
     measuring,
     reading,
@@ -42,6 +42,8 @@ for verb in (
     reading.read,
     measuring.plan,
     measuring.run,
+    measuring.status,
+    measuring.schema,
     measuring.cleanup,
     limits.limits,
     cost.cost,
@@ -49,6 +51,7 @@ for verb in (
     verdict.verdict,
     compare.compare,
     reporting.report,
+    learn.learn,
     reporting.doctor,
 ):
     app.command()(verb)
@@ -61,6 +64,8 @@ examples.show(app)
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from azbenchlib import __version__  # takes a while to be found out
+
         say(f"azbench {__version__}")
         raise typer.Exit
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from azbenchlib.cli.console import notes
-from azbenchlib.core.findings import Severity
+from azbenchlib.core.findings import Finding, Severity
 from azbenchlib.core.printable import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _NAMED = 50  # so many files with one and the same error are named
+
+
+def tell_each(found: Sequence[Finding]) -> None:
+    """All errors and warnings among some findings, a line each."""
+    for finding in found:
+        if finding.severity != Severity.INFO:
+            told = f"{finding.message}. {finding.advice}".rstrip(". ")
+            notes.print(one_line(f"{finding.severity}: {told}."))
 
 
 def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:

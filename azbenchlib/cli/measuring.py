@@ -1,8 +1,9 @@
-"""The verbs that measure: `azbench run`, `azbench plan` and `azbench cleanup`."""
+"""The verbs that measure: `azbench run`, `plan`, `status`, `schema` and `cleanup`."""
 
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import signal
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ import typer
 
 from azbenchlib.cli.console import notes, outlive_readers, print_json, say, working
 from azbenchlib.cli.setup_options import PrintFormat, PrintOption
-from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.targets import check_target_name
 
 if TYPE_CHECKING:
@@ -34,13 +35,20 @@ TRUST = Annotated[
         "and open other files.",
     ),
 ]
+REPEATS = Annotated[
+    int,
+    typer.Option(min=0, max=100, help="How often each workload of the file is measured; 0: as it says."),
+]
 
 
 def run(
     file: _FILE = None,
     target: Annotated[
         str,
-        typer.Option(help="Where to measure: lab (emulated disks), local (this machine) or azure."),
+        typer.Option(
+            help="Where to measure: lab (emulated disks), local (this machine), ssh:USER@HOST[:PORT] "
+            "(a host with fio) or azure."
+        ),
     ] = "lab",
     output: Annotated[
         Path | None,
@@ -49,13 +57,18 @@ def run(
     quick: Annotated[
         bool, typer.Option(help="A rehearsal: at most 3 s and 256 MiB a workload, no rests.")
     ] = False,
+    repeats: REPEATS = 0,
     trust_job_files: TRUST = False,
     max_cost: Annotated[
-        float, typer.Option(min=0, help="In Azure: what the run may cost (USD); 0 is no limit.")
+        float, typer.Option(min=0, help="In Azure: what the run may cost (USD); 0: as the file says.")
     ] = 0.0,
     max_hours: Annotated[
-        float, typer.Option(min=0, help="In Azure: how long the run may last; 0 is no limit.")
+        float, typer.Option(min=0, help="How long the run may last; 0: as the file says.")
     ] = 0.0,
+    vm_id: Annotated[
+        str,
+        typer.Option(help="In Azure: resource id of a VM that is there already; nothing is created."),
+    ] = "",
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", help="name=value for 01_measure.ipynb; repeatable."),
@@ -67,20 +80,27 @@ def run(
     or an interrupt.
     """
     check_target_name(target)
+    if vm_id and target != "azure":
+        raise InputError(f"--vm-id is for --target azure, not {target}")
     from azbenchlib.campaign import experiment
+    from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE
     from azbenchlib.report import execute
 
     unnamed = "emulated-disks" if target == "lab" else "this-machine"
     folder = output or Path("datasets") / (file.stem if file else unnamed)
     given = execute.parse_parameters(parameter or [])
-    parameters = {"dataset": str(folder), "target": target, "quick": quick, **given}
+    parameters = {"dataset": str(folder), "target": target, "quick": quick, "repeats": repeats, **given}
     limits = {"max_cost": max_cost, "max_hours": max_hours}
     parameters |= {name: value for name, value in limits.items() if value}
     if file:
         parameters["file"] = str(file)
     if file:
-        experiment.load(file, quick, trust_job_files)  # what is refused is told before a kernel is started
+        experiment.load(
+            file, quick, trust_job_files, repeats
+        )  # what is refused is told before a kernel is started
     os.environ[experiment.TRUST_JOB_FILES] = str(int(trust_job_files))
+    if vm_id:
+        os.environ[VM_ID_VARIABLE] = vm_id
     outlive_readers()
     for name in ("SIGTERM", "SIGHUP"):  # a polite end and a closed terminal are interrupts
         number = getattr(signal, name, None)
@@ -110,18 +130,55 @@ def _untold(dataset: str, words: str) -> list[str]:
 def plan(
     file: Annotated[Path, typer.Argument(help="Measurement file (YAML).")],
     quick: Annotated[bool, typer.Option(help="Print the plan of the rehearsal.")] = False,
+    repeats: REPEATS = 0,
     trust_job_files: TRUST = False,
     format_: PrintOption = PrintFormat.text,
 ) -> None:
-    """Print what a measurement file would create and run in Azure, command by command; nothing is done."""
+    """Print the runs of a measurement file, and what it would create in Azure, command by command.
+
+    For each workload: how long, the most IOPS that the documented limits allow, and which of them binds.
+    Nothing is done, and nobody is asked.
+    """
     from azbenchlib.campaign import experiment, plan_text
 
-    todo = experiment.load(file, quick, trust_job_files)
+    todo = experiment.load(file, quick, trust_job_files, repeats)
     if format_ is PrintFormat.json:
-        print_json({"lines": list(plan_text.lines(todo))})
+        print_json({**plan_text.figures(todo), "lines": list(plan_text.lines(todo))})
         return
     for line in plan_text.lines(todo):
         say(line)
+
+
+def status(
+    folder: Annotated[Path, typer.Argument(help="Dataset folder of a campaign.")],
+    format_: PrintOption = PrintFormat.text,
+) -> None:
+    """Print how far a campaign is: runs that are kept, the one in hand, the next, the time left."""
+    from azbenchlib.campaign import status as campaign_status
+
+    found = campaign_status.of(folder)
+    if format_ is PrintFormat.json:
+        print_json(found.to_json())
+        return
+    for line in found.lines():
+        say(line)
+
+
+def schema(
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write; default: standard output.")
+    ] = None,
+) -> None:
+    """Print the JSON Schema of the measurement file, by which editors complete and check it."""
+    from azbenchlib.campaign import file_schema
+    from azbenchlib.core.files import write_atomically
+
+    text = json.dumps(file_schema.document(), indent=1, ensure_ascii=False)
+    if output is None:
+        say(text)
+        return
+    write_atomically(output, f"{text}\n".encode())
+    notes.print(f"Schema: {output}")
 
 
 def cleanup(
@@ -162,37 +219,50 @@ def cleanup(
     whose = {left.group: left.owner if all_owners else owner for left in found}
     kept_because = {left.group: left.kept_because(whose[left.group], now) for left in found}
     taken = [left for left in found if named or not kept_because[left.group]]
+    left_of: dict[str, str] = {}
     if format_ is PrintFormat.json:
-        told = [vars(left) | {"kept": "" if left in taken else kept_because[left.group]} for left in found]
-        print_json({"subscription": az.subscription, "groups": told})
+        try:
+            if yes:
+                _delete(az, [left.group for left in taken], left_of)
+        finally:  # what became of each is told whatever happened
+            told = [
+                vars(left)
+                | {"kept": "" if left in taken else kept_because[left.group]}
+                | {"deleted": left_of.get(left.group) == "", "left": left_of.get(left.group) or None}
+                for left in found
+            ]
+            print_json({"subscription": az.subscription, "groups": told})
+        return
     if not found:
         what = f"No resource group {group}" if group else "Nothing"
         notes.print(f"{what} of azbench is in this subscription ({az.subscription}).")
         return
-    for left in found if format_ is PrintFormat.text else ():
+    for left in found:
         kept = kept_because[left.group]
         about = [left.region, f"owner {left.owner}", f"expires {left.expires}", left.state]
         fate = f"to be deleted{kept and f', although {kept}'}" if left in taken else f"kept: {kept}"
         say(f"{left.group}  ({', '.join(about)})  {fate}")
     if yes:
-        _delete(az, [left.group for left in taken])
+        _delete(az, [left.group for left in taken], left_of)
     else:
         ways = "`azbench cleanup --yes` deletes yours that have expired; --all-owners others' too."
         notes.print(ways)
 
 
-def _delete(az: Az, groups: list[str]) -> None:
-    """Delete groups one after the other; an interrupt ends it with the names of those that are left."""
+def _delete(az: Az, groups: list[str], left_of: dict[str, str]) -> None:
+    """Delete groups one after the other; an interrupt ends it with the names of those that are left.
+
+    `left_of` takes what is left of each, in words; empty: nothing.
+    """
     from azbenchlib.campaign.targets.azure import orphans
 
-    left = []
     for number, group in enumerate(groups):
         deleted = orphans.delete(az, group, lambda text: notes.print(text))
-        left += [deleted.left] if deleted.left else []
+        left_of[group] = deleted.left
         if deleted.interrupted:
-            left += [orphans.warning(az, name, "not begun") for name in groups[number + 1 :]]
-            notes.print(f"azbench: interrupted. {'; '.join(left)}")
+            left_of |= {name: orphans.warning(az, name, "not begun") for name in groups[number + 1 :]}
+            notes.print(f"azbench: interrupted. {'; '.join(filter(None, left_of.values()))}")
             raise KeyboardInterrupt
-    if left:
-        raise AzbenchError("; ".join(left))
+    if left := "; ".join(filter(None, left_of.values())):
+        raise AzbenchError(left)
     notes.print(f"Deleted: {len(groups)}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,11 +50,41 @@ def read(
         str | None,
         typer.Option(help="Unit of latencies in fio logs without an output beside them: us or ns."),
     ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            help="Read latency logs of any length: a row a window of this length, such as 1s, and direction. "
+            "t_s is the begin of the window; jobs are taken together."
+        ),
+    ] = None,
+    percentiles: Annotated[
+        str, typer.Option(help="With --window: the percentiles of each window.")
+    ] = "50,95,99,99.9",
 ) -> None:
     """Read benchmark outputs into tables. JSON is one object: table name to a list of records.
 
     The exit code is 2 if no run could be read; each file is named with the reason.
     """
+    if window is not None:
+        if output is not None or wide or format_ is ReadFormat.parquet:
+            raise InputError(
+                "--window prints one table, as table, csv or json; leave out --output and --wide"
+            )
+        from azbenchlib.cli import log_windows
+
+        log_windows.show(paths, window, percentiles, log_unit, format_)
+    else:
+        _read_tables(paths, format_, table, output, wide, log_unit)
+
+
+def _read_tables(
+    paths: Sequence[str],
+    format_: ReadFormat,
+    table: str,
+    output: Path | None,
+    wide: bool,
+    log_unit: str | None,
+) -> None:
     from azbenchlib.dataset.names import sorted_out
 
     sorted_out(paths)  # a wrong name is told before anything is loaded

@@ -83,6 +83,11 @@ class Code(StrEnum):
     )
     NOT_COMPLETE = "not_complete", (WARNING, ERROR), "The output ends before the tool was done."
     ROW_NOT_READ = "row_not_read", (WARNING, ERROR), "Some lines or figures are damaged and were left out."
+    METRICS_LEFT_OUT = (
+        "metrics_left_out",
+        INFO,
+        "The answer of Azure Monitor has metrics that no table has a place for; the others were read.",
+    )
     BROKEN_LINES = "broken_lines", (WARNING, ERROR), "Some lines are damaged and were left out."
     VALUE_OUT_OF_RANGE = (
         "value_out_of_range",
@@ -270,6 +275,19 @@ class Code(StrEnum):
         INFO,
         "The times of a log are those of the wall clock; they are counted from its first sample.",
     )
+    LOG_BINNED = (
+        "log_binned",
+        INFO,
+        "A log has too many latencies to keep each of them; they are counted in fio's bins, by window of "
+        "time.",
+        "Read exact percentiles by window with azbench read LOG --window 1s",
+    )
+    LOG_AVERAGED = (
+        "log_averaged",
+        WARNING,
+        "The values of a log are averages over time, from which no percentile can be had.",
+        "Log each I/O, or write a histogram log (write_hist_log)",
+    )
     HIST_LAYOUT_UNKNOWN = (
         "hist_layout_unknown",
         ERROR,
@@ -416,6 +434,12 @@ class Code(StrEnum):
         (WARNING, INFO),
         "The run was buffered (fio direct=0, iozone without -I), so it may have measured main memory. It is "
         "only worth knowing where the file is at least twice as large as the memory.",
+    )
+    AZURE_MONITOR = (
+        "counted_by_azure",
+        (INFO, WARNING),
+        "What Azure Monitor counted during the run, beside the figure of the tool, and what share of a limit "
+        "it says was used. It is a warning where the two rates are more than 10 % apart.",
     )
     TOO_SHORT = (
         "too_short",

@@ -7,19 +7,25 @@ do not, so merging goes over the bins. Source: fio ``stat.h`` and ``stat.c`` (``
 ``calc_clat_percentiles``), fio-3.41.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from azbenchlib.core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BITS = 6
 PER_OCTAVE = 1 << BITS
 REL_ERROR = 1 / (2 * PER_OCTAVE)  # 0.78 %: half a bin
 
 IntArray = npt.NDArray[np.int64]
+Shares = npt.NDArray[np.longdouble]
 
 
 def index_of(value_ns: npt.ArrayLike) -> IntArray:
@@ -96,14 +102,34 @@ def percentile(bin_ns: npt.ArrayLike, n: npt.ArrayLike, percentiles: Sequence[fl
         When the histogram is empty or a percentile is out of range.
     """
     values, counts = np.asarray(bin_ns, dtype=np.int64), np.asarray(n, dtype=np.int64)
-    wanted = np.asarray(percentiles, dtype=float)
     if counts.sum() <= 0:
         raise InputError("a histogram without I/Os has no percentiles")
-    if ((wanted <= 0) | (wanted > 100)).any():
-        raise InputError(f"percentiles must be above 0 and at most 100, not {list(percentiles)}")
     order = np.argsort(values)
-    cumulated = np.cumsum(counts[order]).astype(np.longdouble)
+    cumulated = np.cumsum(counts[order])
+    return values[order][np.searchsorted(cumulated, ranks(shares(percentiles), int(cumulated[-1])))]
+
+
+def shares(percentiles: Sequence[float]) -> Shares:
+    """Percentiles as shares of 1, in fio's arithmetic.
+
+    Parameters
+    ----------
+    percentiles : sequence of float
+        Each above 0 and at most 100.
+
+    Raises
+    ------
+    InputError
+        When one is out of range.
+    """
+    wanted = np.asarray(percentiles, dtype=float)
+    if not ((wanted > 0) & (wanted <= 100)).all():
+        raise InputError(f"percentiles must be above 0 and at most 100, not {list(percentiles)}")
     # In fio's arithmetic, long double: 99.9 as a double is a little more than 99.9, so p99.9 of 1,000
     # I/Os is the 1,000th and not the 999th. Rounding it away would differ from what fio prints.
-    reach = wanted.astype(np.longdouble) / 100 * cumulated[-1]
-    return values[order][np.searchsorted(cumulated, reach)]
+    return wanted.astype(np.longdouble) / 100
+
+
+def ranks(of: Shares, n: int) -> IntArray:
+    """Which of n sorted values, from 1, each share is: the first that it reaches."""
+    return np.ceil(of * n).astype(np.int64)

@@ -37,6 +37,11 @@ _METRICS = (
     "cache_hit_ratio",
     "queue_depth",
     "throttled_share",
+    "disk_lat_us",
+    "iops_consumed_pct",
+    "bw_consumed_pct",
+    "iops_credits_used_pct",
+    "bw_credits_used_pct",
 )
 BOUNDS = ("=", ">", "<", "~")
 SEVERITIES = tuple(severity.value for severity in Severity)
@@ -175,7 +180,9 @@ TABLES: dict[str, Table] = {
             "disks": _text("Names of the disks it drove, comma-separated"),
             "target": _text("File, directory or device that was driven"),
             "level": _text("job; or a sum of other rows: group, host, all", _LEVELS),
-            "tool": _text("fio, iozone, diskspd, iometer"),
+            "tool": _text(
+                "fio, iozone, diskspd, iometer; or Azure Monitor, whose samples begin at started_at"
+            ),
             "tool_version": _text("As the tool reports it"),
             "job": _text("Name of the job"),
             "job_index": _whole("Place of the job in its document, from 0"),
@@ -274,7 +281,9 @@ TABLES: dict[str, Table] = {
             "t_s": _real("Time since the start of the job", "s"),
             "value": _real("In the metric's unit", low=None),
             "bs_bytes": _whole("Block size of this I/O; NA for averages", "B"),
-            "object": _text("The disk or VM bucket that a lab sample speaks of"),
+            "object": _text(
+                "The disk, LUN or VM path that a sample of the lab or of Azure Monitor speaks of"
+            ),
         },
     ),
     "published": Table(
@@ -313,7 +322,7 @@ TABLES: dict[str, Table] = {
 
 def empty(table: str) -> pd.DataFrame:
     """A table without rows, every column in its place and dtype."""
-    return _empty(table).copy()
+    return _empty(table).copy(deep=False)  # pandas copies what is written to
 
 
 @cache
@@ -347,7 +356,7 @@ def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         return empty(table)
     columns = _columns(table, (name for row in rows for name in row))
     values = {name: [row.get(name) for row in rows] for name in columns}
-    data = pd.DataFrame({name: _series(table, name, told) for name, told in values.items()})
+    data = pd.DataFrame({name: _array(table, name, told) for name, told in values.items()})
     if len(rows) <= _FEW and all(map(_all_fit, TABLES[table].columns.values(), values.values())):
         return data  # found faster value by value
     return check(table, data)
@@ -386,7 +395,7 @@ def conform(table: str, data: pd.DataFrame) -> pd.DataFrame:
     """
     columns = _columns(table, data.columns)
     full = data.reindex(columns=columns)
-    return check(table, pd.DataFrame({name: _series(table, name, full[name]) for name in columns}))
+    return check(table, pd.DataFrame({name: _array(table, name, full[name]) for name in columns}, full.index))
 
 
 def fitting(table: str, data: Iterable[Mapping[str, Any]] | pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -444,7 +453,7 @@ def _columns(table: str, given: Iterable[str]) -> list[str]:
     return columns
 
 
-def _series(table: str, name: str, values: Sequence[Any] | pd.Series) -> pd.Series:
+def _array(table: str, name: str, values: Sequence[Any] | pd.Series) -> pd.api.extensions.ExtensionArray:
     """The values in the column's dtype, or an InputError that names the first that does not fit."""
     column = TABLES[table].columns[name]
     if column.dtype == TEXT and isinstance(values, list):
@@ -452,7 +461,7 @@ def _series(table: str, name: str, values: Sequence[Any] | pd.Series) -> pd.Seri
             if isinstance(value, str) and len(value) > _LONGEST_TEXT:
                 raise InputError(_misfit(table, name, value))
     try:
-        return pd.Series(values, dtype=column.dtype)
+        return pd.array(values, dtype=column.dtype)
     except (TypeError, ValueError, OverflowError, IndexError) as error:
         bad = next((value for value in values if not column.accepts(value)), values)
         raise InputError(_misfit(table, name, bad)) from error

@@ -1,8 +1,64 @@
 """The names of what can be measured on, so that a wrong one is told before anything is loaded."""
 
+import re
+from dataclasses import dataclass
+
 from azbenchlib.core.errors import InputError
 
-TARGET_NAMES = ("lab", "local", "azure")
+TARGET_NAMES = ("lab", "local", "azure", "ssh:USER@HOST")
+SSH = "ssh"
+
+# What ssh is given as a host is never taken for an option, and nothing in it means anything to a shell.
+_ADDRESS = re.compile(
+    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})@)?"
+    r"(?P<host>[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::(?P<port>[0-9]{1,5}))?"
+)
+
+
+@dataclass(frozen=True)
+class SshAddress:
+    """A host to log in to; the user and the port are those of ssh's own configuration where none is given."""
+
+    host: str
+    user: str = ""
+    port: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.user}@{self.host}" if self.user else self.host
+
+
+def kind_of(target: str) -> str:
+    """The kind of a target: its name without an address."""
+    return target.partition(":")[0]
+
+
+def ssh_address(target: str) -> SshAddress:
+    """The address in a target ``ssh:USER@HOST:PORT``.
+
+    Raises
+    ------
+    InputError
+        When it is none.
+    """
+    match = _ADDRESS.fullmatch(target.removeprefix(f"{SSH}:"))
+    port = int(match["port"]) if match and match["port"] else None
+    if match is None or not (port is None or 0 < port < 65536):
+        raise InputError(f"target '{target}': is no address; write ssh:USER@HOST or ssh:USER@HOST:PORT")
+    return SshAddress(match["host"].strip("[]"), match["user"] or "", port)
+
+
+def ssh_addresses(target: str) -> list[SshAddress]:
+    """The addresses in a target ``ssh:USER@HOST,USER@HOST``, each there once.
+
+    Raises
+    ------
+    InputError
+        When one is none, or is there twice.
+    """
+    found = [ssh_address(one) for one in target.removeprefix(f"{SSH}:").split(",")]
+    if twice := next((one for one in found if found.count(one) > 1), None):
+        raise InputError(f"target '{target}': {twice} is there twice; name each host once")
+    return found
 
 
 def check_target_name(name: str) -> None:
@@ -13,5 +69,7 @@ def check_target_name(name: str) -> None:
     InputError
         With the choices.
     """
-    if name not in TARGET_NAMES:
+    if name.startswith(f"{SSH}:"):
+        ssh_addresses(name)
+    elif name not in TARGET_NAMES:
         raise InputError(f"target '{name}' is unknown; the choices are: {', '.join(TARGET_NAMES)}")

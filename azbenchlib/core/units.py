@@ -38,6 +38,14 @@ _FIO_SIZE = re.compile(r"^(\d{1,30})\s*(?:([kmgtp])(ib|i|b)?|b)?$", re.IGNORECAS
 
 # More digits than any size has are refused here: Python makes no number of some thousands.
 _SIZE = re.compile(r"^(\d{1,30}(?:\.\d{1,30})?)\s*(?:([kmgt])i?)?b?$", re.IGNORECASE)
+_SECONDS = {
+    "ms": Fraction(1, 1000),
+    "s": Fraction(1),
+    "min": Fraction(60),
+    "h": Fraction(3600),
+    "d": Fraction(86_400),
+}
+_DURATION = re.compile(rf"([0-9]{{1,9}}(?:\.[0-9]{{1,6}})?) ?({'|'.join(_SECONDS)})")
 _QUOTED = 80  # characters of a text that a sentence repeats
 
 # What a user states. Thousands may be grouped: 24,000; a comma elsewhere is no decimal point.
@@ -105,6 +113,21 @@ def parse_size(text: str) -> int:
     if value.denominator != 1:
         raise InputError(f"'{text}' is not a whole number of bytes")
     return int(value)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of a duration with its unit: ``250ms``, ``1s``, ``1.5 min``, ``2h``.
+
+    Raises
+    ------
+    InputError
+        When the text is no duration, or has no unit.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if not match:
+        units = ", ".join(_SECONDS)
+        raise InputError(f"'{text[:_QUOTED]}' is not a duration; write a number with one of {units}: 10s")
+    return float(Fraction(match[1]) * _SECONDS[match[2]])
 
 
 def stated_size(text: str) -> int:

@@ -10,10 +10,12 @@ from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
 from azbenchlib.dataset import lab_outputs, manifest, setups
+from azbenchlib.dataset.files import Obstacle, files_at
 from azbenchlib.dataset.manifest import Manifest
-from azbenchlib.dataset.read import Obstacle, Tables, files_at, read_files, stack
+from azbenchlib.dataset.read import Tables, read_files, stack
 from azbenchlib.dataset.stored import Stored
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
+from azbenchlib.formats.source import Source
 from azbenchlib.verdict import checks
 
 
@@ -85,8 +87,15 @@ def _on_their_setups(runs: pd.DataFrame, found: Manifest) -> pd.DataFrame:
     def deepest(path: str) -> str | None:
         return next((name for name in map(str, PurePosixPath(path).parents) if name in folders), None)
 
+    def first_below(path: str) -> str | None:
+        """Of a file about several disks of a VM, which lies above the outputs of each."""
+        home = PurePosixPath(path).parent
+        below = [name for name in folders if PurePosixPath(name).is_relative_to(home) and len(home.parts) > 1]
+        return folders[below[0]].setup_id if below else None
+
     own = runs["source_path"].map(deepest, na_action="ignore")
     ids = own.map({name: setup.setup_id for name, setup in folders.items()}).astype(schema.TEXT)
+    ids = ids.fillna(runs["source_path"].map(first_below, na_action="ignore").astype(schema.TEXT))
     if len(found.setups) == 1 and not folders:
         runs = runs.assign(setup_id=runs["setup_id"].fillna(found.setups[0].setup_id))
     return runs.assign(

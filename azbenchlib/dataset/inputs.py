@@ -19,13 +19,14 @@ from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset import manifest, setups
 from azbenchlib.dataset.derived import STDIN_NAME, derived, raw_names, worth_keeping
+from azbenchlib.dataset.files import Obstacle, files_at
 from azbenchlib.dataset.from_raw import read_folder, read_loose
 from azbenchlib.dataset.manifest import RAW, Manifest
 from azbenchlib.dataset.names import MANIFEST_FILE, STDIN, same_place, sorted_out
-from azbenchlib.dataset.read import Obstacle, Tables, files_at
+from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import Stored
-from azbenchlib.formats.base import LARGEST_LOG, Source
+from azbenchlib.formats.source import LARGEST_LOG, Source
 
 # Files that are read, each with the name that it goes by, and those that are not, with the reason.
 Files = tuple[list[tuple[Path, str]], dict[Path, Obstacle]]

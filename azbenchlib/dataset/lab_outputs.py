@@ -22,7 +22,7 @@ from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import Manifest
 from azbenchlib.dataset.read import Tables, stack
 from azbenchlib.formats import lab_log
-from azbenchlib.formats.base import LARGEST_SOURCE
+from azbenchlib.formats.source import LARGEST_SOURCE
 
 ENGINE = "nbd"
 OFF = 0.05  # the clock of the lab's log may be so far from a power of two

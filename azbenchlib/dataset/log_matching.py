@@ -9,71 +9,21 @@ the logs of one prefix and job together.
 """
 
 import hashlib
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from azbenchlib.core.findings import Code
+from azbenchlib.dataset.log_names import Log
 from azbenchlib.formats.base import Beside
 
-# Source: fio init.c (gen_log_name), client.c (fio_client_handle_iolog), read at fio-3.41.
-LOG_NAME = re.compile(
-    r"^(?P<prefix>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist|lab)(?:\.(?P<job>\d{1,9}))?\.log(?:\.(?P<host>.+))?$"
-)
 LAB = "lab"  # the log of an emulated disk
 _RATES = ("bw", "iops")  # kinds that tell of one job, not of all jobs of a row
 # What holds for each job of a row and for the row.
 _SHARED = ["rw", "rwmix_read_pct", "bs_bytes", "bs_write_bytes", "iodepth", "direct", "ioengine", "target"]
 _ALIKE = ["rw", "bs_bytes", "iodepth"]  # what a description and its run do not differ in
-
-
-@dataclass(frozen=True, kw_only=True)
-class Log:
-    """A log by its name.
-
-    Attributes
-    ----------
-    folder, prefix, kind, host : str
-        Parts of its path; host is empty but for a client of servers.
-    job : int or None
-        The job's number from 1; None where the name has none.
-    sha256 : str
-        Hash of its content.
-    """
-
-    folder: str
-    prefix: str
-    kind: str
-    job: int | None
-    host: str
-    sha256: str
-    path: str
-
-    @classmethod
-    def named(cls, path: str, sha256: str) -> "Log | None":
-        """What a path tells; None where it is not named as fio names logs."""
-        name = LOG_NAME.match(Path(path).name)
-        if name is None:
-            return None
-        folder, job = str(Path(path).parent), int(name["job"]) if name["job"] else None
-        return cls(
-            folder=folder,
-            prefix=name["prefix"],
-            kind=name["kind"],
-            job=job,
-            host=name["host"] or "",
-            sha256=sha256,
-            path=path,
-        )
-
-    def is_with(self, other: "Log") -> bool:
-        """Whether both are of the same job."""
-        mine, its = ((log.folder, log.prefix, log.job, log.host) for log in (self, other))
-        return mine == its
 
 
 class Kin:

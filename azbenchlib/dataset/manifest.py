@@ -29,9 +29,9 @@ from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.privacy import masked
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset.names import MANIFEST_FILE as MANIFEST_FILE
+from azbenchlib.dataset.names import RAW as RAW
 from azbenchlib.model.disk_row import OF_SETUP, DiskRow
 
-RAW = "raw"
 LARGEST_MANIFEST = 8 * MIB  # of the file: the hashes of some 50,000 raw files
 MOST_SETUPS, _MOST_DISKS, MOST_FILES = 10_000, 1_000, 100_000  # so that no manifest takes gigabytes
 

@@ -13,6 +13,7 @@ from azbenchlib.core.nearest import nearest
 
 STDIN = "-"  # how standard input is named
 MANIFEST_FILE = "manifest.json"
+RAW = "raw"  # the folder of a dataset with the untouched outputs
 
 
 def is_dataset(folder: Path) -> bool:

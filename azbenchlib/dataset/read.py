@@ -3,100 +3,36 @@
 Memory, as measured: files are read one at a time, and told by their first 64 KiB; what nobody claims is not
 read further. A log is read some megabytes at a time and needs 200 bytes a line (a tenth of a gigabyte for
 500,000 lines), however long its lines are; a file that is read whole needs about 13 times its size. Ones
-larger than ``LARGEST_LOG`` and ``LARGEST`` of ``formats.base`` are left out with a finding, so one file needs
-at most some 8 GB. What stays are the tables: 100 bytes a row of samples.
+larger than ``LARGEST_LOG`` and ``LARGEST_SOURCE`` of ``formats.source`` are left out with a finding, so one
+file needs at most some 8 GB; logs of latencies longer than ``LONG_LOG`` become bins of some hundred windows
+while they are read, and may have any length. What stays are the tables: 100 bytes a row of samples.
 """
 
-import errno
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from azbenchlib import formats
-from azbenchlib.core import folders, schema
+from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.findings import ERROR, INFO, Code, Finding, Severity
+from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.units import MIB
-from azbenchlib.dataset.log_matching import LOG_NAME, Kin, Log, described_only
-from azbenchlib.formats import Format
-from azbenchlib.formats.base import LARGEST_LOG, LARGEST_SOURCE, Beside, Records, Source
+from azbenchlib.dataset.files import Obstacle
+from azbenchlib.dataset.log_matching import Kin, described_only
+from azbenchlib.dataset.log_names import LOG_NAME, Log
+from azbenchlib.formats import registry
+from azbenchlib.formats.base import Beside, Records, frames_of
+from azbenchlib.formats.fio import binned_log, log_lines
+from azbenchlib.formats.registry import Format
+from azbenchlib.formats.source import LARGEST_LOG, LARGEST_SOURCE, Source
 
 LOG_UNITS = ("us", "ns")
+_TOGETHER = 50_000  # rows, and half KiB of files, whose tables are made at once
 SHEET_TOLERANCE = 1e-6  # iozone prints what the cell of its spreadsheet holds with two decimals
 
 Tables = dict[str, pd.DataFrame]
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """Why a file is not read, as the end of a sentence, and how much that matters."""
-
-    why: str
-    severity: Severity = ERROR
-
-
-LINK_OUT = Obstacle("a link that leads out of the folder", INFO)
-LOOP = Obstacle("a loop of links")
-
-
-def files_at(path: Path) -> dict[Path, Obstacle | None]:
-    """The file itself, or all files below a folder, each with why it is not read; None where it is.
-
-    Hidden files are left out. Links are followed only to files within the folder.
-
-    Raises
-    ------
-    InputError
-        When there is no such file or folder, or the folder holds no file.
-    """
-    try:
-        is_folder, is_there = path.is_dir(), path.is_symlink() or path.exists()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
-    if is_folder:
-        found = dict(_walk(path))
-        if not found:
-            raise InputError(
-                f"{path}: the folder holds no file; benchmark outputs are needed, such as fio's JSON"
-            )
-        return found
-    if not is_there:
-        raise InputError(f"{path}: no such file or folder")
-    return {path: _obstacle(path)}
-
-
-def _walk(folder: Path) -> Iterator[tuple[Path, Obstacle | None]]:
-    home = folder.resolve()
-    closed: list[OSError] = []
-    for place, inner, names in folders.walk(folder, onerror=closed.append):
-        yield from ((path, why) for name in inner if (why := _leads_astray(path := place / name, home)))
-        for path in (place / name for name in names):
-            yield path, _leads_astray(path, home) or _obstacle(path)
-    for error in closed:
-        yield Path(str(error.filename)), Obstacle(error.strerror or str(error))
-
-
-def _leads_astray(path: Path, home: Path) -> Obstacle | None:
-    """Why a link is not followed; None for what is no link, or leads to something within the folder."""
-    try:
-        return None if not path.is_symlink() or path.resolve().is_relative_to(home) else LINK_OUT
-    except (OSError, RuntimeError):  # RuntimeError: before Python 3.13, and where links are too many
-        return LOOP
-
-
-def _obstacle(path: Path) -> Obstacle | None:
-    """Why a path cannot be read, as far as it can be told without opening it."""
-    try:
-        path.stat()
-        return None if path.is_file() else Obstacle("a pipe, a socket or a device")
-    except FileNotFoundError:
-        return Obstacle("a link to nowhere")
-    except OSError as error:
-        return LOOP if error.errno == errno.ELOOP else Obstacle(error.strerror or str(error))
 
 
 def read_files(
@@ -122,18 +58,25 @@ def read_files(
     """
     if log_unit not in (None, *LOG_UNITS):
         raise InputError(f"log unit '{log_unit}' is not one of: {', '.join(LOG_UNITS)}")
-    parts = [_not_read(str(path), why) for path, why in (left_out or {}).items()]
+    read = [_not_read(str(path), why) for path, why in (left_out or {}).items()]
     logs: dict[Log, tuple[Path, Format]] = {}
+    parts: list[Tables] = []
+    held = 0
     for file, shown in files:
         source = Source(shown, file=file)
         try:
-            fmt = formats.recognise(source)
+            fmt = registry.recognise(source)
             if fmt and (log := _as_log(source, fmt)):
                 logs[log] = (file, fmt)
             else:
-                parts.append(_read(source, fmt))
+                read.append(_read(source, fmt))
         except OSError as error:
-            parts.append(_not_read(shown, Obstacle(error.strerror or str(error))))
+            read.append(_not_read(shown, Obstacle(error.strerror or str(error))))
+        held += read[-1].weight if read else 0
+        if held > _TOGETHER:
+            parts += frames_of(read)
+            read, held = [], 0
+    parts += frames_of(read)
     parts += _read_logs(logs, stack("runs", [part["runs"] for part in parts]), log_unit)
     tables = {name: stack(name, [part[name] for part in parts]) for name in schema.TABLES}
     tables["findings"] = _without_included(tables["findings"])
@@ -142,29 +85,39 @@ def read_files(
 
 def _as_log(source: Source, fmt: Format) -> Log | None:
     """A log that is named as fio names them, and not too large; None for every other file."""
-    if not fmt.needs_beside or source.size_bytes > LARGEST_LOG:
+    if not fmt.needs_beside or _is_too_large(source, fmt):
         return None
     return Log.named(source.path, source.sha256)
 
 
-def _read(source: Source, fmt: Format | None, beside: Beside | None = None) -> Tables:
-    """The tables of one file, unless it is empty, compressed or too large."""
+def _largest(fmt: Format) -> int:
+    return LARGEST_LOG if fmt.needs_beside else LARGEST_SOURCE
+
+
+def _is_too_large(source: Source, fmt: Format) -> bool:
+    """Whether a file takes too much memory; a long log of latencies takes little."""
+    return source.size_bytes > _largest(fmt) and not binned_log.is_long(
+        source, log_lines.kind_of(source.path)
+    )
+
+
+def _read(source: Source, fmt: Format | None, beside: Beside | None = None) -> Records:
+    """The rows of one file, unless it is empty, compressed or too large."""
     name = Path(source.path).name
     records = Records(source)
-    largest = LARGEST_LOG if fmt and fmt.needs_beside else LARGEST_SOURCE
     if source.size_bytes == 0 and LOG_NAME.match(name):
         records.finding(Code.EMPTY_LOG, f"{source.path}: an empty log; fio had nothing to write")
     elif ".log.fz" in name:
         message = f"{source.path}: a compressed log, which fio alone can unpack"
         advice = f"fio --inflate-log={name} > {name.replace('.log.fz', '.log')}"
         records.finding(Code.COMPRESSED_LOG, message, advice)
-    elif fmt and source.size_bytes > largest:
-        size, most = source.size_bytes / MIB, largest / MIB
+    elif fmt and _is_too_large(source, fmt):
+        size, most = source.size_bytes / MIB, _largest(fmt) / MIB
         message = f"{source.path}: {size:,.0f} MiB are too much to read at once; at most {most:,.0f}"
         records.finding(Code.TOO_LARGE, message)
     else:
-        return formats.read_as(fmt, source, beside)
-    return records.frames()
+        return registry.records_as(fmt, source, beside)
+    return records
 
 
 def _read_logs(
@@ -190,9 +143,9 @@ def _read_logs(
 def _read_log(source: Source, fmt: Format, beside: Beside) -> Tables:
     """The tables of a log, which may have gone meanwhile."""
     try:
-        return _read(source, fmt, beside)
+        return _read(source, fmt, beside).frames()
     except OSError as error:
-        return _not_read(source.path, Obstacle(error.strerror or str(error)))
+        return _not_read(source.path, Obstacle(error.strerror or str(error))).frames()
 
 
 def _of_one_run(parts: list[Tables]) -> Tables:
@@ -214,11 +167,11 @@ def _tables_with(**rows: list[dict[str, Any]]) -> Tables:
     return {name: schema.frame(name, rows.get(name, [])) for name in schema.TABLES}
 
 
-def _not_read(path: str, obstacle: Obstacle) -> Tables:
+def _not_read(path: str, obstacle: Obstacle) -> Records:
     records = Records(Source(path))
     message = f"{records.source.path}: not read: {obstacle.why}"
     records.finding(Code.NOT_READ, message, severity=obstacle.severity)
-    return records.frames()
+    return records
 
 
 def _without_included(findings: pd.DataFrame) -> pd.DataFrame:

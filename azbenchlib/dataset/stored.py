@@ -25,7 +25,8 @@ from azbenchlib.core.files import fault_of_file, leads_out, read_bounded, write_
 from azbenchlib.core.findings import Code
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset import manifest
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
+from azbenchlib.formats.source import Source
 
 _TABLES = "tables"
 STAMP = "from.json"  # what the Parquet files were made from

@@ -8,7 +8,8 @@ nothing is lost without a word.
 import re
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
+from azbenchlib.formats.source import Source
 
 # Name of the formats -> what stands in their lines alone, and the line. Repetitions have bounds and take no
 # line ends, so that no text takes longer than its length.

@@ -1,12 +1,9 @@
-"""What every reader gets and gives: a source of bytes in, records per table out."""
+"""What every reader gives: records per table."""
 
-import hashlib
-import io
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -14,120 +11,9 @@ import pandas as pd
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding, Severity
-from azbenchlib.core.units import MIB
+from azbenchlib.formats.source import Source
 
-_OPENING = 64 * 1024  # bytes that tell a format; no more is read of a file that nobody claims
-LARGEST_SOURCE = 256 * MIB  # of a file that is read whole
-LARGEST_LOG = 1024 * MIB  # some 45 million lines
-_BLOCK = 4 * 1024 * 1024  # characters that a reader of long files holds at a time
-LONGEST_LINE = 64 * 1024  # the longest line that any tool writes, a histogram log's, has some 40,000
 LONGEST_MESSAGE = 2000  # characters of what a finding says
-_CUT = "\0"  # ends what is left of a longer line, which no format takes for whole
-
-_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
-
-
-class Source:
-    """One raw file: the name it goes by, and its content, which is read when it is asked for.
-
-    Parameters
-    ----------
-    path : str
-        The name it goes by.
-    data : bytes, optional
-        The content, where it is at hand.
-    file : Path, optional
-        Where the content is, and the files that it includes.
-    """
-
-    def __init__(self, path: str, data: bytes | None = None, file: Path | None = None) -> None:
-        # bytes of a name that are no UTF-8 are shown escaped, so that every table and page can be written
-        self.path = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        self._data, self._file = data, file
-
-    @classmethod
-    def of(cls, path: Path) -> "Source":
-        """The file at `path`, called by that path."""
-        return cls(str(path), file=path)
-
-    def _open(self) -> io.BufferedReader | io.BytesIO:
-        # the kernel's own files say that they are empty, and reading some of them never ends
-        if self._file is None or not self.size_bytes:
-            return io.BytesIO(self._data or b"")
-        return self._file.open("rb")
-
-    @cached_property
-    def data(self) -> bytes:
-        """The bytes, untouched."""
-        with self._open() as file:
-            return file.read()
-
-    @cached_property
-    def size_bytes(self) -> int:
-        """How long it is."""
-        return len(self._data or b"") if self._file is None else self._file.stat().st_size
-
-    @cached_property
-    def sha256(self) -> str:
-        """Hash of the content."""
-        with self._open() as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
-    @cached_property
-    def _start(self) -> bytes:
-        with self._open() as file:
-            return file.read(_OPENING)
-
-    @property
-    def _encoding(self) -> str:
-        return next((encoding for mark, encoding in _MARKS if self._start.startswith(mark)), "utf-8")
-
-    @cached_property
-    def opening(self) -> str:
-        """The first 64 KiB as text, for telling the format."""
-        return self._start.decode(self._encoding, errors="replace")
-
-    @cached_property
-    def text(self) -> str:
-        """The content as text; bytes that are no UTF-8 are replaced, a byte order mark is honoured."""
-        return self.data.decode(self._encoding, errors="replace")
-
-    def blocks(self) -> Iterator[str]:
-        """The content as text, some megabytes of whole lines at a time, each line ending in a newline.
-
-        A line of more than 64 KiB is cut short and marked with a NUL, so memory is bounded for any file.
-        """
-        with io.TextIOWrapper(self._open(), self._encoding, errors="replace", newline=None) as file:
-            rest, cutting = "", False
-            while block := file.read(_BLOCK):
-                if cutting:
-                    _, end, block = block.partition("\n")
-                    cutting = not end
-                whole, end, rest = (rest + block).rpartition("\n")
-                if whole or end:
-                    yield whole + end
-                if len(rest) > LONGEST_LINE:
-                    yield rest[:LONGEST_LINE] + _CUT + "\n"
-                    rest, cutting = "", True
-            if rest:
-                yield rest + "\n"
-
-    def beside(self, name: str) -> "Source | None":
-        """A file that this one names: only one in its own folder or a folder below, and no link out."""
-        if self._file is None or not name or "\0" in name:
-            return None
-        home = self._file.parent.resolve()
-        try:
-            file = (home / name).resolve()
-            if not file.is_relative_to(home) or not file.is_file():
-                return None
-        except (OSError, RuntimeError):  # too long a name, a loop of links
-            return None
-        return Source(str(Path(self.path).parent / name), file=file)
-
-    def run_id(self, doc: int, place: int | str) -> str:
-        """Name of a run: the same for the same content, document and place, wherever the file lies."""
-        return hashlib.sha256(f"{self.sha256}:{doc}:{place}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -154,6 +40,7 @@ class Records:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.begins_as = ""  # the format that claimed the file
         self._rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._frames: dict[str, list[pd.DataFrame]] = defaultdict(list)
 
@@ -189,9 +76,36 @@ class Records:
     def frames(self) -> dict[str, pd.DataFrame]:
         """A frame for every table of the schema, empty ones included.
 
-        A value that its column cannot hold is left out, and a finding names it.
+        A value that its column cannot hold is left out, and a finding names it; so does one a file that holds
+        nothing of the format that it begins as.
         """
-        return {table: self._frame(table) for table in schema.TABLES}  # findings come last
+        tables = {table: self._frame(table) for table in schema.TABLES if table != "findings"}
+        self._tell_if_nothing(any(len(rows) for rows in tables.values()))
+        return tables | {"findings": self._frame("findings")}
+
+    @property
+    def rows(self) -> Mapping[str, list[dict[str, Any]]] | None:
+        """The rows of each table; None where there are frames too, or nothing that a finding has told."""
+        kept = any(rows for table, rows in self._rows.items() if table != "findings")
+        return None if any(self._frames.values()) or self._is_hollow(kept) else self._rows
+
+    @property
+    def weight(self) -> int:
+        """About how much is held: rows, and half KiB of the file."""
+        return sum(map(len, self._rows.values())) + self.source.size_bytes // 512
+
+    def _is_hollow(self, kept: bool) -> bool:
+        """Whether nothing is kept of a file of a known format, and nothing tells why."""
+        told = any(row["severity"] != Severity.INFO for row in self._rows["findings"])
+        return bool(self.begins_as) and not (kept or told)
+
+    def _tell_if_nothing(self, kept: bool) -> None:
+        if self._is_hollow(kept):
+            message = (
+                f"{self.source.path}: it begins as {self.begins_as} does, and holds nothing that can be kept"
+            )
+            self.finding(Code.NO_FIGURES, message, "Measure again, or compare it with a whole one")
+            self.begins_as = ""
 
     def _frame(self, table: str) -> pd.DataFrame:
         parts = [part for part in self._frames[table] if len(part)]
@@ -210,6 +124,31 @@ class Records:
             message = f"{self.source.path}: {misfit}; left out"
             self.finding(Code.VALUE_OUT_OF_RANGE, message)
         return rows
+
+
+def frames_of(several: Sequence[Records]) -> list[dict[str, pd.DataFrame]]:
+    """The tables of several files in their order, each as :meth:`Records.frames` makes them.
+
+    Those of files with rows alone are made together: a table takes about as long to make as a hundred rows.
+    """
+    found = []
+    for is_plain, group in groupby(several, key=lambda records: records.rows is not None):
+        some = list(group)
+        together = _together(some) if is_plain else None
+        found += [records.frames() for records in some] if together is None else [together]
+    return found
+
+
+def _together(several: Sequence[Records]) -> dict[str, pd.DataFrame] | None:
+    """The tables of all; None where a value fits no column, which is told by its file."""
+    told = [records.rows or {} for records in several]
+    try:
+        return {
+            table: schema.frame(table, [row for rows in told for row in rows.get(table, ())])
+            for table in schema.TABLES
+        }
+    except InputError:
+        return None
 
 
 def _writable(text: str) -> str:

@@ -15,7 +15,8 @@ import pandas as pd
 
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
-from azbenchlib.formats.base import Beside, Records, Source
+from azbenchlib.formats.base import Beside, Records
+from azbenchlib.formats.source import Source
 
 MARK = '{"azbench_lab": 1,'  # how the first line begins
 START = "started_unix_s"

@@ -25,7 +25,8 @@ from typing import Any
 from azbenchlib.core import schema
 from azbenchlib.core.findings import ERROR, Code, job_label
 from azbenchlib.core.units import GB, GIB, KB, KIB, MB, MIB, NS_PER_US, US_PER_MS, US_PER_S
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
+from azbenchlib.formats.source import Source
 
 REQUIRED = {"source_file", "source_line", "experiment", "quantity", "stat", "value", "unit"}
 # Other spellings of the same columns that collections of published figures use.

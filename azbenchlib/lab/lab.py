@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 from pathlib import Path
@@ -154,6 +155,31 @@ class Lab:
         if self._process is None:
             raise AzbenchError(_NOT_RUNNING)
         return self._process.totals()
+
+    def dilate(self, time_scale: float) -> None:
+        """Go on under another dilation factor, for the next run on it; credits and cache stay as they are.
+
+        Start with the smallest factor: what a limit lets pass at once after a pause is so many emulated
+        seconds of it, and was set then.
+
+        Parameters
+        ----------
+        time_scale : float
+            k, from now on.
+
+        Raises
+        ------
+        InputError
+            When it is not above 0.
+        AzbenchError
+            When the server does not run.
+        """
+        if not 0 < time_scale < math.inf:
+            raise InputError(f"time scale {time_scale}: a number above 0 is needed")
+        if self._process is None:
+            raise AzbenchError(_NOT_RUNNING)
+        self._process.dilate(time_scale)
+        self.time_scale = time_scale
 
     def _order(self) -> ServerConfig:
         return ServerConfig(

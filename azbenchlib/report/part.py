@@ -95,6 +95,7 @@ class RunVerdict:
             Code.BASE_NOT_SEEN: any(label.burst for label in binding),
             Code.NO_DOCUMENTED_LIMIT: Label.UNKNOWN in binding,
             Code.SEVERAL_LEVELS: True,
+            Code.AZURE_MONITOR: True,
         }
         return [
             finding

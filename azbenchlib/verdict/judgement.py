@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
@@ -12,11 +11,10 @@ from azbenchlib.core.findings import Finding
 from azbenchlib.core.units import sum_known
 from azbenchlib.model.setup import Setup
 from azbenchlib.verdict.candidates import Level, Route, Stage, routes
-from azbenchlib.verdict.checks.limits import check_flow
+from azbenchlib.verdict.checks.limits import base_not_seen, check_flow
 from azbenchlib.verdict.controls import controls
 from azbenchlib.verdict.evidence import stalled
 from azbenchlib.verdict.labels import Label
-from azbenchlib.verdict.likelihoods import HARD
 from azbenchlib.verdict.next_run import NextRun, next_run
 from azbenchlib.verdict.open_facts import open_fact
 from azbenchlib.verdict.posterior import Posterior, posterior
@@ -191,7 +189,8 @@ def _judge(
     got = rates(flow.observation)
     findings = check_flow(flow, found)
     findings += controls(believed.route, runtime, other_rows)
-    unseen = _base_not_seen(flow, believed)
+    stage = base_not_seen(flow, believed.route)
+    unseen = stage.lasts_s if stage and stage.burst and stage.burst.label in believed.top else None
     doubtful = believed.sure < BOUND or unseen is not None or believed.top[0] in UNSETTLED
     proposed = next_run(flow, believed.route, believed.top, believed.runner_up, unseen) if doubtful else None
     fact = open_fact(flow, setup, believed) if believed.sure < BOUND else None
@@ -222,16 +221,6 @@ def _with_stalls(flow: Flow, believed: Posterior) -> Posterior:
     shares: Mapping[Label, float] = {label: 0.03 * part for label, part in believed.probability.items()}
     rest = {label: share for label, share in shares.items() if label != stall}
     return replace(believed, probability={stall: 1 - sum(rest.values())} | rest, top=(stall,))
-
-
-def _base_not_seen(flow: Flow, believed: Posterior) -> float | None:
-    """Seconds that full credits last, where the run bursts and ended before."""
-    runtime = flow.observation.runtime_s
-    for stage in believed.route.stages:
-        lasts = stage.burst is not None and stage.base.use > HARD and math.isfinite(stage.lasts_s)
-        if lasts and stage.burst and stage.burst.label in believed.top:
-            return stage.lasts_s if runtime is None or runtime < stage.lasts_s else None
-    return None
 
 
 def _limit_rows(route: Route, runtime_s: float | None, rows: Rows, as_of: str | None) -> list[LimitRow]:

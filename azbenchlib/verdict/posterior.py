@@ -33,6 +33,7 @@ CREDITS_SPENT = 0.02  # chance that a burst lasts longer than full credits
 UNLIKELY = 0.05
 LEAST = 1e-9  # a label with less is left out
 PARTLY_CACHED = 0.5  # chance that buffered I/O is served in part by the page cache
+OPEN_DOUBT = 0.01  # where the setup is not stated whole: what fits may fit by chance; by the simulator
 SETTLES = 0.01  # so much more probability of the likeliest label makes it worth stating a fact
 _ROUNDING = 1e-9  # 64,000 × 8 KiB is 1.024 times 512 MB/s: exactly as far apart as may tie
 
@@ -84,10 +85,24 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     probability = {label: part / total for label, part in ranked if part / total > LEAST}
     scale = math.fsum(probability.values())
     probability = {label: part / scale for label, part in probability.items()}
+    if any(route.facts for route in found):
+        probability = _doubted(probability)
     sums = [sum(parts.values()) for parts in by_route]
     best = found[sums.index(max(sums))]
     fact = _open_fact(found, by_route)
     return Posterior(probability, best, _ties(probability, best), fact)
+
+
+def _doubted(probability: dict[Label, float]) -> dict[Label, float]:
+    """The probabilities, a little of the first going to the others in their proportion."""
+    first, *others = probability
+    given = OPEN_DOUBT * probability[first]
+    rest = math.fsum(probability[label] for label in others)
+    if not rest:
+        return probability
+    return {first: probability[first] - given} | {
+        label: probability[label] * (1 + given / rest) for label in others
+    }
 
 
 def _passed(flow: Flow, found: Sequence[Route]) -> dict[tuple[tuple[str, str], ...], float]:

@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from azbenchlib import Report, analysis
+from azbenchlib import Report
 from azbenchlib.advisor.achieved import achieved
 from azbenchlib.advisor.cheaper import demand_of
 from azbenchlib.advisor.load_market import market
 from azbenchlib.analysis import concurrency, grouping, summary, totals
 from azbenchlib.analysis.matched_runs import counterparts
+from azbenchlib.analysis.merge import merge
 from azbenchlib.analysis.mix import read_share
 from azbenchlib.cli import app
 from azbenchlib.core import schema
@@ -112,7 +113,7 @@ def every_part(folder: Path) -> dict[str, float]:
         "rates": float(grouping.rates(arrangement)["iops"].sum()),
         "table": float(summary.results_table(arrangement, tables)["iops"].sum()),
         "card": float(card.rate["iops"]),
-        "merged": float(analysis.merge(tables, by=("setup_id",)).rates["iops"].sum()),
+        "merged": float(merge(tables, by=("setup_id",)).rates["iops"].sum()),
         "verdict": sum(flow.observation.iops or 0 for flow in judged.run.flows),
         "delivered": float(achieved(tables).iops or 0),
         "cost": float(bills.workloads(part)["iops"].iloc[0]),

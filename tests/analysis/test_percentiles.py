@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import analysis
-from azbenchlib.analysis import grouping, setup_names, summary, timeline
+from azbenchlib.analysis import grouping, percentiles, setup_names, summary, timeline
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB
@@ -74,14 +73,14 @@ def timed(samples: dict[str, list[int]], with_bins: bool = True, **run: object) 
 
 @pytest.mark.parametrize(("percentile", "n"), [(50, 6), (97.5, 146), (99, 368), (99.9, 3688), (99.99, 36887)])
 def test_fewest_samples_of_a_percentile(percentile, n):
-    assert analysis.min_samples(percentile) == n
+    assert percentiles.min_samples(percentile) == n
 
 
 @settings(deadline=None)
 @given(st.floats(0.1, 99.9999))
 def test_so_many_samples_reach_beyond_the_percentile(percentile):
     """The largest of n lies above it with 97.5 %; that of n - 1 with less."""
-    n, q = analysis.min_samples(percentile), percentile / 100
+    n, q = percentiles.min_samples(percentile), percentile / 100
     assert 1 - q**n >= 0.975 * (1 - 1e-12)
     assert n == 1 or 1 - q ** (n - 1) < 0.975 * (1 + 1e-12)
 
@@ -89,18 +88,18 @@ def test_so_many_samples_reach_beyond_the_percentile(percentile):
 @pytest.mark.parametrize("percentile", [0, 100, -1, 200, float("nan")])
 def test_no_number_of_samples_bounds_the_ends(percentile):
     with pytest.raises(InputError, match=f"not {percentile}"):
-        analysis.min_samples(percentile)
+        percentiles.min_samples(percentile)
 
 
 def test_wide_gives_a_column_each_and_invents_none():
     told = Dataset.read(FIO / "randrw.json").percentiles
-    table = analysis.wide(told, [99, 50, 12.5, 99.99999])
+    table = percentiles.wide(told, [99, 50, 12.5, 99.99999])
     assert list(table.columns) == ["run_id", "ddir", "lat_kind", "p99", "p50", "p12.5", "p99.99999"]
     assert len(table) == len(told.drop_duplicates(["run_id", "ddir", "lat_kind"]))
     one = told[(told["ddir"] == "read") & (told["percentile"] == 99)]
     assert table.loc[table["ddir"] == "read", "p99"].tolist() == one["lat_us"].tolist()
     assert table[["p12.5", "p99.99999"]].isna().all(axis=None)
-    assert analysis.wide(schema.empty("percentiles"), [50]).empty
+    assert percentiles.wide(schema.empty("percentiles"), [50]).empty
 
 
 samples = st.lists(st.integers(0, 10**7), min_size=1, max_size=40)
@@ -111,14 +110,14 @@ samples = st.lists(st.integers(0, 10**7), min_size=1, max_size=40)
 def test_merged_percentiles_are_those_of_the_pooled_samples(jobs, percentile):
     apart = [entry for i, job in enumerate(jobs) for entry in bins_of(f"r{i}", job)]
     pooled = bins_of("r", [value for job in jobs for value in job])
-    merged = analysis.merged(schema.frame("bins", apart), [percentile])
-    alone = analysis.merged(schema.frame("bins", pooled), [percentile])
+    merged = percentiles.merged(schema.frame("bins", apart), [percentile])
+    alone = percentiles.merged(schema.frame("bins", pooled), [percentile])
     pd.testing.assert_frame_equal(merged, alone)
 
 
 def test_without_bins_nothing_is_merged():
     with pytest.raises(InputError, match="without bins; run fio with --output-format=json"):
-        analysis.merged(schema.empty("bins"), [99])
+        percentiles.merged(schema.empty("bins"), [99])
 
 
 # ---- labels

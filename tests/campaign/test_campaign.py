@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 
 from azbenchlib import campaign
 from azbenchlib.campaign import host
+from azbenchlib.campaign.interrupts import SAME_S
+from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.targets.local import data as local
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, UnsafeTargetError
@@ -295,6 +297,12 @@ def start(tmp_path: Path, runtime_s: float) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.DEVNULL)
 
 
+def begun(tmp_path: Path, run: str) -> bool:
+    """Whether the journal says that a run was begun."""
+    events = Journal(tmp_path / "ds").events()
+    return any(event["event"] == JournalEvent.BEGUN and event["run"] == run for event in events)
+
+
 def wait_for(what: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 300
     while not what():
@@ -343,11 +351,32 @@ def test_a_killed_run_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
 
 
 @fio
-def test_an_interrupt_ends_fio_and_cleans_up(tmp_path: Path) -> None:
+def test_an_interrupt_ends_the_campaign_after_the_run_in_hand(tmp_path: Path) -> None:
+    process = start(tmp_path, runtime_s=1)
+    wait_for(lambda: begun(tmp_path, "randread-4k-qd2"))
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) != 0
+    assert not (tmp_path / local.DATA_FILE).exists()
+    told = [(event["event"], event.get("run")) for event in Journal(tmp_path / "ds").events()[1:]]
+    assert told == [
+        (JournalEvent.BEGUN, "randread-4k-qd2"),
+        (JournalEvent.KEPT, "randread-4k-qd2"),
+        (JournalEvent.INTERRUPTED, None),
+    ]
+
+
+@fio
+@pytest.mark.parametrize(
+    "signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)], ids=["twice", "term"]
+)
+def test_two_interrupts_end_fio_and_clean_up(tmp_path: Path, signals: tuple[signal.Signals, ...]) -> None:
     raw = tmp_path / "ds" / "raw"
     process = start(tmp_path, runtime_s=30)
     wait_for(lambda: (raw / ".part-randread-4k-qd2").exists() and fio_processes(tmp_path) == 2)
-    process.send_signal(signal.SIGINT)
+    for number, one in enumerate(signals):
+        if number:  # signals that come together are one
+            time.sleep(SAME_S + 0.1)
+        process.send_signal(one)
     assert process.wait(10) != 0
     assert not fio_processes(tmp_path)
     assert not (tmp_path / local.DATA_FILE).exists()
@@ -514,7 +543,8 @@ def test_the_notebook_measures(tmp_path: Path) -> None:
     executed = execute.run_notebook(NOTEBOOK, parameters, tmp_path / "out.ipynb")
     shown = {cell.id: cell.outputs for cell in executed.cells if cell.cell_type == "code"}
     lines = "".join(output["text"] for output in shown["measure"]).splitlines()
-    assert re.fullmatch(r"1/2 randread 4\u00a0KiB, QD 2: [\d,]+ IOPS", lines[-2])
+    left = r" \(about [\d.]+\u00a0s left; next: randwrite 4\u00a0KiB, QD 2\)"
+    assert re.fullmatch(r"1/2 randread 4\u00a0KiB, QD 2: [\d,]+ IOPS" + left, lines[-2])
     assert re.fullmatch(r"2/2 randwrite 4\u00a0KiB, QD 2: [\d,]+ IOPS", lines[-1])
     assert len(manifest.load(tmp_path / "ds").raw) == 12
     assert "4\u00a0KiB, QD\u00a02" in shown["results"][0]["data"]["text/html"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from azbenchlib import campaign
-from azbenchlib.campaign import outputs, plan
+from azbenchlib.campaign import journal, outputs, plan
 from azbenchlib.campaign.targets.local.plan import make
 from azbenchlib.campaign.workloads import fio
 from azbenchlib.core.errors import InputError
@@ -73,7 +73,9 @@ def test_every_file_is_flushed_before_its_rename_and_its_folder_after(
         assert recorder.flushes(new.parent, i, end), f"{new.parent} is not flushed before the next step"
     placed = {new for _, _, new in into}
     made = {path for path in folder.rglob("*") if path.is_file()}
-    assert placed == made  # nothing comes into a dataset but by a rename
+    grown = folder / journal.JOURNAL_FILE
+    assert placed | {grown} == made  # nothing comes into a dataset but by a rename, and what is only added to
+    assert recorder.flushes(grown, 0, len(recorder.events)) == len(journal.Journal(folder).events())
     for path in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
         assert recorder.flushes(path.parent, 0, len(recorder.events)), f"{path.parent} does not keep {path}"
 

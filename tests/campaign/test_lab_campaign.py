@@ -169,7 +169,7 @@ def wait_for(what: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_neither_lab_nor_fio_outlives_it(how: signal.Signals, file: Path, tmp_path: Path) -> None:
     process = start(file, tmp_path / "ds")
     wait_for(lambda: "--name=drain" in _processes() and running())

@@ -13,8 +13,8 @@ from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, MIB
-from azbenchlib.formats.base import Source
 from azbenchlib.formats.fio.jobfile import read_fio_jobfile
+from azbenchlib.formats.source import Source
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "campaigns").glob("*.yaml"))
@@ -252,7 +252,8 @@ def test_the_zone_redundant_workloads_are_those_of_the_publication():
     found = measurement_file.load(ROOT / "campaigns" / "zone-redundant-disks.yaml")
     jobs = Path(CORPUS) / "fio/jobfile/tkubica12_cloud-storage-tests"
     for workload in found.workloads():
-        kind, _, direction = workload.name.partition("-")
+        kind = "sync" if workload.iodepth == 1 else "async"
+        direction = workload.rw.removeprefix("rand")
         path = jobs / f"tkubica12__zone-redundant-disks__zrs{kind}{direction}.ini"
         (asked,) = read_fio_jobfile(Source.of(path)).frames()["runs"].to_dict("records")
         ours = (workload.rw, workload.bs_bytes, workload.iodepth, workload.size_bytes, workload.direct)

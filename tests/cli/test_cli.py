@@ -126,7 +126,7 @@ def test_nothing_of_a_known_format_is_exit_code_2_with_the_choices(tmp_path: Pat
         (("report", "no/where"), "no/where: no such file or folder"),
         (
             ("run", "-p", "nonsense=1"),
-            "01_measure.ipynb has no parameter 'nonsense'; it has: file, target, quick, longest_s, dataset",
+            "01_measure.ipynb has no parameter 'nonsense'; it has: file, target, quick, repeats, longest_s",
         ),
         (("run", "-p", "runtime_s=fast"), "01_measure.ipynb: parameter runtime_s must be int, not 'fast'"),
         (("run", "-p", "runtime_s"), "'runtime_s' is no parameter; write name=value"),
@@ -171,8 +171,9 @@ def test_run_then_report(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if line.endswith("IOPS")]
+    lines = [line for line in done.stdout.splitlines() if " IOPS" in line]
     assert [line.split()[0] for line in lines] == ["1/4", "2/4", "3/4", "4/4"]
+    assert all(" left; next: rand" in line for line in lines[:-1])
     assert (tmp_path / "ds" / "measure.ipynb").is_file()
     done = azbench("report", "ds", LOCAL_DISKS, "-o", "out", "--title", "Ours & theirs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -195,7 +196,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_leaves_no_data_file(tmp_path: 
         "-p",
         "size=16m",
         "-p",
-        "runtime_s=60",
+        "runtime_s=3",
     ]
     process = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -17,7 +17,8 @@ from azbenchlib.cli.examples import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
 FIO = ROOT / "tests" / "data" / "fio"
-NO_RESULT = {"run", "lab start", "lab watch", "lab mount", "catalog refresh"}  # they measure, serve or fetch
+# they measure, serve, fetch or open something
+NO_RESULT = {"schema", "run", "learn", "lab start", "lab watch", "lab mount", "catalog refresh"}
 
 
 def verbs(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:

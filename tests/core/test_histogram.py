@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import analysis
+from azbenchlib.analysis import percentiles
 from azbenchlib.core import histogram
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.formats.base import Source
 from azbenchlib.formats.fio import json as fio_json
+from azbenchlib.formats.source import Source
 
 CORPUS = os.environ.get("AZBENCH_CORPUS", "")
 LONGEST = 2**53  # ns, 104 days
@@ -176,7 +176,7 @@ def test_p99_of_four_jobs_comes_from_the_bins_and_not_from_the_four_p99s():
     jobs = [quick, quick, quick, slow]
     counted = [bins_of(job).assign(run_id=str(i), ddir="read") for i, job in enumerate(jobs)]
     bins = pd.concat(counted).assign(t_s=np.nan)
-    merged = analysis.merged(bins.assign(lat_kind="clat"), [50, 99], by=("ddir", "lat_kind"))
+    merged = percentiles.merged(bins.assign(lat_kind="clat"), [50, 99], by=("ddir", "lat_kind"))
     p50, p99 = merged["lat_us"]
     # of 400 samples 347 take 100 ns, 3 take 200 and 50 take 10,000; bins below 128 ns are exact
     assert p50 == 0.1

@@ -77,8 +77,13 @@ def planted(tmp_path: Path) -> Path:
         ("cost", "--vm", "Standard_E8ds_v4", "--disk", "P30", "--region", "westeurope"),
         ("plan", "file.yaml"),
         ("doctor",),
-        ("lab", "run", "job.fio", "--disk", "P4", "--seconds", "1", "-o", "../made"),
-        ("run", "file.yaml", "--quick", "-p", "longest_s=1.0", "-o", "../made"),
+        pytest.param(
+            ("lab", "run", "job.fio", "--disk", "P4", "--seconds", "1", "-o", "../made"),
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            ("run", "file.yaml", "--quick", "-p", "longest_s=1.0", "-o", "../made"), marks=pytest.mark.long
+        ),
         ("run", "file.yaml", "--target", "local", "--quick", "-o", "../made"),
     ],
     ids=lambda words: " ".join(words[:2]) + (" local" if "local" in words else ""),
@@ -94,6 +99,7 @@ def test_nothing_of_the_current_folder_is_run(planted: Path, words: tuple[str, .
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_settings_of_matplotlib_in_the_current_folder_do_not_change_a_report(planted: Path) -> None:
     for folder in (planted, ROOT):
         made = planted.parent / f"of-{folder.name}"

@@ -16,7 +16,8 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
 from azbenchlib.dataset.dataset import Dataset, write_tables
 from azbenchlib.dataset.read import read_files
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
+from azbenchlib.formats.source import Source
 
 FIO = Path(__file__).parents[1] / "data" / "fio"
 
@@ -171,7 +172,7 @@ def test_a_log_that_vanishes_between_two_looks_is_named(tmp_path, monkeypatch):
         log.unlink()
         raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr(Source, "blocks", vanish)
+    monkeypatch.setattr(Source, "raw_blocks", vanish)
     found = Dataset.read(tmp_path)
     assert found.runs["job"].tolist() == ["mix"]
     assert "No such file" in errors(found)["x_bw.1.log"]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from azbenchlib import formats
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
 
 FIO = Path(__file__).parents[1] / "data" / "fio"
-READERS = {fmt.name: fmt for fmt in formats.FORMATS if fmt.name.startswith("fio ")}
+READERS = {fmt.name: fmt for fmt in registry.FORMATS if fmt.name.startswith("fio ")}
 LEAST_S = 0.4  # below it, times say nothing
 GROWTH = 4  # of the size, from one measurement to the next
 WORST = 2.5 * GROWTH  # of the time; a quadratic reader takes 16 times as long

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from azbenchlib.formats.fio.binned_log import LONG_LOG
+
 MIB = 1 << 20
 FIO = Path(__file__).parents[1] / "data" / "fio"
 READ = """
@@ -64,9 +66,21 @@ def test_a_log_takes_200_bytes_a_line(tmp_path):
     assert taken < 200 * n_lines / MIB + 60
 
 
+def test_a_long_log_of_latencies_takes_no_more_than_its_windows(tmp_path):
+    """Two and a half million lines, which as samples would take 500 MB."""
+    path = tmp_path / "a_lat.1.log"
+    part = "".join(f"{place}, {900_000 + place % 9973}, 0, 4096, 0\n" for place in range(100_000))
+    with path.open("w") as file:
+        while file.tell() <= LONG_LOG:
+            file.write(part)
+    taken, n_samples, codes = read_apart(path)
+    assert (n_samples, codes) == (0, ["log_unit_assumed", "log_binned"])
+    assert taken < 100
+
+
 @pytest.mark.parametrize(
     ("name", "start", "size_mib"),
-    [("a.json", (FIO / "randrw.json").read_bytes(), 257), ("a_lat.1.log", b"1, 5, 0, 4096\n" * 9, 1025)],
+    [("a.json", (FIO / "randrw.json").read_bytes(), 257), ("a_iops.1.log", b"1, 5, 0, 4096\n" * 9, 1025)],
 )
 def test_what_is_too_large_is_told_and_not_read(tmp_path, name, start, size_mib):
     path = tmp_path / name

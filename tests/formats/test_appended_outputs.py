@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from azbenchlib import formats
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data"
 NAMES = (
@@ -26,7 +26,7 @@ def text_of(name: str) -> str:
 
 
 def read(text: str, name: str = "out.txt") -> dict[str, pd.DataFrame]:
-    return formats.read(Source(name, text.encode()))
+    return registry.read(Source(name, text.encode()))
 
 
 def codes(tables: dict[str, pd.DataFrame]) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from azbenchlib import formats
 from azbenchlib.core.units import KIB, MIB
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
 from azbenchlib.formats.iozone._tests import test_of as iozone_test
+from azbenchlib.formats.source import Source
 
 CORPUS = os.environ.get("AZBENCH_CORPUS", "")
 WORKBOOK = "iozone/azurevm2012/20121222-iozone-azurevm.xlsx"
@@ -34,7 +34,7 @@ def _truth(kind: str) -> dict[str, list[dict[str, Any]]]:
 
 @cache
 def _tables(file: str) -> dict[str, pd.DataFrame]:
-    return formats.read(Source.of(Path(CORPUS) / file))
+    return registry.read(Source.of(Path(CORPUS) / file))
 
 
 @cache
@@ -121,7 +121,7 @@ def test_the_workbook_of_2012_gives_its_676_figures_and_the_medians_of_first_wri
 
 def test_the_workbook_of_2012_agrees_with_the_shipped_figures():
     shipped = Path(__file__).parents[2] / "datasets/iozone-host-cache-2012/raw/iozone.csv"
-    tables = formats.read(Source.of(shipped))
+    tables = registry.read(Source.of(shipped))
     rows = tables["runs"].merge(tables["results"], on="run_id")
     setups = ["temp", "data-none", "data-readonly", "data-readwrite"]
     wanted = {

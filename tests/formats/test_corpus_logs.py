@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from azbenchlib import formats
 from azbenchlib.core import histogram, schema
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.fio import hist_lines as fio_hist_lines
 from azbenchlib.formats.fio import hist_log as fio_hist_log
 from azbenchlib.formats.fio import jobfile as fio_jobfile
+from azbenchlib.formats.source import Source
 
 CORPUS = os.environ.get("AZBENCH_CORPUS", "")
 NO_JOB_FILES = {"quick-include.fio", "prefill-configmap.yml.j2"}  # options without a section; YAML
@@ -37,14 +38,14 @@ def test_every_io_of_histogram_logs_is_counted(truth):
 def test_every_histogram_log_is_claimed_and_nothing_else():
     for path in sorted(Path(CORPUS).glob("**/*")):
         if path.is_file():
-            claimed = fio_hist_log.sniff(Source.of(path).opening)
+            claimed = fio_hist_lines.sniff(Source.of(path).opening)
             assert claimed == ("clat_hist" in path.name), path
 
 
 def test_addresses_of_memory_are_not_taken_for_counts():
     """A client of fio servers wrote them into some of its histogram logs."""
     for path in sorted(Path(CORPUS, "fio", "log").glob("distributed*clat_hist*")):
-        tables = formats.read(Source.of(path))
+        tables = registry.read(Source.of(path))
         assert tables["bins"].empty
         assert tables["findings"]["code"].tolist() == ["hist_layout_unknown"]
 
@@ -59,9 +60,9 @@ def test_every_job_file_is_claimed_and_read():
         source = Source.of(path)
         own = not path.name.endswith(tuple(NO_JOB_FILES))
         assert fio_jobfile.sniff(source.opening) == own, path
-        claims = [entry.name for entry in formats.FORMATS if entry.sniff(source.opening)]
+        claims = [entry.name for entry in registry.FORMATS if entry.sniff(source.opening)]
         assert claims == (["fio job file"] if own else []), path
-        n_jobs += len(formats.read(source)["runs"])
+        n_jobs += len(registry.read(source)["runs"])
     assert n_jobs > 500
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from azbenchlib import formats
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
 
 CORPUS = os.environ.get("AZBENCH_CORPUS", "")
 
@@ -30,7 +30,7 @@ def _name(row: dict[str, Any]) -> str:
 
 @cache
 def _tables(file: str) -> dict[str, pd.DataFrame]:
-    return formats.read(Source.of(Path(CORPUS) / file))
+    return registry.read(Source.of(Path(CORPUS) / file))
 
 
 @pytest.mark.parametrize("truth", _truth("fio_terse"), ids=_name)
@@ -96,7 +96,7 @@ TEXTS = _files("terse", "terse_local", "normal", "normal_local") if CORPUS else 
 @pytest.mark.parametrize("file", TEXTS)
 def test_every_text_is_claimed_and_read_without_damage(file):
     tables = _tables(file)
-    claims = [fmt.name for fmt in formats.FORMATS if fmt.sniff(Source.of(Path(CORPUS) / file).opening)]
+    claims = [fmt.name for fmt in registry.FORMATS if fmt.sniff(Source.of(Path(CORPUS) / file).opening)]
     assert len(claims) == 1
     assert claims[0] in ("fio terse", "fio text")
     assert len(tables["runs"])
@@ -133,4 +133,4 @@ def test_text_around_json_agrees_with_it(file):
 def test_exactly_one_format_may_claim_any_real_file():
     for path in sorted(path for path in Path(CORPUS).glob("*/**/*") if path.is_file()):
         opening = Source.of(path).opening
-        assert len([fmt.name for fmt in formats.FORMATS if fmt.sniff(opening)]) <= 1, path
+        assert len([fmt.name for fmt in registry.FORMATS if fmt.sniff(opening)]) <= 1, path

@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 
 from azbenchlib.core import units
-from azbenchlib.formats.base import Beside, Source
+from azbenchlib.formats.base import Beside
 from azbenchlib.formats.fio import json as fio_json
 from azbenchlib.formats.fio import log as fio_log
+from azbenchlib.formats.fio import log_lines
+from azbenchlib.formats.source import Source
 
 CORPUS = os.environ.get("AZBENCH_CORPUS", "")
 NS_PER_US = 1000
@@ -123,7 +125,7 @@ def _fio_json_files() -> list[str]:
 def test_every_fio_json_file_is_claimed_and_read(file):
     source = Source.of(Path(CORPUS) / file)
     assert fio_json.sniff(source.text[: 64 * 1024])
-    assert not fio_log.sniff(source.text[: 64 * 1024])
+    assert not log_lines.sniff(source.text[: 64 * 1024])
     tables = _tables(file)
     assert len(tables["runs"])
     assert not set(tables["findings"]["code"]) & {"broken_json", "unexpected_value", "not_a_number"}
@@ -173,7 +175,7 @@ def test_every_sample_of_fio_logs_is_read(truth):
 
 def test_every_fio_log_is_claimed_but_histograms_are_not():
     for path in sorted(Path(CORPUS, "fio").glob("log*/*")):
-        claimed = fio_log.sniff(Source.of(path).text[: 64 * 1024])
+        claimed = log_lines.sniff(Source.of(path).text[: 64 * 1024])
         assert claimed == ("clat_hist" not in path.name), path.name
 
 
@@ -184,4 +186,4 @@ def test_no_other_file_is_taken_for_fio_json_or_a_log():
         if path.relative_to(CORPUS).parts[:2] not in {("fio", name) for name in own}:
             opening = Source.of(path).text[: 64 * 1024]
             assert not fio_json.sniff(opening), path
-            assert not fio_log.sniff(opening), path
+            assert not log_lines.sniff(opening), path

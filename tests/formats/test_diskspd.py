@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import formats
 from azbenchlib.core import schema
 from azbenchlib.core.units import GIB, MIB
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
 from azbenchlib.formats.diskspd import text as diskspd_text
 from azbenchlib.formats.diskspd import xml as diskspd_xml
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "diskspd"
 TEXT, XML = ((DATA / name).read_bytes() for name in ("mixed.txt", "mixed.xml"))
@@ -20,7 +20,7 @@ BOTH = pytest.mark.parametrize("data", [TEXT, XML], ids=["text", "xml"])
 
 
 def read(data: bytes | str) -> dict[str, pd.DataFrame]:
-    return formats.read(Source("out.txt", data if isinstance(data, bytes) else data.encode()))
+    return registry.read(Source("out.txt", data if isinstance(data, bytes) else data.encode()))
 
 
 def codes(tables: dict[str, pd.DataFrame]) -> list[str]:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from azbenchlib import formats
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
 
 FIO = Path(__file__).parents[1] / "data" / "fio"
 
@@ -57,7 +57,7 @@ def job_terse(iops: int, name: str = "j") -> str:
 
 
 def read(text: str) -> dict[str, pd.DataFrame]:
-    return formats.read(Source("all.txt", text.encode()))
+    return registry.read(Source("all.txt", text.encode()))
 
 
 KINDS = {"json": job_json, "text": job_text, "terse": job_terse}

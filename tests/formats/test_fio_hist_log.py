@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from azbenchlib.core import histogram, schema
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.formats.base import Beside, Source
+from azbenchlib.formats.base import Beside
+from azbenchlib.formats.fio import hist_lines as fio_hist_lines
 from azbenchlib.formats.fio import hist_log as fio_hist_log
-from azbenchlib.formats.fio import log as fio_log
+from azbenchlib.formats.fio import log_lines
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio"
 RUN = Beside("the-run", "fio-3.33")
@@ -123,7 +125,7 @@ def test_damaged_lines_are_left_out():
 @pytest.mark.parametrize("n_bins", [1215, 30, 2048])
 def test_another_layout_gives_no_rows(n_bins):
     text = line({7: 1}, n_bins)
-    assert fio_hist_log.sniff(text)
+    assert fio_hist_lines.sniff(text)
     tables = read(text)
     assert tables["bins"].empty
     assert tables["findings"]["code"].tolist() == ["hist_layout_unknown"]
@@ -131,11 +133,11 @@ def test_another_layout_gives_no_rows(n_bins):
 
 @pytest.mark.parametrize("text", ["", "1, 0, 4096\n", "1, 5, 0, 4096, 0\n", "a" * 100, "1, 5, " + "0, " * 99])
 def test_other_text_is_not_claimed(text):
-    assert not fio_hist_log.sniff(text)
+    assert not fio_hist_lines.sniff(text)
 
 
 def test_it_is_no_sample_log():
-    assert not fio_log.sniff((DATA / "hist_clat_hist.1.log").read_text())
+    assert not log_lines.sniff((DATA / "hist_clat_hist.1.log").read_text())
 
 
 @given(st.data())

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.formats.base import Source
 from azbenchlib.formats.fio import jobfile as fio_jobfile
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio"
 

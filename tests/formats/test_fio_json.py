@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
-from azbenchlib.formats.base import Source
 from azbenchlib.formats.fio import json as fio_json
-from azbenchlib.formats.fio import log as fio_log
+from azbenchlib.formats.fio import log_lines
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio"
 CASES = sorted(path.stem for path in DATA.glob("*.json"))
@@ -833,4 +833,4 @@ def test_a_document_after_other_text_is_claimed_even_when_it_is_broken():
     text = "fio: something\r" * 50 + fixture("randrw")
     assert fio_json.sniff(text)
     assert fio_json.sniff(text.replace('"timestamp"', '"timestamp')[:3000])
-    assert not fio_log.sniff(text)
+    assert not log_lines.sniff(text)

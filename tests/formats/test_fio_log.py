@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
-from azbenchlib.formats.base import Beside, Source
+from azbenchlib.formats.base import Beside
 from azbenchlib.formats.fio import log as fio_log
+from azbenchlib.formats.fio import log_lines
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio"
 FIO_3 = Beside("the-run", "fio-3.33")
@@ -76,7 +78,7 @@ def test_the_unit_that_the_user_tells_counts_where_no_version_does(unit, us):
 def test_with_a_maximum_a_window_the_average_is_the_value(more):
     """log_window_value=both: time, average, maximum, direction, block size, then what else is logged."""
     text = f"500, 3000, 9000, 0, 0{more}\n1000, 4000, 4000, 1, 0{more}\n"
-    assert fio_log.sniff(text)
+    assert log_lines.sniff(text)
     tables = read(text)
     assert tables["samples"]["value"].tolist() == [3, 4]
     assert tables["samples"]["ddir"].tolist() == ["read", "write"]
@@ -158,11 +160,11 @@ def test_times_of_the_clock_on_the_wall_count_from_the_first():
     ],
 )
 def test_other_text_is_not_claimed(text):
-    assert not fio_log.sniff(text)
+    assert not log_lines.sniff(text)
 
 
 def test_a_damaged_log_is_claimed():
-    assert fio_log.sniff("1, 5w, 0, 0\n2, 5, 0, 4096\n3, 5, 0, 4096, 0\n")
+    assert log_lines.sniff("1, 5w, 0, 0\n2, 5, 0, 4096\n3, 5, 0, 4096, 0\n")
 
 
 def test_a_long_log_is_read_quickly():
@@ -182,20 +184,23 @@ LINES = st.lists(
 def test_the_quick_way_gives_what_the_careful_way_gives(rows, more, maxima):
     lines = [f"{t}, {v}{f', {v + 1}' if maxima else ''}, {d}, {b}" for t, v, d, b in rows]
     block = "".join(f"{line}{more}\n" for line in lines)
-    quick, careful = fio_log._quickly(block, maxima), fio_log._carefully(block, maxima)
+    quick = log_lines.quickly(block.encode(), maxima)
+    careful = log_lines.carefully(block.encode(), maxima)
     assert quick is not None
-    assert quick[1] == careful[1] == []
-    for name, column in careful[0].items():
-        assert quick[0][name].tolist() == column.tolist()
+    assert quick.damaged == careful.damaged == ()
+    for name in ("t_ms", "value", "code", "bs_bytes"):
+        assert getattr(quick, name).tolist() == getattr(careful, name).tolist()
 
 
 def test_long_lines_and_blocks_make_no_difference(monkeypatch):
     text = "".join(f"{place}, {place * 7 % 1000}, {place % 3}, 4096, 0\r\n" for place in range(500))
     whole = read(text)["samples"]
     for size in (7, 64, 1000):
-        monkeypatch.setattr("azbenchlib.formats.base._BLOCK", size)
+        monkeypatch.setattr("azbenchlib.formats.source._BLOCK", size)
+        monkeypatch.setattr("azbenchlib.formats.source._RAW_BLOCK", size)
         pd.testing.assert_frame_equal(read(text)["samples"], whole)
-    monkeypatch.setattr("azbenchlib.formats.base.LONGEST_LINE", 50)
+        pd.testing.assert_frame_equal(read(text.replace("\r", ""))["samples"], whole)
+    monkeypatch.setattr("azbenchlib.formats.source.LONGEST_LINE", 50)
     long = "1, 5, 0, 4096" + " " * 5000  # whole, but for its length
     tables = read(f"1, 1, 0, 4096\n{long}\n9, 9, 0, 4096\n{long}")
     assert tables["samples"]["value"].tolist() == [0.001, 0.009]

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
-from azbenchlib.formats.base import Source
 from azbenchlib.formats.fio import _terse_jobs as _fio_terse_jobs
 from azbenchlib.formats.fio import terse as fio_terse
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio" / "terse"
 CASES = sorted(path.stem for path in DATA.glob("*.txt"))

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import formats
 from azbenchlib.core import schema
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
 from azbenchlib.formats.fio import text as fio_text
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio"
 CASES = sorted(path.stem for path in DATA.glob("text/*.txt"))
@@ -25,7 +25,7 @@ MIXED = sorted(path.stem for path in DATA.glob("mixed/*.txt"))
 
 def read(text: str | bytes, path: str = "some.txt") -> dict[str, pd.DataFrame]:
     data = text if isinstance(text, bytes) else text.encode()
-    return formats.read(Source(path, data))
+    return registry.read(Source(path, data))
 
 
 def fixture(case: str, kind: str = "text") -> str:
@@ -65,31 +65,35 @@ def test_the_fixture_gives_the_figures_that_fio_printed():
     tables = read(fixture("slow"))
     run = schema.records(tables["runs"])[0]
     del run["run_id"], run["source_sha256"]
-    assert {key: value for key, value in run.items() if value is not None} == {
-        "source_path": "some.txt",
-        "source_doc": 0,
-        "level": "job",
-        "tool": "fio",
-        "tool_version": "fio-3.33",
-        "job": "slow",
-        "job_index": 0,
-        "group_id": 0,
-        "rw": "randread",
-        "bs_bytes": 4096,
-        "iodepth": 8,
-        "numjobs": 1,
-        "queue_depth": 8,
-        "ioengine": "libaio",
-        "error": 0,
-        **{
-            name: float(text.split("=")[1].rstrip("%,"))
-            for name, text in zip(
-                ("usr_cpu_pct", "sys_cpu_pct"),
-                fixture("slow").split("cpu          : ")[1].split()[:2],
-                strict=True,
-            )
-        },
-    }
+    assert (
+        {key: value for key, value in run.items() if value is not None}
+        == {
+            "source_path": "some.txt",
+            "source_doc": 0,
+            "level": "job",
+            "tool": "fio",
+            "tool_version": "fio-3.33",
+            "job": "slow",
+            "job_index": 0,
+            "group_id": 0,
+            "rw": "randread",
+            "bs_bytes": 4096,
+            "iodepth": 8,
+            "numjobs": 1,
+            "queue_depth": 8,
+            "ioengine": "libaio",
+            "device_ios_per_io": 0.0,  # the page cache answered
+            "error": 0,
+            **{
+                name: float(text.split("=")[1].rstrip("%,"))
+                for name, text in zip(
+                    ("usr_cpu_pct", "sys_cpu_pct"),
+                    fixture("slow").split("cpu          : ")[1].split()[:2],
+                    strict=True,
+                )
+            },
+        }
+    )
     columns = ("ddir", "ios", "io_bytes", "runtime_s", "iops", "bw_bytes_per_s")
     assert rows(tables, "results", *columns) == [["read", 40, 160 * 1024, 0.042, 952, 3810 * 1024]]
     assert codes(tables) == []
@@ -607,3 +611,47 @@ def test_a_block_size_without_its_letter_is_none():
     opening = "j: (g=0): rw=read, bs=4iB-4iB/4iB-4iB/4iB-4iB, ioengine=psync, iodepth=1\n"
     tables = read(opening + HEADER + RATES + CLAT + END)
     assert tables["runs"]["bs_bytes"].isna().all()
+
+
+SUMMARY = (
+    "\nRun status group 0 (all jobs):\n   READ: bw=200KiB/s (205kB/s), io=400KiB (410kB), run=2000-2000msec\n"
+)
+STATS = "\nDisk stats (read/write):\n"
+SDA = "  sda: ios=150/50, merge=0/7685416, ticks=4933/2652238, in_queue=2657171, util=24.43%\n"
+DM = (
+    "    dm-0: ios=140/60, merge=0/0, ticks=1/2, in_queue=3, util=24.43%, aggrios=150/50, aggrmerge=0/1, "
+    "aggrticks=1/2, aggrin_queue=3, aggrutil=24.10%\n"
+)
+
+
+def device_ios(text: str) -> list[Any]:
+    return [row[0] for row in rows(read(text), "runs", "device_ios_per_io")]
+
+
+@pytest.mark.parametrize(
+    ("stats", "expected"),
+    [
+        (SDA, 2.0),  # 200 I/Os of the device for 100 of the job
+        (DM + SDA, 2.0),  # a device that is made of others is not counted beside them
+        (SDA + SDA.replace("sda", "nvme0n1").replace("150/50", "10/0"), 2.1),
+        (SDA.replace("ios=150/50, ", "ios=150/50, sectors=20253896/15093720, "), 2.0),  # from 3.35 on
+        ("", None),
+        ("  sda: ios=x/50, merge=0/0\n", None),
+    ],
+)
+def test_disk_stats_tell_the_ios_of_the_devices(stats: str, expected: float | None) -> None:
+    assert device_ios(OPENING + "\n" + job(RATES, CLAT) + SUMMARY + STATS + stats) == [expected]
+
+
+def test_disk_stats_of_jobs_one_after_the_other_are_of_neither() -> None:
+    """fio's statistics are of the whole time; with stonewall the jobs have groups of their own."""
+    second = job(RATES, header=HEADER.replace("groupid=0", "groupid=1").replace("j:", "k:", 1))
+    assert device_ios(job(RATES) + second + SUMMARY + STATS + SDA) == [None, None]
+    both = job(RATES) + job(RATES, header=HEADER.replace("j:", "k:", 1).replace("pid=7", "pid=8"))
+    assert device_ios(both + SUMMARY + STATS + SDA) == [1.0, 1.0]
+
+
+def test_disk_stats_belong_to_the_run_above_them() -> None:
+    again = job(RATES, header=HEADER.replace("pid=7", "pid=9"))
+    text = job(RATES) + SUMMARY + STATS + SDA + "Starting 1 process\n" + again + SUMMARY
+    assert device_ios(text) == [2.0, None]

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import formats
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
 
 ROOT = Path(__file__).parents[2]
 # what a fixture's tables must be stands beside it
 EXPECTED = re.compile(r"\.(?:results|latency|percentiles|bins|samples|runs)\.csv$")
 ASIDE = {".inc", ".fz", ".md"}  # a part of a job file, and fio's own memory: nobody claims these
-TOOLS = ("fio", "iozone", "diskspd", "iometer")
+TOOLS = ("fio", "iozone", "diskspd", "iometer", "azure_monitor")
 FIXTURES = sorted(
     path
     for pattern in (*(f"tests/data/{tool}/**/*" for tool in TOOLS), "datasets/*-20*/raw/*.csv")
@@ -44,12 +44,12 @@ HOSTILE = {
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
 def test_exactly_one_format_claims_each_fixture(path: Path) -> None:
     opening = Source.of(path).opening
-    assert len([fmt.name for fmt in formats.FORMATS if fmt.sniff(opening)]) == 1
+    assert len([fmt.name for fmt in registry.FORMATS if fmt.sniff(opening)]) == 1
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_end_in_findings(name: str) -> None:
-    tables = formats.read(Source(name, HOSTILE[name]))
+    tables = registry.read(Source(name, HOSTILE[name]))
     assert len(tables["findings"]) or not len(tables["published"])
     assert tables["results"].empty
 
@@ -62,7 +62,7 @@ def test_damage_never_makes_a_reader_fall_over(data: st.DataObject) -> None:
     for place, byte in data.draw(st.lists(st.tuples(st.integers(0, len(content) - 1), st.integers(0, 255)))):
         content[place] = byte
     cut = data.draw(st.integers(0, len(content)))
-    formats.read(Source(path.name, bytes(content[:cut])))
+    registry.read(Source(path.name, bytes(content[:cut])))
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,6 @@ def test_damage_never_makes_a_reader_fall_over(data: st.DataObject) -> None:
 )
 def test_endless_lines_are_given_up_quickly(unit: bytes) -> None:
     source = Source("endless.txt", unit * (10**7 // len(unit)))
-    tables = formats.read(source)
+    tables = registry.read(source)
     assert tables["runs"].empty
     assert len(tables["findings"])

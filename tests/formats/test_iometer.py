@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import formats
 from azbenchlib.core import schema
 from azbenchlib.core.units import GIB, MB, MIB
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
 from azbenchlib.formats.iometer import csv as iometer_csv
 from azbenchlib.formats.iometer import icf as iometer_icf
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "iometer"
 RESULTS, SETUP = ((DATA / name).read_bytes() for name in ("results.csv", "setup.icf"))
@@ -20,7 +20,7 @@ SPEC = "8 KiB; 75% Read, random"
 
 
 def read(data: bytes | str) -> dict[str, pd.DataFrame]:
-    return formats.read(Source("results.csv", data if isinstance(data, bytes) else data.encode()))
+    return registry.read(Source("results.csv", data if isinstance(data, bytes) else data.encode()))
 
 
 def codes(tables: dict[str, pd.DataFrame]) -> list[str]:

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import formats
 from azbenchlib.core import schema
 from azbenchlib.core.units import KIB
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
 from azbenchlib.formats.iozone import dat as iozone_dat
 from azbenchlib.formats.iozone import text as iozone_text
 from azbenchlib.formats.iozone._tests import TESTS, CommandLine
 from azbenchlib.formats.iozone._tests import test_of as iozone_test
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "iozone"
 CASES = [path for path in sorted(DATA.glob("*")) if path.with_suffix(".results.csv").exists()]
@@ -56,7 +56,7 @@ def codes(tables: dict[str, pd.DataFrame]) -> list[str]:
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
 def test_a_fixture_gives_its_figures(path):
-    tables = formats.read(Source.of(path))
+    tables = registry.read(Source.of(path))
     wanted = pd.read_csv(path.with_suffix(".results.csv"))
     keys = wanted.columns.tolist()[:-1]
     rows = tables["runs"].merge(tables["results"], on="run_id", validate="one_to_one")[wanted.columns]
@@ -70,7 +70,7 @@ def test_a_fixture_gives_its_figures(path):
 
 @pytest.mark.parametrize("path", [DATA / "auto.txt", DATA / "auto.xls"], ids=lambda path: path.name)
 def test_a_run_says_how_it_was_called(path):
-    tables = formats.read(Source.of(path))
+    tables = registry.read(Source.of(path))
     runs = tables["runs"]
     assert runs["direct"].all()
     assert set(runs["target"]) == {"/mnt/data/iozone.tmp"}
@@ -83,7 +83,7 @@ def test_a_run_says_how_it_was_called(path):
 
 
 def test_directions_follow_from_the_tests():
-    tables = formats.read(Source.of(DATA / "auto.txt"))
+    tables = registry.read(Source.of(DATA / "auto.txt"))
     rows = tables["runs"].merge(tables["results"], on="run_id")
     ddirs = rows.groupby("rw")["ddir"].unique().map(list).to_dict()
     assert ddirs == {
@@ -341,7 +341,7 @@ def test_labels_name_tests(label, test):
 
 
 def test_every_latency_of_a_dat_file_is_a_sample():
-    tables = formats.read(Source.of(DATA / "rol.dat"))
+    tables = registry.read(Source.of(DATA / "rol.dat"))
     assert tables["samples"][["ddir", "metric", "seq", "value", "bs_bytes"]].values.tolist() == [
         ["read", "lat_us", 0, 12.0, 65536],
         ["read", "lat_us", 1, 0.0, 65536],

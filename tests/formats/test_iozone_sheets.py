@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import formats
 from azbenchlib.core import schema
 from azbenchlib.core.units import KIB
-from azbenchlib.formats import _sheet_files
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import _sheet_files, registry
 from azbenchlib.formats.iozone import sheets as iozone_sheets
+from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "iozone"
 BIFF2 = iozone_sheets.BIFF2.encode()
@@ -37,7 +36,7 @@ def figure(row: int, column: int, value: float) -> bytes:
 
 
 def read(data: bytes, name: str = "sheet.xls") -> dict[str, pd.DataFrame]:
-    return formats.read(Source(name, data))
+    return registry.read(Source(name, data))
 
 
 def codes(tables: dict[str, pd.DataFrame]) -> list[str]:
@@ -241,6 +240,6 @@ def test_a_command_line_too_long_for_its_cell_still_tells_the_mode() -> None:
     first = bytearray(label(0, 0, line[:255]))
     first[11] = len(line) % 256  # one byte, which runs over
     rest = AUTO[len(BIFF2) + len(label(0, 0, "")) :]
-    tables = formats.read(Source("a.xls", BIFF2 + bytes(first) + rest))
+    tables = registry.read(Source("a.xls", BIFF2 + bytes(first) + rest))
     assert tables["runs"]["direct"].all() and tables["results"].empty
     assert (tables["latency"]["lat_mean_us"] > 0).all()

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import formats
 from azbenchlib.campaign.targets.lab import log_slice
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
 
 HEAD = '{"azbench_lab": 1, "started_unix_s": 1000.0}\n'
 OBJECTS = {
@@ -60,7 +60,7 @@ def test_broken_lines_are_left_out_and_counted(tmp_path: Path) -> None:
 def test_no_damage_raises(noise: bytes, place: int) -> None:
     whole = (HEAD + LINE).encode()
     for data in (whole[:place] + noise, whole[:place] + noise + whole[place:], HEAD.encode() + noise):
-        formats.read(Source("x_lab.log", data))
+        registry.read(Source("x_lab.log", data))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_no_damage_raises(noise: bytes, place: int) -> None:
 @pytest.mark.parametrize("place", ["1000.0", "1002.5", "5070.5"])
 def test_a_number_that_is_none_leaves_its_line_out(number: str, place: str) -> None:
     text = (HEAD + LINE).replace(place, number)
-    found = formats.read(Source("x_lab.log", text.encode()))
+    found = registry.read(Source("x_lab.log", text.encode()))
     assert found["samples"].empty
     assert not found["findings"].empty
 
@@ -77,19 +77,19 @@ def test_a_number_that_is_none_leaves_its_line_out(number: str, place: str) -> N
 def test_a_first_line_nested_without_end_is_a_finding() -> None:
     for nested in ("[" * 100_000, '{"a":' * 10_000):
         text = HEAD.replace("1000.0", nested) + LINE
-        found = formats.read(Source("x_lab.log", text.encode()))
+        found = registry.read(Source("x_lab.log", text.encode()))
         assert found["samples"].empty
         assert found["findings"]["code"].tolist()[0] == "no_start"
 
 
 def test_a_name_that_is_no_text_leaves_its_line_out() -> None:
-    found = formats.read(Source("x_lab.log", (HEAD + LINE.replace('"os":', '"\\ud800":') + LINE).encode()))
+    found = registry.read(Source("x_lab.log", (HEAD + LINE.replace('"os":', '"\\ud800":') + LINE).encode()))
     assert len(found["samples"]) == 4
     assert found["findings"]["code"].tolist() == ["broken_lines"]
 
 
 def test_a_log_without_a_sample_is_a_finding() -> None:
-    found = formats.read(Source("x_lab.log", HEAD.encode()))
+    found = registry.read(Source("x_lab.log", HEAD.encode()))
     assert found["findings"]["code"].tolist() == ["no_figures"]
 
 
@@ -108,5 +108,5 @@ def test_a_workloads_part_of_the_log_begins_when_measuring_does(tmp_path: Path) 
 
 @pytest.mark.parametrize("text", ["{}", '{"fio version": "fio-3.33", "jobs": []}'])
 def test_other_json_is_not_claimed(text: str) -> None:
-    found = formats.recognise(Source("x_lab.log", text.encode()))
+    found = registry.recognise(Source("x_lab.log", text.encode()))
     assert found is None or found.name != "lab log"

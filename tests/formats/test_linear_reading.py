@@ -8,18 +8,18 @@ import sys
 
 import pytest
 
-from azbenchlib.formats import FORMATS
+from azbenchlib.formats.registry import FORMATS
 
 READ = """
 import resource, sys, time
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-from azbenchlib import formats
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
 
 def taken(text):
     source = Source("run_wol.dat", text.encode())
     started = time.process_time()
-    fmt = formats.recognise(source)
+    fmt = registry.recognise(source)
     fmt and fmt.read(source, None)
     return time.process_time() - started
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib import formats
 from azbenchlib.core import schema
-from azbenchlib.formats import published
-from azbenchlib.formats.base import Source
+from azbenchlib.formats import published, registry
+from azbenchlib.formats.source import Source
 
 ROW = {
     "source_file": "blog.txt",
@@ -35,7 +34,7 @@ def source(*rows: dict[str, str], encoding: str = "utf-8", **form) -> Source:
 
 
 def read(*rows: dict[str, str]) -> dict:
-    return formats.read(source(*rows))
+    return registry.read(source(*rows))
 
 
 def codes(tables: dict) -> list[str]:
@@ -121,7 +120,7 @@ def test_other_spellings_of_the_columns():
     )
     mine = source(ROW | {"iodepth": "3", "queue_depth": "3", "runtime_limit_s": "3"})
     assert published.sniff(other.text)
-    told, expected = formats.read(other), formats.read(mine)
+    told, expected = registry.read(other), registry.read(mine)
     for table, private in (("runs", ["run_id", "source_sha256"]), ("published", ["run_id"])):
         assert told[table].drop(columns=private).equals(expected[table].drop(columns=private))
 
@@ -236,7 +235,7 @@ def test_a_missing_value_is_missing():
 def test_rows_of_the_wrong_length_are_told_with_their_line():
     text = source(ROW | {"claim": "two\nlines"}, ROW | {"experiment": "e2"}).data.decode()
     text = text.replace("blog.txt,7,e2,", "blog.txt,7,e2,more,")
-    tables = formats.read(Source("p.csv", text.encode()))
+    tables = registry.read(Source("p.csv", text.encode()))
     assert codes(tables) == ["row_not_read"]
     assert "p.csv, line 4: 10 cells where the header has 9" in tables["findings"]["message"][0]
     assert tables["runs"]["job"].tolist() == ["e1"]
@@ -244,14 +243,14 @@ def test_rows_of_the_wrong_length_are_told_with_their_line():
 
 
 def test_blank_lines_are_no_rows():
-    tables = formats.read(Source("p.csv", source(ROW).data + b"\n\n"))
+    tables = registry.read(Source("p.csv", source(ROW).data + b"\n\n"))
     assert codes(tables) == []
     assert len(tables["runs"]) == 1
 
 
 def test_what_cannot_be_a_cell_ends_the_reading_and_keeps_the_rest():
     data = source(ROW).data + b'"' + b"x" * 200_000
-    tables = formats.read(Source("p.csv", data))
+    tables = registry.read(Source("p.csv", data))
     assert codes(tables) == ["row_not_read"]
     assert tables["results"]["iops"].tolist() == [100.0]
 
@@ -271,7 +270,7 @@ def test_forms_of_the_file(form):
     row = ROW | {"experiment": "größe, „4 KiB“", "claim": 'he said "200 MB/s", twice', "precision": "取整"}
     given_source = source(row, **form)
     assert published.sniff(given_source.text)
-    tables = formats.read(given_source)
+    tables = registry.read(given_source)
     assert codes(tables) == []
     assert tables["runs"]["job"].tolist() == [row["experiment"]]
     assert tables["published"][["claim", "precision"]].values.tolist() == [[row["claim"], row["precision"]]]
@@ -349,20 +348,20 @@ def test_a_header_alone_is_told_to_hold_no_figure():
     text = ",".join(ROW)
     for data in (text.encode(), text.encode() + b"\r\n"):
         assert published.sniff(data.decode())
-        tables = formats.read(Source("p.csv", data))
+        tables = registry.read(Source("p.csv", data))
         assert tables.pop("findings")["code"].tolist() == ["no_figures"]
         assert all(table.empty for table in tables.values())
 
 
 def test_the_same_content_gives_the_same_runs():
     again = Source("elsewhere.csv", source(ROW).data)
-    assert formats.read(again)["runs"]["run_id"].equals(read(ROW)["runs"]["run_id"])
+    assert registry.read(again)["runs"]["run_id"].equals(read(ROW)["runs"]["run_id"])
     other = read(ROW | {"value": "101"})["runs"]["run_id"]
     assert not other.isin(read(ROW)["runs"]["run_id"]).any()
 
 
 def claims(text: str) -> list[str]:
-    return [entry.name for entry in formats.FORMATS if entry.sniff(text)]
+    return [entry.name for entry in registry.FORMATS if entry.sniff(text)]
 
 
 def test_exactly_one_format_claims_a_file():
@@ -372,7 +371,7 @@ def test_exactly_one_format_claims_a_file():
 
 
 def test_a_file_that_nobody_knows_is_told():
-    tables = formats.read(Source("notes.txt", b"hello"))
+    tables = registry.read(Source("notes.txt", b"hello"))
     assert tables["findings"][["severity", "code"]].values.tolist() == [["warning", "not_recognised"]]
     assert "published measurements" in tables["findings"]["advice"][0]
 
@@ -385,7 +384,7 @@ cell = st.text(max_size=8) | st.sampled_from(
 @settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries(dict.fromkeys([*ROW, "bound", "bs_kib", "value_si", "direct"], cell))))
 def test_no_cell_stops_the_reading(rows):
-    tables = formats.read(source(ROW, *rows, quoting=csv.QUOTE_ALL))
+    tables = registry.read(source(ROW, *rows, quoting=csv.QUOTE_ALL))
     rejected = tables["findings"]["code"].tolist().count("row_not_read")
     assert len(tables["published"]) + rejected == len(rows) + 1
     assert 100.0 in tables["results"]["iops"].tolist()
@@ -404,7 +403,7 @@ def test_no_cell_stops_the_reading(rows):
 )
 def test_a_header_is_claimed_and_read_in_the_same_way(header):
     data = (header + "\ntext,1,e,iops,mean,5,IOPS,x\ntext,1,e,iops,mean,5,IOPS\n").encode()
-    tables = formats.read(Source("p.csv", data))
+    tables = registry.read(Source("p.csv", data))
     assert len(tables["findings"])
     assert published.sniff(data.decode()) == (len(tables["published"]) > 0)
 
@@ -414,7 +413,7 @@ def test_a_header_is_claimed_and_read_in_the_same_way(header):
 def test_a_figure_beyond_all_measure_is_left_out_with_a_finding(quantity, unit, value):
     row = ROW | {"quantity": quantity, "unit": unit, "value": value, "stat": "mean", "rw": "read"}
     text = ",".join(row) + "\n" + ",".join(row.values()) + "\n"
-    tables = formats.read(Source("p.csv", text.encode()))
+    tables = registry.read(Source("p.csv", text.encode()))
     assert len(tables["findings"]) or quantity == "iops"
     for name, table in tables.items():
         schema.check(name, table)

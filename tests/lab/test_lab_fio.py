@@ -189,7 +189,9 @@ def test_words_and_dataset_reach_every_published_profile(name: str) -> None:
         assert took == pytest.approx(sorted(sample(table)), rel=1e-6)
 
 
-@pytest.mark.parametrize("name", ["E8as_v4-temp", "E8ds_v4-ephemeral-os"])
+@pytest.mark.parametrize(
+    "name", ["E8as_v4-temp", pytest.param("E8ds_v4-ephemeral-os", marks=pytest.mark.long)]
+)
 def test_fio_finds_the_published_latencies(name: str) -> None:
     """The median of three short runs; without limits, so that many at once are as fast as one."""
     vm, disk, table = PROFILES[name]

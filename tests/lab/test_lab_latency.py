@@ -9,9 +9,10 @@ import pytest
 
 from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog import files
-from azbenchlib.azure.catalog.latency import LATENCY_FILE
+from azbenchlib.azure.catalog.latency import LATENCY_FILE, percentiles
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB, MB
+from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.lab.engine import latency
 from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
 from azbenchlib.lab.engine.virtual_machine import Machine
@@ -147,3 +148,15 @@ def test_every_row_tells_where_it_comes_from() -> None:
 def test_a_table_that_there_is_not_is_refused() -> None:
     with pytest.raises(InputError, match=r"'warp'; there are: temp-amd, .*none"):
         latency.sampler("warp", True, 1)
+
+
+def test_each_zone_of_a_zrs_disk_has_the_latencies_that_were_published_for_it() -> None:
+    """The printed figures are those of the shipped dataset: ms, by zone and direction."""
+    found = Dataset.load("zone-redundant-disks-2022")
+    rows = found.published.merge(found.runs[["run_id", "setup_id", "queue_depth", "rw"]], on="run_id")
+    single = rows[(rows["queue_depth"] == 1) & (rows["quantity"] == "latency")]
+    printed = single.set_index(["setup_id", "rw"])["value"]
+    for zone in (1, 2, 3):
+        for write, rw in ((False, "randread"), (True, "randwrite")):
+            table = percentiles(f"premium-zrs-zone{zone}", write)
+            assert table == {50: pytest.approx(1000 * printed[f"zrs-zone{zone}", rw])}

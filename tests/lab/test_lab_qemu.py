@@ -149,6 +149,7 @@ def test_iops_and_bytes_within_one_per_cent_on_seven_settings(daemon: str, tmp_p
     assert theirs == expected
 
 
+@pytest.mark.long
 def test_nested_and_shared_limits_within_one_per_cent(daemon: str, tmp_path: Path) -> None:
     """Four disks of a VM that allows 1,600 IOPS: two have less of their own, two share what is left."""
     caps = {"a": 200, "b": 400, "c": 2000, "d": 2000}
@@ -192,6 +193,7 @@ def credits(path: Path) -> tuple[float, float, float]:
     return spent, second - BASE * (last - again), BASE * (again - ended)
 
 
+@pytest.mark.long
 def test_credits_spent_and_gained_again(daemon: str, tmp_path: Path) -> None:
     stock = (BURST - BASE) * CREDIT_S
     groups = [Limit("credit", BASE, capacity=int(stock)), Limit("cap", BURST)]

@@ -121,6 +121,18 @@ def test_a_minute_cannot_show_the_base_of_a_bursting_disk() -> None:
     assert "base_not_seen" not in codes(judge(run(iops=5090), Setup(D8S, (P30,))))
 
 
+def test_a_run_that_fell_to_the_base_has_seen_it() -> None:
+    """Credits that were not full at the start: they are spent long before full ones would be."""
+    times = np.arange(1.0, 901.0)
+    rates = np.where(times <= 500, 3499.0, 120.0)
+    fell = run(iops=float(rates.mean()), runtime_s=900, samples=(times, rates))
+    assert "base_not_seen" not in codes(judge(fell, Setup(D8S, (P4,))))
+    held = replace(fell, samples=(times, np.full(900, 3499.0)), iops=3499.0)
+    assert "base_not_seen" in codes(judge(held, Setup(D8S, (P4,))))
+    rose = replace(fell, samples=(times, rates[::-1].copy()))
+    assert "base_not_seen" in codes(judge(rose, Setup(D8S, (P4,))))
+
+
 def test_credits_that_are_spent_leave_the_base() -> None:
     setup = Setup(D8S, (P4,))
     spent = judge(run(iops=3550), setup, credits_there=False)

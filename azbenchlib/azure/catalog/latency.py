@@ -19,6 +19,7 @@ LATENCY_FILE = "unloaded_latency.csv"
 PUBLISHED = "published"  # the kind of rows that were measured by others
 # Tables of places, beside those of the kinds of disks (:mod:`azbenchlib.azure.disk_kinds`).
 HOST_CACHE, EPHEMERAL = "host-cache", "ephemeral"
+ZRS_BY_ZONE = ("premium-zrs-zone1", "premium-zrs-zone2", "premium-zrs-zone3")  # from a VM in that zone
 # What the SSD of a host serves: host cache, temp disk and ephemeral OS disk, each as one VM was measured.
 HOST_SSD = (HOST_CACHE, "temp", "temp-amd", EPHEMERAL)
 

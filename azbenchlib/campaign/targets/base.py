@@ -1,15 +1,20 @@
 """Where workloads are measured: the one interface of a target, and the run that it is handed."""
 
+import glob
+import re
 import shutil
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
-from azbenchlib.campaign import outputs, plan
+from azbenchlib.campaign import lock, outputs, plan
+from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.journal import Journal
 from azbenchlib.campaign.plan import AnyPlan
 from azbenchlib.campaign.progress import Progress
 from azbenchlib.campaign.spec import Experiment
@@ -18,6 +23,7 @@ from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy
 from azbenchlib.core.errors import AzbenchError, InputError, WorkloadsFailedError
 from azbenchlib.core.files import make_folder
+from azbenchlib.core.units import S_PER_HOUR
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import Manifest
 
@@ -41,6 +47,10 @@ class Measurement(Protocol):
 AnyMeasurement = TypeVar("AnyMeasurement", bound=Measurement)
 
 
+def _at_full_speed(one: object) -> float:
+    return 1.0
+
+
 @dataclass(kw_only=True)
 class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     """A run under way: its folder, its plan, and all that is measured in order."""
@@ -50,6 +60,10 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     measurements: Sequence[AnyMeasurement]
     progress: Progress
     interrupts: Interrupts
+    stopping: Stopping = field(default_factory=Stopping)
+    dilation: Callable[[AnyMeasurement], float] = _at_full_speed  # by which a target ran more slowly
+    max_hours: float = 0.0
+    begun: float = field(default_factory=time.monotonic)
     failed: list[AzbenchError] = field(default_factory=list)  # workloads that were gone on after
 
     def check_any(self) -> None:
@@ -88,8 +102,43 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
         return self.raw / one.folder / one.workload.output
 
     def done(self, one: AnyMeasurement) -> bool:
-        """Whether all outputs of a workload are there."""
-        return outputs.came_to(self.output(one)) is not None
+        """Whether all outputs of a workload are there, or it need not be run."""
+        return outputs.came_to(self.output(one)) is not None or bool(self.left_out(one))
+
+    def left_out(self, one: AnyMeasurement) -> str:
+        """Why a repeat need not be run; empty: it is run."""
+        return self.stopping.enough(self.output(one), one.folder, self.dilation(one))
+
+    def out_of_time(self, expected_s: float) -> str:
+        """Why a run is not begun any more: it would last beyond what the campaign may; else empty."""
+        took = time.monotonic() - self.begun + expected_s
+        over = self.max_hours and took > self.max_hours * S_PER_HOUR
+        return f"max_hours {self.max_hours:g} leaves no time for it" if over else ""
+
+    def waits(self, one: AnyMeasurement) -> bool:
+        """Whether the result of another run decides about this one."""
+        return self.stopping.waits(self.output(one), one.folder)
+
+    @property
+    def journal(self) -> Journal:
+        """What happened so far, as it happened."""
+        return Journal(self.folder)
+
+    def files(self, one: AnyMeasurement) -> list[Path]:
+        """The outputs of a workload that are there: what is called by its name and a suffix."""
+        output, name = self.output(one), one.workload.name
+        beside = {other.workload.name for other in self.measurements if other.folder == one.folder}
+        return [
+            path
+            for path in output.parent.glob(f"{glob.escape(name)}[._]*")
+            if not any(
+                len(other) > len(name) and re.match(f"{re.escape(other)}[._]", path.name) for other in beside
+            )
+        ]
+
+    def key(self, one: AnyMeasurement) -> str:
+        """What the journal calls a run."""
+        return "/".join([*Path(one.folder).parts, one.workload.name])
 
     def tell(self, text: str) -> None:
         """Tell how far it is."""
@@ -144,6 +193,7 @@ class Request:
     longest_s: float
     max_cost: float = 0.0
     max_hours: float = 0.0
+    address: str = ""  # of a host, such as ssh:user@host
 
     def needed_experiment(self, target: str) -> Experiment:
         """The measurement file, under the title that was asked for.
@@ -172,10 +222,16 @@ class Target(ABC, Generic[AnyPlan, AnyMeasurement]):
         Whether a run goes on where its progress can no longer be shown, as after a terminal was closed.
     goes_on_after_failure : bool
         Whether the other workloads are measured where one failed.
+    ends_run_in_hand : bool
+        Whether the run in hand is brought to its end at the first interrupt.
+    has_own_budget : bool
+        Whether it keeps to its limits of time and money itself.
     """
 
     goes_on_unheard: ClassVar[bool] = False
     goes_on_after_failure: ClassVar[bool] = False
+    ends_run_in_hand: ClassVar[bool] = True
+    has_own_budget: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -194,8 +250,9 @@ class Target(ABC, Generic[AnyPlan, AnyMeasurement]):
     def exclusively(
         self, dataset: Path, asked: AnyPlan, fresh: bool, progress: Progress
     ) -> Iterator[Interrupts]:
-        """Keep others out of the folder meanwhile, where they could be in the way."""
-        yield Interrupts()
+        """Keep others out of the folder meanwhile, and take interrupts."""
+        with lock.held(dataset), Interrupts() as interrupts:
+            yield interrupts
 
     def check(self, run: MeasurementRun[AnyPlan, AnyMeasurement], resumed: bool) -> None:
         """Refuse what cannot be measured now, before the plan is written."""
@@ -222,9 +279,18 @@ class Target(ABC, Generic[AnyPlan, AnyMeasurement]):
     def release(self, run: MeasurementRun[AnyPlan, AnyMeasurement], fault: BaseException | None) -> None:
         """Let go of all that was had, and end with the fault, where there is one."""
 
+    def dilation(self, run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement) -> float:
+        """How much more slowly than the disk a run was made."""
+        return 1.0
+
     def last_words(self, run: MeasurementRun[AnyPlan, AnyMeasurement]) -> str:
         """What to say at an interrupt; empty: nothing."""
-        return ""
+        done, total = sum(map(run.done, run.measurements)), len(run.measurements)
+        return f"{done} of {total} runs are kept in {run.folder}, and the same command goes on from there"
+
+    def expected_s(self, run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement) -> float:
+        """How long a run takes on this target, in seconds; at most, where that is not known beforehand."""
+        return one.workload.max_duration_s
 
     @abstractmethod
     def manifest(self, run: MeasurementRun[AnyPlan, AnyMeasurement], name: str) -> Manifest:

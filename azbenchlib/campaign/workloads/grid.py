@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from azbenchlib.campaign.workloads import fio_options
+from azbenchlib.campaign.workloads import fio_options, names
 from azbenchlib.campaign.workloads.arguments import LAYOUT, fio_arguments, layout_arguments
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.fio_options import shown
@@ -177,7 +177,7 @@ class Workload(Work):
     def title(self) -> str:
         """How progress and reports call it: ``randread 4 KiB, QD 16``."""
         jobs = f", {self.numjobs} jobs" if self.numjobs > 1 else ""
-        return f"{self.rw} {format_size(self.bs_bytes)}, QD {self.iodepth}{jobs}"
+        return f"{self.rw} {format_size(self.bs_bytes)}, QD {self.iodepth}{jobs}{names.which(self.name)}"
 
 
 def matrix(

@@ -17,6 +17,7 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 
 from azbenchlib.campaign.doctor import IOZONE_APT, install
+from azbenchlib.campaign.workloads import names
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.fio_options import shown
 from azbenchlib.campaign.workloads.grid import check_job_name, yes_or_no
@@ -26,7 +27,7 @@ from azbenchlib.core.units import GIB, KIB, MIB, fio_size_text, format_size, par
 _DATA = "azbench.iozone-data"
 _KEYS = ("tests", "records", "file_sizes", "direct", "threads")
 # Tests by name: iozone's number, and how many passes over the data it makes.
-_TESTS = {
+PASSES = {
     "write": (0, 2),
     "read": (1, 2),
     "random": (2, 2),
@@ -56,7 +57,7 @@ class Iozone(Work):
     name : str
         Letters, digits, ``-`` and ``_``; the raw files are called by it.
     tests : tuple of str
-        Names in :data:`_TESTS`; `write` is always among them, for iozone has nothing to read without.
+        Names in :data:`PASSES`; `write` is always among them, for iozone has nothing to read without.
     records : tuple of int
         Record sizes in bytes, whole KiB.
     file_sizes : tuple of int
@@ -150,7 +151,7 @@ class Iozone(Work):
         records = _counted("record size", self.records, "records of")
         files = _counted("file size", self.file_sizes, "file of")
         jobs = f", {self.threads} processes" if self.threads else ""
-        return f"iozone {', '.join(self.tests)}, {records}, {files}{jobs}"
+        return f"iozone {', '.join(self.tests)}, {records}, {files}{jobs}{names.which(self.name)}"
 
     @property
     def output(self) -> str:
@@ -165,7 +166,7 @@ class Iozone(Work):
     @property
     def max_duration_s(self) -> float:
         """How long it takes on the slowest disk that Azure has, with the writing of the data."""
-        passes = sum(_TESTS[test][1] for test in {"write", *self.tests})
+        passes = sum(PASSES[test][1] for test in {"write", *self.tests})
         seconds = _seconds(self.own_bytes, MIB)
         for file in self.file_sizes:
             for record in self.records:
@@ -198,7 +199,7 @@ class Iozone(Work):
         direct = ["-I"] if self.direct else []
         where = self._where(data)
         once = ["iozone", "-i", "0", "-+n", "-w", "-e", *direct, "-r", record, "-s", file, *where]
-        numbers = [str(number) for test, (number, _) in _TESTS.items() if test in {"write", *self.tests}]
+        numbers = [str(number) for test, (number, _) in PASSES.items() if test in {"write", *self.tests}]
         return [
             once,
             [
@@ -254,9 +255,10 @@ def find() -> IozoneProgram:
 def _check_tests(tests: Sequence[str], direct: bool) -> None:
     if not tests or len(set(tests)) < len(tests):
         raise InputError("tests: must be a list of tests, each once")
-    if unknown := [test for test in tests if test not in _TESTS]:
+    if unknown := [test for test in tests if test not in PASSES]:
         raise InputError(
-            f"test '{shown(unknown[0])}' is unknown; the choices are: {', '.join(_TESTS)}", keys=("tests",)
+            f"test '{shown(unknown[0])}' is unknown; the choices are: {', '.join(PASSES)}",
+            keys=("tests",),
         )
     if direct and (buffered := [test for test in tests if test in BUFFERED]):
         raise InputError(

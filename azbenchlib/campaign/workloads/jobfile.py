@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from azbenchlib.campaign.workloads import fio_options, job_syntax
+from azbenchlib.campaign.workloads import fio_options, job_syntax, names
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_job_name, check_seconds, seconds_of
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MS_PER_S, fio_size, fio_size_text
-from azbenchlib.formats.base import Source
 from azbenchlib.formats.fio.job_lines import GLOBAL, canonical
 from azbenchlib.formats.fio.jobfile import read_fio_jobfile
+from azbenchlib.formats.source import Source
 
 _LARGEST = 64 * 1024  # of a job file, in bytes; more is no job file
 _PLACES = ("directory", "filename")  # what a job file may say of where its data lies
@@ -86,7 +86,8 @@ class JobFile(Work):
     @property
     def title(self) -> str:
         """How progress and reports call it."""
-        return self.name
+        name, _ = names.repeat_of(self.name)
+        return name + names.which(self.name)
 
     @property
     def max_duration_s(self) -> float:

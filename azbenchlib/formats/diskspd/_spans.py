@@ -4,9 +4,10 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.diskspd._options import Targets, path_and_size
 from azbenchlib.formats.diskspd._tables import DiskspdTarget, Measured, Row, started_at
+from azbenchlib.formats.source import Source
 
 Shares = dict[float, dict[str, float | None]]  # percentile -> direction -> ms
 

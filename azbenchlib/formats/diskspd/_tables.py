@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from azbenchlib.core.units import US_PER_MS
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
+from azbenchlib.formats.source import Source
 
 _DIRECTIONS = {"Read": "read", "Write": "write", "Total": "mixed"}
 LARGEST_EXACT = 2**53  # up to here a float holds every whole number

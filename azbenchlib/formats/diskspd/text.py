@@ -24,10 +24,11 @@ from dataclasses import replace
 
 from azbenchlib.core.findings import ERROR, Code
 from azbenchlib.core.units import MIB
-from azbenchlib.formats.base import LONGEST_LINE, Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.diskspd._options import option, path_and_size
 from azbenchlib.formats.diskspd._spans import Rows, Shares, Span, SpanOutput
 from azbenchlib.formats.diskspd._tables import DiskspdTarget, Measured, real, whole
+from azbenchlib.formats.source import LONGEST_LINE, Source
 
 _PERCENTILES = {"min": 0.0, "max": 100.0} | {f"{n}-nines": 100 - 100 / 10**n for n in range(3, 10)}
 _DIRECTIONS = {"Read", "Write", "Total"}

@@ -20,7 +20,7 @@ from xml.parsers import expat
 
 from azbenchlib.core.findings import ERROR, Code
 from azbenchlib.formats._xml import PIECE, RefusedError, parse
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.diskspd._options import Targets
 from azbenchlib.formats.diskspd._tables import (
     LARGEST_EXACT,
@@ -33,6 +33,7 @@ from azbenchlib.formats.diskspd._tables import (
     started_at,
     whole,
 )
+from azbenchlib.formats.source import Source
 
 ROOT_END = "</Results>"
 _MOST_ELEMENTS = 500_000  # that are kept; 1,000 threads with ten targets each have 200,000

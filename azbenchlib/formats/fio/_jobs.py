@@ -16,8 +16,9 @@ import pandas as pd
 
 from azbenchlib.core import schema
 from azbenchlib.core.findings import INFO, WARNING, Code, Severity, job_label
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._options import FioWorkload
+from azbenchlib.formats.source import Source
 
 SUM_OF_CLIENTS = "All clients"
 QUOTE_LENGTH = 200

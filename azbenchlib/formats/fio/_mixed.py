@@ -7,7 +7,7 @@ these before normal text; a job that only one of them tells of is read from that
 from collections.abc import Mapping, Sequence
 
 from azbenchlib.core.findings import ERROR, Code
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio import _terse_jobs as _fio_terse_jobs
 from azbenchlib.formats.fio import _text_jobs as _fio_text_jobs
 from azbenchlib.formats.fio._jobs import (
@@ -18,6 +18,7 @@ from azbenchlib.formats.fio._jobs import (
     report_differences,
     write_documents,
 )
+from azbenchlib.formats.source import Source
 
 Documents = list[list[FioJob]]
 

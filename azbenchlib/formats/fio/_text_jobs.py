@@ -90,6 +90,7 @@ class _Search:
 
     def __init__(self) -> None:
         self.documents: list[list[_Block]] = []
+        self.device_ios: dict[int, int] = {}  # by document
         self.openings: list[FioJob] = []
         self.opened: dict[tuple[str, int | None], int] = {}  # the first of a name, and of a name and group
         self.known: set[tuple[object, ...]] = set()  # who is in the last document
@@ -109,6 +110,7 @@ class _Search:
             (lines.STARTING, self._fresh_start),
             (lines.GROUP_SUMMARY, self._group_summary),
             (lines.PROGRESS, self._progress),
+            (lines.DEVICE, self._device),
         )
         self.inner = (
             (lines.LATENCY, self._latency),
@@ -178,6 +180,13 @@ class _Search:
 
     def _progress(self, _: re.Match[str]) -> None:
         self.progress += 1
+
+    def _device(self, match: re.Match[str]) -> None:
+        """A line of the disk statistics, which close a report."""
+        last = len(self.documents) - 1
+        if self.closed and last >= 0:
+            done = int(match["reads"]) + int(match["writes"])
+            self.device_ios[last] = self.device_ios.get(last, 0) + done
 
     def _group_summary(self, _: re.Match[str]) -> None:
         self.closed, self.block = True, None
@@ -297,8 +306,24 @@ class _Search:
 
     def report(self) -> TextReport:
         """All that was found."""
-        documents = tuple(_members_counted([block.finished() for block in found]) for found in self.documents)
+        documents = tuple(
+            _with_devices(_members_counted([block.finished() for block in found]), self.device_ios.get(place))
+            for place, found in enumerate(self.documents)
+        )
         return TextReport(documents, tuple(self.openings), self.progress, tuple(self.rest))
+
+
+def _with_devices(jobs: tuple[FioJob, ...], device_ios: int | None) -> tuple[FioJob, ...]:
+    """The jobs with the devices' I/Os for one of theirs, where these ran at once and tell their I/Os."""
+    asked = [job.value("ios", ddir) for job in jobs for ddir in job.directions]
+    total = sum(ios for ios in asked if ios is not None)
+    at_once = len({job.group_id for job in jobs}) == 1 and not any(
+        job.host or job.name == SUM_OF_CLIENTS for job in jobs
+    )
+    if device_ios is None or not at_once or None in asked or not total:
+        return jobs
+    ratio = {Key("runs", "", "device_ios_per_io"): Figure(device_ios / total)}
+    return tuple(replace(job, figures=job.figures | ratio) for job in jobs)
 
 
 def _members_counted(jobs: list[FioJob]) -> tuple[FioJob, ...]:

@@ -29,6 +29,8 @@ OPENING = re.compile(
 )
 VERSION = re.compile(r"(?:hostname=.{0,300}, fio=)?(fio[- ]\d{1,3}\.\d{1,3}[^\s,]{0,40})")
 STARTING = re.compile(r"(?:<[\w.:-]{1,255}> )?Starting \d{1,9} (?:process|thread)")
+# of a device; one that is made of others (md, dm) tells their sums too, and they follow
+DEVICE = re.compile(r"[\w!.:/-]{1,255}: ios=(?P<reads>\d{1,15})/(?P<writes>\d{1,15}), (?!.{0,500}aggrios=)")
 PROGRESS = re.compile(r"Jobs: \d{1,9} \(f=\d{1,9}\)")
 GROUP_SUMMARY = re.compile(r"Run status group \d{1,9} ")
 TEXT_RATES = re.compile(

@@ -21,33 +21,20 @@ Source: fio ``iolog.c`` (``flush_hist_samples``, ``hist_sum``), ``stat.c`` (``ad
 and HOWTO, read at fio-3.41; outputs of fio 2.14 to 3.41.
 """
 
-import re
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from azbenchlib.core import histogram, units
+from azbenchlib.core import histogram, schema, units
 from azbenchlib.core.findings import Code
-from azbenchlib.formats.base import Beside, Records, Source
-
-NS_PER_UNIT = {19: units.NS_PER_US, 29: 1}  # octaves of the layout -> ns in the unit of its bins
-_COARSEST = 6
-_EPOCH_MS = 10**11  # three years: no job runs so long, and every clock on the wall is later
-_LINES_TO_SNIFF = 5
-
-_DDIRS = ("read", "write", "trim")  # fio's codes 0, 1 and 2
-_AHEAD = 3  # time, direction, block size
-_LINE = re.compile(r"[ \t]*[0-9]{1,15},[ \t]*[0-2](?:,[ \t]*[0-9]{1,20}){20,}[ \t]*")
-_IMPOSSIBLE = re.compile(r"[0-9]{16}")
-
-Layout = tuple[int, int]  # how many bins were merged into one, and the ns in their unit
-
-
-def sniff(opening: str) -> bool:
-    """Whether most of the first lines are a direction with at least nineteen counts."""
-    lines = [line for line in opening.splitlines()[:_LINES_TO_SNIFF] if line.strip()]
-    return sum(bool(_LINE.fullmatch(line)) for line in lines) > len(lines) / 2
+from azbenchlib.formats.base import Beside, Records
+from azbenchlib.formats.fio import hist_lines
+from azbenchlib.formats.fio.hist_lines import HistBins, HistLayout
+from azbenchlib.formats.fio.log_lines import EPOCH_MS, FIO_DDIRS, damaged_lines
+from azbenchlib.formats.source import Source
 
 
 def read_fio_hist_log(source: Source, beside: Beside | None) -> Records:
@@ -67,23 +54,15 @@ def read_fio_hist_log(source: Source, beside: Beside | None) -> Records:
     """
     records = Records(source)
     run_id = beside.run_id if beside else source.run_id(0, "log")
-    layout: Layout | None = None
-    width, broken, parts = 0, [0, 0], []  # broken lines: how many, and the first
-    for place, line in enumerate(_lines(source), 1):
-        fields = _numbers(line)
-        if layout is None and fields is not None:
-            layout, width = _layout(len(fields) - _AHEAD), len(fields)
-        if fields is not None and layout is not None and len(fields) == width:
-            parts.append(_rows(fields, layout))
-        elif line.strip():
-            broken = [broken[0] + 1, broken[1] or place]
+    layout = hist_lines.layout(source)
     if layout is None:
         message = f"{source.path}: no line with the bins of a known fio"
         records.finding(Code.HIST_LAYOUT_UNKNOWN, message)
         return records
-    _report(records, source, run_id, layout, broken)
-    bins = pd.concat(parts, ignore_index=True)
-    if bins["t_ms"].min() > _EPOCH_MS:
+    parts = list(hist_lines.blocks(source, layout))
+    _report(records, source, run_id, layout, damaged_lines(parts))
+    bins = _table(parts)
+    if len(bins) and bins["t_ms"].min() > EPOCH_MS:
         _report_epoch(records, source, run_id, bins["t_ms"].min())
         bins["t_ms"] -= bins["t_ms"].min()
     summed = bins.groupby(["t_ms", "ddir", "bin_ns"], as_index=False, sort=True)["n"].sum()
@@ -92,45 +71,22 @@ def read_fio_hist_log(source: Source, beside: Beside | None) -> Records:
     return records
 
 
-def _lines(source: Source) -> Iterator[str]:
-    for block in source.blocks():
-        yield from block.split("\n")[:-1]
+def _table(parts: Sequence[HistBins]) -> pd.DataFrame:
+    """Columns t_ms, ddir, bin_ns and n of all whole lines."""
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("t_ms", "bin_ns", "n")
+    }
+    code = np.concatenate([part.code for part in parts])
+    return pd.DataFrame(columns | {"ddir": pd.Series(np.array(FIO_DDIRS)[code], dtype=schema.TEXT)})
 
 
-def _numbers(line: str) -> np.ndarray | None:
-    """The whole numbers of an undamaged line."""
-    if not _LINE.fullmatch(line) or _IMPOSSIBLE.search(line):
-        return None
-    return np.array(line.split(","), dtype=np.int64)
-
-
-def _layout(n_bins: int) -> Layout | None:
-    """How coarse the bins are, by their number, and the ns in their unit; None: no known fio."""
-    for octaves, ns in NS_PER_UNIT.items():
-        for coarse in range(_COARSEST + 1):
-            if n_bins == octaves * histogram.PER_OCTAVE >> coarse:
-                return 1 << coarse, ns
-    return None
-
-
-def _rows(fields: np.ndarray, layout: Layout) -> pd.DataFrame:
-    """The bins of one line that hold an I/O."""
-    merged, ns = layout
-    counts = fields[_AHEAD:]
-    index = np.flatnonzero(counts)
-    first = index * merged
-    middle = (histogram.value_of(first) + histogram.value_of(first + merged - 1)) // 2
-    ddir = _DDIRS[fields[1]]
-    return pd.DataFrame({"t_ms": fields[0], "ddir": ddir, "bin_ns": middle * ns, "n": counts[index]})
-
-
-def _report(records: Records, source: Source, run_id: str, layout: Layout, broken: list[int]) -> None:
-    if broken[0]:
-        message = f"{source.path}: {broken[0]} broken lines left out, the first is line {broken[1]}"
+def _report(records: Records, source: Source, run_id: str, layout: HistLayout, broken: list[int]) -> None:
+    if broken:
+        message = f"{source.path}: {len(broken)} broken lines left out, the first is line {broken[0]}"
         records.finding(Code.BROKEN_LINES, message, run_id=run_id)
-    if layout[0] > 1:
-        error = layout[0] * histogram.REL_ERROR
-        message = f"{source.path}: {layout[0]} bins in one; a percentile of it is exact to {error:.1%}"
+    if layout.merged > 1:
+        error = layout.merged * histogram.REL_ERROR
+        message = f"{source.path}: {layout.merged} bins in one; a percentile of it is exact to {error:.1%}"
         advice = "Run with log_hist_coarseness=0 for 0.8 %"
         records.finding(Code.HIST_COARSE, message, advice, run_id=run_id)
     message = f"{source.path}: I/Os after the last whole interval are not in a histogram log"

@@ -21,9 +21,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from azbenchlib.core.findings import WARNING, Code, Finding, Severity, job_label
-from azbenchlib.formats.base import LONGEST_LINE, Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._options import DISTINCTIVE, FioOptions, FioWorkload, merged
 from azbenchlib.formats.fio.job_lines import GLOBAL, JobLine, canonical, lex
+from azbenchlib.formats.source import LONGEST_LINE, Source
 
 MOST_INCLUDES = 50  # more are a file that includes itself
 LARGEST_INCLUDE = 1 << 20  # bytes

@@ -33,7 +33,7 @@ from typing import Any
 from azbenchlib.core import histogram, schema, units
 from azbenchlib.core.findings import ERROR, WARNING, Code, Severity, job_label
 from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._disk_util import device_ios_per_io
 from azbenchlib.formats.fio._jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, report_complaints
 from azbenchlib.formats.fio._json_documents import (
@@ -46,6 +46,7 @@ from azbenchlib.formats.fio._json_documents import (
 from azbenchlib.formats.fio._mixed import read_beside_json
 from azbenchlib.formats.fio._options import FioOptions, FioWorkload, merged
 from azbenchlib.formats.fio._shared import SharedOptions, own_options
+from azbenchlib.formats.source import Source
 
 _BIN_CONSTANTS = {"FIO_IO_U_PLAT_BITS", "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"}
 _LONGEST = INT64_MAX // units.NS_PER_US  # a latency of either unit whose nanoseconds a column can hold

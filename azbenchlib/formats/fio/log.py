@@ -22,51 +22,23 @@ Source: fio HOWTO, "Log File Formats", ``iolog.c`` (``flush_samples``) and ``cli
 outputs of fio 2.1.11 to 3.41.
 """
 
-import io
-import re
-from itertools import islice
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import csv
 
-from azbenchlib.core import schema, units
+from azbenchlib.core import histogram, schema, units
 from azbenchlib.core.findings import Code
-from azbenchlib.formats.base import Beside, Records, Source
+from azbenchlib.formats.base import Beside, Records
+from azbenchlib.formats.fio import binned_log, log_lines
+from azbenchlib.formats.fio.log_lines import LineDamage, LogColumns
+from azbenchlib.formats.source import Source
 
-LATENCY_IN_NS_SINCE = (2, 99)
-_EPOCH_MS = 10**11  # three years: no job runs so long, and every clock on the wall is later
-_LINES_TO_SNIFF = 20
-_LARGEST = 10**15  # times, values and sizes are below it; a float still holds every whole number
+_FIELDS = ("t_ms", "value", "code", "bs_bytes")
 
-_DDIRS = schema.DDIRS[:3]  # fio's codes 0, 1 and 2
-_START = r"[ \t]*(?P<t>[0-9]{1,15}),[ \t]*(?P<value>[0-9]{1,15}(?:\.[0-9]{1,9})?),"
-_MAXIMUM = r"[ \t]*[0-9]{1,15},"
-_END = r"[ \t]*(?P<code>[0-2]),[ \t]*(?P<bs>[0-9]{1,15})"
-_MORE = r"(?:,[ \t]*(?:0x)?[0-9a-f]{1,20})"
-_LINE = re.compile(_START + _END + _MORE + r"{0,3}[ \t]*")
-_LINE_WITH_MAXIMUM = re.compile(_START + _MAXIMUM + _END + _MORE + r"{1,3}[ \t]*")
-_FIELDS = {"t": pa.int64(), "value": pa.float64(), "code": pa.int64(), "bs": pa.int64()}
-_PLAIN = b"0123456789, \n"  # what undamaged lines consist of
-_NAME = re.compile(r"(?:^|[_/\\])(bw|iops|slat|clat|lat)(?:\.\d+)?\.log(?:\.[^/\\]*)?$")
-_VERSION = re.compile(r"(\d+)\.(\d+)")
-
-Columns = dict[str, npt.NDArray[np.float64 | np.int64]]
-
-
-def sniff(opening: str) -> bool:
-    """Whether most of the first lines are lines of a fio log."""
-    lines = [line for line in opening.splitlines()[:_LINES_TO_SNIFF] if line.strip()]
-    fitting = sum(bool(_LINE.fullmatch(line) or _LINE_WITH_MAXIMUM.fullmatch(line)) for line in lines)
-    return fitting > len(lines) / 2
-
-
-def sniff_compressed(opening: str, path: str) -> bool:
-    """Whether a file is a log as fio stores it with ``log_store_compressed``."""
-    return bool(re.search(r"\.log\.fz(\.[^/\\]*)?$", path)) and opening[:1] == "x"
+Columns = dict[str, npt.NDArray[np.float64 | np.int64 | np.uint8]]
 
 
 def read_fio_log(source: Source, beside: Beside | None) -> Records:
@@ -82,17 +54,20 @@ def read_fio_log(source: Source, beside: Beside | None) -> Records:
     Returns
     -------
     Records
-        Rows of samples, in bytes/s, 1/s or µs, and findings.
+        Rows of samples, in bytes/s, 1/s or µs, and findings; of a long log of latencies, rows of bins.
     """
     records = Records(source)
-    named = _NAME.search(source.path)
-    if not named:
+    kind = log_lines.kind_of(source.path)
+    if kind is None:
         message = f"{source.path}: what this log measures cannot be told from its name"
         advice = "Name it as fio does: NAME_bw.1.log, NAME_iops.1.log, NAME_lat.1.log, …"
         records.finding(Code.LOG_METRIC_UNKNOWN, message, advice)
         return records
     run_id = beside.run_id if beside else source.run_id(0, "log")
-    metric, times, per = _unit(records, source, named[1], beside, run_id)
+    metric, times, per = _unit(records, source, kind, beside, run_id)
+    if binned_log.is_long(source, kind):
+        _add_bins(records, source, run_id, kind, units.NS_PER_US // per)
+        return records
     samples = _samples(records, source, run_id)
     samples = samples.assign(run_id=run_id, metric=metric, value=samples["value"] * times / per)
     records.add_frame("samples", samples)
@@ -107,106 +82,66 @@ def _unit(
         return "iops", 1, 1
     if kind == "bw":
         return "bw_bytes_per_s", units.KIB, 1
-    in_us = _told_in_us(beside)
+    in_us = log_lines.in_us(beside.tool_version, beside.log_unit) if beside else None
     if in_us is None:
-        message = f"{source.path}: the unit of this log is not told; ns assumed, as fio 3 writes"
-        advice = (
-            "Keep the log beside the JSON of its run, or say --log-unit us or ns; fio 2 writes µs, which "
-            "come out 1000 times too small"
-        )
-        records.finding(Code.LOG_UNIT_ASSUMED, message, advice, run_id=run_id)
+        records.add_finding(log_lines.unit_assumed(source.path, run_id))
     return f"{kind}_us", 1, 1 if in_us else units.NS_PER_US
 
 
-def _told_in_us(beside: Beside | None) -> bool | None:
-    """Whether latencies are in µs; None where neither an output of the run nor the user tells."""
-    version = _VERSION.search(beside.tool_version) if beside and beside.tool_version else None
-    if version is not None:
-        return (int(version[1]), int(version[2])) < LATENCY_IN_NS_SINCE
-    return beside.log_unit == "us" if beside and beside.log_unit else None
+def _add_bins(records: Records, source: Source, run_id: str, kind: str, ns_per_unit: int) -> None:
+    """The latencies of a long log as bins of windows, and a finding that says so."""
+    bins, damage = binned_log.read_bins(source, ns_per_unit)
+    _report_damage(records, source, damage, run_id)
+    records.add_frame("bins", bins.assign(run_id=run_id, lat_kind=kind))
+    width_s = binned_log.width_ms(source) // units.MS_PER_S
+    message = (
+        f"{source.path}: {bins['n'].sum():,} latencies are counted in bins of each {width_s} s, exact to "
+        f"{histogram.REL_ERROR:.1%}"
+    )
+    records.finding(Code.LOG_BINNED, message, run_id=run_id)
 
 
 def _samples(records: Records, source: Source, run_id: str) -> pd.DataFrame:
     """Columns ddir, seq, t_s, value (as fio printed it) and bs_bytes of all whole lines."""
-    maxima = _has_maxima(source.opening)
-    parts: list[Columns] = []
-    n_lines, broken = 0, []
-    for block in source.blocks():
-        columns, damaged = _quickly(block, maxima) or _carefully(block, maxima)
-        broken += [n_lines + place + 1 for place in damaged]
-        n_lines += block.count("\n")
-        parts.append(columns)
-    data = {name: np.concatenate([part[name] for part in parts] or [np.empty(0)]) for name in _FIELDS}
-    if broken:
-        message = f"{source.path}: {len(broken)} broken lines left out, the first is line {broken[0]}"
-        records.finding(Code.BROKEN_LINES, message, run_id=run_id)
-    if maxima:
-        message = f"{source.path}: the average of each window is kept, its largest value left out"
-        records.finding(Code.LOG_WINDOW_MAXIMUM, message, run_id=run_id)
-    if len(data["t"]) and data["t"][0] > _EPOCH_MS:
-        start = pd.Timestamp(data["t"].min(), unit="ms", tz="UTC").isoformat()
+    parts = list(log_lines.blocks(source))
+    _report_damage(records, source, parts, run_id)
+    data: Columns = {
+        name: np.concatenate([getattr(part, name) for part in parts] or [np.empty(0)]) for name in _FIELDS
+    }
+    if len(data["t_ms"]) and data["t_ms"][0] > log_lines.EPOCH_MS:
+        start = pd.Timestamp(data["t_ms"].min(), unit="ms", tz="UTC").isoformat()
         message = f"{source.path}: times are of the clock on the wall; counted here from {start}"
         records.finding(Code.LOG_EPOCH_TIME, message, run_id=run_id)
-        data["t"] -= data["t"].min()
+        data["t_ms"] -= data["t_ms"].min()
     return _table(data)
 
 
+def _report_damage(
+    records: Records, source: Source, parts: Sequence[LogColumns | LineDamage], run_id: str
+) -> None:
+    broken = log_lines.damaged_lines(parts)
+    if broken:
+        message = f"{source.path}: {len(broken)} broken lines left out, the first is line {broken[0]}"
+        records.finding(Code.BROKEN_LINES, message, run_id=run_id)
+    if log_lines.has_maxima(source.opening):
+        message = f"{source.path}: the average of each window is kept, its largest value left out"
+        records.finding(Code.LOG_WINDOW_MAXIMUM, message, run_id=run_id)
+
+
 def _table(data: Columns) -> pd.DataFrame:
-    code = data["code"].astype(np.int8)
+    code, size = data["code"].astype(np.int8), data["bs_bytes"].astype(np.int64)
     seq = np.zeros(len(code), dtype=np.int64)
-    for one in range(len(_DDIRS)):
+    for one in range(len(log_lines.FIO_DDIRS)):
         seq[code == one] = np.arange((code == one).sum())
-    names = pa.DictionaryArray.from_arrays(pa.array(code), pa.array(_DDIRS)).cast(pa.large_string())
+    names = pa.DictionaryArray.from_arrays(pa.array(code), pa.array(log_lines.FIO_DDIRS)).cast(
+        pa.large_string()
+    )
     return pd.DataFrame(
         {
             "ddir": pd.Series(names, dtype=schema.TEXT),
             "seq": seq,
-            "t_s": data["t"] / units.MS_PER_S,
+            "t_s": data["t_ms"] / units.MS_PER_S,
             "value": data["value"],
-            "bs_bytes": pd.Series(data["bs"], dtype=schema.INT).mask(data["bs"] == 0),
+            "bs_bytes": pd.Series(size, dtype=schema.INT).mask(size == 0),
         }
     )
-
-
-def _has_maxima(opening: str) -> bool:
-    """Whether the first whole lines have a second value before the direction."""
-    lines = islice((line for line in opening.splitlines() if line.strip()), _LINES_TO_SNIFF)
-    both = [(_LINE.fullmatch(line), _LINE_WITH_MAXIMUM.fullmatch(line)) for line in lines]
-    return any(two and not one for one, two in both) and not any(one and not two for one, two in both)
-
-
-def _quickly(block: str, maxima: bool) -> tuple[Columns, list[int]] | None:
-    """The columns of a block without damage; None where a line is none of a log."""
-    raw = block.encode()
-    if raw.translate(None, _PLAIN) or raw.startswith(b"\n") or b"\n\n" in raw:
-        return None
-    names = ["t", "value", *(["maximum"] if maxima else []), "code", "bs"]
-    width = raw[: raw.index(b"\n")].count(b",") + 1
-    if not len(names) + maxima <= width <= len(names) + 3:
-        return None
-    names += [f"more{place}" for place in range(width - len(names))]
-    types = dict.fromkeys(names, pa.int64())
-    try:
-        table = csv.read_csv(
-            io.BytesIO(raw),
-            csv.ReadOptions(column_names=names),
-            csv.ParseOptions(quote_char=False),
-            csv.ConvertOptions(column_types=types, null_values=[]),
-        )
-    except pa.ArrowInvalid:
-        return None
-    columns = {name: table[name].to_numpy() for name in _FIELDS}
-    fitting = all((columns[name] < _LARGEST).all() for name in _FIELDS) and (columns["code"] <= 2).all()
-    return (columns | {"value": columns["value"].astype(float)}, []) if fitting else None
-
-
-def _carefully(block: str, maxima: bool) -> tuple[Columns, list[int]]:
-    """The columns of the whole lines of any block, and the places of the others from 0."""
-    pattern = (_LINE_WITH_MAXIMUM if maxima else _LINE).pattern
-    lines = pa.array(block.split("\n")[:-1], pa.string())
-    found = pc.extract_regex(lines, f"^{pattern}$")
-    blank = pc.match_substring_regex(lines, r"^\s*$")
-    damaged = np.flatnonzero(pc.and_(pc.is_null(found), pc.invert(blank)).to_numpy(zero_copy_only=False))
-    found = found.drop_null()
-    columns = {name: found.field(name).cast(kind).to_numpy() for name, kind in _FIELDS.items()}
-    return columns, damaged.tolist()

@@ -39,12 +39,13 @@ output", read at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.1
 """
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._jobs import report_complaints, write_documents
 from azbenchlib.formats.fio._json_documents import shows_document
 from azbenchlib.formats.fio._mixed import terse_and_text
 from azbenchlib.formats.fio._terse_jobs import fields_of
 from azbenchlib.formats.fio._text_lines import split
+from azbenchlib.formats.source import Source
 
 
 def sniff(opening: str) -> bool:

@@ -26,7 +26,7 @@ not those of clat; ``mixed`` of ``unified_rw_reporting=both`` shows no bandwidth
 several times on the same processes, and the last report counts; a carry is lost in the rounding of some
 versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96); progress lines are no results; a page may quote a
 direction's line without its job. Options are those of the opening line, which does not tell them all:
-``direct`` is not among them.
+``direct`` is not among them. Disk statistics tell the devices' I/Os of all jobs that ran at once.
 
 Source: fio ``stat.c`` (``show_thread_status_normal``, ``show_ddir_status``), ``init.c``, ``client.c`` and
 ``lib/num2str.c``, read at tags 2.0.7 to 3.41; outputs of 2.0.13 to 3.41.
@@ -35,12 +35,13 @@ Source: fio ``stat.c`` (``show_thread_status_normal``, ``show_ddir_status``), ``
 import re
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio import _text_lines as lines
 from azbenchlib.formats.fio._jobs import ERROR_LINE, report_complaints, write_documents
 from azbenchlib.formats.fio._json_documents import shows_document
 from azbenchlib.formats.fio._mixed import terse_and_text
 from azbenchlib.formats.fio._terse_jobs import fields_of
+from azbenchlib.formats.source import Source
 
 _SIGNATURES = (lines.HEADER, lines.OPENING, lines.TEXT_RATES, lines.OLD_RATES, lines.PROGRESS)
 _COMPLAINT = re.compile(r"fio: (?:pid=|file:|\S+: )")

@@ -22,8 +22,9 @@ from typing import Any
 
 from azbenchlib.core.findings import ERROR, Code
 from azbenchlib.core.units import MB, MIB, US_PER_MS
-from azbenchlib.formats.base import LONGEST_LINE, Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.iometer._specs import LINES, NAME, Spec, number, spec_named, whole
+from azbenchlib.formats.source import LONGEST_LINE, Source
 
 TEST = "'Test Type,Test Description"
 _HEADER = "'Target Type,Target Name,"

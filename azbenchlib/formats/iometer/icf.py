@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from azbenchlib.core.findings import ERROR, Code
-from azbenchlib.formats.base import LONGEST_LINE, Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.iometer._specs import LINES, NAME, Spec, number, spec_named, whole
+from azbenchlib.formats.source import LONGEST_LINE, Source
 
 _SECTOR_BYTES = 512
 RUN_TIME, RAMP = "' hours minutes seconds", "'Ramp Up Time (s)"

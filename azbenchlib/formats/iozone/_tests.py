@@ -16,7 +16,8 @@ from typing import Any
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
 from azbenchlib.core.units import KIB, parse_size
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
+from azbenchlib.formats.source import Source
 
 # Tests in the order of a row's columns; those of -E stand last, the vector ones only where they are built in.
 TESTS = (

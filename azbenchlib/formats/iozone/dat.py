@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
+from azbenchlib.formats.source import Source
 
 DAT_TESTS = {"wol": "write", "rwol": "rewrite", "rol": "read", "rrol": "reread"}
 _HEAD = r"Offset in [kK][bB]ytes +Latency in microseconds +Transfer size in bytes"

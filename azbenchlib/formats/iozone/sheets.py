@@ -25,7 +25,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
 from azbenchlib.formats._sheet_files import Row, Workbook, biff2
 from azbenchlib.formats._xml import RefusedError
-from azbenchlib.formats.base import Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.iozone._tests import (
     KIB_PER_S,
     OPS_PER_S,
@@ -38,6 +38,7 @@ from azbenchlib.formats.iozone._tests import (
     size_kib,
     test_of,
 )
+from azbenchlib.formats.source import Source
 
 BIFF2 = "\t\0\x04\0\x02\0\x10\0"  # BOF, 4 bytes, version 2, a worksheet
 ZIP = "PK\x03\x04"

@@ -19,7 +19,7 @@ Source: iozone ``iozone.c``, read at 3.414, and outputs of 3.327, 3.430, 3.465 a
 import re
 
 from azbenchlib.core.findings import ERROR, Code
-from azbenchlib.formats.base import LONGEST_LINE, Records, Source
+from azbenchlib.formats.base import Records
 from azbenchlib.formats.iozone._columns import FILE_END, RECORD_END, Columns
 from azbenchlib.formats.iozone._tests import (
     KIB_PER_S,
@@ -34,6 +34,7 @@ from azbenchlib.formats.iozone._tests import (
     size_kib,
     test_of,
 )
+from azbenchlib.formats.source import LONGEST_LINE, Source
 
 BANNER = "Iozone: Performance Test of File I/O"
 _SHOWN = 5  # so many examples in one finding

@@ -94,6 +94,11 @@ class Server:
         """Emulated seconds since the start."""
         return (perf_counter() - self._begin) / self._k
 
+    def dilate(self, time_scale: float) -> None:
+        """Go on with another k from now; what is scheduled already completes when it was going to."""
+        now = perf_counter()
+        self._begin, self._k = now - (now - self._begin) / self._k * time_scale, time_scale
+
     def listen(self, listener: socket.socket) -> None:
         """Take clients from a socket that listens."""
         listener.setblocking(False)

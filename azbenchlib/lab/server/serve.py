@@ -1,7 +1,8 @@
 """The lab's server as a process of its own: ``python -m azbenchlib.lab.server.serve``.
 
 It takes its configuration, one line of JSON, on its standard input, says on its standard output that it is
-ready or why it is not, then answers ``totals``. It ends when it is told to (SIGTERM, SIGINT) or when the
+ready or why it is not, then answers ``totals``, and ``time_scale K`` once it runs under that dilation
+factor. It ends when it is told to (SIGTERM, SIGINT) or when the
 input ends, which is when its parent does.
 """
 
@@ -30,6 +31,7 @@ from azbenchlib.lab.server.store import Store
 from azbenchlib.model.setup import Setup
 
 SOCKET = "nbd.sock"
+DILATE = b"time_scale "  # what a line begins with that asks for another dilation factor
 BACKLOG = 1024
 _LONGEST_PATH = 103  # of a socket, in bytes: 108 on Linux, 104 on macOS, with a zero at the end; unix(7)
 
@@ -123,7 +125,9 @@ class Running:
         asked = os.read(sys.stdin.fileno(), 4096)
         if not asked:
             self._end()
-        for _ in range(asked.count(b"\n")):
+        for line in asked.splitlines():
+            if line.startswith(DILATE):
+                self._server.dilate(float(line.removeprefix(DILATE)))
             _say({"totals": self._machine.totals()})
 
 

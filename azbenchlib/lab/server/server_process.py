@@ -13,7 +13,7 @@ import tempfile
 from typing import Any
 
 from azbenchlib.core.errors import AzbenchError
-from azbenchlib.lab.server.serve import SOCKET, ServerConfig
+from azbenchlib.lab.server.serve import DILATE, SOCKET, ServerConfig
 
 _START_S = 30.0  # a busy machine may take long to start Python
 ANSWER_S = 10.0
@@ -70,6 +70,10 @@ class Process:
         """Its exact counters; AzbenchError where it does not run any more."""
         found: dict[str, dict[str, float]] = self._ask("totals", ANSWER_S)["totals"]
         return found
+
+    def dilate(self, time_scale: float) -> None:
+        """Have it go on under another dilation factor; AzbenchError where it does not run any more."""
+        self._ask(f"{DILATE.decode()}{time_scale}", ANSWER_S)
 
     def fault(self) -> str:
         """Why it does not run, in a sentence; empty where it does."""

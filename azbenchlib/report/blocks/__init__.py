@@ -63,8 +63,12 @@ class Block:
         drop inline SVG and style sheets.
         """
         shown = _DRAWN.sub(_image, self.html)
-        styled = f'<style>{style.scoped_sheet()}</style><div class="azbench">{shown}</div>'
-        return {MIME: self.html, "text/html": styled, "text/plain": _plain(shown)}
+        return {MIME: self.html, "text/html": self.as_notebook_html(), "text/plain": _plain(shown)}
+
+    def as_notebook_html(self) -> str:
+        """The form of a notebook: with its style sheet, and figures as images."""
+        shown = _DRAWN.sub(_image, self.html)
+        return f'<style>{style.scoped_sheet()}</style><div class="azbench">{shown}</div>'
 
     def __add__(self, other: "Block") -> "Block":
         """One block after the other."""

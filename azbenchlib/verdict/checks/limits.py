@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.units import MB, format_count, format_us
-from azbenchlib.verdict.candidates import Route
+from azbenchlib.verdict.candidates import Route, Stage
 from azbenchlib.verdict.checks.run_checks import check_run
 from azbenchlib.verdict.evidence import stalled
 from azbenchlib.verdict.likelihoods import HARD
@@ -36,20 +36,50 @@ def _documented(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
 
 def _burst(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
     """Where credits carried the run: how long they last, and that the base was not seen."""
-    best = max(routes, key=lambda route: route.weight)
-    for stage in best.stages:
-        runtime = flow.observation.runtime_s
+    stage = base_not_seen(flow, max(routes, key=lambda route: route.weight))
+    if stage is None:
+        return
+    runtime = flow.observation.runtime_s
+    lasts = f"{stage.lasts_s / 60:,.0f} min" if stage.lasts_s >= 120 else f"{stage.lasts_s:.0f} s"
+    seen = f"this run of {runtime:.0f} s" if runtime else "this run"
+    what = (
+        f"burst: full credits last {lasts} at this rate, so {seen} cannot show the base of "
+        f"{_amount(stage.base.value, stage.quantity)}"
+    )
+    yield Finding.of(Code.BASE_NOT_SEEN, what, f"Run longer than {lasts} to see it")
+
+
+def base_not_seen(flow: Flow, route: Route) -> Stage | None:
+    """The first limit that credits carried the run over, where it ended before full ones are spent.
+
+    Parameters
+    ----------
+    flow : Flow
+        As it was measured: a run whose rate fell to the base has seen it, whatever rate is judged.
+    route : Route
+        Of the settled flow.
+
+    Returns
+    -------
+    Stage or None
+    """
+    runtime = flow.observation.runtime_s
+    for stage in route.stages:
         if stage.burst is None or math.isinf(stage.lasts_s) or stage.base.use <= HARD:
             continue
-        lasts = f"{stage.lasts_s / 60:,.0f} min" if stage.lasts_s >= 120 else f"{stage.lasts_s:.0f} s"
-        seen = f"this run of {runtime:.0f} s" if runtime else "this run"
-        if runtime is None or runtime < stage.lasts_s:
-            what = (
-                f"burst: full credits last {lasts} at this rate, so {seen} cannot show the base of "
-                f"{_amount(stage.base.value, stage.quantity)}"
-            )
-            yield Finding.of(Code.BASE_NOT_SEEN, what, f"Run longer than {lasts} to see it")
-            return
+        if (runtime is None or runtime < stage.lasts_s) and not _fell_to_base(flow, stage):
+            return stage
+    return None
+
+
+def _fell_to_base(flow: Flow, stage: Stage) -> bool:
+    """Whether the sampled rate was above the base, and at or below it afterwards."""
+    judged = flow.settled.observation.iops
+    if not judged:
+        return False
+    uses = [stage.base.use * level.mean / judged for level in flow.levels]
+    above = next((i for i, use in enumerate(uses) if use > HARD), len(uses))
+    return any(use <= HARD for use in uses[above:])
 
 
 def _stall(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from azbenchlib.analysis.flow import block_size, direction
 from azbenchlib.analysis.observation import Observation
-from azbenchlib.core.findings import INFO, Code, Finding
+from azbenchlib.core.findings import INFO, WARNING, Code, Finding
 from azbenchlib.core.units import KIB, US_PER_S, format_count, format_mbps, format_size, format_us
 
 SHORT_S = 30  # our choice: caches fill and throttles set in within seconds, while credits may last 30 min
@@ -18,6 +18,8 @@ TIMES_RAM = 2  # a file so much larger than the memory cannot be held by the pag
 EARLY = 0.99  # of the run time requested: a job that ends before ended by itself
 RATE_TOLERANCE = 0.01  # below the 2.4 % between KiB and KB, the smallest mistake of units
 LOAD_TOLERANCE = 0.05  # of the queue depth; our choice
+MONITOR_APART = 0.1  # of the tool's rate; our choice: Azure's minutes are not those of the run
+MINUTES_S = 180  # a run this long fills two minutes of Azure Monitor at least
 OWN_TIME_US = 10  # between two I/Os, fio itself takes up to some µs
 
 RunCheck = Callable[[Observation], Finding | None]
@@ -103,7 +105,36 @@ def load_mismatch(seen: Observation) -> Finding | None:
     return Finding.of(Code.LOAD_MISMATCH, what, advice)
 
 
+def azures_own_view(seen: Observation) -> Finding | None:
+    """What Azure Monitor says of the run, beside what the tool counted."""
+    parts = []
+    own = seen.device_iops if seen.device_iops is not None else seen.iops
+    if seen.monitor_iops is not None:
+        beside = "" if own is None else f", and {seen.tool or 'the tool'} {format_count(round(own))}"
+        parts.append(f"it counted {format_count(round(seen.monitor_iops))} IOPS at the disks{beside}")
+    shares = {
+        **seen.consumed_pct,
+        **{f"{name} credits": value for name, value in seen.credits_used_pct.items()},
+    }
+    used = [f"{name.replace('_', ' ')} {value:.3g} %" for name, value in shares.items() if value]
+    parts += [f"it shows as used: {', '.join(used)}"] if used else []
+    if not parts:
+        return None
+    what = f"Azure Monitor: {'; '.join(parts)}"
+    long_enough = seen.runtime_s is not None and seen.runtime_s >= MINUTES_S
+    if (
+        own
+        and seen.monitor_iops is not None
+        and long_enough
+        and abs(seen.monitor_iops / own - 1) > MONITOR_APART
+    ):
+        advice = "Look for other load on the disks, and for I/Os that were merged or split on their way"
+        return Finding.of(Code.AZURE_MONITOR, what, advice, WARNING)
+    return Finding.of(Code.AZURE_MONITOR, what, severity=INFO)
+
+
 RUN_CHECKS: Mapping[Code, RunCheck] = {
+    Code.AZURE_MONITOR: azures_own_view,
     Code.PAGE_CACHE_SUSPECTED: page_cache_suspected,
     Code.TOO_SHORT: too_short,
     Code.ENDED_BY_SIZE: ended_by_size,

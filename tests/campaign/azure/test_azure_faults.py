@@ -1,6 +1,5 @@
 """What goes wrong in Azure: one sentence, results kept, and nothing left or the leftover named."""
 
-import os
 import signal
 import subprocess
 from pathlib import Path
@@ -20,18 +19,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.fio]
 
 TWO = SMALL + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n"
 VM = r"/virtualMachines/[^/]+$"
-
-
-@pytest.fixture
-def small(azure: Azure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A small measurement file, and this process logged in to the fake Azure."""
-    for name in list(os.environ):
-        monkeypatch.delenv(name)
-    for name, value in azure.environment.items():
-        monkeypatch.setenv(name, value)
-    path = tmp_path / "small.yaml"
-    path.write_text(SMALL)
-    return path
 
 
 def kept(folder: Path) -> list[str]:

@@ -22,10 +22,10 @@ OWNER = "jane-roe"
 # What is left of each file: every VM, every disk and every step, one workload or two.
 KEPT = {
     "local-disks": ("async", "async-os", "async-nvme"),
-    "l-series-ssd": ("randwrite-4k-4",),
+    "l-series-ssd": ("four-k-randwrite-j4",),
     "zone-redundant-disks": ("async-write",),
     "ultra-disk": (),
-    "host-cache": ("randwrite-4k",),
+    "host-cache": ("four-k-randwrite",),
 }
 
 

@@ -94,6 +94,7 @@ def group_of(azure: Azure) -> str:
     return group
 
 
+@pytest.mark.long
 def test_another_subscription_set_in_the_middle_of_a_run_changes_nothing(azure, small):
     azure.faults.preflight("QuotaExceeded")  # to end soon
     process = started(small)
@@ -264,8 +265,14 @@ def test_cleanup_takes_ones_own_that_have_expired_and_the_rest_only_when_told(az
     assert left == {"mine-running", "mine-alive", "his-older", "mine-undated", "foreign"}
     _, left = cleanup("--all-owners", "--yes")
     assert left == {"mine-running", "mine-alive", "mine-undated", "foreign"}
-    _, left = cleanup("--all", "--yes")
+    listed, _ = cleanup("--format", "json")
+    assert {one["group"]: one["deleted"] for one in json.loads(listed[0])["groups"]} == dict.fromkeys(
+        ("mine-running", "mine-alive", "mine-undated"), False
+    )
+    gone, left = cleanup("--all", "--yes", "--format", "json")
     assert left == {"foreign"}
+    groups = json.loads(gone[0])["groups"]
+    assert len(groups) == 3 and all(one["deleted"] and one["left"] is None for one in groups)
 
 
 def test_a_group_that_no_run_made_is_not_deleted_whoever_notes_it(azure, small):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from az_program import GONE, PAGE, arm, given, program
+from fake_azure.campaigns import TINY
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
@@ -32,13 +33,6 @@ DELETING = {"properties": {"provisioningState": "Deleting"}}
 STANDING = {"properties": {"provisioningState": "Succeeded"}}
 OWN = {**STANDING, "tags": dict.fromkeys(orphans.TAGS, "x") | {"tool": "azbench"}}
 NETWORK = "ERROR: HTTPSConnectionPool(host='management.azure.com', port=443): Max retries exceeded\n"
-FILE = """
-title: Small
-region: westeurope
-vm: Standard_D2s_v3
-disks: {data: {sku: Premium_LRS, size: 32GiB}}
-workloads: {first: {rw: randread, bs: 4k, size: 4m, runtime: 1}}
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -187,7 +181,7 @@ def test_a_signal_that_is_ignored_stays_so(tmp_path):
 @pytest.fixture
 def small(tmp_path: Path) -> Cloud:
     """A run that is noted to have made the group g."""
-    (tmp_path / "small.yaml").write_text(FILE)
+    (tmp_path / "small.yaml").write_text(TINY)
     found = measurement_file.load(tmp_path / "small.yaml")
     todo = CloudPlan(experiment=found, started=plan.now(), subscription="1-2-3", groups=["g"])
     plan.save(tmp_path / "out", todo)

@@ -9,13 +9,40 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import attaching, catalogue, deployments, disks, groups, identity, machines, run_commands, storage
+from . import (
+    attaching,
+    catalogue,
+    deployments,
+    disks,
+    groups,
+    identity,
+    machines,
+    monitor,
+    rights,
+    run_commands,
+    storage,
+)
 from .faults import PAGE, Fault, Faults
+from .rights import check_rights
 from .routing import Answer, ArmError, Json, Operation, Request, find_route
 from .skus import all_skus
 from .vm import Network, Vm
 
-HANDLERS = (attaching, catalogue, deployments, disks, groups, identity, machines, run_commands, storage)
+HANDLERS = (
+    *(
+        attaching,
+        catalogue,
+        deployments,
+        disks,
+        groups,
+        identity,
+        machines,
+        monitor,
+        rights,
+        run_commands,
+        storage,
+    ),
+)
 SOON_S = 2.0  # what is done within it is answered without a poll, which would cost az a second
 RETRY_AFTER = {"Retry-After": "1"}  # az takes 0 for 30 seconds
 
@@ -24,7 +51,7 @@ RETRY_AFTER = {"Retry-After": "1"}  # az takes 0 for 30 seconds
 class Logged(Request):
     """A request with the status it was answered with."""
 
-    status: int
+    status: int = 0
 
 
 class Arm:
@@ -64,6 +91,10 @@ class Arm:
             self.custom_data: dict[str, bytes] = {}
             self.invoked: dict[str, Operation] = {}
             self.skus = all_skus()
+            self.blob_role = True  # whether the user may write blobs
+            self.quotas: dict[str, tuple[int, int]] = {}  # used and limit
+            self.metrics: dict[str, float] = {}  # of every VM and disk at any time
+            self.metrics_late = 0  # answers of Azure Monitor that have no figure yet
             self.providers: dict[str, str] = {}
             self.features: dict[str, str] = {}
             self.faults.planned.clear()
@@ -151,6 +182,7 @@ class Arm:
     # --- requests -------------------------------------------------------------------------------------------
 
     def _handle(self, request: Request) -> Answer:
+        check_rights(self, request)
         self.faults.check(request)
         fault = self.faults.strike("fail", request.method, request.path, request.command)
         if fault:

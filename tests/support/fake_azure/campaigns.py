@@ -28,6 +28,15 @@ workloads:
   first: {rw: randread, bs: 4k, size: 4m, runtime: 1}
 """
 
+# On one line each: for what looks at the file alone.
+TINY = """
+title: Small
+region: westeurope
+vm: Standard_D2s_v3
+disks: {data: {sku: Premium_LRS, size: 32GiB}}
+workloads: {first: {rw: randread, bs: 4k, size: 4m, runtime: 1}}
+"""
+
 
 def shortened(name: str, folder: Path, keep: Sequence[str] = ()) -> Path:
     """A copy of ``campaigns/NAME.yaml`` with its job files; of its workloads, those named in `keep`."""

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .routing import SUBSCRIPTION, Answer, Request, route
-from .skus import REGIONS, capability
+from .skus import REGIONS, capability, family
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -113,3 +113,23 @@ def image(arm: "Arm", request: Request, location: str, version: str, **_: str) -
         "features": [{"name": "SecurityType", "value": "TrustedLaunchSupported"}],
     }
     return Answer({"location": location, "name": version, "id": request.path, "properties": properties})
+
+
+@route("GET", SUBSCRIPTION + "/providers/Microsoft.Compute/locations/{location}/usages")
+def usages(arm: "Arm", request: Request, location: str) -> Answer:
+    """Tell how much of a quota is used: `Arm.quotas` has used and limit, by name; 0 of 100 of others."""
+    families = {family(sku["name"]) for sku in arm.skus if sku["resourceType"] == "virtualMachines"}
+    names = sorted({*families, "cores", "lowPriorityCores"})
+    return Answer(
+        {
+            "value": [
+                {
+                    "unit": "Count",
+                    "currentValue": arm.quotas.get(name, (0, 100))[0],
+                    "limit": arm.quotas.get(name, (0, 100))[1],
+                    "name": {"value": name, "localizedValue": name},
+                }
+                for name in names
+            ]
+        }
+    )

@@ -1,10 +1,12 @@
 """Fixtures; a test module takes them with `pytest_plugins = ("fake_azure.fixtures",)`."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from .campaigns import SMALL
 from .login import Azure, environment, find_az, write_config
 from .server import Server
 from .vm import available
@@ -37,3 +39,21 @@ def azure(_azure: Azure) -> Iterator[Azure]:
     _azure.arm.reset()
     yield _azure
     _azure.arm.reset()
+
+
+@pytest.fixture
+def signed_in(azure: Azure, monkeypatch: pytest.MonkeyPatch) -> Azure:
+    """The same, and this process is logged in to it."""
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
+    for name, value in azure.environment.items():
+        monkeypatch.setenv(name, value)
+    return azure
+
+
+@pytest.fixture
+def small(signed_in: Azure, tmp_path: Path) -> Path:
+    """A small measurement file, and this process logged in to the fake Azure."""
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return path

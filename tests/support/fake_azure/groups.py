@@ -74,6 +74,17 @@ def put_network(arm: "Arm", path: str, body: Json) -> Json:
     return made
 
 
+@route("PUT", GROUP + "/providers/Microsoft.Network/virtualNetworks/{name}/subnets/{subnet}")
+def put_subnet(arm: "Arm", request: Request, group: str, name: str, subnet: str) -> Answer:
+    """Change a subnet, which its network shows too."""
+    made = arm.put(request.path, request.body)
+    network = arm.get(request.path.rpartition("/subnets/")[0])
+    for one in network["properties"].get("subnets", []):
+        if one["name"] == subnet:
+            one |= made
+    return Answer(made)
+
+
 @route("GET", *PLAIN, GROUP + "/providers/Microsoft.Network/virtualNetworks/{name}/subnets/{subnet}")
 def show_plain(arm: "Arm", request: Request, group: str, **_: str) -> Answer:
     return Answer(arm.get(request.path))

@@ -19,6 +19,7 @@ import threading
 import time
 import traceback
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "CURL_CA_BUNDLE": CERTIFICATE,
 }
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1  # netdevice(7)
+SIOCGIFFLAGS, SIOCSIFFLAGS, SIOCSIFADDR, IFF_UP = 0x8913, 0x8914, 0x8916, 1  # netdevice(7)
+METADATA = "169.254.169.254"
 CLOUD_INIT = """#!/bin/sh
 case "$*" in
     "status --wait") printf '\\n' ;;
@@ -78,6 +80,36 @@ def reach_out(images: int, port: int) -> None:
             threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
+
+
+class _Metadata(BaseHTTPRequestHandler):
+    """The instance metadata service, as far as it gives the VM its token."""
+
+    token = ""
+
+    def do_GET(self) -> None:
+        asked = self.path.startswith(
+            "/metadata/identity/oauth2/token?api-version=2018-02-01&resource=https://"
+        )
+        good = bool(asked and self.token and self.headers.get("Metadata") == "true")
+        said = {"access_token": self.token, "token_type": "Bearer"} if good else {"error": "invalid_request"}
+        content = json.dumps(said).encode()
+        self.send_response(200 if good else 400)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+def tell_token(token: str) -> None:
+    """Answer at the address of the metadata service."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        address = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(METADATA))
+        fcntl.ioctl(control, SIOCSIFADDR, struct.pack("16s16s8x", b"lo:1", address))
+    server = ThreadingHTTPServer((METADATA, 80), type("Metadata", (_Metadata,), {"token": token}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
 def call(*command: str) -> None:
@@ -284,6 +316,7 @@ def main(images: str) -> None:
     if agent == 0:
         if config["port"]:
             reach_out(world.loops.images, config["port"])
+            tell_token(config["token"])
         print(json.dumps({}), flush=True)
         world.serve()
         sys.exit()

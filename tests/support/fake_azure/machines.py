@@ -5,6 +5,8 @@ import uuid
 from typing import TYPE_CHECKING
 
 from .disks import block_bytes, image_name, zone_of
+from .identity import TENANT
+from .rights import TOKEN
 from .routing import COMPUTE, Answer, ArmError, Json, Request, not_emulated, route
 from .skus import GIB, MIB, capability, has_ultra
 from .vm import Hardware, Vm, cloud_init_status, make_os_disk
@@ -62,7 +64,9 @@ def _hardware(machine: Json, sku: Json) -> Hardware:
     if nvme_mib:
         each = 1831054  # MiB, of the Lsv3 sizes
         nvme_bytes = [each * MIB] * (nvme_mib // each)
-    return Hardware(temp_bytes, nvme_bytes, storage.get("diskControllerType") or "SCSI")
+    controllers = capability(sku, "DiskControllerTypes")
+    default = "SCSI" if "SCSI" in controllers else "NVMe"
+    return Hardware(temp_bytes, nvme_bytes, storage.get("diskControllerType") or default)
 
 
 def create_machine(arm: "Arm", resource_id: str, body: Json, command: str = "") -> Json:
@@ -73,6 +77,8 @@ def create_machine(arm: "Arm", resource_id: str, body: Json, command: str = "") 
     custom_data = properties["osProfile"].pop("customData", None) or ""  # Azure never shows it again
     arm.custom_data[resource_id.lower()] = base64.b64decode(custom_data)
     properties["vmId"] = str(uuid.uuid4())
+    if "SystemAssigned" in (body.get("identity") or {}).get("type", ""):
+        body["identity"] |= {"principalId": str(uuid.uuid4()), "tenantId": TENANT}
     machine = arm.put(resource_id, body)
     try:
         fault = arm.faults.strike("fail", "PUT", resource_id, command)
@@ -122,6 +128,9 @@ def boot(arm: "Arm", machine: Json) -> None:
         hardware,
         cloud_init_status(arm.custom_data[machine["id"].lower()]),
         arm.network,
+        (TOKEN + machine["identity"]["principalId"]).removeprefix("Bearer ")
+        if machine.get("identity")
+        else "",
     )
     arm.machines[machine["id"].lower()] = vm
     for entry in storage["dataDisks"]:

@@ -25,6 +25,7 @@ class Request:
     query: dict[str, str]
     body: Any
     command: str
+    caller: str = ""  # the token of a VM that asks
 
 
 @dataclass

@@ -14,6 +14,7 @@ import trustme
 
 from .arm import Arm
 from .network import pass_on
+from .rights import TOKEN
 from .routing import Request
 from .storage import blob_answer
 from .vm import Network
@@ -37,6 +38,7 @@ class _Handler(BaseHTTPRequestHandler):
             dict(parse_qsl(parts.query)),
             json.loads(raw) if raw and is_json else None,
             self.headers.get("CommandName") or "",
+            caller if (caller := self.headers.get("Authorization") or "").startswith(TOKEN) else "",
         )
         if self.arm.faults.strike("away", request.method, request.path, request.command):
             self.close_connection = True

@@ -1,5 +1,6 @@
 """What `az vm list-skus` says: the sizes and kinds of disk the fake region has. Add a row to add one."""
 
+import re
 from dataclasses import dataclass
 
 from .routing import Json
@@ -33,6 +34,7 @@ class Size:
     nvme_mib: int = 0
     ultra: bool = True
     controllers: str = "SCSI"
+    architecture: str = "x64"
 
     def capabilities(self) -> Json:
         placements = "ResourceDisk,CacheDisk" if self.cache_gib else "ResourceDisk"
@@ -42,7 +44,7 @@ class Size:
             "vCPUsAvailable": self.vcpus_available,
             "MemoryGB": self.memory_gib,
             "MaxDataDiskCount": self.max_data_disks,
-            "CpuArchitectureType": "x64",
+            "CpuArchitectureType": self.architecture,
             "HyperVGenerations": "V1,V2",
             "PremiumIO": True,
             "DiskControllerTypes": self.controllers,
@@ -93,6 +95,8 @@ SIZES = [
     Size("Standard_E32-8s_v3", 32, 8, 256, 32, 524288, 800, 64000, 524288000, 51200, 768000000),
     Size("Standard_E32-8s_v5", 32, 8, 256, 32, 0, 0, 150000, 2000000000, 51200, 865000000),
     Size("Standard_D2s_v3", 2, 2, 8, 4, 16384, 50, 4000, 32768000, 3200, 48000000),
+    Size("Standard_D2s_v6", 2, 2, 8, 4, 0, 0, 3750, 106000000, 4000, 90000000, controllers="NVMe"),
+    Size("Standard_D2ps_v5", 2, 2, 8, 4, 0, 0, 9000, 125000000, 3750, 85000000, architecture="Arm64"),
     Size("Standard_D2ads_v5", 2, 2, 8, 4, 76800, 0, 9000, 125000000, 3750, 82000000),
 ]
 # name, size letter, tier, MaxSizeGiB, only in regions with zones
@@ -117,6 +121,7 @@ def _sku(
         "name": name,
         "size": size,
         "tier": tier,
+        "family": family(name) if kind == "virtualMachines" else None,
         "locations": [region],
         "locationInfo": [
             {
@@ -129,6 +134,12 @@ def _sku(
         + (ultra_true if ultra and not zones else []),
         "restrictions": [],
     }
+
+
+def family(size: str) -> str:
+    """The quota that a size counts for: of ``Standard_D2s_v3``, ``standardDSv3Family``."""
+    letters = re.sub(r"^Standard_|\d+(?=[a-z]*_)|-\d+", "", size)
+    return f"standard{letters.replace('_', '').upper().replace('V', 'v')}Family"
 
 
 def all_skus() -> list[Json]:

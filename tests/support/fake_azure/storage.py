@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
+from .identity import PRINCIPAL, TENANT
 from .routing import GROUP, Answer, ArmError, Json, Request, route
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ def blob_answer(arm: "Arm", method: str, target: str, headers: Json, body: bytes
     if account not in arm.blobs:
         return None
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    if refusal := _refused(arm, account, headers):
+        return 403, {"x-ms-error-code": refusal, "Content-Type": "application/xml"}, _fault(refusal)
+    if query.get("comp") == "userdelegationkey":
+        return 200, {"Content-Type": "application/xml"}, _delegation_key(body)
     if not any(account == key.rpartition("/")[2] for key in arm.resources):
         return 404, {"x-ms-error-code": "ResourceNotFound"}, b""
     blobs, (container, _, name) = arm.blobs[account], rest.partition("/")
@@ -65,6 +70,39 @@ def blob_answer(arm: "Arm", method: str, target: str, headers: Json, body: bytes
     if name not in blobs:
         return 404, {"x-ms-error-code": "BlobNotFound"}, b""
     return _got(blobs[name], headers)
+
+
+def _refused(arm: "Arm", account: str, headers: Json) -> str:
+    """Why somebody may not: keys that are forbidden, or a user without a role for blobs."""
+    who = headers.get("Authorization") or ""
+    found = next(
+        (one for key, one in arm.resources.items() if key.endswith(f"/storageaccounts/{account}")), {}
+    )
+    keyless = found.get("properties", {}).get("allowSharedKeyAccess") is False
+    if who.startswith("SharedKey") and keyless:
+        return NO_KEYS
+    return "AuthorizationPermissionMismatch" if who.startswith("Bearer") and not arm.blob_role else ""
+
+
+def _fault(code: str) -> bytes:
+    told = f"<Error><Code>{code}</Code><Message>No.</Message></Error>"
+    return f'<?xml version="1.0" encoding="utf-8"?>{told}'.encode()
+
+
+def _delegation_key(body: bytes) -> bytes:
+    """A key with which a user signs, for the time that was asked for."""
+    expiry = re.search(rb"<Expiry>([^<]*)</Expiry>", body)
+    told = {
+        "SignedOid": PRINCIPAL,
+        "SignedTid": TENANT,
+        "SignedStart": "2026-01-01T00:00:00Z",
+        "SignedExpiry": expiry[1].decode() if expiry else "",
+        "SignedService": "b",
+        "SignedVersion": "2023-11-03",
+        "Value": KEY,
+    }
+    inner = "".join(f"<{name}>{value}</{name}>" for name, value in told.items())
+    return f'<?xml version="1.0" encoding="utf-8"?><UserDelegationKey>{inner}</UserDelegationKey>'.encode()
 
 
 def _put(blobs: dict[str, bytes], name: str, query: dict[str, str], body: bytes) -> Raw:

@@ -138,6 +138,7 @@ class Vm:
         hardware: Hardware,
         cloud_init: str,
         network: Network | None = None,
+        token: str = "",
     ) -> None:
         self.name, self.hardware = name, hardware
         self._images, self._log, self._lock = images, images / f"{name}.log", threading.Lock()
@@ -155,7 +156,9 @@ class Vm:
         temp, nvme = self._local[: hardware.temp_bytes > 0], self._local[hardware.temp_bytes > 0 :]
         disks = {"os": os_image, "temp": temp, "temp_start": PARTITION_START, "nvme": nvme}
         try:
-            self._say(name=name, **disks, cloud_init=cloud_init, hidden=[str(ROOT)], **_reach(network))
+            self._say(
+                name=name, **disks, cloud_init=cloud_init, hidden=[str(ROOT)], token=token, **_reach(network)
+            )
         except GuestError:
             self.stop()
             raise

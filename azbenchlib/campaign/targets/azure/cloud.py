@@ -14,8 +14,8 @@ from azbenchlib.campaign.targets.azure.budget import Budget
 from azbenchlib.campaign.targets.azure.container import Container
 from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import AzureRun
-from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Release, Rest, Step
-from azbenchlib.campaign.targets.azure.vm import Vm
+from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Release, Rest, Step
+from azbenchlib.campaign.targets.azure.vm import RUNNING, Vm
 
 # With these Azure refuses a resource group before it makes it; for some it would refuse its deletion, too.
 _NOT_MADE = (
@@ -27,7 +27,9 @@ _NOT_MADE = (
 _REFUSALS, _ZONES = ("BadRequest", "InvalidParameter"), re.compile(r"\bzones?\b", re.IGNORECASE)
 
 
-LEAST_LEFT_S = 3600  # until a VM stops itself, while its run is alive
+# Until a VM stops itself, while its run is alive: the network may be away for two hours, and the VM deletes
+# the group of a dead run half an hour before.
+LEAST_LEFT_S = 10800
 SLICE_S = 60.0  # of a rest, between looks at the lease
 
 
@@ -53,6 +55,14 @@ class Cloud:
         """A VM in the group."""
         self._latest = name
         return self._vms.setdefault(name, Vm(self.az, self.group, name))
+
+    def is_stopped(self, name: str) -> bool:
+        """Whether Azure says that a VM does not run, or is not there any more."""
+        try:
+            codes = self.az.json(*commands.vm_state(self.group, name))
+        except AzError as error:
+            return error.code == "ResourceNotFound"
+        return isinstance(codes, list) and RUNNING not in codes
 
     def batch(self, steps: Sequence[Measure]) -> Batch:
         """Workloads on one VM: all at once where there is a container for what they bring, else the first."""
@@ -110,6 +120,8 @@ class Cloud:
         self.renew()
         if isinstance(step, Call):
             self._call(step)
+        elif isinstance(step, Guard):
+            self._guard(step)
         elif isinstance(step, Rest):
             self._rest(step.seconds)
         elif isinstance(step, Prepare):
@@ -119,6 +131,23 @@ class Cloud:
             self.vm(step.vm).run(step.title, guest.release(step), guest.PREPARE_S)
         self.run.plan.steps_done += 1
         self.run.save()
+
+    def _guard(self, step: Guard) -> None:
+        """Give the VM the right to delete the group, and have it do so when nobody else does."""
+        try:
+            shown = self.az.json(*commands.vm_show(self.group, step.vm))
+            principal, scope = shown["identity"]["principalId"], shown["id"].partition("/providers/")[0]
+            self.az.json(*commands.role_assign(principal, scope))
+            manager = str(self.az.within("").json(*commands.resource_manager()))  # of no subscription
+            self.vm(step.vm).start(guest.guard(manager, scope), guest.PREPARE_S)
+        except (AzError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, AzError) and error.code == NOT_LOGGED_IN:
+                raise
+            why = error if isinstance(error, AzError) else "Azure tells no identity of it"
+            self.run.tell(
+                f"{step.vm} cannot delete the group by itself ({why}); left alone, it stops itself, and its "
+                "disks stay until `azbench cleanup --yes`"
+            )
 
     def _rest(self, seconds: float) -> None:
         ends = time.monotonic() + seconds

@@ -8,16 +8,35 @@ security group, public address, what becomes of the disks.
 import secrets
 import shlex
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from azbenchlib.campaign.spec import DiskSpec, SetupSpec
 
 Command = list[str]
 
 NETWORK, SUBNET = "azbench-network", "azbench-subnet"
+NAT, NAT_ADDRESS = "azbench-nat", "azbench-address"
 CONTAINER = "results"
 USER = "azbench"
 NOBODY = "nobody@azbench"  # whose SSH key it is
+# The built-in role Contributor: deleting a group takes the right to delete all that is in it.
+# Source: Microsoft Learn, "Azure built-in roles" and "Delete resource groups", 2026.
+CONTRIBUTOR = "b24988ac-6180-42a0-ab88-20f7382dd24c"
+# What Azure Monitor is asked for: at most 20 metrics a call. Those of data disks are split by LUN; the others
+# have no such dimension. VM Remote and VM Local are its names of the uncached and the cached path.
+# Source: azure-monitor-docs, microsoft-compute-virtualmachines-metrics.md, 2026-07-31.
+_RATES = ("Read Operations/Sec", "Write Operations/Sec", "Read Bytes/sec", "Write Bytes/sec", "Queue Depth")
+_SHARES = ("IOPS Consumed Percentage", "Bandwidth Consumed Percentage")
+_CREDITS = ("Used Burst IO Credits Percentage", "Used Burst BPS Credits Percentage")
+DISK_METRICS = tuple(f"Data Disk {name}" for name in (*_RATES, "Latency", *_SHARES, *_CREDITS))
+VM_METRICS = (
+    *(f"OS Disk {name}" for name in (*_RATES, *_SHARES)),
+    *(f"Temp Disk {name}" for name in _RATES[:2]),
+    *(f"VM {path} {name}" for path in ("Uncached", "Cached") for name in _SHARES),
+    *(f"VM {path} {name}" for path in ("Remote", "Local") for name in _CREDITS),
+)
+MOST_LUNS = 64  # without --top, Azure answers ten series, and other disks are lost
 # What writes or computes behind a measurement's back, on Ubuntu and Debian.
 _TIMERS = (
     *("apt-daily.timer", "apt-daily-upgrade.timer", "apt-daily.service", "apt-daily-upgrade.service"),
@@ -99,27 +118,56 @@ def group_show(group: str) -> Command:
     return ["group", "show", "--name", group]
 
 
-def network_create(group: str) -> Command:
+def network_create(group: str, outbound: bool = True) -> Command:
     """A network whose VMs reach the outside, for packages and run-commands, but cannot be reached.
 
-    New networks are private by default at the API version that az 2.91 uses.
+    New networks are private by default at the API version that az 2.91 uses. `outbound`: whether by Azure's
+    default way, which policies can forbid; else a NAT gateway does it.
     """
-    subnet = f"[{{name:{SUBNET},address-prefix:10.0.0.0/24,default-outbound-access:true}}]"
+    access = str(outbound).lower()
+    subnet = f"[{{name:{SUBNET},address-prefix:10.0.0.0/24,default-outbound-access:{access}}}]"
     place = ["--resource-group", group, "--name", NETWORK]
     return ["network", "vnet", "create", *place, "--address-prefixes", "10.0.0.0/16", "--subnets", subnet]
 
 
-def vm_create(group: str, name: str, setup: SetupSpec) -> Command:
-    """A VM without a public address, into which nobody can log in."""
+def address_create(group: str) -> Command:
+    """A public address, for a NAT gateway alone."""
+    kind = ["--sku", "Standard", "--allocation-method", "Static"]
+    return ["network", "public-ip", "create", "--resource-group", group, "--name", NAT_ADDRESS, *kind]
+
+
+def nat_create(group: str) -> Command:
+    """A NAT gateway, through which VMs reach the outside, and nobody reaches them."""
+    place = ["--resource-group", group, "--name", NAT]
+    return ["network", "nat", "gateway", "create", *place, "--public-ip-addresses", NAT_ADDRESS]
+
+
+def nat_use(group: str) -> Command:
+    """Have the subnet reach the outside through the NAT gateway."""
+    place = ["--resource-group", group, "--vnet-name", NETWORK, "--name", SUBNET]
+    return ["network", "vnet", "subnet", "update", *place, "--nat-gateway", NAT]
+
+
+def list_usage(region: str) -> Command:
+    """How much of each quota of a region is used."""
+    return ["vm", "list-usage", "--location", region]
+
+
+def vm_create(group: str, name: str, setup: SetupSpec, subnet: str | None = None) -> Command:
+    """A VM without a public address, into which nobody can log in; `subnet`: the id of one that is there."""
+    network = ["--subnet", subnet] if subnet else ["--vnet-name", NETWORK, "--subnet", SUBNET]
     return [
         *("vm", "create", "--resource-group", group, "--name", name),
         *("--image", setup.image, "--size", setup.vm, "--security-type", setup.security_type),
         *(("--zone", setup.zone) if setup.zone else ()),
         *_os_disk(setup),
         *(("--ultra-ssd-enabled", "true") if _has_ultra(setup) else ()),
-        *("--vnet-name", NETWORK, "--subnet", SUBNET, "--public-ip-address", "", "--nsg", ""),
+        *(("--disk-controller-type", setup.controller) if setup.controller else ()),
+        *(("--priority", "Spot", "--eviction-policy", "Delete") if setup.priority == "spot" else ()),
+        *network,
+        *("--public-ip-address", "", "--nsg", ""),
         *("--admin-username", USER, "--authentication-type", "ssh", "--ssh-key-values", nobodys_key()),
-        *("--custom-data", CLOUD_CONFIG),
+        *("--custom-data", CLOUD_CONFIG, "--assign-identity", "[system]"),
         *("--os-disk-delete-option", "Delete", "--nic-delete-option", "Delete"),
     ]
 
@@ -133,6 +181,28 @@ def vm_state(group: str, name: str) -> Command:
     """Whether a VM runs."""
     place = ["--resource-group", group, "--name", name]
     return ["vm", "get-instance-view", *place, "--query", "instanceView.statuses[].code"]
+
+
+def role_assign(principal: str, scope: str) -> Command:
+    """Let an identity do in a group what it likes, and nowhere else."""
+    whom = ["--assignee-object-id", principal, "--assignee-principal-type", "ServicePrincipal"]
+    return ["role", "assignment", "create", *whom, "--role", CONTRIBUTOR, "--scope", scope]
+
+
+def resource_manager() -> Command:
+    """Where the resource manager of the cloud is that az is set to."""
+    return ["cloud", "show", "--query", "endpoints.resourceManager"]
+
+
+def metrics(resource: str, names: Sequence[str], begun: datetime, ended: datetime, by_lun: bool) -> Command:
+    """Metrics of a VM, a figure a minute."""
+    moments = [f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (begun, ended)]
+    split = ["--filter", "LUN eq '*'", "--top", str(MOST_LUNS)] if by_lun else []
+    return [
+        *("monitor", "metrics", "list", "--resource", resource, "--metrics", *names),
+        *("--start-time", moments[0], "--end-time", moments[1], "--interval", "1m"),
+        *("--aggregation", "Average", *split),
+    ]
 
 
 def vm_delete(group: str, name: str) -> Command:
@@ -186,12 +256,13 @@ def script_delete(group: str, vm: str, name: str) -> Command:
     return ["vm", "run-command", "delete", *place, "--yes", "--no-wait"]
 
 
-def storage_account(group: str, name: str, region: str) -> Command:
-    """An account for the outputs, into which nobody can look without a key."""
+def storage_account(group: str, name: str, region: str, by_login: bool = False) -> Command:
+    """An account for the outputs, into which nobody can look without a key, or not with one either."""
     return [
         *("storage", "account", "create", "--resource-group", group, "--name", name, "--location", region),
         *("--sku", "Standard_LRS", "--kind", "StorageV2", "--https-only", "true"),
         *("--min-tls-version", "TLS1_2", "--allow-blob-public-access", "false"),
+        *(("--allow-shared-key-access", "false") if by_login else ()),
     ]
 
 
@@ -205,10 +276,11 @@ def container_create() -> Command:
     return ["storage", "container", "create", "--name", CONTAINER]
 
 
-def container_signature(expiry: str) -> Command:
+def container_signature(expiry: str, by_login: bool = False) -> Command:
     """The right to add blobs to the container and to create them, nothing else."""
     rights = ["--permissions", "ac", "--https-only", "--expiry", expiry]
-    return ["storage", "container", "generate-sas", "--name", CONTAINER, *rights]
+    whose = ["--as-user", "--auth-mode", "login"] if by_login else []
+    return ["storage", "container", "generate-sas", "--name", CONTAINER, *rights, *whose]
 
 
 def blob_list() -> Command:

@@ -2,7 +2,8 @@
 
 The VM gets a signature that can add and create, nothing else, for as long as the run may last. It is handed
 over as a protected parameter, and az reads it from its standard input: it is in no file, log or argument
-list. The account's key stays in the environment of the calls of az.
+list. The account's key stays in the environment of the calls of az. Where keys are forbidden, az reaches the
+container as the user who is logged in, and so signs for the VM.
 """
 
 import tempfile
@@ -17,6 +18,11 @@ from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.targets.azure import commands
 
 FEWEST_FOR_CONTAINER = 3  # workloads; the outputs of fewer are sooner fetched in pieces than an account made
+# How Azure, or a policy, forbids the keys of accounts. Then the user may be allowed to write blobs.
+_NO_KEYS = (
+    *("KeyBasedAuthenticationNotPermitted", "RequestDisallowedByPolicy", "AuthorizationFailed"),
+    *("AuthorizationPermissionMismatch", "AuthenticationFailed"),
+)
 HOLD_S = 26 * 3600  # that the signature holds: no VM of a run lives longer
 
 
@@ -26,11 +32,12 @@ class Container:
 
     az: Az = field(repr=False)
     url: str
+    where: tuple[str, ...] = ()  # options by which az finds the account, beside its environment
     secret: str = field(repr=False)
 
     def names(self) -> list[str]:
         """What is in it."""
-        found = self.az.json(*commands.blob_list())
+        found = self.az.json(*commands.blob_list(), *self.where)
         if not isinstance(found, list):
             raise AzError("az storage blob list: its answer is no list")
         return [str(name) for name in found]
@@ -48,7 +55,7 @@ class Container:
             file = Path(folder) / "blob"
             while True:
                 try:
-                    self.az.json(*commands.blob_download(name, str(file)))
+                    self.az.json(*commands.blob_download(name, str(file)), *self.where)
                     return file.read_bytes()
                 except AzError:
                     if time.monotonic() + pause_s > deadline:
@@ -69,18 +76,37 @@ def make(az: Az, group: str, region: str) -> Container:
     AzError
         When Azure refuses, as where accounts or their keys are forbidden.
     """
-    name = account_name(group)
-    made = az.json(*commands.storage_account(group, name, region))
-    keys = az.json(*commands.storage_keys(group, name))
     try:
-        endpoint, key = made["primaryEndpoints"]["blob"].rstrip("/"), keys[0]["value"]
+        return _made(az, group, region, by_login=False)
+    except AzError as error:
+        if error.code not in _NO_KEYS:
+            raise
+        return _made(az, group, region, by_login=True)
+
+
+def _made(az: Az, group: str, region: str, by_login: bool) -> Container:
+    """The container, reached with a key of the account, or as the user who is logged in."""
+    name = account_name(group)
+    made = az.json(*commands.storage_account(group, name, region, by_login))
+    try:
+        endpoint = made["primaryEndpoints"]["blob"].rstrip("/")
+        key = "" if by_login else az.json(*commands.storage_keys(group, name))[0]["value"]
     except (TypeError, KeyError, IndexError):
         raise AzError("az storage account create: its answer tells no endpoint and key") from None
-    protocol = endpoint.partition(":")[0]
-    whose = f"AccountName={name};AccountKey={key}"
-    connection = f"DefaultEndpointsProtocol={protocol};BlobEndpoint={endpoint};{whose}"
-    inside = replace(az, environment={**az.environment, "AZURE_STORAGE_CONNECTION_STRING": connection})
-    inside.json(*commands.container_create())
+    inside = replace(az, environment={**az.environment, **_reach(name, endpoint, key)})
+    where = ("--blob-endpoint", endpoint) if by_login else ()
+    inside.json(*commands.container_create(), *where)
     expiry = datetime.now(UTC) + timedelta(seconds=HOLD_S)
-    signature = inside.json(*commands.container_signature(f"{expiry:%Y-%m-%dT%H:%MZ}"))
-    return Container(az=inside, url=f"{endpoint}/{commands.CONTAINER}", secret=f"azbench_sas={signature}")
+    asked = commands.container_signature(f"{expiry:%Y-%m-%dT%H:%MZ}", by_login)
+    secret = f"azbench_sas={inside.json(*asked, *where)}"
+    return Container(az=inside, url=f"{endpoint}/{commands.CONTAINER}", where=where, secret=secret)
+
+
+def _reach(name: str, endpoint: str, key: str) -> dict[str, str]:
+    """The variables by which az knows the account, and who it is; without a key, the user."""
+    if not key:
+        return {"AZURE_STORAGE_ACCOUNT": name, "AZURE_STORAGE_AUTH_MODE": "login"}
+    whose = f"AccountName={name};AccountKey={key}"
+    protocol = endpoint.partition(":")[0]
+    connection = f"DefaultEndpointsProtocol={protocol};BlobEndpoint={endpoint};{whose}"
+    return {"AZURE_STORAGE_CONNECTION_STRING": connection}

@@ -18,6 +18,8 @@ _HOME = "/var/lib/azbench"  # of the scripts on the VM, as in guest.sh
 _DATA_FILE = "azbench.fio-data"
 PREPARE_S = 3600  # within which tools are installed and a file system is made, at worst
 CHUNK_BYTES = 2850  # in base64 3,800 characters: below the 4 KiB of which az shows the end
+GUARD_LOOK_S = 600  # between looks of the VM at the tags of its group
+GUARD_EARLY_S = 1800  # before the VM stops itself, after which it could delete nothing
 SLOWEST_LAYOUT = 5_000_000  # bytes per second at which data is written, at worst; else the tool is ended
 
 _FACT = re.compile(r"^azbench-fact (\w+) (.+)$", re.MULTILINE)
@@ -74,6 +76,28 @@ def release(step: Release) -> str:
     return _script(_quoted("release", step.disk, step.setup.mount(step.disk), form))
 
 
+def inspect() -> str:
+    """Say what machine it is, where it has the tools; nothing is installed."""
+    return _script("inspect")
+
+
+def use(step: Measure, lun: int | None, needed_bytes: int, words: str) -> str:
+    """Make ready what a VM that is not ours has: a folder on a file system, or a bare disk that is empty."""
+    disk, mount = step.setup.disks[step.disk], step.setup.mount(step.disk)
+    kib = -(-needed_bytes // KIB)
+    if disk.role in ("os", "ephemeral_os"):
+        return _script(_quoted("use_folder", "/var/lib", mount, kib, words))
+    if disk.role == "temp":
+        return _script(f'use_disk {_quoted(mount, "ext4", kib, words)} "$(temp_device)"')
+    device = f'"$(by_lun {lun})"' if lun is not None else '"$(local_nvme | head -n 1)"'
+    return _script(f"use_disk {_quoted(mount, 'raw' if disk.raw else 'ext4', kib, words)} {device}")
+
+
+def leave() -> str:
+    """End what runs, and remove all that scripts put onto a VM that is not ours."""
+    return _script("leave")
+
+
 def agent(steps: Sequence[Measure], url: str = "") -> str:
     """Run workloads one after the other; outputs go to a container, where its URL is given.
 
@@ -87,6 +111,14 @@ def agent(steps: Sequence[Measure], url: str = "") -> str:
         triples += [f"item_{number}", place(step), digest]
     identity = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
     return _script(*lines, _PARAMETERS, _quoted("agent", identity, url, *triples))
+
+
+def guard(resource_manager: str, group_id: str) -> str:
+    """Have the VM look at the tags of its resource group, and delete that when its run is dead.
+
+    It is dead when its lease has ended; and its time is over, which the run puts off while it is alive.
+    """
+    return _script(_quoted("guard", resource_manager.rstrip("/"), group_id, GUARD_LOOK_S, GUARD_EARLY_S))
 
 
 def limit_s(step: Measure) -> int:

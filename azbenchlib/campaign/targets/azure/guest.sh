@@ -16,6 +16,11 @@ ready() {
     command -v fio >/dev/null || again
     command -v fio >/dev/null || fail "cloud-init has not installed fio: $(cloud-init status 2>&1 | tail -n 1);" \
         "$(tail -n 3 /var/log/cloud-init-output.log 2>/dev/null | tr '\n' ' ')"
+    facts
+}
+
+# facts: what machine this is.
+facts() {
     . /etc/os-release
     printf 'azbench-fact os %s\n' "$PRETTY_NAME"
     printf 'azbench-fact kernel %s\n' "$(uname -r)"
@@ -77,7 +82,7 @@ prepare_data() {
     device=$1
     if [ $# -gt 1 ]; then
         device=/dev/md/azbench-$name
-        [ -b "$device" ] || stripe "$device" "$chunk" "$@"
+        [ -b "$device" ] || mdadm --assemble "$device" "$@" >/dev/null 2>&1 || stripe "$device" "$chunk" "$@"
     fi
     mkdir -p "$(dirname "$mount")"
     if [ "$form" = raw ]; then ln -sfn "$device" "$mount"; return; fi
@@ -99,7 +104,7 @@ stripe() {
     for member in "$@"; do
         empty "$member" || fail "$member holds data, so it is not made part of a stripe"
     done
-    mdadm --create "$device" --run --level=0 --chunk="$chunk" --raid-devices=$# "$@" >/dev/null 2>&1 ||
+    mdadm --create "$device" --homehost=any --run --level=0 --chunk="$chunk" --raid-devices=$# "$@" >/dev/null 2>&1 ||
         fail "the stripe $device could not be made"
 }
 
@@ -111,10 +116,16 @@ release() {
 
 # prepare_temp NAME MOUNT: the temp disk is there, formatted and mounted, where the size has one.
 prepare_temp() {
-    part=$(readlink -f /dev/disk/azure/resource-part1) && [ -b "$part" ] || fail "this size has no temp disk"
+    part=$(temp_device)
+    [ -n "$part" ] || exit 3
     where=$(findmnt -n -o TARGET "$part" | head -n 1)
     [ -n "$where" ] || fail "the temp disk is not mounted"
     link_folder "$where/azbench" "$2"
+}
+
+temp_device() {
+    part=$(readlink -f /dev/disk/azure/resource-part1) && [ -b "$part" ] || fail "this size has no temp disk"
+    printf %s "$part"
 }
 
 # prepare_os NAME MOUNT: a folder on the OS disk.
@@ -123,6 +134,82 @@ prepare_os() { link_folder "$home/data-$1" "$2"; }
 link_folder() {
     mkdir -p "$1" "$(dirname "$2")"
     [ -e "$2" ] || ln -s "$1" "$2"
+}
+
+# On a VM that is not ours: nothing is installed, formatted, mounted or overwritten, and all that is made goes again.
+
+inspect() {
+    command -v fio >/dev/null || fail "fio is not on this VM, and nothing is installed on it: sudo apt-get install fio"
+    facts
+}
+
+# use_disk MOUNT raw|ext4 NEEDED_KIB WORDS DEVICE: a folder on the file system that the device, or a part of it, has
+# mounted; or the bare device, where it is empty and nothing uses it, or the words permit it.
+use_disk() {
+    mount=$1 form=$2 kib=$3 words=$4 device=$5
+    [ -b "$device" ] || fail "the VM has no such disk"
+    where=$(lsblk -n -o MOUNTPOINT "$device" | grep . | head -n 1) || true
+    if [ "$form" != raw ]; then
+        [ -n "$where" ] || fail "$device has no file system that is mounted; mount it, or say raw: true of an empty disk"
+        use_folder "$where" "$mount" "$kib" "$words"
+        return
+    fi
+    held=
+    if [ -n "$where" ]; then held="is mounted at $where"
+    elif [ "$(lsblk -n -o NAME "$device" | wc -l)" != 1 ]; then held="has parts, or is a part of something"
+    elif ! empty "$device"; then held="holds data ($(blkid -o value -s TYPE "$device" || echo unknown))"; fi
+    [ -z "$held" ] || [ "$words" = "overwrite $device" ] || fail "$device $held, and measuring would overwrite it;" \
+        "choose another disk, or permit it with the words 'overwrite $device'"
+    [ "$(blockdev --getsize64 "$device")" -ge "$((kib * 1024))" ] || fail "$device is smaller than $kib KiB"
+    ours "$device" "$mount"
+}
+
+# use_folder PLACE MOUNT NEEDED_KIB WORDS: a folder of our own in PLACE, where the file system has the room.
+use_folder() {
+    free=$(df -P -k "$1" | awk 'NR == 2 { reserve = $2 / 10; print int($4 - (reserve < 1048576 ? reserve : 1048576)) }')
+    [ "$free" -ge "$3" ] || [ "$4" = "fill $1" ] || fail "$1 has $free KiB to spare, and $3 KiB are needed; measure less," \
+        "or permit it with the words 'fill $1'"
+    folder=${1%/}/azbench-data
+    if ! grep -qsxF "$folder $2" "$home/ours"; then
+        mkdir "$folder" || fail "$folder is there already, and is not ours to use; remove it"
+    fi
+    ours "$folder" "$2"
+}
+
+# ours WHAT LINK: a link of our own, noted so that it can be removed, with the folder that it leads to.
+ours() {
+    [ ! -e "$2" ] && [ ! -L "$2" ] || [ "$(readlink "$2")" = "$1" ] ||
+        fail "$2 is there already; give the disk another path with mount:"
+    grep -qsxF "$1 $2" "$home/ours" || printf '%s %s\n' "$1" "$2" >>"$home/ours"
+    made "$(dirname "$2")"
+    ln -sfn "$1" "$2"
+}
+
+# made FOLDER: a folder, with those that it lies in; which of them were not there is noted.
+made() {
+    if [ -d "$1" ]; then return; fi
+    made "$(dirname "$1")"
+    mkdir "$1"
+    printf '%s\n' "$1" >>"$home/made"
+}
+
+# leave: end the worker with all that it started, and remove what is ours.
+leave() {
+    if [ -s "$home/worker" ]; then
+        session=$(cat "$home/worker")
+        pkill -TERM -s "$session" || true
+        left=30
+        while [ "$left" -gt 0 ] && pgrep -s "$session" >/dev/null; do left=$((left - 1)); sleep 1; done
+        pkill -KILL -s "$session" || true
+    fi
+    if [ -e "$home/ours" ]; then
+        while read -r what link; do
+            [ ! -L "$link" ] || rm -f "$link"
+            case $what in */azbench-data) rm -rf "$what" ;; esac
+        done <"$home/ours"
+    fi
+    if [ -e "$home/made" ]; then tac "$home/made" | while read -r what; do rmdir "$what" || true; done; fi
+    rm -rf "$home"
 }
 
 # need TOOL: a tool that not every image can install.
@@ -182,6 +269,35 @@ pack() {
 # measured FILE: its size and its hash.
 measured() { printf '%s %s' "$(wc -c <"$1")" "$(sha256sum <"$1" | cut -c 1-64)"; }
 
+# guard MANAGER GROUP LOOK_S EARLY_S: a worker that looks at the tags of the group every LOOK_S seconds, and deletes it when
+# the lease of its run has ended and its time is over, or is in EARLY_S seconds: then this VM stops itself.
+guard() {
+    if [ -z "${azbench_guard:-}" ]; then
+        cp "$0" "$home/guard"
+        azbench_guard=1 setsid sh "$home/guard" </dev/null >"$home/guard.log" 2>&1 &
+        return
+    fi
+    while sleep "$3"; do
+        tags=$(manage "$1" GET "$2") || continue
+        if over lease 0 && over expires "$4"; then manage "$1" DELETE "$2" || true; fi
+    done
+}
+
+# manage MANAGER METHOD RESOURCE: ask the resource manager in the name of this VM. The token is no argument.
+manage() {
+    token=$(curl --silent --show-error --fail --max-time 30 --noproxy '*' --header 'Metadata: true' \
+        "http://169.254.169.254/metadata/identity/oauth2/token?api-version=2018-02-01&resource=$1" |
+        sed -n 's/.*"access_token" *: *"\([^"]*\)".*/\1/p')
+    printf 'header = "Authorization: Bearer %s"\n' "$token" | curl --config - --request "$2" --silent --show-error --fail \
+        --max-time 60 "$1$3?api-version=2021-04-01"
+}
+
+# over TAG EARLY_S: whether the moment that a tag tells is over, or will be soon; not where there is none.
+over() {
+    ends=$(printf %s "$tags" | tr ',{' '\n\n' | sed -n "s/^ *\"$1\" *: *\"\([^\"]*\)\".*/\1/p")
+    [ -n "$ends" ] && ends=$(date -d "$ends" +%s) && [ "$((ends - $2))" -le "$(date +%s)" ]
+}
+
 # agent ID URL [FUNCTION PLACE HASH]...: run a list of workloads, one after the other. It is carried out by a worker that
 # goes on whatever becomes of this script; the script waits for it. Once more with the same or another list:
 # what runs is waited for, and what is done is not done again.
@@ -205,6 +321,7 @@ follow() {
     exec 9>"$home/lock"
     flock 9
     azbench_worker=1 setsid sh "$home/agent-$1" </dev/null >"$home/agent.log" 2>&1 &
+    printf %s "$!" >"$home/worker"
     exec 9>&-
     flock "$home/lock" true
     tail -n 3 "$home/agent.log" >&2

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self
 
 from pydantic import Field
@@ -10,8 +11,8 @@ from azbenchlib.campaign import plan, spec
 from azbenchlib.campaign.plan import StoredPlan
 from azbenchlib.campaign.setups import whole_setup, with_one_disk
 from azbenchlib.campaign.spec import Experiment
-from azbenchlib.campaign.targets.azure import commands, guest
-from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
+from azbenchlib.campaign.targets.azure import commands, guest, steps
+from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Step
 from azbenchlib.core.units import KIB
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 
@@ -28,7 +29,17 @@ class CloudPlan(StoredPlan):
     tenant: str = ""  # of the subscription; none is kept when all is done
     made_for: list[str] = Field(default_factory=list)  # setups for which the latest group was made
     steps_done: int = 0  # in it, of those that measure nothing
+    chosen: dict[str, dict[str, str]] = Field(default_factory=dict)  # setup -> what it got instead
+    windows: dict[str, list[str]] = Field(default_factory=dict)  # setup -> VM, and since when and until when
     expires: str = ""  # when the latest group may be deleted by anybody
+
+    @property
+    def actual(self) -> Experiment:
+        """The measurement file with the sizes, zones and controllers that were chosen."""
+        setups = tuple(
+            setup.model_copy(update=self.chosen.get(setup.name, {})) for setup in self.experiment.setups
+        )
+        return self.experiment.model_copy(update={"setups": setups})
 
     def same_as(self, other: Self) -> bool:
         """Whether both are of one region, and what they have in common is the same in both.
@@ -55,15 +66,17 @@ class CloudPlan(StoredPlan):
 def _agree(one: spec.SetupSpec, two: spec.SetupSpec) -> bool:
     """Whether two setups of a name are the same but for workloads that only one of them has."""
     named = [{task.workload.name: task for task in setup.tasks} for setup in (one, two)]
-    first, second = (setup.model_copy(update={"tasks": (), "label": None}) for setup in (one, two))
+    first, second = (
+        setup.model_copy(update={"tasks": (), "label": None, "repeats": 1}) for setup in (one, two)
+    )
     common = named[0].keys() & named[1].keys()
     return first == second and all(named[0][name] == named[1][name] for name in common)
 
 
-def make_manifest(name: str, todo: CloudPlan, steps: Sequence[Step]) -> Manifest:
+def make_manifest(name: str, todo: CloudPlan, told: Sequence[Step]) -> Manifest:
     """The manifest of a finished measurement."""
-    experiment = todo.experiment
-    measures = [step for step in steps if isinstance(step, Measure)]
+    experiment = todo.actual
+    measures = [step for step in told if isinstance(step, Measure)]
     tools = {"fio": "not stated"}
     for tool in ("fio", *sorted({step.workload.tool for step in measures})):
         found = sorted({facts[tool] for facts in todo.facts.values() if tool in facts})
@@ -74,7 +87,7 @@ def make_manifest(name: str, todo: CloudPlan, steps: Sequence[Step]) -> Manifest
         about=experiment.about or f"Workloads in Azure, one after the other: {len(measures)}.",
         measured=plan.day(todo.started),
         setups=_setups(todo, measures),
-        commands=_commands(steps),
+        commands=_commands(told),
         tools={**tools, **todo.versions},
         notes=todo.notes,
     )
@@ -90,19 +103,38 @@ def _setups(todo: CloudPlan, measures: Sequence[Measure]) -> list[ManifestSetup]
 def _measured(todo: CloudPlan, setup: spec.SetupSpec) -> ManifestSetup:
     """The setup with what its VM said of itself."""
     facts = todo.facts.get(setup.name, {})
+    luns = _luns(todo.actual)
+    whole = whole_setup(todo.actual, setup)
+    disks = [
+        replace(row, lun=found[0]) if len(found := luns.get((setup.name, row.disk or ""), ())) == 1 else row
+        for row in whole.disks
+    ]
     told = {
+        "disks": disks,
         "ram_bytes": int(facts["ram_kib"]) * KIB if "ram_kib" in facts else None,
         "os": facts.get("os", setup.image),
         "kernel": facts.get("kernel"),
         "as_of": todo.started[:10],
     }
-    return whole_setup(todo.experiment, setup).model_copy(update=told)
+    return whole.model_copy(update=told)
 
 
-def _commands(steps: Sequence[Step]) -> list[Command]:
+def _luns(experiment: Experiment) -> dict[tuple[str, str], tuple[int, ...]]:
+    """Where the data disks of each setup are attached, by setup and disk; one that stays keeps its LUNs."""
+    found: dict[tuple[str, str], tuple[int, ...]] = {}
+    now: dict[str, tuple[int, ...]] = {}
+    for step in steps.steps(experiment, "GROUP", {}, "HHMM"):
+        if isinstance(step, Prepare):
+            now[step.disk] = step.luns
+        elif isinstance(step, Measure) and step.disk in now:
+            found[step.setup.name, step.disk] = now[step.disk]
+    return found
+
+
+def _commands(told: Sequence[Step]) -> list[Command]:
     """What az and the tools were told, each once; scripts on the VM are told by what they run."""
     found: dict[str, Command] = {}
-    for step in steps:
+    for step in told:
         if isinstance(step, Call):
             text = commands.text(step.argv)
             found.setdefault(text, Command(title=f"az: {step.title}", text=text))

@@ -1,8 +1,6 @@
 """How the outputs of workloads come from the VM: through a container of blobs, else in pieces."""
 
-import io
 import shutil
-import tarfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -10,6 +8,7 @@ from pathlib import Path
 
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.retries import Patience
+from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
 from azbenchlib.campaign.targets.azure import guest
 from azbenchlib.campaign.targets.azure.container import Container
 from azbenchlib.campaign.targets.azure.guest import GuestOutput
@@ -20,7 +19,6 @@ from azbenchlib.core.files import make_folder
 
 SAME_AGAIN = 2  # how often a chunk that came damaged is asked for again before smaller ones are
 SMALLEST_CHUNK = 256
-LARGEST_OUTPUT = 64 * 1024 * 1024  # of a workload, packed and unpacked; more is no output of fio
 LONGEST_SCRIPT_S = 20 * 3600  # then it is started again, and waits for the same worker
 STARTS = 3  # of a script that ends without having done its work
 LOGS_S, LOGS_PAUSE_S = 300.0, 5.0  # within which logs follow the figures into the container
@@ -62,9 +60,9 @@ class Batch:
         make_folder(folder.parent)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        left = _unpack(self._archive(step, packed, "figures"), folder, LARGEST_OUTPUT)
+        left = unpack(self._archive(step, packed, "figures"), folder, LARGEST_OUTPUT)
         if packed.logs:
-            _unpack(self._archive(step, packed, "logs"), folder, left)
+            unpack(self._archive(step, packed, "logs"), folder, left)
         return packed.status, _words(folder, step) if packed.status else ""
 
     def rescued(self, step: Measure, folder: Path) -> int | None:
@@ -82,9 +80,9 @@ class Batch:
         logs = at_once.download(f"{packed.place}/{packed.logs}.logs", 0, 0) if packed.logs else b""
         if sha256(data).hexdigest() != packed.figures:
             return None
-        left = _unpack(data, folder, LARGEST_OUTPUT)
+        left = unpack(data, folder, LARGEST_OUTPUT)
         if logs:
-            _unpack(logs, folder, left)
+            unpack(logs, folder, left)
         return packed.status
 
     def _awaited(self, step: Measure) -> GuestOutput:
@@ -155,19 +153,6 @@ class Batch:
             if piece:
                 return piece
         return None
-
-
-def _unpack(data: bytes, folder: Path, left: int) -> int:
-    """The plain files of an archive, by their bare names, into a folder; how many more bytes may come."""
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as archive:
-        for member in archive:
-            content = archive.extractfile(member) if member.isfile() else None
-            if content is not None:
-                left -= member.size
-                if left < 0:
-                    raise AzbenchError(f"{folder.name}: its outputs unpack to more than {LARGEST_OUTPUT} B")
-                (folder / Path(member.name).name).write_bytes(content.read())
-    return left
 
 
 def _words(folder: Path, step: Measure) -> str:

@@ -1,7 +1,9 @@
 """What is asked of Azure before anything is created, so that a refusal costs nothing."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 from azbenchlib.azure.az import Az
 from azbenchlib.campaign.spec import PROVISIONED, DiskSpec, Experiment, SetupSpec
@@ -9,10 +11,20 @@ from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.core.errors import InputError
 
 REGISTERED = "Registered"
+# Source: Microsoft Learn, "Azure premium storage: design for high performance", disk caching, 2026: not for
+# disks of 4 TiB and larger.
+LARGEST_CACHED_GIB = 4095
+
+Chosen = dict[str, dict[str, str]]
 
 
-def check(az: Az, experiment: Experiment) -> None:
-    """Providers, features; and whether the region has the sizes and disks in the zones.
+def check(az: Az, experiment: Experiment) -> Chosen:
+    """Providers, features; whether the region has the sizes and disks in the zones; and what quota is left.
+
+    Returns
+    -------
+    dict
+        By setup, what it gets instead of what the file says first.
 
     Raises
     ------
@@ -24,16 +36,75 @@ def check(az: Az, experiment: Experiment) -> None:
             az.json(*commands.provider_register(namespace))
     for feature in steps.features(experiment):
         _check_feature(az, feature)
-    offered = {
-        size: az.json(*commands.list_sizes(experiment.region, size))
-        for size in dict.fromkeys(setup.vm for setup in experiment.setups)
-    }
-    disks = az.json(*commands.list_disks(experiment.region))
-    for setup in experiment.setups:
-        _check_size(setup, experiment.region, offered[setup.vm])
+    region = Region.of(az, experiment)
+    return {setup.name: region.choose(setup) for setup in experiment.setups}
+
+
+@dataclass(kw_only=True)
+class Region:
+    """What a region has, as far as it was asked for, and how much of it the subscription may still use."""
+
+    az: Az
+    name: str
+    disks: Sequence[Mapping[str, Any]]
+    usage: Mapping[str, tuple[int, int]]  # quota, in lower case -> used, limit
+    sizes: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, az: Az, experiment: Experiment) -> Self:
+        """The region of an experiment."""
+        disks = az.json(*commands.list_disks(experiment.region))
+        used = _used(az.json(*commands.list_usage(experiment.region)))
+        return cls(az=az, name=experiment.region, disks=disks, usage=used)
+
+    def choose(self, setup: SetupSpec, refused: Sequence[Mapping[str, str]] = ()) -> dict[str, str]:
+        """The first of a setup's sizes and zones that is to be had, and was not refused.
+
+        Raises
+        ------
+        InputError
+            Where there is none: why not the first one.
+        """
+        first: InputError | None = None
+        for choice in choices(setup):
+            if choice in refused:
+                continue
+            try:
+                return choice | self._check(setup.model_copy(update=choice))
+            except InputError as error:
+                first = first or error
+        raise first or InputError(f"setup '{setup.name}': Azure has no room for any of its sizes and zones")
+
+    def _check(self, setup: SetupSpec) -> dict[str, str]:
+        """Refuse what is not to be had; the disk controller, where only one other than the default is."""
+        if setup.vm not in self.sizes:
+            self.sizes[setup.vm] = self.az.json(*commands.list_sizes(self.name, setup.vm))
+        able = _check_size(setup, self.name, self.sizes[setup.vm], self.usage)
         for name, disk in setup.disks.items():
             if disk.role == "data":
-                _check_disk(name, disk, setup, experiment.region, disks)
+                _check_disk(name, disk, setup, self.name, self.disks)
+        only_nvme = "SCSI" not in able.get("DiskControllerTypes", "SCSI")
+        return {"controller": "NVMe"} if only_nvme else {}
+
+
+def choices(setup: SetupSpec) -> list[dict[str, str]]:
+    """What a setup may get, in order: the file's own, which changes nothing, then the others."""
+    others = [other.model_dump(exclude_none=True) for other in setup.otherwise]
+    return [{}, *others]
+
+
+def of_file(choice: Mapping[str, str]) -> dict[str, str]:
+    """What of a choice the file names; the rest follows from it."""
+    return {key: choice[key] for key in ("vm", "zone") if key in choice}
+
+
+def _used(answer: Any) -> dict[str, tuple[int, int]]:
+    """Quotas as az lists them; what is none of them is passed over."""
+    found = {}
+    for entry in answer if isinstance(answer, list) else ():
+        with suppress(TypeError, KeyError, ValueError):
+            found[str(entry["name"]["value"]).lower()] = int(entry["currentValue"]), int(entry["limit"])
+    return found
 
 
 def _check_feature(az: Az, feature: str) -> None:
@@ -48,7 +119,13 @@ def _check_feature(az: Az, feature: str) -> None:
     )
 
 
-def _check_size(setup: SetupSpec, region: str, offered: Sequence[Mapping[str, Any]]) -> None:
+def _check_size(
+    setup: SetupSpec,
+    region: str,
+    offered: Sequence[Mapping[str, Any]],
+    usage: Mapping[str, tuple[int, int]],
+) -> dict[str, str]:
+    """Refuse a size that is not to be had, or cannot what is needed; its capabilities."""
     entry = next((entry for entry in offered if entry["name"].lower() == setup.vm.lower()), None)
     where = f"setup '{setup.name}'"
     if entry is None:
@@ -56,7 +133,10 @@ def _check_size(setup: SetupSpec, region: str, offered: Sequence[Mapping[str, An
     zones = _zones(entry)
     if setup.zone and setup.zone not in zones:
         choice = f"zones {', '.join(zones)}" if zones else "no zones"
-        raise InputError(f"{where}: {setup.vm} has {choice} in {region}, not zone {setup.zone}")
+        raise InputError(
+            f"{where}: {setup.vm} has {choice} in {region}, not zone {setup.zone}",
+            keys=("setups", setup.name, "zone"),
+        )
     if reason := _restriction(entry, setup.zone):
         place = f"{region}, zone {setup.zone}" if setup.zone else region
         raise InputError(
@@ -66,6 +146,21 @@ def _check_size(setup: SetupSpec, region: str, offered: Sequence[Mapping[str, An
     able = {entry["name"]: entry["value"] for entry in entry.get("capabilities") or []}
     for fault in _unable(setup, able, _zone_capabilities(entry, setup.zone)):
         raise InputError(f"{where}: {setup.vm} {fault}")
+    _check_quota(setup, str(entry.get("family") or ""), int(able.get("vCPUs") or 0), usage)
+    return able
+
+
+def _check_quota(setup: SetupSpec, family: str, n_cores: int, usage: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse a size for which the subscription has too few vCPUs left; VMs follow each other."""
+    quotas = ("lowPriorityCores",) if setup.priority == "spot" else (family, "cores")
+    for quota in quotas:
+        used, limit = usage.get(quota.lower(), (0, n_cores))
+        if used + n_cores > limit:
+            raise InputError(
+                f"setup '{setup.name}': {setup.vm} takes {n_cores} vCPUs, and of the quota {quota} {used} of "
+                f"{limit} are in use; ask for more quota (Azure portal, Quotas), or take a smaller size, or "
+                "name others with otherwise:"
+            )
 
 
 def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str]) -> list[str]:
@@ -79,11 +174,22 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
     temp = any(disk.role == "temp" for disk in disks)
     trusted = setup.security_type == "TrustedLaunch"
     where = f"in zone {setup.zone}" if setup.zone else "there"
+    placements = able.get("SupportedEphemeralOSDiskPlacements", "")
+    placement = next((disk.placement for disk in disks if disk.placement), None) or "CacheDisk"
+    controllers = able.get("DiskControllerTypes", "SCSI")
+    arm = able.get("CpuArchitectureType", "x64").lower() == "arm64"
     faults = {
         f"takes {most} data disks at most, not {wanted}": wanted > most,
+        # Source: azure-compute-docs, linux/run-command-managed.md: "Linux Arm64: Not Supported", 2026.
+        "is an Arm size, for which Azure has no managed run-commands; take an x64 size": arm,
+        f"has no disk controller {setup.controller}, only {controllers}": (setup.controller or "")
+        not in controllers,
         "takes no Premium disks": premium and able.get("PremiumIO") == "False",
         f"has no Ultra disks {where}": ultra and in_zone.get("UltraSSDAvailable") != "True",
         "has no ephemeral OS disk": ephemeral and able.get("EphemeralOSDiskSupported") == "False",
+        f"has no room for an ephemeral OS disk on its {placement}": ephemeral
+        and bool(placements)
+        and placement not in placements,
         "has no temp disk": temp and able.get("MaxResourceVolumeMB") == "0",
         "has no trusted launch; say security_type: Standard": trusted
         and able.get("TrustedLaunchDisabled") == "True",
@@ -94,6 +200,11 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
 def _check_disk(
     name: str, disk: DiskSpec, setup: SetupSpec, region: str, offered: Sequence[Mapping[str, Any]]
 ) -> None:
+    if disk.caching not in (None, "None") and disk.size_gib > LARGEST_CACHED_GIB:
+        raise InputError(
+            f"disk '{name}': Azure caches disks of up to {LARGEST_CACHED_GIB} GiB; leave caching out, or "
+            "take several smaller ones"
+        )
     found = [entry for entry in offered if entry["name"] == disk.sku]
     if not found:
         raise InputError(f"disk '{name}': {region} does not offer {disk.sku}")

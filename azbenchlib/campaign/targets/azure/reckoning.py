@@ -30,6 +30,8 @@ CONTAINER_S = 90  # the account, its container, the signature
 PER_RESULT_S = 6  # packing and uploading on the VM; the download goes on meanwhile
 PER_RESULT_IN_PIECES_S = 90
 DOWN_S = 300  # until the group is gone
+MONITOR_S = 200  # until Azure Monitor has the last minutes of a VM
+MONITORED_S = 60.0  # of a workload for which Azure Monitor is asked
 LAYOUT_BYTES_PER_S = 100_000_000  # at which data is written before it is measured
 DAY_H = 24
 
@@ -117,6 +119,7 @@ def _overhead_s(all_steps: Iterable[Step], measures: list[Measure]) -> float:
     """Everything but the workloads and rests."""
     contained = len(measures) >= FEWEST_FOR_CONTAINER
     seconds = float(DOWN_S + CONTAINER_S * contained)
+    seconds += MONITOR_S * len({step.vm for step in measures if step.workload.max_duration_s >= MONITORED_S})
     seconds += len(measures) * (PER_RESULT_S if contained else PER_RESULT_IN_PIECES_S)
     booted: set[str] = set()
     laid: set[tuple[str, int]] = set()

@@ -34,7 +34,7 @@ def remaining(run: AzureRun) -> Experiment | None:
 
 def made_for(todo: CloudPlan) -> Experiment:
     """The setups for which the latest group was made, as far as the file still has them."""
-    there = {setup.name: setup for setup in todo.experiment.setups}
+    there = {setup.name: setup for setup in todo.actual.setups}
     setups = tuple(there[name] for name in todo.made_for if name in there)
     return todo.experiment.model_copy(update={"setups": setups})
 

@@ -52,6 +52,17 @@ class Release:
 
 
 @dataclass(frozen=True)
+class Guard:
+    """Have a VM delete the resource group by itself when its run is dead and its time is over."""
+
+    vm: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.vm} deletes the group by itself when nobody does"
+
+
+@dataclass(frozen=True)
 class Rest:
     """Wait before the first workload of a setup, such as for an Ultra disk's new figures."""
 
@@ -79,7 +90,7 @@ class Measure:
         return f"{self.setup.name}/{self.disk}"
 
 
-Step = Call | Prepare | Release | Rest | Measure
+Step = Call | Guard | Prepare | Release | Rest | Measure
 
 
 def checks(experiment: Experiment) -> list[Command]:
@@ -91,6 +102,7 @@ def checks(experiment: Experiment) -> list[Command]:
         *map(commands.feature_show, features(experiment)),
         *(commands.list_sizes(experiment.region, size) for size in sizes),
         commands.list_disks(experiment.region),
+        commands.list_usage(experiment.region),
     ]
 
 
@@ -102,16 +114,28 @@ def features(experiment: Experiment) -> list[str]:
 
 def steps(experiment: Experiment, group: str, tags: dict[str, str], shutdown_hhmm: str) -> list[Step]:
     """All that is created, changed and measured between the checks and the teardown."""
-    state = _State(group=group)
-    made: list[Step] = [
-        Call("resource group", commands.group_create(group, experiment.region, tags)),
-        Call("network", commands.network_create(group)),
-    ]
+    state = _State(group=group, subnet=experiment.subnet)
+    made: list[Step] = [Call("resource group", commands.group_create(group, experiment.region, tags))]
+    made += _network(experiment, group)
     for setup in experiment.setups:
         made += state.enter(setup, shutdown_hhmm)
         made += [Rest(f"rest {setup.rest:g} s", setup.rest)] if setup.rest else []
         made += _measures(state.vm, setup)
     return made
+
+
+def _network(experiment: Experiment, group: str) -> list[Step]:
+    """The network, unless there is one already."""
+    if experiment.subnet:
+        return []
+    if experiment.outbound == "default":
+        return [Call("network", commands.network_create(group))]
+    return [
+        Call("public address of the NAT gateway", commands.address_create(group)),
+        Call("NAT gateway", commands.nat_create(group)),
+        Call("network", commands.network_create(group, outbound=False)),
+        Call("network: reach the outside by the NAT gateway", commands.nat_use(group)),
+    ]
 
 
 def _measures(vm: str, setup: SetupSpec) -> Iterator[Measure]:
@@ -130,6 +154,7 @@ class _State:
     """What is there so far: the VM, the disks, which are attached where."""
 
     group: str
+    subnet: str | None = None
     vm: str = ""
     machine: tuple[object, ...] = ()
     machines: int = 0
@@ -161,9 +186,11 @@ class _State:
         self.machines += 1
         self.vm, self.machine = f"vm-{self.machines}", setup.machine()
         zone = f", zone {setup.zone}" if setup.zone else ""
-        yield Call(f"{self.vm}: {setup.vm}{zone}", commands.vm_create(self.group, self.vm, setup))
+        made = commands.vm_create(self.group, self.vm, setup, self.subnet)
+        yield Call(f"{self.vm}: {setup.vm}{zone}", made)
         stop = commands.auto_shutdown(self.group, self.vm, shutdown_hhmm)
         yield Call(f"{self.vm} stops by itself at {shutdown_hhmm} UTC", stop)
+        yield Guard(self.vm)
 
     def _have(self, name: str, disk: DiskSpec, setup: SetupSpec) -> Iterator[Step]:
         """Create a disk, or change what is bought of it."""

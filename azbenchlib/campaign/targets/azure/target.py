@@ -4,7 +4,7 @@ import getpass
 import secrets
 import shutil
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,12 +13,22 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from azbenchlib.azure.az import Az
+from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
 from azbenchlib.campaign import lock, outputs, plan
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.progress import Progress
 from azbenchlib.campaign.spec import Experiment
-from azbenchlib.campaign.targets.azure import budget, lease, preflight, reckoning, steps, teardown
+from azbenchlib.campaign.targets.azure import (
+    budget,
+    commands,
+    lease,
+    monitor,
+    preflight,
+    reckoning,
+    steps,
+    teardown,
+)
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.guest import place
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
@@ -63,12 +73,16 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
     goes_on_unheard: ClassVar[bool] = True  # or a closed terminal would keep it from deleting what it made
     goes_on_after_failure: ClassVar[bool] = True
+    has_own_budget: ClassVar[bool] = True
+    ends_run_in_hand: ClassVar[bool] = False  # a VM is paid for meanwhile; what it has measured is fetched
     experiment: Experiment
     owner: str = ""
     max_cost: float = 0.0
     max_hours: float = 0.0
     _cloud: Cloud | None = field(default=None, init=False)
     _steps: list[Step] = field(default_factory=list, init=False)
+    _steps_for: Callable[[], list[Step]] = field(default=list, init=False)  # by what is chosen now
+    _refused: list[dict[str, str]] = field(default_factory=list, init=False)  # of the VM that is made
     _at: int = field(default=0, init=False)  # of the step that is the next
     _adopted: int = field(
         default=0, init=False
@@ -115,12 +129,12 @@ class AzureTarget(Target[CloudPlan, Measure]):
         run.save()
         limits = budget.Budget.of(left, self.max_cost, self.max_hours)
         run.tell(f"it takes {limits.estimate.text}")
-        preflight.check(az, left)
         run.plan.versions["az"] = az.json("version")["azure-cli"]
         todo = run.plan
         if todo.groups:  # of an earlier run, whose VM is still there
             self._adopted, ends = todo.steps_done, datetime.fromisoformat(todo.expires)
         else:
+            todo.chosen, todo.windows = preflight.check(az, left), {}
             ends = datetime.now(UTC) + timedelta(hours=_hours(self.experiment))
             todo.made_for, todo.steps_done = [setup.name for setup in left.setups], 0
             todo.expires = ends.isoformat(timespec="seconds")
@@ -136,7 +150,13 @@ class AzureTarget(Target[CloudPlan, Measure]):
         }
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
         self._cloud = Cloud(run=run, az=patient, group=group, budget=limits)
-        self._steps = steps.steps(made_for(todo), group, tags, f"{ends:%H%M}")
+        self._steps_for = lambda: steps.steps(made_for(todo), group, tags, f"{ends:%H%M}")
+        self._steps = self._steps_for()
+        for name, choice in todo.chosen.items():
+            if {"vm", "zone"} & choice.keys():
+                run.tell(
+                    f"setup '{name}' gets {_worded(choice)}, since Azure cannot give what is first named"
+                )
 
     def begin(self, run: AzureRun) -> None:
         """Create the resource group, or take over that of an earlier run, and storage for the results."""
@@ -159,9 +179,44 @@ class AzureTarget(Target[CloudPlan, Measure]):
                 if self._adopted:
                     self._adopted -= 1
                 else:
-                    self._there.do(step)
+                    if isinstance(step, Call) and step.argv[:2] == ["vm", "delete"]:
+                        monitor.collect(self._there)
+                    if not self._done(run, step):
+                        continue  # with another VM in its place
                 self._batch = None
             self._at += 1
+
+    def _done(self, run: AzureRun, step: Step) -> bool:
+        """Carry a step out; False: Azure has no room for a VM, and the next of its sizes or zones is taken.
+
+        Raises
+        ------
+        AzError
+            Where there is no other one.
+        """
+        try:
+            self._there.do(step)
+            self._refused.clear()
+            return True
+        except AzError as error:
+            if not isinstance(step, Call) or step.argv[:2] != ["vm", "create"] or not error.no_room:
+                raise
+            name = step.argv[step.argv.index("--name") + 1]
+            mine = [one.setup.name for one in self._steps if isinstance(one, Measure) and one.vm == name]
+            spec = next(setup for setup in run.plan.experiment.setups if setup.name == mine[0])
+            self._refused.append({**run.plan.chosen.get(spec.name, {})})
+            tried = [preflight.of_file(one) for one in self._refused]
+            left = [choice for choice in preflight.choices(spec) if choice not in tried]
+            if not left:
+                raise
+            run.tell(f"{error}; {_worded(left[0])} instead …")
+        self._there.az.json(*commands.vm_delete(self._there.group, name))
+        region = preflight.Region.of(self._there.az, run.plan.experiment)
+        for setup in mine:
+            run.plan.chosen[setup] = region.choose(spec, tried)
+        run.save()
+        self._steps = self._steps_for()
+        return False
 
     def measure(self, run: AzureRun, one: Measure, part: Path) -> tuple[int, str]:
         """Have a workload run on its VM, with those after it, and fetch its outputs."""
@@ -171,8 +226,17 @@ class AzureTarget(Target[CloudPlan, Measure]):
         if self._batch is None or step not in self._batch.steps:
             together = takewhile(lambda found: isinstance(found, Measure), self._steps[self._at :])
             open_ = [found for found in together if isinstance(found, Measure) and not run.done(found)]
-            self._batch = self._there.batch(open_)
-        return self._batch.fetch(step, part)
+            known = list(takewhile(lambda found: found == step or not run.waits(found), open_))
+            self._batch = self._there.batch(known)
+        monitor.noted(self._there, step)
+        try:
+            fetched = self._batch.fetch(step, part)
+        except AzError as error:
+            if step.setup.priority == "spot" and self._there.is_stopped(step.vm):
+                raise AzbenchError(f"Azure took the spot VM {step.vm} back ({step.title})") from error
+            raise
+        monitor.noted(self._there, step)
+        return fetched
 
     def result(self, run: AzureRun, one: Measure, output: Path) -> str | None:
         """What a whole output comes to, and what the run took so far."""
@@ -185,6 +249,11 @@ class AzureTarget(Target[CloudPlan, Measure]):
             try:
                 if fault and self._batch:
                     self._rescue(run, self._batch)
+                if fault is None:
+                    with run.interrupts.waiting():
+                        monitor.collect(self._cloud)
+            except BaseException as error:
+                fault = error
             finally:
                 teardown.release(self._cloud, fault)
         elif fault:
@@ -213,7 +282,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         """The manifest of a finished run."""
         run.plan.subscription = run.plan.tenant = ""  # nothing is left, and a dataset tells nobody's ids
         run.save()
-        planned = steps_of(run.plan.experiment)
+        planned = steps_of(run.plan.actual)
         told = [step for step in planned if not isinstance(step, Measure) or run.done(step)]
         return make_manifest(name, run.plan, told)
 
@@ -222,6 +291,11 @@ class AzureTarget(Target[CloudPlan, Measure]):
         if self._cloud is None:
             raise InputError("nothing is to be measured in Azure any more, so nothing was created there")
         return self._cloud
+
+
+def _worded(choice: dict[str, str]) -> str:
+    """A size and a zone in words."""
+    return ", ".join(f"zone {value}" if name == "zone" else value for name, value in choice.items())
 
 
 def _hours(experiment: Experiment) -> int:

@@ -23,6 +23,7 @@ from azbenchlib.campaign.targets.azure.state import (
     remaining,
 )
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
+from azbenchlib.campaign.targets.azure.vm import RUNNING
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.dataset import manifest
 
@@ -138,7 +139,7 @@ def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool
         codes = az.json(*commands.vm_state(group, names[-1]))
     except AzError:
         return False
-    return isinstance(codes, list) and "PowerState/running" in codes
+    return isinstance(codes, list) and RUNNING in codes
 
 
 def _created_vm(step: Step) -> dict[str, str] | None:

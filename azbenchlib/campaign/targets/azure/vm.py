@@ -12,6 +12,8 @@ from azbenchlib.core.errors import AzbenchError
 FIRST_WAIT_S, _LONGEST_WAIT_S = 2, 20
 _TIMED_OUT = "TimedOut"  # Source: Microsoft Learn, "Run scripts in your Linux VM", ExecutionState, 2026
 _WORKING = ("", "Unknown", "Pending", "Running")
+STATE_S = 300.0  # between looks at the VM: of one that is gone, Azure may go on saying that its script runs
+RUNNING = "PowerState/running"
 MOST_SCRIPTS = 20  # kept on a VM at a time; Azure takes 25. Source: MicrosoftDocs/azure-docs#117976
 
 
@@ -43,6 +45,7 @@ class Script:
     timeout_s: int
     deadline: float
     wait_s: float = FIRST_WAIT_S
+    seen_running: float = field(default_factory=time.monotonic)
 
 
 @dataclass
@@ -81,13 +84,19 @@ class Vm:
         deadline = time.monotonic() + timeout_s + guest.PREPARE_S
         return Script(name=name, timeout_s=timeout_s, deadline=deadline)
 
+    def forget(self) -> None:
+        """Have Azure keep none of the scripts any more that were started here."""
+        while self._scripts:
+            self.az.json(*commands.script_delete(self.group, self.name, self._scripts[0]))
+            del self._scripts[0]
+
     def ended(self, script: Script) -> Ended | None:
         """Wait a little and look; how the script ended, None while it works.
 
         Raises
         ------
         AzbenchError
-            When its time is long over.
+            When its time is long over, or the VM does not run any more.
         """
         if time.monotonic() > script.deadline:
             raise AzbenchError(f"{self.name}: a script did not end within {script.timeout_s} s")
@@ -98,6 +107,7 @@ class Vm:
         if not isinstance(view, dict):
             raise AzError("az vm run-command show: its answer tells no state")
         if view.get("executionState", "") in _WORKING:
+            self._check_runs(script)
             return None
         return Ended(
             state=str(view["executionState"]),
@@ -106,6 +116,19 @@ class Vm:
             error=str(view.get("error") or ""),
             timeout_s=script.timeout_s,
         )
+
+    def _check_runs(self, script: Script) -> None:
+        """Refuse to wait for a script on a VM that was stopped."""
+        if time.monotonic() - script.seen_running < STATE_S:
+            return
+        codes = self.az.json(*commands.vm_state(self.group, self.name))
+        power = [code for code in codes or [] if str(code).startswith("PowerState/")]
+        if power and RUNNING not in power:
+            raise AzError(
+                f"{self.name}: Azure says {power[0]}, so its script never ends; start the run again",
+                "VMNotRunning",
+            )
+        script.seen_running = time.monotonic()
 
     def ask(self, script: str) -> str:
         """What a short script says, run at once: the last 4 KiB."""

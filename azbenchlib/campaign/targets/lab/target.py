@@ -192,6 +192,16 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
             )
         return status, text
 
+    def dilation(self, run: LabRun, one: LabMeasurement) -> float:
+        """The dilation factor of its setup, as far as it is known."""
+        return run.plan.time_scale.get(one.one.setup.setup_id, 1)
+
+    def expected_s(self, run: LabRun, one: LabMeasurement) -> float:
+        """Real seconds: as long as it lasts under the dilation that is known, and no longer than it may."""
+        scale = run.plan.time_scale.get(one.one.setup.setup_id, 1)
+        asked = one.workload.max_duration_s
+        return min(asked * scale, run.plan.longest_s) if asked else run.plan.longest_s
+
     def result(self, run: LabRun, one: LabMeasurement, output: Path) -> str | None:
         """The IOPS of the disk at full speed."""
         found = outputs.iops(output)

@@ -1,0 +1,94 @@
+"""When a workload has been repeated often enough: its figures are known as closely as the file wants them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from azbenchlib.campaign.design import figures, intervals
+from azbenchlib.campaign.design.search import Condition, Ladder, Searches
+from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.workloads import names
+from azbenchlib.core.units import format_count, format_mbps, format_us
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How closely which figures are to be known, and how many repeats there may be."""
+
+    until: Mapping[str, float]
+    most: int
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """The rules of a campaign: by setup and workload, and by workload where setups are left aside."""
+
+    rules: Mapping[tuple[str, str], Rule] = field(default_factory=dict)
+    searches: Searches = field(default_factory=Searches)
+
+    @classmethod
+    def of(cls, experiment: Experiment | None) -> "Stopping":
+        """Those of a measurement file."""
+        rules: dict[tuple[str, str], Rule] = {}
+        ladders: dict[tuple[str, str], Ladder] = {}
+        for setup in experiment.setups if experiment else ():
+            for task in setup.tasks:
+                name, _ = names.repeat_of(task.workload.name)
+                if task.find:
+                    ladder = Ladder(task.ladder, Condition.of(task.find))
+                    ladders[setup.name, name] = ladder
+                    ladders.setdefault(("", name), ladder)
+                if task.find or not setup.until:
+                    continue
+                rule = Rule(setup.until, setup.repeats)
+                rules[setup.name, name] = rule
+                rules.setdefault(("", name), rule)
+        return cls(rules, Searches(ladders))
+
+    def enough(self, output: Path, folder: str, dilation: float = 1) -> str:
+        """Why a repeat need not be run: the figures of those before it are known well enough; else empty.
+
+        Parameters
+        ----------
+        output : Path
+            The file that the repeat would write; those of the repeats before it lie beside it.
+        folder : str
+            Of the outputs below ``raw/``; its first part is the setup, where there are several.
+        dilation : float
+            By which the lab ran more slowly than the disk.
+        """
+        if ladder := self.searches.ladder(output, folder):
+            return ladder.needless(output, dilation)
+        name, number = names.repeat_of(output.stem)
+        rule = self._rule(folder, name)
+        if rule is None or number <= intervals.FIRST_LOOK:
+            return ""
+        before = [output.with_name(f"{names.of_repeat(name, n)}{output.suffix}") for n in range(1, number)]
+        said = []
+        for figure, wanted in rule.until.items():
+            values = [value for path in before if (value := figures.read(path, figure, dilation))]
+            if len(values) < intervals.FIRST_LOOK:
+                return ""
+            typical, width = intervals.relative(values, rule.most)
+            if width > wanted:
+                return ""
+            said.append(f"{figure} is {_shown(figure, typical)} ± {width:.1%}")
+        return f"{' and '.join(said)} after {len(values)} runs (95 %, looked at after each)"
+
+    def waits(self, output: Path, folder: str) -> bool:
+        """Whether the result of another run decides about this one."""
+        if self.searches.ladder(output, folder):
+            return True
+        name, number = names.repeat_of(output.stem)
+        if number <= intervals.FIRST_LOOK or self._rule(folder, name) is None:
+            return False
+        return not output.with_name(f"{names.of_repeat(name, number - 1)}{output.suffix}").is_file()
+
+    def _rule(self, folder: str, name: str) -> Rule | None:
+        return self.rules.get((Path(folder).parts[0] if folder else "", name))
+
+
+def _shown(figure: str, value: float) -> str:
+    if figure == "iops":
+        return f"{format_count(round(value))} IOPS"
+    return format_us(value) if figures.percentile_of(figure) else f"{format_mbps(value)} MB/s"

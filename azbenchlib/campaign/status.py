@@ -1,0 +1,132 @@
+"""How far a campaign is, as its journal tells it: from any terminal, while it runs or afterwards."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from azbenchlib.campaign import lock
+from azbenchlib.campaign.journal import Journal, JournalEvent
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_span
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """How far a campaign is.
+
+    `state` is ``finished``, ``running``, ``interrupted`` or ``stopped`` (killed, or ended by a failure);
+    `now` is the run in hand and `next` the one after it, by title; `left_s` is what is left in seconds, at
+    the pace so far.
+    """
+
+    folder: str
+    state: str
+    done: int
+    left_out: int
+    total: int
+    failed: tuple[str, ...]
+    now: str
+    next: str
+    latest: str
+    left_s: float
+    design: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+    def lines(self) -> Iterator[str]:
+        """In words."""
+        beside = f", {self.left_out} left out" if self.left_out else ""
+        yield f"{self.folder}: {self.state}; {self.done} of {self.total} runs are kept{beside}"
+        if self.design:
+            yield self.design
+        if self.latest:
+            yield f"Latest: {self.latest}"
+        if self.state != "finished":
+            if self.now:
+                yield f"{'Running' if self.state == 'running' else 'Was cut short'}: {self.now}"
+            if self.next:
+                yield f"Next: {self.next}"
+            yield f"Left: about {format_span(self.left_s)}"
+        yield from (f"Failed: {why}" for why in self.failed)
+
+
+def of(folder: Path) -> Status:
+    """How far the campaign of a dataset folder is.
+
+    Raises
+    ------
+    InputError
+        When the folder has no journal.
+    """
+    found = Journal(folder)
+    events = found.events()
+    plan = next((event for event in reversed(events) if event["event"] == JournalEvent.PLANNED), None)
+    if plan is None:
+        raise InputError(f"{folder}: no campaign was begun in it, or before there were journals")
+    runs = [run for run in plan.get("runs", []) if isinstance(run, dict)]
+    titles = {str(run.get("run")): str(run.get("title")) for run in runs}
+    kept = found.kept()
+    out = {str(event.get("run")) for event in events if event["event"] == JournalEvent.LEFT_OUT}
+    open_ = [run for run in runs if run.get("run") not in kept and run.get("run") not in out]
+    last = events[-1]
+    running = lock.is_held(folder)
+    begun = str(last.get("run")) if last["event"] == JournalEvent.BEGUN else ""
+    after = [str(run.get("title")) for run in open_ if run.get("run") != begun]
+    since = events[len(events) - 1 - events[::-1].index(plan) :]
+    said = [event for event in events if event["event"] == JournalEvent.KEPT and event.get("said")]
+    return Status(
+        folder=str(folder),
+        state=_state(last["event"], running),
+        done=sum(run.get("run") in kept for run in runs),
+        left_out=sum(run.get("run") in out for run in runs),
+        total=len(runs),
+        failed=tuple(_failed(events, set(kept))),
+        now=titles.get(begun, ""),
+        next=after[0] if after else "",
+        latest=f"{titles.get(str(said[-1].get('run')), '')}: {said[-1]['said']}" if said else "",
+        left_s=sum(map(_expected_s, open_)) * _pace(since, {str(run.get("run")): run for run in runs}),
+        design=str(plan.get("design", "")),
+    )
+
+
+def _state(last: str, running: bool) -> str:
+    if last == JournalEvent.FINISHED:
+        return "finished"
+    if running:
+        return "running"
+    return "interrupted" if last == JournalEvent.INTERRUPTED else "stopped"
+
+
+def _failed(events: list[dict[str, Any]], kept: set[str]) -> Iterator[str]:
+    """Why runs failed that were not kept since."""
+    why = {
+        str(event.get("run")): str(event.get("why"))
+        for event in events
+        if event["event"] == JournalEvent.FAILED
+    }
+    yield from (text for run, text in why.items() if run not in kept)
+
+
+def _pace(events: list[dict[str, Any]], runs: dict[str, dict[str, Any]]) -> float:
+    """How much longer runs took than expected, since the campaign was begun or taken up."""
+    kept = [event for event in events if event["event"] == JournalEvent.KEPT]
+    expected = sum(_expected_s(runs.get(str(event.get("run")), {})) for event in kept)
+    if not kept or not expected:
+        return 1.0
+    return max((_moment(kept[-1]) - _moment(events[0])) / expected, 0.1)
+
+
+def _expected_s(run: dict[str, Any]) -> float:
+    seconds = run.get("expected_s", 0.0)
+    return float(seconds) if isinstance(seconds, int | float) else 0.0
+
+
+def _moment(event: dict[str, Any]) -> float:
+    try:
+        return datetime.fromisoformat(str(event.get("at"))).astimezone(UTC).timestamp()
+    except ValueError:
+        return 0.0

@@ -1,0 +1,269 @@
+"""A VM of Azure that is there already: measured by run-commands alone, in a folder that goes again."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from azbenchlib.azure.az import Az
+from azbenchlib.azure.az_errors import AzError
+from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
+from azbenchlib.campaign import lock, plan
+from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.progress import Progress
+from azbenchlib.campaign.spec import DiskSpec, Experiment
+from azbenchlib.campaign.targets.azure import budget, commands, guest
+from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
+from azbenchlib.campaign.targets.azure.outcome import Batch
+from azbenchlib.campaign.targets.azure.state import AZ_LOG, measures_of
+from azbenchlib.campaign.targets.azure.steps import Measure
+from azbenchlib.campaign.targets.azure.vm import RUNNING, Vm
+from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
+from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.files import make_folder
+from azbenchlib.dataset.manifest import Manifest
+
+# Its resource id; no parameter of a notebook says it, for it tells the subscription.
+VM_ID_VARIABLE = "AZBENCH_VM_ID"
+_ID = re.compile(
+    r"/subscriptions/(?P<subscription>[0-9A-Za-z-]{1,64})/resourceGroups/(?P<group>[A-Za-z0-9_.()-]{1,90})"
+    r"/providers/Microsoft\.Compute/virtualMachines/(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]{0,63})",
+    re.IGNORECASE,
+)
+
+
+class ExistingPlan(CloudPlan):
+    """What is measured on a VM that is there already; `vm` is a hash of its id."""
+
+    vm: str
+
+    def same_as(self, other: Self) -> bool:
+        """Whether both are of one VM, and what they have in common is the same in both."""
+        return self.vm == other.vm and super().same_as(other)
+
+    @property
+    def brief(self) -> str:
+        """In a few words."""
+        return f"'{self.experiment.title}' on a VM that is there already"
+
+
+ExistingRun = MeasurementRun[ExistingPlan, Measure]
+
+
+@dataclass(kw_only=True)
+class ExistingVmTarget(Target[ExistingPlan, Measure]):
+    """Measure on a VM of Azure that is there already, on the disks that it has.
+
+    A disk with a file system is measured in a folder of our own on it, which is removed at the end; a bare
+    one only where it holds nothing, or the words of the refusal are given.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        A measurement file with one setup, which says what the VM and its disks are.
+    vm_id : str
+        Resource id of the VM.
+    allow_unsafe : str
+        The words that permit a disk which would be refused; the refusal names them.
+    max_hours : float
+        At which it ends; 0: no limit.
+    """
+
+    goes_on_unheard: ClassVar[bool] = True  # or a closed terminal would keep it from removing its folder
+    goes_on_after_failure: ClassVar[bool] = True
+    experiment: Experiment
+    vm_id: str
+    allow_unsafe: str = ""
+    max_hours: float = 0.0
+    _vm: Vm | None = field(default=None, init=False)
+    _luns: Mapping[str, int] = field(default_factory=dict, init=False)
+    _used: set[str] = field(default_factory=set, init=False)  # disks that are ready
+    _budget: budget.Budget = field(default_factory=budget.Budget, init=False)
+
+    @classmethod
+    def of(cls, request: Request, vm_id: str = "") -> Self:
+        """The setup of a measurement file, on the VM."""
+        if request.max_cost:
+            raise InputError("max_cost is for VMs that azbench creates; this one costs what it cost before")
+        return cls(
+            experiment=request.needed_experiment("azure"),
+            vm_id=vm_id,
+            allow_unsafe=request.allow_unsafe,
+            max_hours=request.max_hours,
+        )
+
+    def make_plan(self, dataset: Path) -> ExistingPlan:
+        """What is to be measured; what an existing VM cannot do is refused before Azure is asked."""
+        self._place()
+        if len(self.experiment.setups) != 1:
+            raise InputError(
+                f"an existing VM is one setup, and the file has {len(self.experiment.setups)}; "
+                "leave `setups` out, or keep one of them"
+            )
+        (setup,) = self.experiment.setups
+        for name, disk in setup.disks.items():
+            if disk.count > 1:
+                raise InputError(
+                    f"disk '{name}': no stripe is made on a VM that is not ours; leave count out"
+                )
+        digest = hashlib.sha256(self.vm_id.lower().encode()).hexdigest()[:16]
+        return ExistingPlan(experiment=self.experiment, started=plan.now(), vm=digest)
+
+    def measurements(self, plan: ExistingPlan) -> Sequence[Measure]:
+        """Every workload on every disk that it drives."""
+        return measures_of(plan.experiment)
+
+    @contextmanager
+    def exclusively(
+        self, dataset: Path, asked: ExistingPlan, fresh: bool, progress: Progress
+    ) -> Iterator[Interrupts]:
+        """Lock the folder, and take interrupts."""
+        with lock.held(dataset), Interrupts() as interrupts:
+            yield interrupts
+
+    def check(self, run: ExistingRun, resumed: bool) -> None:
+        """Ask Azure whether the VM runs and is what the file says."""
+        if all(map(run.done, run.measurements)):
+            return
+        make_folder(run.folder)
+        run.tell("asking Azure whether the VM is what the file says …")
+        at = self._place()
+        az = Az.find(run.folder / AZ_LOG).within(at["subscription"])
+        az = az.patiently(Patience(limits_s=AT_START, tell=run.tell))
+        shown = az.json(*commands.vm_show(at["group"], at["name"]))
+        self._luns = found_disks(self.experiment, shown)
+        if RUNNING not in (az.json(*commands.vm_state(at["group"], at["name"])) or []):
+            raise InputError(f"the VM {at['name']} does not run; start it, then start again")
+        run.plan.versions["az"] = az.json("version")["azure-cli"]
+        self._budget = budget.Budget(max_hours=self.max_hours)
+        patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
+        self._vm = Vm(patient, at["group"], at["name"])
+
+    def begin(self, run: ExistingRun) -> None:
+        """Ask the VM what it is, and whether it has the tools; nothing is installed."""
+        if self._vm:
+            said = self._vm.run("inspect the VM", guest.inspect(), guest.PREPARE_S)
+            run.plan.facts[self.experiment.setups[0].name] = guest.facts(said)
+            run.save()
+
+    def prepare(self, run: ExistingRun, one: Measure) -> None:
+        """Have a folder of our own on the disk, or the bare disk, where that can harm nothing."""
+        if one.disk not in self._used:
+            run.tell(f"look at {one.disk} …")
+            needed = sum(step.workload.own_bytes for step in run.measurements if step.disk == one.disk)
+            script = guest.use(one, self._luns.get(one.disk), needed + one.data_bytes, self.allow_unsafe)
+            self._there.run(f"disk '{one.disk}'", script, guest.PREPARE_S)
+            self._used.add(one.disk)
+
+    def measure(self, run: ExistingRun, one: Measure, part: Path) -> tuple[int, str]:
+        """Have a workload run on the VM, and fetch its outputs in pieces."""
+        check = self._budget.check_spent
+        return Batch(vm=self._there, steps=[one], container=None, between=check).fetch(one, part)
+
+    def release(self, run: ExistingRun, fault: BaseException | None) -> None:
+        """End what still runs, and remove our folder and our scripts from the VM."""
+        if self._vm:
+            run.tell(f"{'interrupted; ' * isinstance(fault, KeyboardInterrupt)}removing our folder …")
+            left = _left(self._vm)
+            if left and not isinstance(fault, KeyboardInterrupt):
+                raise AzbenchError(f"{fault}. {left}" if fault else left) from fault
+            if isinstance(fault, KeyboardInterrupt):
+                raise KeyboardInterrupt(f"interrupted. {left or 'Nothing is left on the VM'}") from fault
+        if fault:
+            raise fault
+
+    def manifest(self, run: ExistingRun, name: str) -> Manifest:
+        """The manifest of a finished run."""
+        return make_manifest(name, run.plan, [step for step in run.measurements if run.done(step)])
+
+    def _place(self) -> re.Match[str]:
+        """Subscription, group and name of the VM."""
+        found = _ID.fullmatch(self.vm_id)
+        if not found:
+            raise InputError(
+                f"--vm-id '{self.vm_id}': must be a resource id, as `az vm show --query id` tells it: "
+                "/subscriptions/…/resourceGroups/…/providers/Microsoft.Compute/virtualMachines/NAME"
+            )
+        return found
+
+    @property
+    def _there(self) -> Vm:
+        if self._vm is None:
+            raise InputError("nothing is to be measured any more, so the VM was not asked")
+        return self._vm
+
+
+def _left(vm: Vm) -> str:
+    """Remove our folder and our scripts; what is left, in words."""
+    try:
+        vm.run("remove our folder", guest.leave(), guest.PREPARE_S)
+        vm.forget()
+    except AzbenchError as error:
+        return (
+            f"THE FOLDER /var/lib/azbench IS STILL ON THE VM {vm.name} ({error}); the same command removes it"
+        )
+    return ""
+
+
+def found_disks(experiment: Experiment, shown: Any) -> dict[str, int]:
+    """The LUN of every data disk of the file: the one of that name, else the first that is of its kind.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        With one setup.
+    shown : dict
+        As ``az vm show`` tells the VM.
+
+    Raises
+    ------
+    AzError
+        When that is no VM.
+    InputError
+        When the VM or its disks are not what the file says.
+    """
+    (setup,) = experiment.setups
+    try:
+        size, region = shown["hardwareProfile"]["vmSize"], shown["location"]
+        there = [_attached(entry) for entry in shown["storageProfile"]["dataDisks"] or []]
+    except (TypeError, KeyError):
+        raise AzError("az vm show: its answer describes no VM") from None
+    for what, said, is_ in (("vm", setup.vm, size), ("region", experiment.region, region)):
+        if said.lower() != str(is_).lower():
+            raise InputError(f"{what}: the file says {said}, and the VM is {is_}")
+    found: dict[str, int] = {}
+    for name, disk in setup.disks.items():
+        if disk.role != "data":
+            continue
+        free = [one for one in there if one["lun"] not in found.values() and _is_kind(disk, one)]
+        lun = next((one["lun"] for one in free if one["name"].lower() == name), None)
+        lun = free[0]["lun"] if lun is None and free else lun
+        if lun is None:
+            told = ", ".join(
+                f"LUN {one['lun']}: {one['sku']}, {one['gib']} GiB, {one['caching']}" for one in there
+            )
+            raise InputError(
+                f"disk '{name}': the VM has no {disk.sku} of {disk.size_gib} GiB with host caching "
+                f"{disk.caching or 'None'} (left); it has {told or 'no data disk'}"
+            )
+        found[name] = lun
+    return found
+
+
+def _attached(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "lun": int(entry["lun"]),
+        "name": str(entry.get("name") or ""),
+        "sku": (entry.get("managedDisk") or {}).get("storageAccountType"),
+        "gib": entry.get("diskSizeGb") or entry.get("diskSizeGB"),
+        "caching": entry.get("caching") or "None",
+    }
+
+
+def _is_kind(disk: DiskSpec, there: Mapping[str, Any]) -> bool:
+    """Whether an attached disk is what the file says, as far as Azure tells."""
+    wanted = {"sku": disk.sku, "gib": disk.size_gib, "caching": disk.caching or "None"}
+    return all(there[name] in (None, value) for name, value in wanted.items())

@@ -1,0 +1,173 @@
+"""Scripts for the host, and what they answer. The shell functions are in ``host.sh`` beside this file."""
+
+import hashlib
+import re
+import shlex
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from pathlib import PurePosixPath
+
+from azbenchlib.campaign.safety import TargetFacts
+from azbenchlib.campaign.workloads.base import Work
+from azbenchlib.core.errors import AzbenchError
+
+HOST_DATA = (
+    "azbench.fio-data"  # in the folder of ours; each run has a link to it, for tools write its name down
+)
+HOST_JOBS = "azbench.fio-jobs"
+OUT = "azbench.out"  # in the folder of data of its own: a link to that of the outputs
+SAID_FILE = "azbench.words"  # what tools say on the host
+_FACT = re.compile(rb"^azbench-fact (\w+) ?(.*)$", re.MULTILINE)
+_ARCHIVE = re.compile(rb"^azbench-archive (\d+)\n", re.MULTILINE)
+
+
+def machine(target: str) -> str:
+    """Tell what host it is, and what is known of a target; the login's home where none is named."""
+    return _script("machine", f"look {shlex.quote(target)}" if target else 'look "$HOME"')
+
+
+def look(target: str) -> str:
+    """Tell what is known of a target."""
+    return _script(_quoted("look", target))
+
+
+def hold(target: str, token: str) -> str:
+    """Keep other campaigns away from a device."""
+    return _script(_quoted("hold", target, token))
+
+
+def start(token: str, name: str, lines: Sequence[str]) -> str:
+    """Begin a run, unless it was begun before: it lives on the host, whatever becomes of us."""
+    body = "\n".join(lines)
+    mark = f"end-{hashlib.sha256(body.encode()).hexdigest()}"  # no line of the script can be it
+    return _script(f"write_script() {{ cat <<'{mark}'\n{body}\n{mark}\n}}", _quoted("start", token, name))
+
+
+def listening(token: str, name: str) -> str:
+    """Wait until a server listens."""
+    return _script(_quoted("listening", token, name, socket_of(token)))
+
+
+def socket_of(token: str) -> PurePosixPath:
+    """Where fio's server listens on the host: in a folder of ours, with a name short enough for a socket."""
+    return PurePosixPath("/tmp") / f"azbench-{token}" / "fio"  # noqa: S108  only its login may enter the folder
+
+
+def wait(token: str, name: str, seconds: int) -> str:
+    """Wait for the end of a run, and tell how it stands."""
+    return _script(_quoted("await", token, name, seconds))
+
+
+def fetch(token: str, name: str) -> str:
+    """Print the outputs of a run as an archive."""
+    return _script(_quoted("fetch", token, name))
+
+
+def forget(token: str, name: str) -> str:
+    """Remove a run from the host."""
+    return _script(_quoted("forget", token, name))
+
+
+def stop(token: str) -> str:
+    """End what runs."""
+    return _script(_quoted("stop", token))
+
+
+def leave(token: str, data: str) -> str:
+    """Remove all that a campaign made on the host; `data`: its folder, or empty for a device."""
+    return _script(_quoted("leave", token, data))
+
+
+def lines(
+    commands: Sequence[Sequence[str]], work: Work | None, data: PurePosixPath, device: bool
+) -> list[str]:
+    """The script of a run: links to the data, commands until one fails, the status at the end.
+
+    Parameters
+    ----------
+    commands : sequence of argument lists
+    work : Work or None
+        Whose they are; None: they lay out the shared data.
+    data : PurePosixPath
+        The folder of ours, or the device.
+    device : bool
+        Whether it is a device.
+    """
+    own = work is not None and work.own_data
+    made = ['run=$1; cd "$run/out" || exit 3', f": >{SAID_FILE}"]
+    if not device:
+        name = HOST_JOBS if own else HOST_DATA
+        place = shlex.quote(str(data / name))
+        made += [f"mkdir -p {shlex.quote(str(data))}"]
+        made += [f"rm -rf -- {place}; mkdir {place}"] if own else []
+        made += [f'ln -sfn "$run/out" {place}/{OUT}'] if own else []
+        made += [f"ln -sfn {place} {name}"]
+    for name, text in (work.inputs if work else {}).items():
+        made += [f"printf %s {shlex.quote(text)} >{shlex.quote(name)}"]
+    enter = f"cd {HOST_JOBS} && " if work and work.runs_in_data_dir else ""
+    said = f'"$run/out/{work.output}"' if work and work.tool != "fio" else f'"$run/out/{SAID_FILE}"'
+    steps = " && ".join(f"({enter}{shlex.join(argv)}) >{said} 2>&1" for argv in commands)
+    made += [f"{steps}", "status=$?"]
+    if not device:
+        made += [f"rm -f {name}", *([f"rm -rf -- {place}"] if own else [])]
+    return [*made, 'printf %s "$status" >"$run/status.part" && mv "$run/status.part" "$run/status"']
+
+
+def facts(said: bytes) -> dict[str, list[str]]:
+    """What a script told, each as often as it was told."""
+    found: dict[str, list[str]] = {}
+    for name, value in _FACT.findall(said):
+        if text := value.decode(errors="replace").strip():
+            found.setdefault(name.decode(), []).append(text)
+    return found
+
+
+def target_facts(path: str, told: dict[str, list[str]]) -> TargetFacts:
+    """What is known of a target on the host, as far as it was told."""
+
+    def one(name: str) -> str:
+        return told.get(name, [""])[0]
+
+    return TargetFacts(
+        path=path or one("real"),
+        real=one("real"),
+        kind=one("kind"),
+        writable=bool(one("writable")),
+        free_bytes=_number(one("free_bytes")),
+        total_bytes=_number(one("total_bytes")),
+        in_use=one("in_use"),
+        holds=one("holds"),
+    )
+
+
+def archive(said: bytes) -> bytes:
+    """The archive that a script printed.
+
+    Raises
+    ------
+    AzbenchError
+        When it did not come whole.
+    """
+    match = _ARCHIVE.search(said)
+    data = said[match.end() :] if match else b""
+    if match is None or len(data) != int(match[1]):
+        raise AzbenchError("the outputs did not arrive whole")
+    return data
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else 0
+
+
+def _quoted(*words: object) -> str:
+    return shlex.join(map(str, words))
+
+
+def _script(*calls: str) -> str:
+    return "\n".join([_functions(), *calls, ""])
+
+
+@cache
+def _functions() -> str:
+    return resources.files("azbenchlib.campaign.targets.ssh").joinpath("host.sh").read_text(encoding="utf-8")

@@ -1,0 +1,174 @@
+# What runs on the host, by any POSIX shell. A script is this file with calls of its functions behind it.
+set -u
+umask 077
+LC_ALL=C
+export LC_ALL
+PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin
+home=${HOME:?}/.azbench
+
+fact() { printf 'azbench-fact %s %s\n' "$1" "$2"; }
+pause() { sleep 0.2 2>/dev/null || sleep 1; }
+
+# machine: what host this is, and the tools on it.
+machine() {
+    command -v fio >/dev/null || { fact fio ''; return; }
+    fact fio "$(fio --version)"
+    fio --enghelp | tail -n +2 | while read -r engine _; do fact engine "$engine"; done
+    if command -v iozone >/dev/null; then
+        fact iozone "$(iozone -v | sed -n 's/.*Revision: *\([0-9.]*\).*/\1/p')"
+    fi
+    fact os "$(. /etc/os-release 2>/dev/null && printf %s "${PRETTY_NAME:-}")"
+    fact kernel "$(uname -r)"
+    fact ram_kib "$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)"
+    fact home "${HOME}"
+}
+
+# look PATH: what is known of a directory or a device before it is touched.
+look() {
+    real=$(readlink -f -- "$1") || real=$1
+    fact real "$real"
+    if [ -b "$real" ]; then
+        fact kind device
+        fact total_bytes "$(blockdev --getsize64 "$real" 2>/dev/null || echo 0)"
+        fact in_use "$(in_use "$real")"
+        fact holds "$(holds "$real")"
+        fact fstype "block device"
+    elif [ -d "$real" ]; then
+        fact kind directory
+        [ -w "$real" ] && [ -x "$real" ] && fact writable yes
+        df -Pk -- "$real" | tail -n 1 | while read -r _ total _ free _; do
+            fact total_bytes $((total * 1024))
+            fact free_bytes $((free * 1024))
+        done
+        fact fstype "$(stat -f -c %T -- "$real" 2>/dev/null || echo unknown)"
+        probe=$real/.azbench-probe-$$
+        if dd if=/dev/zero of="$probe" bs=4096 count=1 oflag=direct 2>/dev/null; then fact direct yes; fi
+        rm -f -- "$probe"
+    elif [ -e "$real" ]; then
+        fact kind other
+    fi
+}
+
+# in_use DEVICE: why it, or a part of it, counts as in use; empty where it does not.
+in_use() {
+    name=$(basename "$1")
+    for part in "$name" $(cd "/sys/class/block/$name" 2>/dev/null && for one in */partition; do dirname "$one"; done); do
+        numbers=$(cat "/sys/class/block/$part/dev" 2>/dev/null) || continue
+        if awk -v dev="$numbers" '$3 == dev {found = 1} END {exit !found}' /proc/self/mountinfo; then
+            echo "is in use: /dev/$part is mounted"; return
+        fi
+        while read -r file _; do
+            if [ "$(readlink -f "$file" 2>/dev/null)" = "/dev/$part" ]; then echo "is in use: /dev/$part is swapped to"; return; fi
+        done </proc/swaps
+        if [ -n "$(ls "/sys/class/block/$part/holders" 2>/dev/null)" ]; then
+            echo "is in use: /dev/$part is part of a RAID or a volume group"; return
+        fi
+    done
+    if [ ! -r "$1" ] || [ ! -w "$1" ]; then echo "may not be read and written by this login"; fi
+}
+
+# holds DEVICE: what is on it; empty: nothing.
+holds() {
+    command -v wipefs >/dev/null || { echo "cannot be looked at without the program wipefs (util-linux)"; return; }
+    found=$(wipefs --no-act --noheadings --output TYPE "$1" 2>/dev/null) ||
+        { echo "cannot be looked at, so it may hold data"; return; }
+    if [ -n "$found" ]; then echo "holds $(printf '%s' "$found" | tr '\n' ' ')"; return; fi
+    [ "$(head -c 1048576 "$1" | tr -d '\0' | head -c 1 | wc -c)" -eq 0 ] || echo "holds data of a kind that wipefs does not know"
+}
+
+# hold TARGET TOKEN: keep other campaigns of this login away from a device; a campaign takes its own up again.
+hold() {
+    mkdir -p "$home/$2"
+    lock=$home/lock$(printf %s "$1" | tr -c 'A-Za-z0-9\n' _)
+    if ! mkdir "$lock" 2>/dev/null && [ "$(cat "$lock/token" 2>/dev/null)" != "$2" ]; then fact taken "$lock"; return; fi
+    printf %s "$2" >"$lock/token"
+}
+
+# alive RUN: whether its worker is at work.
+alive() {
+    pid=$(cat "$1/pid" 2>/dev/null) && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null &&
+        cat "/proc/$pid/cmdline" "/proc/$pid/environ" 2>/dev/null | tr '\0' '\n' | grep -qF -- "$1"
+}
+
+# start TOKEN NAME: begin a run, whose script comes as the function `write_script`, unless it was begun before.
+start() {
+    run=$home/$1/$2
+    if [ -e "$run/status" ] || alive "$run"; then return; fi
+    rm -rf -- "$run"
+    mkdir -p "$run/out"
+    write_script >"$run/script"
+    if command -v setsid >/dev/null; then
+        setsid sh "$run/script" "$run" </dev/null >/dev/null 2>&1 &
+    else
+        nohup sh "$run/script" "$run" </dev/null >/dev/null 2>&1 &
+    fi
+    printf %s $! >"$run/pid"
+    left=50 # until it can be seen at work, so that nobody takes it for gone
+    while [ "$left" -gt 0 ] && [ ! -e "$run/status" ] && ! alive "$run"; do pause; left=$((left - 1)); done
+}
+
+# listening TOKEN NAME SOCKET: wait until a server has made its socket.
+listening() {
+    run=$home/$1/$2 left=50
+    while [ "$left" -gt 0 ] && [ ! -S "$3" ] && alive "$run"; do pause; left=$((left - 1)); done
+    [ -S "$3" ] || { echo "the server of fio does not listen" >&2; exit 3; }
+}
+
+# await TOKEN NAME SECONDS: wait so long for the end of a run, and tell how it stands: its status, running, or gone.
+await() {
+    run=$home/$1/$2 left=$(($3 * 5))
+    while [ "$left" -gt 0 ] && [ ! -e "$run/status" ] && alive "$run"; do pause; left=$((left - 1)); done
+    if [ -e "$run/status" ]; then fact state "$(cat "$run/status")"
+    elif alive "$run"; then fact state running
+    elif [ -e "$run/status" ]; then fact state "$(cat "$run/status")"
+    else fact state gone; fi
+}
+
+# fetch TOKEN NAME: the outputs of a run as an archive, with its length before it.
+fetch() {
+    run=$home/$1/$2
+    cd "$run/out" || exit 3
+    tar -czf "$run/packed" . || exit 3
+    printf 'azbench-archive %s\n' "$(wc -c <"$run/packed" | tr -d ' ')"
+    cat "$run/packed"
+}
+
+# forget TOKEN NAME: remove a run whose outputs were fetched.
+forget() { rm -rf -- "${home:?}/$1/$2"; }
+
+# within RUN: the processes at work in its folder. The jobs of fio are in sessions of their own, not in its process group.
+within() {
+    place=$(readlink -f -- "$1")/
+    for one in /proc/[0-9]*; do
+        case $(readlink "$one/cwd" 2>/dev/null) in "$place"*) echo "${one#/proc/}" ;; esac
+    done
+}
+
+# stop TOKEN: end what runs.
+stop() {
+    for run in "$home/$1"/*; do
+        if alive "$run"; then
+            kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null
+            left=5 # fio tells its jobs to end, and ends after them
+            while [ "$left" -gt 0 ] && [ -n "$(within "$run")" ]; do pause; left=$((left - 1)); done
+            kill -KILL -- "-$pid" 2>/dev/null
+        fi
+        left=25
+        while [ "$left" -gt 0 ] && [ -n "$(within "$run")" ]; do
+            kill -KILL $(within "$run") 2>/dev/null
+            pause
+            left=$((left - 1))
+        done
+    done
+    true
+}
+
+# leave TOKEN DATA: remove all that the campaign made here.
+leave() {
+    rm -rf -- "${home:?}/$1" "/tmp/azbench-${1:?}"
+    if [ -n "$2" ]; then rm -rf -- "$2"; fi
+    for lock in "$home"/lock*; do
+        if [ "$(cat "$lock/token" 2>/dev/null)" = "$1" ]; then rm -rf -- "$lock"; fi
+    done
+    rmdir -- "$home" 2>/dev/null || true
+}

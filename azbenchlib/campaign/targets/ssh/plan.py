@@ -1,0 +1,97 @@
+"""What is measured on a host, and what has to be remembered about it, without its name and its users'."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from pydantic import Field
+
+from azbenchlib.campaign import plan
+from azbenchlib.campaign.plan import StoredPlan
+from azbenchlib.campaign.safety import TargetFacts
+from azbenchlib.campaign.workloads.fio import Fio
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core import privacy
+from azbenchlib.core.errors import MissingToolError
+from azbenchlib.core.targets import SshAddress
+
+
+class SshPlan(StoredPlan):
+    """What is measured on a host, with what, and what has to be said about it."""
+
+    where: str  # which host and target, as a hash
+    workloads: list[AnyWorkload]
+    fio: str
+    started: str
+    iozone: str = ""
+    told: dict[str, str] = Field(
+        default_factory=dict
+    )  # of the host: os, kernel, ram_kib, fstype, total_bytes
+    token: str = Field(
+        default_factory=lambda: secrets.token_hex(8)
+    )  # what is ours on the host is called by it
+
+    @property
+    def size_bytes(self) -> int:
+        """How much data the workloads share: what the largest touches."""
+        return max((work.shared_bytes for work in self.workloads), default=0)
+
+    @property
+    def jobs_bytes(self) -> int:
+        """How much data a workload makes of its own at most."""
+        return max((work.own_bytes for work in self.workloads), default=0)
+
+    def same_as(self, other: Self) -> bool:
+        """Whether both measure the same workloads on the same target with the same tools."""
+        mine, its = ((one.where, one.fio, one.iozone, one.workloads) for one in (self, other))
+        return mine == its
+
+    @property
+    def brief(self) -> str:
+        """In a few words."""
+        count = len(self.workloads)
+        return f"{count} workload{'s' if count != 1 else ''} on a host with {self.fio}"
+
+
+def make(
+    address: SshAddress, target: TargetFacts, told: Mapping[str, list[str]], workloads: Sequence[AnyWorkload]
+) -> SshPlan:
+    """The workloads as they can run on the host, with a note for each thing that had to be changed.
+
+    Raises
+    ------
+    MissingToolError
+        When a tool is not on the host that a workload needs.
+    InputError
+        When a workload cannot be run there.
+    """
+    known = {name: values[0] for name, values in told.items() if values}
+    for tool in dict.fromkeys(["fio", *(work.tool for work in workloads)]):
+        if tool not in known:
+            raise MissingToolError(
+                f"{address}: has no {tool}; `apt install {_PACKAGES.get(tool, tool)}` there"
+            )
+    fio = Fio("fio", known["fio"], tuple(told.get("engine", ())))
+    device = target.kind == "device"
+    direct = device or "direct" in known
+    notes: list[str] = []
+    resolved: list[AnyWorkload] = []
+    for asked in workloads:
+        work, changed = asked.adapt_to_host(fio.engine, direct)
+        resolved.append(work.fits(target.real if device else ".", device))
+        notes += changed
+    identity = f"{address.user}@{address.host}:{address.port or ''}:{target.real}"
+    return SshPlan(
+        where=hashlib.sha256(identity.encode()).hexdigest()[:16],
+        workloads=resolved,
+        fio=fio.version,
+        started=plan.now(),
+        iozone=known["iozone"] if any(work.tool == "iozone" for work in workloads) else "",
+        told={name: privacy.masked(known[name]) for name in _KEPT if name in known},
+        notes=list(dict.fromkeys(notes)),
+    )
+
+
+_KEPT = ("os", "kernel", "ram_kib", "fstype", "total_bytes")
+_PACKAGES = {"iozone": "iozone3"}

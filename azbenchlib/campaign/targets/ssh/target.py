@@ -1,0 +1,262 @@
+"""A host that one can log in to as a target: fio runs there, whether we are connected or not."""
+
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Self
+
+from azbenchlib.campaign import outputs, plan, safety
+from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
+from azbenchlib.campaign.safety import TargetFacts
+from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
+from azbenchlib.campaign.targets.ssh import host
+from azbenchlib.campaign.targets.ssh.connection import SshConnection
+from azbenchlib.campaign.targets.ssh.plan import SshPlan, make
+from azbenchlib.campaign.workloads.arguments import LAYOUT
+from azbenchlib.campaign.workloads.base import Work
+from azbenchlib.campaign.workloads.grid import check_names
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
+from azbenchlib.core.targets import SshAddress, ssh_address
+from azbenchlib.core.units import KIB, format_size
+from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
+from azbenchlib.model.disk_row import DiskRow
+
+_SETUP_ID, _DISK = "host", "dir"
+_WAIT_S = 10  # of one question after a run
+_OVERDUE_S = 600  # a run may take so much longer than twice what is expected, then it is ended
+_STARTS = 3  # of a run that is gone without a word, as after a host that started anew
+_OVERDUE = 124  # as timeout(1) ends
+
+
+@dataclass(frozen=True)
+class SshMeasurement:
+    """A workload; all of them drive the one target."""
+
+    workload: AnyWorkload
+    folder: str = ""
+
+    @property
+    def title(self) -> str:
+        """How progress and errors call it."""
+        return self.workload.title
+
+
+SshRun = MeasurementRun[SshPlan, SshMeasurement]
+
+
+@dataclass(kw_only=True)
+class SshTarget(Target[SshPlan, SshMeasurement]):
+    """Measure on a host that ssh reaches; it needs fio and a POSIX shell.
+
+    Parameters
+    ----------
+    address : SshAddress
+    directory : str
+        A directory on the host, in which a folder is made and removed at the end; or a block device, whose
+        content is overwritten. Empty: the home of the login.
+    workloads : sequence of Workload, JobFile or Iozone
+        Run in this order, never at the same time.
+    title : str
+        Title of the dataset.
+    allow_unsafe : str
+        The words that permit a target which would be refused; the refusal names them.
+    """
+
+    address: SshAddress
+    directory: str
+    workloads: Sequence[AnyWorkload]
+    title: str = "Measured on a host"
+    allow_unsafe: str = ""
+    _host: SshConnection = field(init=False)
+    _facts: TargetFacts = field(init=False)
+    _laid_out: bool = field(default=False, init=False)
+    _held: bool = field(default=False, init=False)
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """The setups of a measurement file are left aside, and each workload runs once for each repeat."""
+        return cls(
+            address=ssh_address(request.address),
+            directory=str(request.directory or ""),
+            workloads=request.workloads,
+            title=request.title,
+            allow_unsafe=request.allow_unsafe,
+        )
+
+    def make_plan(self, dataset: Path) -> SshPlan:
+        """The workloads as they can run on the host."""
+        check_names(self.workloads)
+        if self.directory and not self.directory.startswith("/"):
+            raise InputError(f"directory '{self.directory}' must be an absolute path on the host")
+        self._host = SshConnection(address=self.address, tell=lambda text: None)
+        told = host.facts(self._host.ask(host.machine(self.directory)))
+        self._facts = host.target_facts(self.directory, told)
+        safety.judge(self._facts, 0, self.allow_unsafe)
+        return make(self.address, self._facts, told, self.workloads)
+
+    def measurements(self, plan: SshPlan) -> list[SshMeasurement]:
+        """One a workload."""
+        return [SshMeasurement(work) for work in plan.workloads]
+
+    def check(self, run: SshRun, resumed: bool) -> None:
+        """Refuse a target without room for what is still to be written."""
+        self._host.tell = run.tell
+        if not resumed:
+            safety.judge(self._facts, run.plan.size_bytes + run.plan.jobs_bytes, self.allow_unsafe)
+
+    def begin(self, run: SshRun) -> None:
+        """Keep other campaigns away from a device."""
+        if self._device:
+            told = host.facts(self._host.ask(host.hold(self._facts.real, run.plan.token)))
+            if "taken" in told:
+                raise UnsafeTargetError(
+                    f"{self._facts.real}: another campaign of this login uses it; if that has ended, "
+                    f"remove {told['taken'][0]} on the host"
+                )
+        self._held = True
+
+    def prepare(self, run: SshRun, one: SshMeasurement) -> None:
+        """Write the shared data before the first workload that reads it."""
+        if self._laid_out or one.workload.own_data:
+            return
+        run.tell(f"writing {format_size(run.plan.size_bytes)} of data …")
+        part = run.part(LAYOUT)
+        status, text = self._carried_out(run, LAYOUT, self._layout(run), None, part, None)
+        if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
+            self._host.ask(host.forget(run.plan.token, LAYOUT))
+            raise run.failure(part, LAYOUT, "fio", status, text)
+        self._laid_out = True
+
+    def measure(self, run: SshRun, one: SshMeasurement, part: Path) -> tuple[int, str]:
+        """Have a workload run on the host, or wait for it where it runs already, and fetch its outputs."""
+        work = one.workload
+        commands = self._commands(run, work)
+        expected = None if work.duration_s is None else work.max_duration_s or None
+        status, text = self._carried_out(run, work.name, commands, work, part, expected)
+        if status or outputs.came_to(part / work.output) is None:
+            self._host.ask(host.forget(run.plan.token, work.name))
+        return status, text
+
+    def release(self, run: SshRun, fault: BaseException | None) -> None:
+        """End what still runs, and remove what was made on the host."""
+        token, data = run.plan.token, "" if self._device else str(self._data(run))
+        try:
+            if self._held:
+                if fault:
+                    self._host.ask(host.stop(token), patience_s=0)
+                self._host.ask(host.leave(token, data), patience_s=None if fault is None else 0)
+        except AzbenchError as error:
+            left = f"what was made on the host is still there ({data or token}): {error}"
+            run.tell(f"{left}; the same command takes it up")
+        finally:
+            self._host.close()
+        if fault:
+            raise fault
+
+    def manifest(self, run: SshRun, name: str) -> Manifest:
+        """The manifest of a finished run; the setup is the host as it tells of itself."""
+        todo = run.plan
+        tools = {"fio": todo.fio} | ({"iozone": todo.iozone} if todo.iozone else {})
+        commands = [Command(title="Write the data", text=shlex.join(self._layout(run)[0]))]
+        commands = commands if todo.size_bytes else []
+        commands += [
+            Command(title=work.title, text=shlex.join(argv))
+            for work in todo.workloads
+            for argv in self._commands(run, work)
+        ]
+        where = "a block device" if self._device else "one file in a directory, removed at the end"
+        return Manifest(
+            name=name,
+            title=self.title,
+            about=f"Workloads with {' and '.join(tools)} on a host reached by ssh, one after the other: "
+            f"{len(todo.workloads)}. Target: {where}. "
+            f"Data: {format_size(max(todo.size_bytes, todo.jobs_bytes))}.",
+            measured=plan.day(todo.started),
+            setups=[_described(todo.told)],
+            commands=commands,
+            tools=tools,
+            notes=todo.notes,
+        )
+
+    def _carried_out(
+        self,
+        run: SshRun,
+        name: str,
+        commands: Sequence[Sequence[str]],
+        work: Work | None,
+        part: Path,
+        expected_s: float | None,
+    ) -> tuple[int, str]:
+        """Carry commands out on the host, and bring what they wrote into a folder: status and last words."""
+        lines = host.lines(commands, work, self._data(run), self._device)
+        begun = time.monotonic()
+        starts = 0
+        while True:
+            if starts >= _STARTS:
+                raise AzbenchError(f"{name}: is gone from the host again and again; was it started anew?")
+            starts += 1
+            self._host.ask(host.start(run.plan.token, name, lines))
+            state = "running"
+            while state == "running":
+                if expected_s and time.monotonic() - begun > 2 * expected_s + _OVERDUE_S:
+                    self._host.ask(host.stop(run.plan.token))
+                    return _OVERDUE, f"it was ended after {time.monotonic() - begun:.0f} s"
+                state = host.facts(self._host.ask(host.wait(run.plan.token, name, _WAIT_S)))["state"][0]
+            if state != "gone":
+                break
+        unpack(host.archive(self._host.ask(host.fetch(run.plan.token, name))), part, LARGEST_OUTPUT)
+        words = part / host.SAID_FILE
+        text = words.read_text(errors="replace") if words.is_file() else ""
+        words.unlink(missing_ok=True)
+        return int(state), text
+
+    def _layout(self, run: SshRun) -> list[list[str]]:
+        first = next((work for work in run.plan.workloads if not work.own_data), None)
+        return [self._shared(run, first)[0]] if first else []
+
+    def _commands(self, run: SshRun, work: Work) -> list[list[str]]:
+        """The commands of a workload; the shared data is written before."""
+        if work.own_data:
+            if work.runs_in_data_dir:
+                return work.commands(PurePosixPath(), PurePosixPath(host.OUT), 0)
+            return work.commands(PurePosixPath(host.HOST_JOBS), PurePosixPath(), 0)
+        return self._shared(run, work)[-1:]
+
+    def _shared(self, run: SshRun, work: Work) -> list[list[str]]:
+        data = PurePosixPath(self._facts.real if self._device else host.HOST_DATA)
+        made = work.commands(data, PurePosixPath(), run.plan.size_bytes)
+        over = self._device and self.allow_unsafe == safety.words_for_device(data, in_use=True)
+        return [argv + ["--allow_mounted_write=1"] * over for argv in made]
+
+    def _data(self, run: SshRun) -> PurePosixPath:
+        """The device, or the folder of ours in the directory."""
+        real = PurePosixPath(self._facts.real)
+        return real if self._device else real / f".azbench-{run.plan.token}"
+
+    @property
+    def _device(self) -> bool:
+        return self._facts.kind == "device"
+
+
+def _described(told: dict[str, str]) -> ManifestSetup:
+    """The host in the tables."""
+    size = told.get("total_bytes", "")
+    return ManifestSetup(
+        setup_id=_SETUP_ID,
+        label=f"Host reached by ssh, {told.get('fstype', 'unknown file system')}",
+        environment="other",
+        ram_bytes=int(told["ram_kib"]) * KIB if told.get("ram_kib", "").isdigit() else None,
+        os=told.get("os"),
+        kernel=told.get("kernel"),
+        disks=[
+            DiskRow(
+                disk=_DISK,
+                role="data",
+                sku=told.get("fstype"),
+                size_bytes=int(size) if size.isdigit() else None,
+            )
+        ],
+    )

@@ -1,0 +1,249 @@
+"""Several hosts at once: fio's server on each of them, behind ssh, and fio's client here.
+
+The servers listen on sockets in folders that only their login may enter, and ssh brings each socket here, so
+no port is open to anybody. fio's client starts a workload on all of them together and consolidates what they
+tell: each host, and all together.
+"""
+
+import shlex
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Self
+
+from azbenchlib.campaign import outputs, plan, safety
+from azbenchlib.campaign.safety import TargetFacts
+from azbenchlib.campaign.targets.base import Request, Target
+from azbenchlib.campaign.targets.ssh import host
+from azbenchlib.campaign.targets.ssh.connection import SshConnection
+from azbenchlib.campaign.targets.ssh.plan import SshPlan, make
+from azbenchlib.campaign.targets.ssh.target import SshMeasurement, SshRun
+from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads.arguments import LAYOUT
+from azbenchlib.campaign.workloads.grid import Workload, check_names
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.targets import SshAddress, ssh_addresses
+from azbenchlib.core.units import format_size
+from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
+from azbenchlib.model.disk_row import DiskRow
+
+_SERVER = "server"
+_TRIES = 3  # of a run, where a connection breaks
+
+
+@dataclass(kw_only=True)
+class _Member:
+    """One of the hosts; `name` is what the outputs call it."""
+
+    name: str
+    connection: SshConnection
+    facts: TargetFacts
+    plan: SshPlan
+
+    def data(self, token: str) -> PurePosixPath:
+        """The folder of ours in its directory."""
+        return PurePosixPath(self.facts.real) / f".azbench-{token}"
+
+
+@dataclass(kw_only=True)
+class SshHostsTarget(Target[SshPlan, SshMeasurement]):
+    """Measure on several hosts at the same time.
+
+    Parameters
+    ----------
+    addresses : sequence of SshAddress
+    directory : str
+        A directory that each of them has; empty: the home of the login.
+    workloads : sequence of Workload
+        Run in this order, each on all hosts together.
+    title, allow_unsafe : str
+        As for :class:`~azbenchlib.campaign.targets.ssh.target.SshTarget`.
+    """
+
+    addresses: Sequence[SshAddress]
+    directory: str
+    workloads: Sequence[AnyWorkload]
+    title: str = "Measured on several hosts"
+    allow_unsafe: str = ""
+    _members: list[_Member] = field(default_factory=list, init=False)
+    _fio: tool.Fio = field(init=False)
+    _open: ExitStack = field(default_factory=ExitStack, init=False)
+    _sockets: Path = field(init=False)
+    _laid_out: bool = field(default=False, init=False)
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """The setups of a measurement file are left aside, and each workload runs once for each repeat."""
+        return cls(
+            addresses=ssh_addresses(request.address),
+            directory=str(request.directory or ""),
+            workloads=request.workloads,
+            title=request.title,
+            allow_unsafe=request.allow_unsafe,
+        )
+
+    def make_plan(self, dataset: Path) -> SshPlan:
+        """The workloads as they can run on all hosts."""
+        check_names(self.workloads)
+        if other := [work.name for work in self.workloads if not isinstance(work, Workload)]:
+            raise InputError(
+                f"workload '{other[0]}': several hosts at once run workloads of fio given by options"
+            )
+        self._fio = tool.find()
+        for number, address in enumerate(self.addresses, 1):
+            self._members.append(self._member(f"host-{number}", address))
+        first = self._members[0].plan
+        if any(member.plan.workloads != first.workloads for member in self._members):
+            raise InputError(
+                "the hosts differ in the I/O engines of fio or in direct I/O; name what all have"
+            )
+        where = "+".join(member.plan.where for member in self._members)
+        notes = list(dict.fromkeys(note for member in self._members for note in member.plan.notes))
+        return first.model_copy(update={"where": where, "notes": notes})
+
+    def _member(self, name: str, address: SshAddress) -> _Member:
+        connection = SshConnection(address=address, tell=lambda text: None)
+        self._open.callback(connection.close)
+        told = host.facts(connection.ask(host.machine(self.directory)))
+        facts = host.target_facts(self.directory, told)
+        safety.judge(facts, 0, self.allow_unsafe)
+        if facts.kind != "directory":
+            raise InputError(f"{address}: {facts.path}: several hosts at once need a directory on each")
+        made = make(address, facts, told, self.workloads)
+        if made.fio != self._fio.version:
+            raise InputError(
+                f"{address}: has {made.fio}, and here is {self._fio.version}; fio's client and servers "
+                "understand each other only where they are of one version"
+            )
+        return _Member(name=name, connection=connection, facts=facts, plan=made)
+
+    def measurements(self, plan: SshPlan) -> list[SshMeasurement]:
+        """One a workload."""
+        return [SshMeasurement(work) for work in plan.workloads]
+
+    def check(self, run: SshRun, resumed: bool) -> None:
+        """Refuse targets without room for what is still to be written."""
+        for member in self._members:
+            member.connection.tell = run.tell
+            if not resumed:
+                safety.judge(member.facts, run.plan.size_bytes, self.allow_unsafe)
+
+    def begin(self, run: SshRun) -> None:
+        """Start fio's server on each host, and bring its socket here."""
+        folder = tempfile.TemporaryDirectory(prefix="azbench-")
+        self._open.callback(folder.cleanup)
+        self._sockets = Path(folder.name)
+        for member in self._members:
+            self._connect(run, member)
+
+    def _connect(self, run: SshRun, member: _Member) -> None:
+        data, socket = shlex.quote(str(member.data(run.plan.token))), host.socket_of(run.plan.token)
+        lines = [
+            f"mkdir -p {data} && cd {data} || exit 3",
+            f"mkdir -m 700 {socket.parent} 2>/dev/null; [ -O {socket.parent} ] || exit 3; rm -f {socket}",
+            f'AZBENCH_RUN="$1" exec fio --server=sock:{socket}',
+        ]
+        member.connection.ask(host.start(run.plan.token, _SERVER, lines))
+        member.connection.ask(host.listening(run.plan.token, _SERVER))
+        member.connection.bring(str(socket), self._sockets / member.name)
+
+    def prepare(self, run: SshRun, one: SshMeasurement) -> None:
+        """Write the shared data on all hosts before the first workload."""
+        if self._laid_out:
+            return
+        run.tell(f"writing {format_size(run.plan.size_bytes)} of data on each host …")
+        part = run.part(LAYOUT)
+        status, text = self._together(run, self._argv(run, one, layout=True), LAYOUT, part)
+        if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
+            raise run.failure(part, LAYOUT, "fio", status, text)
+        for path in part.iterdir():
+            path.unlink()
+        part.rmdir()
+        self._laid_out = True
+
+    def measure(self, run: SshRun, one: SshMeasurement, part: Path) -> tuple[int, str]:
+        """Have a workload run on all hosts at once."""
+        return self._together(run, self._argv(run, one), one.workload.name, part)
+
+    def _together(self, run: SshRun, argv: list[str], name: str, part: Path) -> tuple[int, str]:
+        """Run fio's client until it ends well, anew where a connection broke: status and last words."""
+        (part / f"{name}.fio").write_text(_job(argv))
+        names = [member.name for member in self._members]
+        options = [word for word in argv if word.startswith(("--output=", "--output-format="))]
+        clients = [word for one in names for word in (f"--client=sock:{one}", f"{name}.fio")]
+        status, text, says = 0, "", part / host.SAID_FILE
+        for left in reversed(range(_TRIES)):
+            for one in names:  # outputs call the hosts as their sockets are called here
+                (part / one).symlink_to(self._sockets / one)
+            status, text = tool.run(["fio", *options, *clients], self._fio, part, says=says)
+            text = f"{says.read_text(errors='replace')}{text}"
+            for path in (says, *(part / one for one in names)):
+                path.unlink()
+            if not left or (status == 0 and outputs.came_to(part / f"{name}.json") is not None):
+                break
+            run.tell(f"{name}: a host could not be heard to the end; all of them run it again …")
+            for member in self._members:
+                self._connect(run, member)
+        (part / f"{name}.fio").unlink()
+        return status, text
+
+    def _argv(self, run: SshRun, one: SshMeasurement, layout: bool = False) -> list[str]:
+        made = one.workload.commands(PurePosixPath(host.HOST_DATA), PurePosixPath(), run.plan.size_bytes)
+        return made[0] if layout else made[-1]
+
+    def release(self, run: SshRun, fault: BaseException | None) -> None:
+        """End the servers, and remove what was made on the hosts."""
+        token = run.plan.token
+        for member in self._members:
+            patience = None if fault is None else 0.0
+            try:
+                member.connection.ask(host.stop(token), patience_s=patience)
+                member.connection.ask(host.leave(token, str(member.data(token))), patience_s=patience)
+            except AzbenchError as error:
+                run.tell(f"{member.name}: what was made there is still there ({token}): {error}")
+        self._open.close()
+        if fault:
+            raise fault
+
+    def manifest(self, run: SshRun, name: str) -> Manifest:
+        """The manifest of a finished run; the hosts are one setup, and outputs tell them apart."""
+        todo, count = run.plan, len(self._members)
+        told = [member.plan.told for member in self._members]
+        kinds = " and ".join(dict.fromkeys(one.get("fstype", "unknown file system") for one in told))
+        known = {
+            key: told[0].get(key) if len({one.get(key) for one in told}) == 1 else None for key in told[0]
+        }
+        setup = ManifestSetup(
+            setup_id="hosts",
+            label=f"{count} hosts reached by ssh, {kinds}",
+            environment="other",
+            os=known.get("os"),
+            kernel=known.get("kernel"),
+            disks=[DiskRow(disk="dir", role="data", sku=kinds)],
+        )
+        commands = [
+            Command(title=f"{one.title}, on {count} hosts at once", text=shlex.join(self._argv(run, one)))
+            for one in run.measurements
+        ]
+        return Manifest(
+            name=name,
+            title=self.title,
+            about=f"Workloads with fio on {count} hosts at once, by fio's client and servers over ssh: "
+            f"{len(todo.workloads)}. Data on each: {format_size(todo.size_bytes)}.",
+            measured=plan.day(todo.started),
+            setups=[setup],
+            commands=commands,
+            tools={"fio": todo.fio},
+            notes=todo.notes,
+        )
+
+
+def _job(argv: Sequence[str]) -> str:
+    """A job file of a command line: fio's client takes no other."""
+    options = [word.removeprefix("--").partition("=") for word in argv[1:]]
+    name = next(value for key, _, value in options if key == "name")
+    kept = [(key, value) for key, _, value in options if key not in ("name", "output", "output-format")]
+    return "\n".join([f"[{name}]", *(f"{key}={value}" for key, value in kept), ""])

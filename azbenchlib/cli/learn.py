@@ -1,0 +1,96 @@
+"""The verb that teaches: `azbench learn`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from azbenchlib.cli.console import notes
+from azbenchlib.core.errors import InputError, MissingToolError
+
+_NEEDED = {"jupyterlab": "JupyterLab", "ipywidgets": "ipywidgets", "papermill": "papermill"}
+
+
+def learn(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Where your notebooks are kept; default: in your user folder. A notebook that is there "
+            "stays as "
+            "it is; delete it to have it anew."
+        ),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Run all lessons and write them as HTML pages into this folder instead."
+        ),
+    ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="With --export: write each page as PDF too.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="With --export: of the exercises.")] = 1,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="With --export: measure for a few seconds only.")
+    ] = False,
+    browser: Annotated[bool, typer.Option(help="Open a browser; else the address is only printed.")] = True,
+) -> None:
+    """Open the course on caching and throttling in JupyterLab: eight lessons on emulated disks."""
+    _check_installed()
+    if export is not None:
+        if folder is not None:
+            raise InputError(
+                f"'{folder}' is the folder of your notebooks, and --export opens none; give one of the two"
+            )
+        _export(export, seed, quick, pdf)
+        return
+    if pdf or quick:
+        raise InputError("--pdf and --quick belong to --export DIR; in JupyterLab, set quick in the notebook")
+    from azbenchlib.lessons.export import INDEX, working_folder
+    from azbenchlib.lessons.measure import find_fio
+
+    home = working_folder(folder)
+    try:
+        find_fio()
+    except MissingToolError as error:
+        notes.print(f"Lessons can be read, but not measured: {error}")
+    notes.print(f"Your notebooks: {home}")
+    notes.print(
+        "JupyterLab opens on the list of lessons; else open the address that it prints. Ctrl-C here ends it."
+    )
+    _jupyterlab(home / f"{INDEX}.ipynb", browser)
+
+
+def _check_installed() -> None:
+    missing = [name for module, name in _NEEDED.items() if importlib.util.find_spec(module) is None]
+    if missing:
+        raise MissingToolError(
+            f"the lessons need {' and '.join(missing)}; install with `pip install "
+            f"{' '.join(map(str.lower, missing))}`"
+        )
+
+
+def _export(folder: Path, seed: int, quick: bool, pdf: bool) -> None:
+    from azbenchlib.lessons.export import export
+    from azbenchlib.lessons.measure import find_fio
+
+    find_fio()
+    index = export(folder, seed=seed, quick=quick, as_pdf=pdf, tell=notes.print)
+    notes.print(f"Course: {index}")
+
+
+def _jupyterlab(notebook: Path, browser: bool) -> NoReturn:
+    """Become JupyterLab, so that whoever ends us ends it, with its kernels."""
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={notebook.parent}"]
+    command.append(
+        f"--LabApp.default_url=/lab/tree/{notebook.name}"
+    )  # the address that is printed leads there
+    command += [] if browser else ["--no-browser"]
+    if os.geteuid() == 0:
+        notes.print("You are root, so JupyterLab runs as root: keep its address, with its token, private.")
+        command.append("--allow-root")
+    sys.stdout.flush()
+    os.execv(sys.executable, command)  # noqa: S606  an argument list, no shell

@@ -1,0 +1,155 @@
+"""A raw file: the name that it goes by, and its content, which is read when it is asked for."""
+
+import hashlib
+import io
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from azbenchlib.core.units import KIB, MIB
+
+_OPENING = 64 * 1024  # bytes that tell a format; no more is read of a file that nobody claims
+LARGEST_SOURCE = 256 * MIB  # of a file that is read whole
+LARGEST_LOG = 1024 * MIB  # some 45 million lines
+_BLOCK = 4 * 1024 * 1024  # characters that a reader of long files holds at a time
+_RAW_BLOCK = 512 * KIB  # what fits the caches of a processor is parsed twice as fast
+LONGEST_LINE = 64 * 1024  # the longest line that any tool writes, a histogram log's, has some 40,000
+_CUT = "\0"  # ends what is left of a longer line, which no format takes for whole
+
+_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
+
+
+class Source:
+    """One raw file: the name it goes by, and its content, which is read when it is asked for.
+
+    Parameters
+    ----------
+    path : str
+        The name it goes by.
+    data : bytes, optional
+        The content, where it is at hand.
+    file : Path, optional
+        Where the content is, and the files that it includes.
+    """
+
+    def __init__(self, path: str, data: bytes | None = None, file: Path | None = None) -> None:
+        # bytes of a name that are no UTF-8 are shown escaped, so that every table and page can be written
+        self.path = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        self._data, self._file = data, file
+
+    @classmethod
+    def of(cls, path: Path) -> "Source":
+        """The file at `path`, called by that path."""
+        return cls(str(path), file=path)
+
+    def _open(self) -> io.BufferedReader | io.BytesIO:
+        # the kernel's own files say that they are empty, and reading some of them never ends
+        if self._file is None or not self.size_bytes:
+            return io.BytesIO(self._data or b"")
+        return self._file.open("rb")
+
+    @cached_property
+    def data(self) -> bytes:
+        """The bytes, untouched."""
+        with self._open() as file:
+            return file.read()
+
+    @cached_property
+    def size_bytes(self) -> int:
+        """How long it is."""
+        return len(self._data or b"") if self._file is None else self._file.stat().st_size
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the content."""
+        with self._open() as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    @cached_property
+    def _start(self) -> bytes:
+        with self._open() as file:
+            return file.read(_OPENING)
+
+    @property
+    def _encoding(self) -> str:
+        return next((encoding for mark, encoding in _MARKS if self._start.startswith(mark)), "utf-8")
+
+    @cached_property
+    def opening(self) -> str:
+        """The first 64 KiB as text, for telling the format."""
+        return self._start.decode(self._encoding, errors="replace")
+
+    @property
+    def closing(self) -> str:
+        """The last 64 KiB as text; of UTF-8 alone, the first line of it may be cut."""
+        with self._open() as file:
+            file.seek(max(0, self.size_bytes - _OPENING))
+            return file.read().decode("utf-8", errors="replace")
+
+    @cached_property
+    def text(self) -> str:
+        """The content as text; bytes that are no UTF-8 are replaced, a byte order mark is honoured."""
+        return self.data.decode(self._encoding, errors="replace")
+
+    def blocks(self) -> Iterator[str]:
+        """The content as text, some megabytes of whole lines at a time, each line ending in a newline.
+
+        A line of more than 64 KiB is cut short and marked with a NUL, so memory is bounded for any file.
+        """
+        with io.TextIOWrapper(self._open(), self._encoding, errors="replace", newline=None) as file:
+            rest, cutting = "", False
+            while block := file.read(_BLOCK):
+                if cutting:
+                    _, end, block = block.partition("\n")
+                    cutting = not end
+                whole, end, rest = (rest + block).rpartition("\n")
+                if whole or end:
+                    yield whole + end
+                if len(rest) > LONGEST_LINE:
+                    yield rest[:LONGEST_LINE] + _CUT + "\n"
+                    rest, cutting = "", True
+            if rest:
+                yield rest + "\n"
+
+    def raw_blocks(self) -> Iterator[bytes]:
+        """The content as UTF-8, some megabytes of whole lines at a time, each line ending in a newline.
+
+        As :meth:`blocks`, several times as fast where the file is UTF-8; only there may a line end in a
+        carriage return, or hold bytes that are no UTF-8.
+        """
+        if self._encoding != "utf-8" or b"\r" in self._start:
+            yield from (block.encode() for block in self.blocks())
+            return
+        with self._open() as file:
+            rest, cutting = b"", False
+            while block := file.read(_RAW_BLOCK):
+                if cutting:
+                    _, found, block = block.partition(b"\n")
+                    cutting = not found
+                block = rest + block
+                end = block.rfind(b"\n") + 1
+                if end:
+                    yield block[:end]
+                rest = block[end:]
+                if len(rest) > LONGEST_LINE:
+                    yield rest[:LONGEST_LINE] + _CUT.encode() + b"\n"
+                    rest, cutting = b"", True
+            if rest:
+                yield rest + b"\n"
+
+    def beside(self, name: str) -> "Source | None":
+        """A file that this one names: only one in its own folder or a folder below, and no link out."""
+        if self._file is None or not name or "\0" in name:
+            return None
+        home = self._file.parent.resolve()
+        try:
+            file = (home / name).resolve()
+            if not file.is_relative_to(home) or not file.is_file():
+                return None
+        except (OSError, RuntimeError):  # too long a name, a loop of links
+            return None
+        return Source(str(Path(self.path).parent / name), file=file)
+
+    def run_id(self, doc: int, place: int | str) -> str:
+        """Name of a run: the same for the same content, document and place, wherever the file lies."""
+        return hashlib.sha256(f"{self.sha256}:{doc}:{place}".encode()).hexdigest()[:16]

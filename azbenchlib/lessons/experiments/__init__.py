@@ -1,0 +1,1 @@
+"""The lessons themselves: a module a lesson, with what it asks, calculates and measures."""

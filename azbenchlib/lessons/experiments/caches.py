@@ -1,0 +1,203 @@
+"""Lesson 6: page cache, host cache, disk; and how a cache becomes warm."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from azbenchlib.azure.catalog import latency as catalogue
+from azbenchlib.azure.catalog.latency import HOST_CACHE
+from azbenchlib.campaign.workloads.fio import Fio
+from azbenchlib.core.units import KIB, MIB, US_PER_S, format_count, format_us
+from azbenchlib.lab.engine.latency import stratified_sample
+from azbenchlib.lab.engine.virtual_machine import Options
+from azbenchlib.lab.lab import Lab
+from azbenchlib.lessons.answers import IN_IOPS
+from azbenchlib.lessons.exercises.caches import CACHES
+from azbenchlib.lessons.experiments.tables import notes, told
+from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
+from azbenchlib.lessons.measure import LessonJob, Ran, drive, find_fio, on_file, quantiles_us, timeline
+from azbenchlib.model import VM, Cap, Disk, Setup
+from azbenchlib.model.unloaded_latency import quantile_us, table_of
+from azbenchlib.model.warm_up import Warmth, mixed_latency, steady_hit_ratio, warm_up
+from azbenchlib.plots import Series
+from azbenchlib.plots.confronted import Chart
+
+_BLOCK = 8 * KIB
+_WORKING_SET, _QUICK_WORKING_SET = 4 * MIB, MIB  # small, so that it is warm within seconds
+_HOT = 128 * KIB  # of the working set: read again and again, it is in any of the caches
+_TURNS = 2.5  # times that a cold disk needs for the working set, which the run lasts
+_COLD_SCALE, _HOT_SCALE = 4, 32  # misses take long, hits are short: each runs as slowly as it must
+_SHARES = (1.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0)
+_MARKED = (10.0, 30.0, 50.0, 70.0, 90.0)
+_MOST_POINTS = 40
+_WARM = Series("warming", "ReadOnly host cache", "host cache", 1)
+_PLACES = (
+    Series("page", "page cache of this machine", "page cache", 2),
+    Series("host", "host cache", "host cache", 1),
+    Series("disk", "disk", "disk", 3),
+)
+
+
+class CachesLesson(Lesson):
+    """What answers a read, and how long until it does."""
+
+    name = "caches"
+    question = (
+        "A host cache holds half of the data that a program reads at random, one block after the other. A "
+        "read from the cache takes about 0.09 ms, one from the disk 2.2 ms, so the cache alone would give "
+        "11,000 IOPS and the disk alone 450. How many IOPS does the program get once the cache is warm?"
+    )
+    unit = IN_IOPS
+    knob = Knob(
+        name="Share of the data that the cache holds",
+        values=(0.1, 0.25, 0.5, 0.75, 0.9, 1.0),
+        text=lambda share: f"{share:.0%}".replace("%", " %"),
+        start=0.5,
+    )
+    makers = CACHES
+
+    def views(self, knob: float) -> Sequence[LessonFigure]:
+        """Rate while the cache fills, and latency by place."""
+        end_s = self._end_s()
+        warming = Chart(
+            x_title="Time since the first read",
+            y_title="IOPS",
+            x_text=lambda seconds: f"{seconds:.1f} s",
+            y_text=format_count,
+            x_ticks=[i * end_s / 6 for i in range(7)],
+            x_log=False,
+        )
+        places = Chart(
+            x_title="Share of reads that are faster",
+            y_title="Latency",
+            x_text=lambda share: f"{share:.0f} %",
+            y_text=format_us,
+            x_ticks=(1, 20, 40, 60, 80, 99),
+            x_log=False,
+            y_log=True,
+        )
+        warm, cold = self.expected(knob), _rate(0.0)
+        share = self.knob.text(knob)
+        title = f"From {cold:,.0f} IOPS cold to {warm:,.0f} IOPS warm, with {share} of the data cached"
+        second = "Three places answer reads, each at its own pace"
+        what = "Latency by the share of reads that are faster; the page cache is that of this machine."
+        return [
+            LessonFigure(
+                chart=warming, series=[_WARM], title=title, what="IOPS over time, from an empty cache on."
+            ),
+            LessonFigure(chart=places, series=_PLACES, title=second, what=what),
+        ]
+
+    def model(self, knob: float) -> Sequence[pd.DataFrame]:
+        """How the cache fills, and the published latencies."""
+        curve = _curve(knob, self._blocks(), self._end_s())
+        tables = {"host": (HOST_CACHE, True), "disk": (_disk_table(), False)}
+        quantiles = [
+            {"series": key, "x": share, "y": quantile_us(table, write, share)}
+            for key, (table, write) in tables.items()
+            for share in _SHARES
+        ]
+        rows = [{"series": "warming", "x": one.t_s, "y": one.iops} for one in curve]
+        return [pd.DataFrame(rows), pd.DataFrame(quantiles)]
+
+    def expected(self, knob: float) -> float:
+        """IOPS of a warm cache."""
+        return _rate(steady_hit_ratio(knob, 1.0))
+
+    def place(self, knob: float) -> tuple[str, float]:
+        """At the end, when it is warm."""
+        return "warming", self._end_s()
+
+    def run(self, knob: float) -> LessonResult:
+        """From a cold cache to a warm one; then reads of one place after the other."""
+        program, end_s = find_fio(), self._end_s()
+        hot_s = 0.4 if self.quick else 2.0
+        size = self._blocks() * _BLOCK
+        warming = _job("warming", "cached", end_s * _COLD_SCALE, size)
+        options = Options(seed=self.seed, cache_bytes=max(size * knob, _HOT))
+        with Lab(_setup(), options, time_scale=_COLD_SCALE) as lab:
+            first = drive(lab, [warming], program)
+            line = timeline(lab, "cached", first, end_s)
+            fill = _job("fill", "cached", 2 * hot_s, _HOT, rw="read")
+            disk = drive(lab, [fill, _job("disk", "plain", 2 * hot_s, size)], program)
+            lab.dilate(_HOT_SCALE)
+            host = drive(lab, [_job("host", "cached", 2 * hot_s, _HOT)], program)
+        page = _from_page_cache(_job("page", "page-cache.data", hot_s, MIB), program)
+        return self._found(line, {"page": page, "host": host, "disk": disk}, end_s)
+
+    def _found(self, line: pd.DataFrame, by_place: dict[str, Ran], end_s: float) -> LessonResult:
+        late = line[line["t_s"] > end_s * 2 / 3]
+        bins = {key: ran.bins[ran.bins["job"] == key] for key, ran in by_place.items()}
+        quantiles = pd.concat(
+            pd.DataFrame({"series": key, "x": _MARKED, "y": quantiles_us(one, _MARKED)})
+            for key, one in bins.items()
+        )
+        rows = pd.concat([ran.jobs[ran.jobs["job"] == key] for key, ran in by_place.items()])
+        names = {one.key: one.label for one in _PLACES}
+        kept = line.iloc[:: max(1, len(line) // _MOST_POINTS)]
+        steps = late["t_s"].diff().fillna(late["t_s"].diff().mean())
+        return LessonResult(
+            points=[pd.DataFrame({"series": "warming", "x": kept["t_s"], "y": kept["iops"]}), quantiles],
+            table=told("Read from", [names[key] for key in rows["job"]], rows),
+            value=float((late["iops"] * steps).sum() / steps.sum()),
+            notes=notes(*by_place.values()),
+        )
+
+    def _blocks(self) -> int:
+        return (_QUICK_WORKING_SET if self.quick else _WORKING_SET) // _BLOCK
+
+    def _end_s(self) -> float:
+        return _TURNS * self._blocks() / _rate(0.0)
+
+
+def _job(name: str, volume: str, seconds: float, size: int, rw: str = "randread") -> LessonJob:
+    return LessonJob(name=name, volume=volume, seconds=seconds, rw=rw, bs_bytes=_BLOCK, size_bytes=size)
+
+
+def _from_page_cache(job: LessonJob, program: Fio) -> Ran:
+    """Read a file of this machine until the operating system has it in memory, then measure."""
+    with tempfile.TemporaryDirectory(prefix="azbench-") as scratch:
+        folder = Path(scratch)
+        (folder / job.volume).write_bytes(bytes(job.size_bytes))  # what was just written is in the page cache
+        return on_file(job, program, folder)
+
+
+def _setup() -> Setup:
+    """A disk behind the host cache, and one beside it."""
+    cap = Cap(iops=5_000, bytes_per_s=200e6)
+    vm = VM(cached=Cap(iops=77_000), uncached=Cap(iops=12_800))
+    disks = tuple(
+        Disk(name=name, sku="Premium_LRS", tier="P30", cap=cap, caching=caching)
+        for name, caching in (("cached", "ReadOnly"), ("plain", "None"))
+    )
+    return Setup(vm, disks)
+
+
+def _disk_table() -> str:
+    setup = _setup()
+    return table_of(setup.vm, setup.disks[0])
+
+
+@cache
+def _mean_us(table: str, write: bool) -> float:
+    sample = stratified_sample(catalogue.percentiles(table, write))
+    return sum(sample) / len(sample)
+
+
+def _rate(hit_ratio: float) -> float:
+    """IOPS of one read after the other."""
+    return US_PER_S / mixed_latency(hit_ratio, _mean_us(HOST_CACHE, True), _mean_us(_disk_table(), False))
+
+
+@lru_cache
+def _curve(share: float, blocks: int, end_s: float) -> tuple[Warmth, ...]:
+    return tuple(_thinned(warm_up(blocks, steady_hit_ratio(share, 1.0), _rate, end_s)))
+
+
+def _thinned(curve: Iterator[Warmth]) -> Iterator[Warmth]:
+    return (one for i, one in enumerate(curve) if i % 4 == 0)

@@ -1,0 +1,175 @@
+"""Lesson 3: a throttled disk is not a slow one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from azbenchlib.core.units import format_count, format_us
+from azbenchlib.lab.engine.simulate import SimulatedJob, per_second, simulate
+from azbenchlib.lab.engine.virtual_machine import Machine, Options
+from azbenchlib.lab.lab import Lab
+from azbenchlib.lessons.answers import IN_MILLISECONDS
+from azbenchlib.lessons.exercises.throttle import THROTTLES
+from azbenchlib.lessons.experiments.tables import notes, told
+from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
+from azbenchlib.lessons.measure import LessonJob, by_second, drive, find_fio, quantiles_us, timeline
+from azbenchlib.model import Cap, Disk, Setup
+from azbenchlib.plots import Series
+from azbenchlib.plots.confronted import Chart
+
+_LIMIT = 1_100
+_TICK_S = 0.05
+_SHARES = tuple(float(share) for share in range(1, 100))
+_MARKED = (5.0, *(float(share) for share in range(10, 100, 10)), 95.0, 99.0)
+_FAR = 3  # times a latency: so much longer is another hump
+_SIMULATED_S = 20.0
+_LONG_S, _SHORT_S = 4.0, 2.2  # of the emulated disk
+_SCALE, _QUICK_SCALE = 4, 2  # latencies matter here; a busy machine is late by milliseconds
+_ALONE = Series("alone", "one outstanding, not throttled", "1 outstanding", 2)
+
+
+class ThrottleLesson(Lesson):
+    """Flat IOPS, and latencies of two kinds."""
+
+    name = "throttle"
+    question = (
+        "A disk P15 allows 1,100 IOPS through a throttle that lets I/Os pass every 50 ms; an I/O takes 2.5 "
+        "ms when nothing holds it. A program keeps 16 outstanding, so it is throttled. Half of the I/Os "
+        "take at most how many ms (the median)?"
+    )
+    unit = IN_MILLISECONDS
+    knob = Knob(
+        name="Queue depth", values=(1, 2, 4, 8, 16, 32, 64), text=lambda value: f"{value:.0f}", start=16
+    )
+    makers = THROTTLES
+
+    def views(self, knob: float) -> Sequence[LessonFigure]:
+        """Latency by share of I/Os, and IOPS over time."""
+        series = _series(knob)
+        latency = Chart(
+            x_title="Share of I/Os that are faster",
+            y_title="Latency",
+            x_text=lambda share: f"{share:.0f} %",
+            y_text=format_us,
+            x_ticks=(1, 20, 40, 60, 80, 99),
+            x_log=False,
+            y_log=True,
+        )
+        rate = Chart(
+            x_title="Time",
+            y_title="IOPS",
+            x_text=lambda seconds: f"{seconds:g} s",
+            y_text=format_count,
+            x_ticks=range(20),
+            x_log=False,
+            y_log=False,
+        )
+        first = _title(knob)
+        second = f"{_rate(knob):,.0f} IOPS in every second; a throttled disk varies least"
+        return [
+            LessonFigure(
+                chart=latency,
+                series=series,
+                title=first,
+                what="Latency by the share of I/Os that are faster.",
+            ),
+            LessonFigure(chart=rate, series=series, title=second, what="IOPS over time."),
+        ]
+
+    def model(self, knob: float) -> Sequence[pd.DataFrame]:
+        """The emulated disk in calculated time, without a clock."""
+        end_s = _SHORT_S if self.quick else _LONG_S
+        depths = [1.0, knob] if knob != 1 else [1.0]
+        keys = ["alone", "queue"][: len(depths)]
+        return [
+            pd.concat(
+                pd.DataFrame({"series": key, "x": _SHARES, "y": _quantiles(depth)})
+                for key, depth in zip(keys, depths, strict=True)
+            ),
+            pd.concat(
+                pd.DataFrame({"series": key, "x": [0.0, end_s], "y": [_rate(depth)] * 2})
+                for key, depth in zip(keys, depths, strict=True)
+            ),
+        ]
+
+    def expected(self, knob: float) -> float:
+        """The median latency."""
+        return _quantiles(knob)[_SHARES.index(50.0)]
+
+    def place(self, knob: float) -> tuple[str, float]:
+        """At the median."""
+        return "queue", 50.0
+
+    def run(self, knob: float) -> LessonResult:
+        """One outstanding I/O, then the queue."""
+        seconds, scale = (_SHORT_S, _QUICK_SCALE) if self.quick else (_LONG_S, _SCALE)
+        depths = [1, int(knob)] if knob != 1 else [1]
+        jobs = [
+            LessonJob(name=f"qd{depth}", volume="data", seconds=seconds * scale, iodepth=depth)
+            for depth in depths
+        ]
+        program = find_fio()
+        with Lab(_setup(), _options(self.seed), time_scale=scale) as lab:
+            ran = [drive(lab, [job], program) for job in jobs]
+            over = [by_second(timeline(lab, "data", one, seconds)) for one in ran]
+        keys = ["alone", "queue"][: len(depths)]
+        shares = pd.concat(
+            pd.DataFrame({"series": key, "x": _MARKED, "y": quantiles_us(one.bins, _MARKED)})
+            for key, one in zip(keys, ran, strict=True)
+        )
+        rates = pd.concat(
+            pd.DataFrame({"series": key, "x": line["t_s"], "y": line["iops"]})
+            for key, line in zip(keys, over, strict=True)
+        )
+        rows = pd.concat([one.jobs for one in ran])
+        return LessonResult(
+            points=[shares, rates],
+            table=told("Outstanding I/Os", [str(depth) for depth in depths], rows),
+            value=quantiles_us(ran[-1].bins, [50.0])[0],
+            notes=notes(*ran),
+        )
+
+
+def _series(knob: float) -> list[Series]:
+    if knob == 1:
+        return [_ALONE]
+    return [_ALONE, Series("queue", f"{knob:.0f} outstanding", f"{knob:.0f} outstanding", 3)]
+
+
+def _title(knob: float) -> str:
+    median, slow = (_quantiles(knob)[_SHARES.index(share)] for share in (50.0, 95.0))
+    if median > _FAR * _quantiles(1.0)[_SHARES.index(50.0)]:
+        return f"With {knob:.0f} outstanding the median waits too: {format_us(median)}"
+    if slow > _FAR * median:
+        return (
+            f"Throttled, one in twenty I/Os takes {slow / median:.0f} times the median, which hardly shows it"
+        )
+    return "At this queue depth the throttle holds nothing back"
+
+
+def _setup() -> Setup:
+    return Setup(disks=(Disk(name="data", sku="Premium_LRS", tier="P15", cap=Cap(iops=_LIMIT)),))
+
+
+def _options(seed: int) -> Options:
+    return Options(tick_s=_TICK_S, seed=seed)
+
+
+@lru_cache
+def _simulated(depth: float) -> pd.DataFrame:
+    job = SimulatedJob(volume="data", queue_depth=int(depth))
+    return simulate(Machine(_setup(), _options(1)), job, _SIMULATED_S)
+
+
+def _quantiles(depth: float) -> list[float]:
+    ios = _simulated(depth)
+    later = ios.loc[ios["t_s"] > 1, "lat_us"]
+    return [float(value) for value in np.percentile(later, _SHARES)]
+
+
+def _rate(depth: float) -> float:
+    return float(per_second(_simulated(depth))["iops"].iloc[1:-1].mean())

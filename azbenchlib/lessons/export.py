@@ -1,0 +1,110 @@
+"""The course on disk: notebooks to work in, and a static site to read."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from azbenchlib.core.errors import InputError, OutputError
+from azbenchlib.core.files import write_atomically
+from azbenchlib.core.locations import user_folder
+from azbenchlib.lessons.course import COURSE
+from azbenchlib.report import execute, page, pdf
+from azbenchlib.report.build import check_writable
+
+INDEX = "00_course"
+_HOME = "lessons"
+_LINK = re.compile(r'href="(\d\d_[a-z]+)\.ipynb(#[^"]*)?"')
+
+
+def working_folder(wanted: Path | None) -> Path:
+    """A folder with the notebooks of the course; those that are there already stay as they are.
+
+    Parameters
+    ----------
+    wanted : Path, optional
+        None: that of the user's data.
+
+    Raises
+    ------
+    InputError
+        When there is none, and the user has no home.
+    OutputError
+        When it cannot be written.
+    """
+    home = user_folder("data")
+    if wanted is None and home is None:
+        raise InputError(
+            "you have no home folder to keep the notebooks in; name a folder: azbench learn FOLDER"
+        )
+    folder = wanted or Path(home or "") / _HOME
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for shipped in _shipped():
+            if not (folder / shipped.name).exists():
+                shutil.copyfile(shipped, folder / shipped.name)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    return folder
+
+
+def export(
+    folder: Path,
+    *,
+    seed: int = 1,
+    quick: bool = False,
+    as_pdf: bool = False,
+    tell: Callable[[str], None] = print,
+) -> Path:
+    """Run all lessons and write them as pages that need no network.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where it is missing; pages of the same names are replaced.
+    seed : int
+        Of the exercises.
+    quick : bool
+        Whether each measures for a few seconds only.
+    as_pdf : bool
+        Whether each page is written as PDF too.
+    tell : callable
+        Gets a line before each lesson.
+
+    Returns
+    -------
+    Path
+        The page to begin with.
+
+    Raises
+    ------
+    MissingToolError
+        When fio or its engine is missing.
+    OutputError
+        When the folder cannot be written.
+    """
+    check_writable(folder)
+    for entry in COURSE:
+        tell(f"Lesson {entry.number} of {len(COURSE)}: {entry.title}")
+        _write(
+            folder, entry.notebook, f"{entry.number}. {entry.title}", {"seed": seed, "quick": quick}, as_pdf
+        )
+    _write(folder, INDEX, "Caching and throttling", {}, as_pdf)
+    index = folder / "index.html"
+    write_atomically(index, (folder / f"{INDEX}.html").read_bytes())
+    return index
+
+
+def _write(folder: Path, name: str, title: str, parameters: dict[str, object], as_pdf: bool) -> None:
+    executed = execute.run_notebook(execute.find_notebook(f"{_HOME}/{name}"), parameters)
+    html = _LINK.sub(r'href="\1.html\2"', page.to_html(executed, title))
+    write_atomically(folder / f"{name}.html", html.encode())
+    if as_pdf:
+        write_atomically(folder / f"{name}.pdf", pdf.to_pdf(html))
+
+
+def _shipped() -> list[Path]:
+    first = execute.find_notebook(f"{_HOME}/{INDEX}")
+    return sorted(first.parent.glob("*.ipynb"))

@@ -1,0 +1,331 @@
+"""What all lessons have in common: predict, measure, confront, and an exercise that is checked."""
+
+from __future__ import annotations
+
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+
+from azbenchlib import plots
+from azbenchlib.core.errors import InputError
+from azbenchlib.lessons import progress
+from azbenchlib.lessons.answers import AnswerUnit, parse_answer
+from azbenchlib.lessons.check import Exercise, Maker, WrongAnswerError, draw
+from azbenchlib.plots.confronted import MEASURED, MODEL, PREDICTED, Chart, confronted
+from azbenchlib.report.blocks import Block, render, safe
+
+if TYPE_CHECKING:
+    from ipywidgets import VBox
+
+_WHOLE_FROM = 1000  # numbers are shown without decimals
+_HUNDRED = 100
+_CLOSE = 0.05  # of the model: so near a prediction is called right
+HOW = (
+    "Lines are what the model calculates, filled markers what fio measured on the emulated disk, the hollow "
+    "marker is your prediction."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knob:
+    """What a student turns: a slider with a few values.
+
+    Parameters
+    ----------
+    name : str
+        Beside the slider.
+    values : sequence of float
+    text : callable
+        Gives the text of a value.
+    start : float
+        The one that the question is about.
+    """
+
+    name: str
+    values: Sequence[float]
+    text: Callable[[float], str]
+    start: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LessonResult:
+    """What a measurement came to.
+
+    Parameters
+    ----------
+    points : sequence of DataFrame
+        One a chart: columns series, x, y.
+    table : DataFrame
+        Columns of texts, a row a run of fio.
+    value : float
+        What the question asks for, in base units; NaN where it was not met.
+    notes : sequence of str
+        What makes it doubtful.
+    """
+
+    points: Sequence[pd.DataFrame]
+    table: pd.DataFrame
+    value: float
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LessonFigure:
+    """One figure of a lesson: its chart, its series, and what its title says."""
+
+    chart: Chart
+    series: Sequence[plots.Series]
+    title: str
+    what: str
+
+
+class Lesson(ABC):
+    """A lesson; its notebook calls one method a cell.
+
+    Parameters
+    ----------
+    seed : int
+        Of the exercise and of the emulation.
+    quick : bool
+        Whether to measure for a few seconds only.
+    prediction, answer : str
+        What is typed in advance, for a run that nobody attends.
+
+    Raises
+    ------
+    InputError
+        For a prediction that is no number.
+    """
+
+    name: ClassVar[str]
+    question: ClassVar[str]
+    unit: ClassVar[AnswerUnit]
+    knob: ClassVar[Knob]
+    makers: ClassVar[Mapping[str, Maker]]
+
+    def __init__(self, *, seed: int = 1, quick: bool = False, prediction: str = "", answer: str = "") -> None:
+        self.seed, self.quick, self.answer = seed, quick, answer
+        self.prediction = ""
+        self.predicted: float | None = None
+        self.measured: dict[float, LessonResult] = {}
+        if not prediction and attended():
+            prediction = progress.load_progress().get(self.name, progress.LessonProgress()).prediction
+        if prediction:
+            self.keep(prediction)
+
+    # -- what each lesson is
+
+    @abstractmethod
+    def views(self, knob: float) -> Sequence[LessonFigure]:
+        """Its figures; a prediction stands in the first."""
+
+    @abstractmethod
+    def model(self, knob: float) -> Sequence[pd.DataFrame]:
+        """What the model says, one table a figure: columns series, x, y."""
+
+    @abstractmethod
+    def run(self, knob: float) -> LessonResult:
+        """Measure with real fio on an emulated disk, for a minute at most."""
+
+    @abstractmethod
+    def expected(self, knob: float) -> float:
+        """What the model answers to the question, in base units."""
+
+    @abstractmethod
+    def place(self, knob: float) -> tuple[str, float]:
+        """Where a prediction stands in the first figure: series and x."""
+
+    def drawn(self, value: float) -> float:
+        """A value of the question as the y axis of the first figure has it."""
+        return value
+
+    # -- what the cells call
+
+    def predict(self) -> Block | VBox:
+        """The question that is answered before anything is measured."""
+        if attended():
+            from azbenchlib.lessons import widgets
+
+            return widgets.prediction(self)
+        return self.asked()
+
+    def measure(self) -> Block | VBox:
+        """Prediction, measurement and model in figures, and the table of what fio measured."""
+        if attended():
+            from azbenchlib.lessons import widgets
+
+            return widgets.bench(self)
+        self.measured[self.knob.start] = self.run(self.knob.start)
+        return self.confront(self.knob.start)
+
+    def explore(self) -> Block | VBox:
+        """How the figures change with the slider; in a run that nobody attends, the values as a table."""
+        if attended():
+            from azbenchlib.lessons import widgets
+
+            return widgets.explorer(self)
+        rows = [
+            {
+                "name": self.knob.text(value),
+                "sub": "",
+                "entry": None,
+                "cells": [self.shown(self.expected(value))],
+            }
+            for value in self.knob.values
+        ]
+        columns = [self.knob.name, f"Model, {self.unit.name}"]
+        note = "What the model answers to the question, for each value of the slider."
+        return render("table", id="explore", note=note, columns=columns, rows=rows, left=[])
+
+    def exercise(self) -> Block | VBox:
+        """An exercise of its own for each seed, and the verdict on an answer."""
+        if attended():
+            from azbenchlib.lessons import widgets
+
+            return widgets.exercise(self)
+        found = self.exercise_of(self.seed)
+        asked = render("told", tone="", label=f"Exercise {self.seed}", sentences=[found.question])
+        if not self.answer:
+            return asked + render(
+                "told",
+                tone="",
+                label="Your answer",
+                sentences=["No answer yet; open the notebook to type one."],
+            )
+        return asked + self.judged(found, self.answer)
+
+    # -- what cells and widgets share
+
+    def keep(self, text: str) -> None:
+        """Keep a prediction.
+
+        Raises
+        ------
+        InputError
+            When it is no number.
+        """
+        self.predicted = parse_answer(text, self.unit)[0]
+        self.prediction = text.strip()
+        if attended():
+            progress.keep_progress(self.name, prediction=self.prediction)
+
+    def measure_at(self, knob: float) -> LessonResult:
+        """Measure, and note that it was done."""
+        self.measured[knob] = found = self.run(knob)
+        if attended():
+            progress.keep_progress(self.name, measured=True)
+        return found
+
+    def exercise_of(self, seed: int) -> Exercise:
+        """The exercise that a seed stands for."""
+        return draw(self.name, self.makers, seed)
+
+    def judged(self, exercise: Exercise, answer: str) -> Block:
+        """The verdict on an answer, in words."""
+        label = f"Your answer: {answer.strip()}"
+        try:
+            told = [exercise.check(answer)]
+        except WrongAnswerError as error:
+            return render("told", tone="wrong", label=label, sentences=[str(error)])
+        except InputError as error:
+            return render("told", tone="", label=label, sentences=[f"{error}."])
+        if attended():
+            solved = progress.load_progress().get(self.name, progress.LessonProgress()).solved
+            progress.keep_progress(self.name, solved=sorted({*solved, exercise.seed}))
+        return render("told", tone="right", label=label, sentences=told)
+
+    def asked(self) -> Block:
+        """The question, and the prediction where there is one."""
+        said = f"Your prediction: {self.prediction}." if self.prediction else "No prediction yet."
+        return render("told", tone="", label="Predict first", sentences=[self.question, said])
+
+    def confront(self, knob: float) -> Block:
+        """The figures of a setting, with what is known of it: the model always, the rest where it is "
+        "there.
+        """
+        found = self.measured.get(knob)
+        model = self.model(knob)
+        blocks = []
+        for i, view in enumerate(self.views(knob)):
+            parts = [model[i].assign(kind=MODEL)]
+            parts += [found.points[i].assign(kind=MEASURED)] if found else []
+            if i == 0 and self.predicted is not None and knob == self.knob.start:
+                series, x = self.place(knob)
+                y = self.drawn(self.predicted)
+                parts.append(pd.DataFrame([{"series": series, "x": x, "y": y, "kind": PREDICTED}]))
+            blocks.append(self._figure(view, pd.concat(parts, ignore_index=True), i))
+        block = sum(blocks[1:], blocks[0])
+        if found is None:
+            return block
+        return self._compared(knob, found) + block + self._table(found)
+
+    def shown(self, value: float) -> str:
+        """A value in the unit of the question."""
+        number = value / self.unit.size
+        if math.isinf(number):
+            return "never"
+        return f"{number:,.0f}" if number >= _WHOLE_FROM else f"{number:.4g}"
+
+    def _with_unit(self, value: float) -> str:
+        shown = self.shown(value)
+        return shown if math.isinf(value) else f"{shown} {self.unit.name}"
+
+    def _figure(self, view: LessonFigure, points: pd.DataFrame, i: int) -> Block:
+        draw_it = partial(confronted, points, view.series, view.chart)
+        svg = safe(plots.both(draw_it, f"{self.name}-{i}"))
+        values: dict[str, Any] = {
+            "title": view.title,
+            "what": view.what,
+            "svg": svg,
+            "how": [HOW],
+            "group": None,
+        }
+        values |= {"kind": "lesson", "folded": i > 0}
+        return render("figure", id=f"{self.name}-{i}-figure", **values)
+
+    def _compared(self, knob: float, found: LessonResult) -> Block:
+        """Prediction, measurement and model in words."""
+        right = self.expected(knob)
+        told = [f"Measured: {self._with_unit(found.value)}. Model: {self._with_unit(right)}."]
+        if self.predicted is not None and knob == self.knob.start:
+            told.insert(0, _how_near(self.prediction, self.predicted, right))
+        return render("told", tone="", label="Prediction and measurement", sentences=[*told, *found.notes])
+
+    def _table(self, found: LessonResult) -> Block:
+        table = found.table
+        rows = [
+            {"name": str(row[0]), "sub": "", "entry": None, "cells": [str(cell) for cell in row[1:]]}
+            for row in table.itertuples(index=False)
+        ]
+        note = "What fio measured, as the disk would give it at full speed."
+        values = {"note": note, "columns": list(table.columns), "rows": rows, "left": []}
+        return Block(render("table", id=f"{self.name}-runs", **values).html, lambda: table)
+
+    @cached_property
+    def scratch(self) -> dict[str, Any]:
+        """What a lesson remembers between its measurements."""
+        return {}
+
+
+def attended() -> bool:
+    """Whether somebody sits before the notebook: Jupyter's servers tell a kernel which one it belongs to."""
+    return "JPY_SESSION_NAME" in os.environ
+
+
+def _how_near(typed: str, predicted: float, right: float) -> str:
+    """How a prediction compares with the model."""
+    if right and abs(predicted / right - 1) <= _CLOSE:
+        return f"Your prediction, {typed}, is what the model says."
+    if not (right and predicted > 0):
+        return f"Your prediction was {typed}."
+    how = "too high" if predicted > right else "too low"
+    times = max(predicted / right, right / predicted)
+    by = f"{times:.1f} times" if times >= 2 else f"{abs(predicted / right - 1):.0%}".replace("%", " %")
+    by = by if times < _HUNDRED else "more than a hundred times"
+    return f"Your prediction, {typed}, was {by} {how}."

@@ -1,0 +1,151 @@
+"""The parts of a lesson that a student types into, turns and presses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ipywidgets import HTML, Button, HBox, IntText, Layout, SelectionSlider, Text, VBox
+
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.report.blocks import Block, render
+
+if TYPE_CHECKING:
+    from azbenchlib.lessons.lesson import Lesson
+
+_FIRST = "Predict first: type a number above and keep it. The figure appears then."
+_WIDE = Layout(width="min(100%, 34em)")
+_NAMED = {"description_width": "initial"}
+
+
+def prediction(lesson: Lesson) -> VBox:
+    """The question with a field for a number, which is kept."""
+    reply = HTML()
+    field = Text(
+        value=lesson.prediction, placeholder=f"a number, in {lesson.unit.name}", description="I predict"
+    )
+
+    def keep(_: object) -> None:
+        try:
+            lesson.keep(field.value)
+        except AzbenchError as error:
+            reply.value = _shown(_note("", f"{error}."))
+            return
+        reply.value = _shown(_note("right", "Kept. Now measure: the button is below."))
+        _redraw(lesson)
+
+    question = HTML(_shown(render("told", tone="", label="Predict first", sentences=[lesson.question])))
+    return VBox([question, HBox([field, _button("Keep it", keep)]), reply])
+
+
+def bench(lesson: Lesson) -> VBox:
+    """A button that measures the question's setting, and again; below it what came out."""
+    shown, state = HTML(), HTML()
+    lesson.scratch["bench"] = shown
+    knob = lesson.knob.start
+    button = _button("Measure", lambda _: press())
+
+    def press() -> None:
+        if lesson.predicted is None:
+            state.value = _shown(_note("wrong", _FIRST))
+            return
+        if _measured(lesson, knob, button, state):
+            shown.value = _shown(lesson.confront(knob))
+
+    return VBox([HBox([button]), state, shown])
+
+
+def explorer(lesson: Lesson) -> VBox:
+    """A slider that calculates the model anew at once, and a button that measures there."""
+    knob = lesson.knob
+    slider = SelectionSlider(
+        options=[(knob.text(value), value) for value in knob.values],
+        value=knob.start,
+        description=knob.name,
+        style=_NAMED,
+        layout=_WIDE,
+        continuous_update=False,
+    )
+    figure, state = HTML(), HTML()
+    button = _button("Measure here", lambda _: press())
+
+    def draw() -> None:
+        state.value = "" if lesson.predicted is not None else _shown(_note("", _FIRST))
+        figure.value = _shown(lesson.confront(slider.value)) if lesson.predicted is not None else ""
+
+    def press() -> None:
+        if lesson.predicted is not None and _measured(lesson, slider.value, button, state):
+            draw()
+
+    slider.observe(lambda _: draw(), "value")
+    draw()
+    lesson.scratch["explorer"] = draw
+    return VBox([HBox([slider, button]), state, figure])
+
+
+def exercise(lesson: Lesson) -> VBox:
+    """An exercise with a field for the answer, a button that checks it, and the next seed."""
+    seed = IntText(value=lesson.seed, description="Exercise", layout=Layout(width="12em"))
+    field = Text(placeholder="a number", description="Answer")
+    question, verdict = HTML(), HTML()
+
+    def ask() -> None:
+        seed.value = max(0, seed.value)
+        found = lesson.exercise_of(seed.value)
+        field.placeholder, field.value, verdict.value = f"a number, in {found.unit.name}", "", ""
+        question.value = _shown(
+            render("told", tone="", label=f"Exercise {seed.value}", sentences=[found.question])
+        )
+
+    def check(_: object) -> None:
+        verdict.value = _shown(lesson.judged(lesson.exercise_of(seed.value), field.value))
+
+    def another(_: object) -> None:
+        seed.value += 1
+
+    seed.observe(lambda _: ask(), "value")
+    ask()
+    return VBox(
+        [question, HBox([field, _button("Check", check)]), verdict, HBox([seed, _button("Another", another)])]
+    )
+
+
+def _redraw(lesson: Lesson) -> None:
+    """Show a new prediction where something is shown already."""
+    bench_shown = lesson.scratch.get("bench")
+    if bench_shown is not None and lesson.knob.start in lesson.measured:
+        bench_shown.value = _shown(lesson.confront(lesson.knob.start))
+    if "explorer" in lesson.scratch:
+        lesson.scratch["explorer"]()
+
+
+def _measured(lesson: Lesson, knob: float, button: Button, state: HTML) -> bool:
+    """Measure, with the button out of reach; whether it was done."""
+    button.disabled = True
+    state.value = _shown(_note("", "Measuring: fio is driving the emulated disk. This takes up to a minute."))
+    try:
+        lesson.measure_at(knob)
+    except AzbenchError as error:
+        state.value = _shown(_note("wrong", f"{error}."))
+        return False
+    finally:
+        button.disabled = False
+    button.description, state.value = "Measure again", ""
+    if knob == lesson.knob.start:
+        _redraw(lesson)
+    return True
+
+
+def _button(text: str, press: Callable[[object], None]) -> Button:
+    made = Button(description=text, button_style="primary" if text != "Another" else "")
+    made.on_click(press)
+    return made
+
+
+def _note(tone: str, sentence: str) -> Block:
+    return render("told", tone=tone, label="", sentences=[sentence])
+
+
+def _shown(block: Block) -> str:
+    """A block as a notebook shows it."""
+    return block.as_notebook_html()

@@ -1,0 +1,191 @@
+"""A VM that is there already: nothing is created, and nothing of its owner's is touched."""
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from fake_azure.campaigns import AZBENCH, refused
+from fake_azure.disks import block_bytes, image_name
+from fake_azure.identity import SUBSCRIPTION
+from fake_azure.login import Azure
+from fake_azure.machines import create_machine
+from fake_azure.routing import Request
+
+from azbenchlib import campaign
+from azbenchlib.azure.az_errors import AzError
+from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, found_disks
+from azbenchlib.core.errors import InputError
+from azbenchlib.dataset.dataset import Dataset
+
+pytest_plugins = ("fake_azure.fixtures",)
+pytestmark = [pytest.mark.slow, pytest.mark.fio]
+
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/theirs"
+VM = f"{GROUP}/providers/Microsoft.Compute/virtualMachines/production"
+LUN = "/dev/disk/azure/scsi1/lun"
+FILE = """
+title: There already
+region: westeurope
+vm: Standard_D2s_v3
+disks:
+  os: {role: os}
+  files: {sku: Premium_LRS, size: 64GiB, mount: /srv/bench}
+  bare: {sku: Premium_LRS, size: 32GiB, raw: true}
+workloads:
+  first: {rw: randread, bs: 4k, size: 4m, runtime: 1}
+"""
+LOOK = f"""find /data /srv /azbench /var/lib/azbench -printf '%p %s %m %u\\n' 2>&1
+ls /var/lib; cksum /data/theirs; head -c 1M {LUN}1 | cksum"""
+
+
+def run_there(azure: Azure, script: str) -> str:
+    """What a script says that the owner of the VM runs on it."""
+    body = {"commandId": "RunShellScript", "script": [script]}
+    operation = azure.arm.answer(Request("POST", f"{VM}/runCommand", {}, body, "")).body
+    return operation["value"][0]["message"]
+
+
+@pytest.fixture
+def file(signed_in: Azure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A measurement file; and a VM with a disk that holds data and an empty one, which is measured on."""
+    arm = signed_in.arm
+    arm.put(GROUP, {"location": "westeurope", "tags": {}})
+    properties = {
+        "hardwareProfile": {"vmSize": "Standard_D2s_v3"},
+        "storageProfile": {"osDisk": {"createOption": "FromImage", "deleteOption": "Delete"}},
+        "networkProfile": {"networkInterfaces": []},
+        "osProfile": {},
+    }
+    vm = create_machine(arm, VM, {"location": "westeurope", "zones": ["1"], "properties": properties})
+    for lun, (name, gib) in enumerate((("data_disk", 64), ("other_disk", 32))):
+        told = {"creationData": {"createOption": "Empty"}, "diskSizeGB": gib}
+        body = {"location": "westeurope", "sku": {"name": "Premium_LRS"}, "zones": ["1"], "properties": told}
+        path = f"{GROUP}/providers/Microsoft.Compute/disks/{name}"
+        arm.answer(Request("PUT", path, {}, body, ""))
+        disk = arm.get(path)
+        arm.machines[VM.lower()].attach(lun, image_name(disk), block_bytes(disk))
+        entry = {"lun": lun, "name": name, "caching": "None", "diskSizeGB": gib, "createOption": "Attach"}
+        entry["managedDisk"] = {"id": path, "storageAccountType": "Premium_LRS"}
+        vm["properties"]["storageProfile"]["dataDisks"].append(entry)
+    run_there(
+        signed_in, f"mkfs.ext4 -q {LUN}0 && mkdir /data && mount {LUN}0 /data && echo theirs >/data/theirs"
+    )
+    monkeypatch.setenv(VM_ID_VARIABLE, VM)
+    path = tmp_path / "there.yaml"
+    path.write_text(FILE)
+    return path
+
+
+def test_what_is_there_is_measured_and_left_as_it_was(signed_in: Azure, file: Path) -> None:
+    file.write_text(
+        FILE.replace("  bare: {sku: Premium_LRS, size: 32GiB, raw: true}\n", "").replace(
+            "  os: {role: os}\n", ""
+        )
+    )
+    before, resources = run_there(signed_in, LOOK), set(signed_in.arm.resources)
+    folder = campaign.run(campaign.load(file), file.with_name("out"), target="azure")
+    assert run_there(signed_in, LOOK) == before
+    assert set(signed_in.arm.resources) == resources
+    found = Dataset.load(folder)
+    assert set(found.runs["disks"]) == {"files"}
+    assert (found.results["iops"] > 0).all()
+    made = {one.path for one in signed_in.arm.log if one.method == "PUT" and one.command.startswith("vm")}
+    assert made and all("/runCommands/azbench-" in path for path in made)
+    told = "".join(path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file())
+    assert SUBSCRIPTION not in told
+
+
+@pytest.mark.long
+def test_a_bare_disk_is_driven_where_it_is_empty_and_refused_where_it_is_not(
+    signed_in: Azure, file: Path
+) -> None:
+    file.write_text(FILE.replace("  files: ", "  #"))
+    run_there(signed_in, f"echo precious | dd of={LUN}1 conv=notrunc bs=1M seek=0")
+    before = run_there(signed_in, LOOK)
+    said = refused(file)
+    words = said.partition("permit it with the words '")[2].partition("'")[0]
+    assert "holds data (unknown), and measuring would overwrite it" in said
+    assert words.startswith("overwrite /dev/")
+    assert run_there(signed_in, LOOK) == before
+    folder = campaign.run(campaign.load(file), file.with_name("out"), target="azure", allow_unsafe=words)
+    assert set(Dataset.load(folder).runs["disks"]) == {"bare", "os"}
+    assert run_there(signed_in, "ls /var/lib/azbench /azbench 2>&1; true").count("No such file") == 2
+
+
+@pytest.mark.long
+def test_an_interrupt_ends_what_runs_there_and_removes_the_folder(signed_in: Azure, file: Path) -> None:
+    file.write_text(FILE.replace("runtime: 1", "runtime: 300"))
+    before = run_there(signed_in, LOOK)
+    command = [str(AZBENCH), "run", str(file), "--target", "azure", "-o", str(file.with_name("out"))]
+    process = subprocess.Popen(
+        [*command, "--vm-id", VM], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    for line in process.stdout:
+        if "randread" in line:
+            break
+    while "fio" not in run_there(signed_in, "pgrep -a fio"):
+        pass
+    process.send_signal(signal.SIGINT)
+    text, _ = process.communicate(timeout=300)
+    assert process.returncode == 130, text
+    assert "Nothing is left on the VM" in text
+    assert run_there(signed_in, LOOK) == before
+    assert "fio" not in run_there(signed_in, "pgrep -a fio")
+
+
+def test_what_is_no_vm_and_what_the_file_says_otherwise_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "there.yaml"
+    path.write_text(FILE)
+    asked = measurement_file.load(path)
+    disk = {"name": "x", "caching": "None", "managedDisk": {"storageAccountType": "Premium_LRS"}}
+    shown = {
+        "location": "westeurope",
+        "hardwareProfile": {"vmSize": "standard_d2s_v3"},
+        "storageProfile": {
+            "dataDisks": [
+                {**disk, "lun": 3, "diskSizeGb": 32},
+                {**disk, "lun": 1, "diskSizeGb": 32, "name": "Bare"},
+                {**disk, "lun": 7, "diskSizeGb": 64, "managedDisk": None},
+            ]
+        },
+    }
+    assert found_disks(asked, shown) == {"files": 7, "bare": 1}
+    with pytest.raises(InputError, match=r"vm: the file says Standard_D2s_v3, and the VM is Standard_D4s_v3"):
+        found_disks(asked, {**shown, "hardwareProfile": {"vmSize": "Standard_D4s_v3"}})
+    with pytest.raises(InputError, match="region: the file says westeurope, and the VM is eastus"):
+        found_disks(asked, {**shown, "location": "eastus"})
+    with pytest.raises(
+        InputError, match=r"disk 'files': the VM has no Premium_LRS of 64 GiB .* no data disk"
+    ):
+        found_disks(asked, {**shown, "storageProfile": {"dataDisks": []}})
+    for hostile in (None, [], {}, {"location": 1}, {**shown, "storageProfile": 7}):
+        with pytest.raises(AzError, match="describes no VM"):
+            found_disks(asked, hostile)
+
+
+@pytest.mark.parametrize(
+    ("change", "vm_id", "said"),
+    [
+        (("", ""), "production", "--vm-id 'production': must be a resource id"),
+        (("raw: true", "raw: true, count: 2"), VM, "disk 'bare': no stripe is made on a VM that is not ours"),
+        (
+            ("title", "setups: [{name: a}, {name: b}]\ntitle"),
+            VM,
+            "an existing VM is one setup, and the file has 2",
+        ),
+    ],
+)
+def test_what_an_existing_vm_cannot_be_asked_for_is_told_before_azure_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: tuple[str, str], vm_id: str, said: str
+) -> None:
+    path = tmp_path / "there.yaml"
+    path.write_text(FILE.replace(*change) if change[0] else FILE)
+    monkeypatch.setenv("AZBENCH_AZ", "no-such-az")
+    monkeypatch.setenv(VM_ID_VARIABLE, vm_id)
+    with pytest.raises(InputError) as caught:
+        campaign.run(campaign.load(path), tmp_path / "out", target="azure")
+    assert said in str(caught.value)
+    with pytest.raises(InputError, match="max_cost is for VMs that azbench creates"):
+        campaign.run(campaign.load(path), tmp_path / "out", target="azure", max_cost=1)

@@ -1,0 +1,106 @@
+"""Search: the deepest queue at which a latency stays below a limit."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from azbenchlib.campaign import experiment, measurement_file
+from azbenchlib.campaign.design import search
+from azbenchlib.campaign.design.search import Condition
+from azbenchlib.campaign.journal import Journal
+from azbenchlib.core.errors import InputError
+from azbenchlib.dataset import manifest
+from azbenchlib.dataset.dataset import Dataset
+
+FILE = """\
+title: A search
+region: westeurope
+vm: Standard_D4as_v5
+zone: 1
+disks:
+  data: {sku: Premium_LRS, size: 128GiB}
+workloads:
+  deep:
+    rw: randread
+    bs: 4k
+    size: 1g
+    runtime: 1
+    find: max_iops where p50 < 12ms
+"""
+
+
+@given(count=st.integers(1, 40), answer=st.integers(-1, 39))
+def test_the_order_serves_every_way(count: int, answer: int) -> None:
+    """Whatever the answer, the places that the bisection comes to follow one another in the order."""
+    answer = min(answer, count - 1)
+    walked = list(search.path(count, lambda place: place <= answer))
+    order = search.in_order(count)
+    assert sorted(order) == list(range(count))
+    places = [order.index(place) for place, _ in walked]
+    assert places == sorted(places) and len(walked) <= count.bit_length()
+    assert max((place for place, held in walked if held), default=-1) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "limit_us"),
+    [
+        ("max_iops where p99 < 2ms", 2000),
+        ("max_iops where p99.9<500us", 500),
+        ("max_iops where p50 < 1.5 s", 1.5e6),
+    ],
+)
+def test_conditions(text: str, limit_us: float) -> None:
+    assert Condition.of(text).limit_us == limit_us
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "max_iops where p50 < 12ms",
+            "the best",
+            r"file.yaml:13: .*find 'the best' is no search; write it as",
+        ),
+        ("p50 < 12ms", "p0 < 12ms", r"file.yaml:13: .*is no search"),
+        ("p50 < 12ms", "p99 < 12", r"file.yaml:13: .*is no search"),
+        ("rw: randread", "rw: [read, randread]", r"file.yaml:9: .*find: searches one list, iodepth"),
+        (
+            "bs: 4k",
+            "bs: 4k\n    iodepth: [8, 4]",
+            r"file.yaml:14: .*whose depths grow, such as",
+        ),
+        ("bs: 4k", "bs: 4k\n    iodepth: 8", r"file.yaml:14: .*whose depths grow"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    (tmp_path / "file.yaml").write_text(FILE.replace(old, new))
+    with pytest.raises(InputError) as caught:
+        measurement_file.load(tmp_path / "file.yaml")
+    assert re.search(said, str(caught.value)), str(caught.value)
+
+
+@pytest.mark.fio
+@pytest.mark.slow
+def test_a_search_on_an_emulated_disk(tmp_path: Path) -> None:
+    """A P10 gives 500 IOPS, or 3,500 in a burst: deep queues wait, shallow ones do not."""
+    (tmp_path / "file.yaml").write_text(FILE)
+    asked = experiment.load(tmp_path / "file.yaml")
+    folder = experiment.run(asked, tmp_path / "ds", target="lab", longest_s=1)
+    kept = [run.rpartition("/")[2] for run in Journal(folder).kept()]
+    first = [name.removesuffix("-r1") for name in kept if name.endswith("-r1")]
+    assert first[0] == "deep-qd16" and len(first) in (2, 3, 4)  # of nine depths
+    latencies = Dataset.load(folder).runs.merge(Dataset.load(folder).percentiles, on="run_id")
+    medians = latencies[(latencies["percentile"] == 50) & (latencies["lat_kind"] == "clat")]
+    held = {  # as the dataset has it, at full speed
+        int(name.rpartition("qd")[2]): (medians.loc[medians["job"] == f"{name}-r1", "lat_us"] < 12_000).all()
+        for name in first
+    }
+    walked = [search.DEPTHS[place] for place, _ in search.path(9, lambda one: held[search.DEPTHS[one]])]
+    assert walked == list(held)
+    answer = f"deep-qd{max(depth for depth in held if held[depth])}"
+    assert [name for name in kept if not name.endswith("-r1")] == [f"{answer}-r2", f"{answer}-r3"]
+    notes = manifest.load(folder).notes
+    assert any(f"most IOPS where p50 < 12\u00a0ms: {answer} (" in note for note in notes)

@@ -1,0 +1,321 @@
+"""Hosts that ssh reaches: whole campaigns, connections that break, hosts that are not what they were."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from ssh_hosts import SshHost, know, processes, ssh_hosts
+
+from azbenchlib.campaign import experiment
+from azbenchlib.campaign.experiment import Todo
+from azbenchlib.campaign.journal import Journal, JournalEvent
+from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, UnsafeTargetError
+from azbenchlib.core.targets import SshAddress, check_target_name, ssh_address
+from azbenchlib.dataset import manifest
+from azbenchlib.dataset.dataset import Dataset
+
+pytestmark = pytest.mark.fio
+
+FILE = """\
+title: By ssh
+region: westeurope
+vm: Standard_D4as_v5
+repeats: 2
+zone: 1
+disks:
+  data: {sku: Premium_LRS, size: 128GiB}
+workloads:
+  tiny: {rw: [randread, randwrite], bs: 4k, size: 1m, runtime: RUNTIME, ioengine: psync, direct: false}
+  own: {job: own.fio}
+"""
+JOB = "[own]\nrw=randread\nbs=4k\nsize=1m\nruntime=RUNTIME\ntime_based=1\nioengine=psync\n"
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshHost]:
+    with ssh_hosts(tmp_path / "hosts", monkeypatch, "here") as (one,):
+        yield one
+
+
+def todo(folder: Path, runtime: str = "0.2") -> Todo:
+    (folder / "file.yaml").write_text(FILE.replace("RUNTIME", runtime))
+    (folder / "own.fio").write_text(JOB.replace("RUNTIME", "200ms"))
+    return experiment.load(folder / "file.yaml")
+
+
+def run(folder: Path, asked: Todo, **options: object) -> Path:
+    return experiment.run(asked, folder / "ds", target="ssh:here", **options)  # type: ignore[arg-type]
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120
+    while not what():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def left_on(host: SshHost) -> list[str]:
+    return [path.name for path in host.home.iterdir()]
+
+
+def kept(folder: Path) -> list[str]:
+    return [event["run"] for event in Journal(folder / "ds").events() if event["event"] == JournalEvent.KEPT]
+
+
+def test_a_whole_campaign(host: SshHost, tmp_path: Path) -> None:
+    asked = todo(tmp_path)
+    folder = run(tmp_path, asked)
+    assert kept(tmp_path) == [work.name for work in asked.workloads] and len(kept(tmp_path)) == 6
+    assert left_on(host) == []  # nothing is left there
+    data = Dataset.read(folder)
+    assert len(data.runs) == 6 and set(data.runs["setup_id"]) == {"host"}
+    found = manifest.load(folder)
+    (setup,) = found.setups
+    assert setup.environment == "other" and setup.kernel == os.uname().release
+    assert any("randomised complete blocks" in note for note in found.notes)
+    written = "".join(path.read_text(errors="replace") for path in folder.rglob("*.json*"))
+    assert str(host.home) not in written and "ssh:here" not in written
+
+
+def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> None:
+    """The run lives on the host: it is the same fio before and after, and it is measured once."""
+    asked, seen, broken = todo(tmp_path, "3"), [], []
+
+    def fio() -> set[int]:
+        return {pid for pid, _, args in processes() if args.startswith("fio ") and "tiny-" in args}
+
+    def look(done: int, total: int, text: str) -> None:
+        if text.endswith("…") and "randread" in text and not broken:
+            break_when_it_runs(host, fio, seen, broken)
+        if "the connection broke" in text:
+            seen.append(fio())
+
+    run(tmp_path, asked, progress=look)
+    assert broken == [True] and len(seen) >= 2
+    assert seen[0] & seen[1]  # it ran on while nobody was connected
+    assert kept(tmp_path) == [work.name for work in asked.workloads]
+    begun = [
+        event["run"] for event in Journal(tmp_path / "ds").events() if event["event"] == JournalEvent.BEGUN
+    ]
+    assert begun == kept(tmp_path)
+    assert left_on(host) == []
+
+
+def break_when_it_runs(host: SshHost, fio: Callable[[], set[int]], seen: list, broken: list) -> None:
+    def break_it() -> None:
+        wait_for(fio)
+        seen.append(fio())
+        broken.append(bool(host.hang_up()))
+
+    threading.Thread(target=break_it).start()
+
+
+def test_a_killed_campaign_collects_what_ran_meanwhile(host: SshHost, tmp_path: Path) -> None:
+    asked = todo(tmp_path, "2")
+    code = (
+        "import sys; from azbenchlib.campaign import experiment as e\n"
+        "e.run(e.load(sys.argv[1] + '/file.yaml'), sys.argv[1] + '/ds', target='ssh:here')"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, tmp_path])
+    wait_for(lambda: any(args.startswith("fio ") and "--name=tiny" in args for _, _, args in processes()))
+    process.kill()
+    process.wait()
+    first = Journal(tmp_path / "ds").events()[-1]["run"]
+    status = next((host.home / ".azbench").glob("*")) / first / "status"
+    wait_for(status.exists)  # it ends there though nobody is connected
+    ended = status.stat().st_mtime_ns
+    lines: list[str] = []
+
+    def look(done: int, total: int, text: str) -> None:
+        lines.append(text)
+        if f"{first}" in kept(tmp_path):
+            return
+        assert not status.exists() or status.stat().st_mtime_ns == ended  # it is not run again
+
+    run(tmp_path, asked, progress=look)
+    assert kept(tmp_path) == [work.name for work in asked.workloads]
+    assert left_on(host) == []
+
+
+def test_a_host_key_that_changed_is_refused_in_words(host: SshHost, tmp_path: Path) -> None:
+    host.stop()
+    host.new_key()
+    host.start()
+    with pytest.raises(InputError, match=r"^here: its host key is another one than the one that is known: "):
+        run(tmp_path, todo(tmp_path))
+    assert left_on(host) == [] and not (tmp_path / "ds").exists()
+    (tmp_path / "hosts" / "known_hosts").write_text("")
+    with pytest.raises(InputError, match=r"^here: its host key is not known yet: log in once with ssh"):
+        run(tmp_path, todo(tmp_path))
+    know(tmp_path / "hosts", [host])
+    (tmp_path / "hosts" / "key.pub").write_text("")
+    with pytest.raises(
+        InputError, match=r"^here: it lets nobody in with the keys .* never asks for a password"
+    ):
+        run(tmp_path, todo(tmp_path))
+
+
+def test_a_host_that_is_not_there(host: SshHost, tmp_path: Path) -> None:
+    host.stop()
+    with pytest.raises(AzbenchError, match=r"^here: cannot be reached by ssh: .*refused"):
+        run(tmp_path, todo(tmp_path))
+
+
+def test_a_host_without_fio_is_told_how_to_get_it(
+    host: SshHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = host.folder / "sshd_config"
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    for tool in ("sh", "sed", "uname", "readlink", "df", "tail", "stat", "dd", "rm", "cat"):
+        (empty / tool).symlink_to(Path("/usr/bin") / tool)
+    host.stop()
+    config.write_text(config.read_text().replace("SetEnv HOME", f"SetEnv PATH={empty} HOME"))
+    host.start()
+    asked = todo(tmp_path)
+    if any(Path(place, "fio").exists() for place in ("/usr/local/bin", "/usr/sbin", "/sbin")):
+        pytest.skip("fio lies in a folder that is always searched")
+    with pytest.raises(MissingToolError, match=r"^here: has no fio; `apt install fio` there"):
+        run(tmp_path, asked)
+
+
+def test_what_could_lose_data_is_refused_as_here(host: SshHost, tmp_path: Path) -> None:
+    asked = todo(tmp_path)
+    with pytest.raises(UnsafeTargetError, match=r"/nowhere: does not exist"):
+        run(tmp_path, asked, directory="/nowhere")
+    (host.home / "precious").write_text("data")
+    with pytest.raises(UnsafeTargetError, match=r"precious: exists and is neither a directory nor a block"):
+        run(tmp_path, asked, directory=str(host.home / "precious"))
+    with pytest.raises(InputError, match=r"directory 'there' must be an absolute path on the host"):
+        run(tmp_path, asked, directory="there")
+    assert left_on(host) == ["precious"] and (host.home / "precious").read_text() == "data"
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Iterator[Path]:
+    """A loop device of 16 MiB of zeros."""
+    image = tmp_path / "image"
+    image.touch()
+    os.truncate(image, 16 * 2**20)
+    made = subprocess.run(["losetup", "--show", "-f", image], capture_output=True, text=True, check=False)
+    if made.returncode:
+        pytest.skip(f"no loop device can be made here: {made.stderr.strip()}")
+    path = Path(made.stdout.strip())
+    yield path
+    subprocess.run(["umount", path], capture_output=True, check=False)
+    subprocess.run(["losetup", "-d", path], check=True)
+
+
+def test_devices_on_the_host(host: SshHost, tmp_path: Path, device: Path) -> None:
+    (tmp_path / "file.yaml").write_text(FILE.replace("RUNTIME", "0.2").replace("  own: {job: own.fio}\n", ""))
+    asked = experiment.load(tmp_path / "file.yaml")
+    folder = run(tmp_path, asked, directory=str(device))
+    assert len(kept(tmp_path)) == 4 and left_on(host) == []
+    job = json.loads(next((folder / "raw").glob("*.json")).read_text())["jobs"][0]
+    assert job["job options"]["filename"] == str(device)
+    with pytest.raises(UnsafeTargetError, match=rf"{device}: holds data of a kind .* 'overwrite {device}'"):
+        experiment.run(asked, tmp_path / "two", target="ssh:here", directory=str(device))
+    subprocess.run(["mkfs.ext4", "-q", device], check=True)
+    with pytest.raises(UnsafeTargetError, match=rf"{device}: holds ext4, .* the words 'overwrite {device}'"):
+        experiment.run(asked, tmp_path / "two", target="ssh:here", directory=str(device))
+    (tmp_path / "point").mkdir()
+    subprocess.run(["mount", device, tmp_path / "point"], check=True)
+    with pytest.raises(UnsafeTargetError, match=rf"is in use: .* mounted, .*'overwrite mounted {device}'"):
+        experiment.run(asked, tmp_path / "two", target="ssh:here", directory=str(device))
+    assert (tmp_path / "point" / "lost+found").is_dir()
+
+
+def test_two_interrupts_end_fio_on_the_host_and_leave_nothing(host: SshHost, tmp_path: Path) -> None:
+    asked = todo(tmp_path, "60").file
+    asked.write_text(asked.read_text().replace("tiny:", "to-be-stopped:"))
+    code = (
+        "import sys; from azbenchlib.campaign import experiment as e\n"
+        "e.run(e.load(sys.argv[1] + '/file.yaml'), sys.argv[1] + '/ds', target='ssh:here')"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stderr=subprocess.DEVNULL)
+    mine = {pid for pid, _, _ in processes()}
+
+    def measuring() -> bool:
+        return any(
+            args.startswith("fio ") and "--name=to-be-stopped" in args and pid not in mine
+            for pid, _, args in processes()
+        )
+
+    wait_for(measuring)
+    process.send_signal(signal.SIGTERM)  # as a second Ctrl-C
+    assert process.wait(60) != 0
+    assert not measuring()
+    assert left_on(host) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ssh:",
+        "ssh:-oProxyCommand=x",
+        "ssh:a b",
+        "ssh:a:0",
+        "ssh:a:99999",
+        "ssh:u@-h",
+        "ssh:a;b",
+        "ssh:u@h@i",
+        "sch:a",
+    ],
+)
+def test_addresses_that_are_none(name: str) -> None:
+    with pytest.raises(
+        InputError, match=r"is no address; write ssh:USER@HOST|the choices are: .*ssh:USER@HOST"
+    ):
+        check_target_name(name)
+
+
+def test_addresses() -> None:
+    assert ssh_address("ssh:me@there:2222") == SshAddress("there", "me", 2222)
+    assert ssh_address("ssh:[::1]:22") == SshAddress("::1", "", 22)
+    check_target_name("ssh:10.0.0.4")
+
+
+# --- several at once -----------------------------------------------------------------------------
+
+TOGETHER = FILE.replace("RUNTIME", "0.5").replace("  own: {job: own.fio}\n", "").replace("repeats: 2\n", "")
+
+
+def test_two_hosts_at_once_are_told_apart_and_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ssh_hosts(tmp_path / "hosts", monkeypatch, "one", "two") as hosts:
+        (tmp_path / "file.yaml").write_text(TOGETHER)
+        asked = experiment.load(tmp_path / "file.yaml")
+        folder = experiment.run(asked, tmp_path / "ds", target="ssh:one,two")
+        assert [left_on(host) for host in hosts] == [[], []]
+    runs = Dataset.read(folder).runs
+    assert set(runs["host"].dropna()) == {"host-1", "host-2"}
+    jobs = runs[runs["level"] == "job"]
+    assert len(jobs) == 4 and (runs["level"] == "all").sum() == 2
+    rates = Dataset.read(folder).results.merge(runs[["run_id", "level", "source_path"]], on="run_id")
+    for _, mine in rates.groupby("source_path"):
+        parts, whole = mine[mine["level"] == "job"], mine[mine["level"] == "all"]
+        assert whole["ios"].sum() == parts["ios"].sum() > 0
+    begun = jobs.groupby("source_path")["ended_at"].nunique()
+    assert (begun == 1).all()  # one document: at the same time
+    written = (folder / "plan.json").read_text() + (folder / "manifest.json").read_text()
+    assert "ssh:one" not in written and str(tmp_path / "hosts") not in written
+
+
+def test_several_hosts_need_what_all_can_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ssh_hosts(tmp_path / "hosts", monkeypatch, "one", "two") as hosts:
+        asked = todo(tmp_path)
+        with pytest.raises(
+            InputError, match=r"workload 'own-r1': several hosts at once run workloads of fio"
+        ):
+            experiment.run(asked, tmp_path / "ds", target="ssh:one,two")
+        with pytest.raises(InputError, match=r"one is there twice; name each host once"):
+            experiment.run(asked, tmp_path / "ds", target="ssh:one,one")
+        assert [left_on(host) for host in hosts] == [[], []]

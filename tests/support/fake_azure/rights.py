@@ -1,0 +1,35 @@
+"""What a VM may do in its own name: role assignments, and who asks."""
+
+from typing import TYPE_CHECKING
+
+from .routing import GROUP, Answer, ArmError, Request, not_emulated, route
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+ASSIGNMENT = GROUP + "/providers/Microsoft.Authorization/roleAssignments/{name}"
+CONTRIBUTOR = "b24988ac-6180-42a0-ab88-20f7382dd24c"
+TOKEN = "Bearer vm-identity-"  # noqa: S105  how the header of a VM's own request begins; its principal follows
+
+
+@route("PUT", ASSIGNMENT)
+def assign(arm: "Arm", request: Request, group: str, name: str) -> Answer:
+    given = request.body["properties"]
+    if not given["roleDefinitionId"].endswith(f"/roleDefinitions/{CONTRIBUTOR}"):
+        raise not_emulated(f"the role {given['roleDefinitionId']}")
+    scope = request.path.partition("/providers/")[0]
+    made = arm.put(request.path, {"properties": {**given, "scope": scope}})
+    return Answer(made, 201)
+
+
+def check_rights(arm: "Arm", request: Request) -> None:
+    """Refuse what a VM asks for without a role there; the user of az may do everything."""
+    if not request.caller.startswith(TOKEN):
+        return
+    principal = request.caller.removeprefix(TOKEN)
+    assigned = [one["properties"] for key, one in arm.resources.items() if "/roleassignments/" in key]
+    scopes = [one["scope"].lower() for one in assigned if one["principalId"] == principal]
+    if not any(f"{request.path.lower()}/".startswith(f"{scope}/") for scope in scopes):
+        what = f"to perform this action over scope '{request.path}'"
+        text = f"The client '{principal}' does not have authorization {what}."
+        raise ArmError("AuthorizationFailed", text, 403)
