@@ -13,4 +13,4 @@ def test_kills_lose_no_run_and_make_none_twice(kills: int, tmp_path: Path) -> No
     tally = kill_campaigns.run(kills, 3, tmp_path)
     assert tally.faults == []
     assert tally.kills == kills
-    assert {"begun", "planned"} <= set(tally.at)  # in the middle of things, not only between them
+    assert "begun" in tally.at  # while fio ran, not only between runs
