@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 # Where `make test` unpacks iozone, if it is not installed.
 os.environ["PATH"] += os.pathsep + str(ROOT / ".tools" / "iozone" / "usr" / "bin")
 # What measures, emulates, or changes the set-up: beside other tests it would be slow, or see them.
-ALONE = ("campaign", "cli", "kills", "relay", "setup", "ssh")
+ALONE = ("cli", "relay", "setup")
 # The longest first, so that no worker is left alone with one of them at the end.
 LONGEST = (
     "azure_seeds",

@@ -10,20 +10,26 @@ where those are there; where they are not, or less than it sums (an output may b
 measurement.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
+from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
+from azbenchlib.core.units import sum_known
 
 Tables = Mapping[str, pd.DataFrame]
+Row = Mapping[str, Any]
 
 TOGETHER_COLUMNS = ("source_sha256", "source_doc", "group_id")
 NEEDED = ("document", "source_doc", "group_id")  # without one of these, nothing says what ran beside a row
 ROUNDED = 0.01  # printed figures are rounded; what differs by more is not all there
 # What a row of a level has in common with the rows that it sums, beside its document.
-_SCOPES = {"group": ["group_id", "host"], "host": ["host"], "all": []}
-_DOCUMENT = ["document", "source_doc"]
+_SCOPES = {"group": ("group_id", "host"), "host": ("host",), "all": ()}
+_DOCUMENT = ("document", "source_doc")
+_PLACE = ("run_id", "level", "source_sha256", "source_path", "source_doc", "group_id", "host")
 
 
 def counted(tables: Tables) -> pd.Series:
@@ -40,48 +46,63 @@ def counted(tables: Tables) -> pd.Series:
         One a row of runs. False for sums of rows that are there, for interim states of a run, and for all but
         the first row of a run.
     """
-    runs = _with_document(tables["runs"])
-    moved = _moved(tables).reindex(runs["run_id"]).set_axis(runs.index)
-    findings = tables["findings"]
-    interim = runs["run_id"].isin(findings.loc[findings["code"] == Code.INTERIM_DOCUMENT, "run_id"])
-    single = ~interim & ~runs["run_id"].duplicated()
-    counts = single & (runs["level"] == "job")
+    rows = _places(tables["runs"])
+    return pd.Series(_counted(tables, rows), index=tables["runs"].index, dtype=bool)
+
+
+def _counted(tables: Tables, rows: Sequence[Row]) -> list[bool]:
+    single = _single(tables, rows)
+    counts = [one and row["level"] == "job" for one, row in zip(single, rows, strict=True)]
+    if all(row["level"] == "job" for row in rows):
+        return counts
+    moved = _moved(tables)
     for level, scope in _SCOPES.items():
-        own = single & (runs["level"] == level)
-        if own.any():
-            keys = [runs[name] for name in (*_DOCUMENT, *scope)]
-            needed = _lacks(own, counts & moved["measured"], moved, keys)
-            counts = (counts & ~needed) | (own & needed)
+        for group in _groups(rows, (*_DOCUMENT, *scope)).values():
+            own = [i for i in group if single[i] and rows[i]["level"] == level]
+            parts = [i for i in group if counts[i]]
+            done = {i: known for i in group if (known := moved.get(rows[i]["run_id"]))}
+            if own and _lack([done[i] for i in own if i in done], [done[i] for i in parts if i in done]):
+                for i in group:
+                    counts[i] = i in own
     return counts
 
 
-def _lacks(own: pd.Series, parts: pd.Series, moved: pd.DataFrame, keys: list[pd.Series]) -> pd.Series:
-    """Which rows share their scope with sums of which the parts are not there, or not all of them."""
-
-    def over(rows: pd.Series, how: str) -> pd.Series:
-        return rows.groupby(keys, dropna=False).transform(how)
-
-    both = (own | parts) & moved["measured"]
-    unknown = over(both & moved["ios"].isna(), "any")
-    amount = moved["ios"].mask(unknown, moved["iops"])
-    there, whole = (over(amount.where(rows).fillna(0.0), "sum") for rows in (parts, own))
-    return over(own, "any") & (~over(parts, "any") | (whole > there * (1 + ROUNDED)))
+def _single(tables: Tables, rows: Sequence[Row]) -> list[bool]:
+    """Which rows are the first of their run, and no interim state."""
+    findings = tables["findings"]
+    seen = set(findings.loc[findings["code"] == Code.INTERIM_DOCUMENT, "run_id"]) if len(findings) else set()
+    found = []
+    for row in rows:
+        found.append(row["run_id"] not in seen)
+        seen.add(row["run_id"])
+    return found
 
 
-def _moved(tables: Tables) -> pd.DataFrame:
-    """What each run did in all its directions, by run_id: measured (at all), ios, iops (NA: not told)."""
-    results = tables["results"]
-    apart = results["run_id"].isin(results.loc[results["ddir"] != "mixed", "run_id"])
-    rows = results[(results["ddir"] != "mixed") | ~apart]
-    done = rows.groupby("run_id")[["ios", "iops"]].sum(skipna=False).astype("Float64")
-    timed = pd.Index(tables["percentiles"]["run_id"].unique())
-    return (
-        done.reindex(done.index.union(timed))
-        .assign(measured=True)
-        .reindex(tables["runs"]["run_id"].unique())
-        .fillna({"measured": False})
-        .astype({"measured": bool})
-    )
+_Moved = tuple[float | None, float | None]  # I/Os and IOPS in all directions; None: not told of each
+
+
+def _lack(own: Sequence[_Moved], parts: Sequence[_Moved]) -> bool:
+    """Whether the parts of sums are not there, or not all of them."""
+    by_rate = any(ios is None for ios, _ in (*own, *parts))
+    whole, there = (sum(moved[by_rate] or 0.0 for moved in some) for some in (own, parts))
+    return not parts or whole > there * (1 + ROUNDED)
+
+
+def _moved(tables: Tables) -> dict[str, _Moved]:
+    """What each run did that was measured at all, by run_id."""
+    done: dict[str, list[Row]] = {run_id: [] for run_id in tables["percentiles"]["run_id"].unique()}
+    for row in directions(schema.records(tables["results"][["run_id", "ddir", "ios", "iops"]])):
+        done.setdefault(row["run_id"], []).append(row)
+    return {
+        run_id: (sum_known([row["ios"] for row in rows]), sum_known([row["iops"] for row in rows]))
+        for run_id, rows in done.items()
+    }
+
+
+def directions(rows: Sequence[Row]) -> list[Row]:
+    """Rows of single directions; the mixed one only where a run has nothing else, for it sums the others."""
+    apart = {row["run_id"] for row in rows if row["ddir"] != "mixed"}
+    return [row for row in rows if row["ddir"] != "mixed" or row["run_id"] not in apart]
 
 
 def at_once(runs: pd.DataFrame, together: Sequence[str] = TOGETHER_COLUMNS) -> pd.Series:
@@ -99,12 +120,14 @@ def at_once(runs: pd.DataFrame, together: Sequence[str] = TOGETHER_COLUMNS) -> p
     Series of str
         The run_id where a row ran alone, for want of a group or a document.
     """
-    known = _with_document(runs)
     columns = ["document" if name == "source_sha256" else name for name in together]
-    numbers = known.groupby(columns, dropna=False, sort=False).ngroup() if columns else 0
-    names = pd.Series(numbers, index=runs.index).map("together {}".format).astype("string")
-    alone = known[[name for name in columns if name in NEEDED]].isna().any(axis=1)
-    return names.mask(alone, known["run_id"].astype("string"))
+    rows = _places(runs, together)
+    names = [str(row["run_id"]) for row in rows]
+    for number, group in enumerate(_groups(rows, columns).values() if columns else [range(len(rows))]):
+        for i in group:
+            if all(rows[i][name] is not None for name in columns if name in NEEDED):
+                names[i] = f"together {number}"
+    return pd.Series(names, index=runs.index, dtype="string")
 
 
 def sums(tables: Tables) -> dict[tuple[frozenset[str], str], str]:
@@ -116,21 +139,53 @@ def sums(tables: Tables) -> dict[tuple[frozenset[str], str], str]:
         The run_ids that a row sums, as far as they moved something in a direction, and that direction: the
         run_id of the row that has the percentiles of all their I/Os.
     """
-    single = counted(tables)
-    runs = _with_document(tables["runs"])
-    moved = tables["results"][["run_id", "ddir"]].merge(runs[single], on="run_id")
-    told = pd.concat([tables[name][["run_id", "ddir"]] for name in ("percentiles", "bins")]).drop_duplicates()
-    wholes = told.merge(runs[~single], on="run_id")
+    rows = _places(tables["runs"])
+    single = _counted(tables, rows)
+    whole = [row for row, one in zip(rows, single, strict=True) if not one]
+    if not whole:
+        return {}
+    moved = _ddirs(tables["results"])
+    told = _ddirs(pd.concat([tables[name][["run_id", "ddir"]] for name in ("percentiles", "bins")]))
     found: dict[tuple[frozenset[str], str], str] = {}
     for level, scope in _SCOPES.items():
-        keys = [*_DOCUMENT, *scope, "ddir"]
-        pairs = wholes[wholes["level"] == level].merge(moved, on=keys, suffixes=("", "_part"))
-        for (run_id, ddir), group in pairs.groupby(["run_id", "ddir"], sort=False):
-            found.setdefault((frozenset(group["run_id_part"]), str(ddir)), str(run_id))
+        keys = (*_DOCUMENT, *scope)
+        parts = _groups(rows, keys)
+        for row in whole:
+            if row["level"] == level:
+                group = {rows[i]["run_id"] for i in parts[_key(row, keys)] if single[i]}
+                for ddir in told.get(row["run_id"], ()):
+                    summed = frozenset(run_id for run_id in group if ddir in moved.get(run_id, ()))
+                    if summed:
+                        found.setdefault((summed, ddir), row["run_id"])
     return found
 
 
-def _with_document(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with the content that each is from; its path where no hash of it is known."""
-    document = runs["source_sha256"].fillna(runs["source_path"])
-    return runs.assign(document=document, level=runs["level"].fillna("job"))
+def _ddirs(table: pd.DataFrame) -> dict[str, list[str]]:
+    """The directions of each run in a table, in order."""
+    found: dict[str, list[str]] = defaultdict(list)
+    pairs = table[["run_id", "ddir"]].drop_duplicates()
+    for run_id, ddir in zip(pairs["run_id"], pairs["ddir"], strict=True):
+        found[run_id].append(ddir)
+    return found
+
+
+def _groups(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[int]]:
+    """The places of rows that agree in these columns, in order; what is not known agrees too."""
+    found: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        found[_key(row, names)].append(i)
+    return found
+
+
+def _key(row: Row, names: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in names)
+
+
+def _places(runs: pd.DataFrame, more: Sequence[str] = ()) -> list[Row]:
+    """Where each run stands, with the content that it is from; its path where no hash of it is known."""
+    names = [name for name in dict.fromkeys((*_PLACE, *more)) if name in runs]
+    rows = schema.records(runs[names])
+    return [
+        {**row, "document": row["source_sha256"] or row["source_path"], "level": row.get("level") or "job"}
+        for row in rows
+    ]

@@ -44,12 +44,11 @@ class Run:
 def runs(tables: Tables) -> list[Run]:
     """All runs of a dataset that have a rate or a latency, in order."""
     view = View(tables)
-    known = view.runs.reset_index()
     figures = _Figures(view, tables)
-    known = known[known["run_id"].isin(figures.ids)]
     together: dict[str, list[Row]] = defaultdict(list)
-    for name, row in zip(concurrency.at_once(known), schema.records(known), strict=True):
-        together[name].append(row)
+    for run_id, row in view.runs.items():
+        if run_id in figures.ids:
+            together[view.together[run_id]].append(row)
     return [_run(rows, figures) for rows in together.values()]
 
 
@@ -58,16 +57,15 @@ class _Figures:
 
     def __init__(self, view: View, tables: Tables) -> None:
         self.results = _by_run(view.results)
-        self.latency = _by_run(view.table("latency"))
-        self.percentiles = _by_run(view.table("percentiles"))
+        self.latency = _by_run(view.latency)
+        self.percentiles = _by_run(view.rows("percentiles"))
         self.monitor = Monitor(tables)
         samples = view.table("samples")
         samples = samples[samples["metric"] == "iops"]
         self.samples = {str(run_id): rows for run_id, rows in samples.groupby("run_id", sort=False)}
-        published = view.table("published")
-        self.published = _by_run(published[published["measured"].fillna(False).astype(bool)])
+        self.published = _by_run([row for row in view.rows("published") if row["measured"]])
         findings = tables["findings"]
-        self.findings = _by_run(findings[findings["run_id"].notna()])
+        self.findings = _by_run(schema.records(findings[findings["run_id"].notna()]))
         rated = {run for run, rows in self.published.items() if _published(rows)}
         self.ids = {*self.results, *self.percentiles, *rated}
         # of rows that sum others, for those that have no percentiles of their own
@@ -75,12 +73,12 @@ class _Figures:
         if self.wholes:
             ids = list(self.wholes.values())
             for name, known in (("percentiles", self.percentiles), ("latency", self.latency)):
-                known |= _by_run(tables[name][tables[name]["run_id"].isin(ids)])
+                known |= _by_run(schema.records(tables[name][tables[name]["run_id"].isin(ids)]))
 
 
-def _by_run(table: pd.DataFrame) -> dict[str, list[Row]]:
+def _by_run(rows: Iterable[Row]) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = defaultdict(list)
-    for row in schema.records(table):
+    for row in rows:
         found[str(row["run_id"])].append(row)
     return dict(found)
 

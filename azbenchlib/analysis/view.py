@@ -1,13 +1,22 @@
-"""What the checks look at: the single runs of a dataset, and what is told of them already."""
+"""What the checks look at: the single runs of a dataset, and what is told of them already.
 
+Few rows a run (runs, results, latencies) are plain rows, for a frame takes longer to make than a hundred of
+them; percentiles are arrays.
+"""
+
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from azbenchlib.analysis import concurrency
 from azbenchlib.analysis.observation import Observation
+from azbenchlib.core import schema
 from azbenchlib.core.findings import Code, Finding, job_label
 from azbenchlib.core.units import sum_known
 
@@ -17,6 +26,46 @@ FILE_ENGINES = (
     *("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring"),
     *("mmap", "splice", "windowsaio", "solarisaio", "e4defrag", "falloc", "ftruncate"),
 )
+_OF_SETUP = ("ram_bytes", "environment", "credit_s")
+
+Row = Mapping[str, Any]
+Block = tuple[str, str, str]  # run_id, ddir, lat_kind
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Percentiles:
+    """The table percentiles as arrays of shape (n,); NaN: not known.
+
+    Attributes
+    ----------
+    blocks : list of (str, str, str)
+        The runs, directions and kinds of latency that there are, in the order of the table.
+    block : ndarray of int
+        The place of each row's block among `blocks`.
+    percentile, lat_us : ndarray of float
+    """
+
+    blocks: list[Block]
+    block: IntArray
+    percentile: FloatArray
+    lat_us: FloatArray
+
+    def of(self, keep: Callable[[Block], bool]) -> BoolArray:
+        """Which rows are of the blocks that are to be kept."""
+        return np.fromiter(map(keep, self.blocks), bool, len(self.blocks))[self.block]
+
+    def where(self, mask: BoolArray) -> "Percentiles":
+        """Some of the rows; the blocks keep their places."""
+        return Percentiles(self.blocks, self.block[mask], self.percentile[mask], self.lat_us[mask])
+
+    def ordered(self) -> "Percentiles":
+        """The rows in the order of the blocks' names, and of the percentiles in each."""
+        ranks = np.empty(len(self.blocks), dtype=np.int64)
+        ranks[sorted(range(len(self.blocks)), key=self.blocks.__getitem__)] = np.arange(len(self.blocks))
+        return self.where(np.lexsort((self.percentile, ranks[self.block])))  # type: ignore[arg-type]
 
 
 class View:
@@ -24,98 +73,124 @@ class View:
 
     Attributes
     ----------
-    runs : DataFrame
-        The table runs, by run_id, with ``ram_bytes``, ``environment`` and ``credit_s`` of their setup.
-        ``direct`` is also true where fio's engine opens no file, and so never meets the page cache.
+    runs : dict of str to dict
+        The rows of the table runs as plain values, by run_id, with ``ram_bytes``, ``environment`` and
+        ``credit_s`` of their setup. ``direct`` is also true where fio's engine opens no file, and so never
+        meets the page cache.
     """
 
     def __init__(self, tables: Mapping[str, pd.DataFrame]) -> None:
         self._tables = tables
-        self._own: dict[str, pd.DataFrame] = {}
-        runs = tables["runs"]
-        no_file = runs["ioengine"].notna() & ~runs["ioengine"].isin(FILE_ENGINES)
-        runs = runs.assign(direct=runs["direct"].mask(no_file, True))
-        known = tables["setups"].dropna(subset=["setup_id"]).drop_duplicates("setup_id")
-        self.runs = (
-            runs[concurrency.counted(tables)]
-            .merge(known[["setup_id", "ram_bytes", "environment", "credit_s"]], on="setup_id", how="left")
-            .set_index("run_id")
-        )
+        self._own = tables["runs"][concurrency.counted(tables)]
+        setups: dict[Any, Row] = {}
+        for setup in schema.records(tables["setups"][["setup_id", *_OF_SETUP]]):
+            setups.setdefault(setup["setup_id"], setup)
+        self.runs = {str(row["run_id"]): _with_setup(row, setups) for row in schema.records(self._own)}
+
+    @cached_property
+    def together(self) -> dict[str, str]:
+        """A name for all runs that were measured at the same time, by run_id."""
+        return dict(zip(self._own["run_id"], concurrency.at_once(self._own), strict=True))
+
+    @cached_property
+    def told(self) -> Mapping[str, set[str]]:
+        """The runs of which the findings tell something already, by its code."""
+        found: dict[str, set[str]] = defaultdict(set)
+        findings = self._tables["findings"]
+        for code, run_id in zip(findings["code"], findings["run_id"], strict=True):
+            if isinstance(run_id, str):
+                found[code].add(run_id)
+        return found
 
     def runs_with(self, *codes: Code) -> set[str]:
-        """The runs of which the findings tell this already."""
-        findings = self._tables["findings"]
-        return set(findings.loc[findings["code"].isin(codes), "run_id"].dropna())
+        """The runs of which the findings tell one of these already."""
+        return {run_id for code in codes for run_id in self.told.get(code, ())}
 
     @cached_property
     def names(self) -> dict[str, str]:
         """File and job, as messages call a run."""
-        rows = self.runs[["source_path", "job"]].astype(object)
-        known = rows.where(rows.notna(), None)
         return {
-            str(run_id): job_label(path or "file not stated", job) for run_id, path, job in known.itertuples()
+            run_id: job_label(row["source_path"] or "file not stated", row["job"])
+            for run_id, row in self.runs.items()
         }
 
     @cached_property
     def failed(self) -> set[str]:
         """Runs that ended with an error."""
-        return set(self.runs.index[sure(self.runs["error"].ne(0))])
+        return {run_id for run_id, row in self.runs.items() if row["error"]}
 
     def table(self, name: str) -> pd.DataFrame:
         """The rows of a table that belong to these runs."""
-        if name not in self._own:
-            rows = self._tables[name]
-            self._own[name] = rows[rows["run_id"].isin(self.runs.index)]
-        return self._own[name]
+        rows = self._tables[name]
+        return rows[rows["run_id"].isin(self.runs)] if len(rows) else rows
+
+    def rows(self, name: str) -> list[Row]:
+        """The rows of a table that belong to these runs, as plain values."""
+        table = self._tables[name]
+        return [row for row in schema.records(table) if row["run_id"] in self.runs] if len(table) else []
 
     @cached_property
-    def results(self) -> pd.DataFrame:
+    def results(self) -> list[Row]:
         """Results of each direction; mixed only where a run has nothing else, for it sums the others."""
-        return _directions(self.table("results"))
+        return concurrency.directions(self.rows("results"))
 
     @cached_property
-    def counted(self) -> pd.DataFrame:
-        """The table latency without mixed sums; a missing n is that of the bins, or of the I/Os done."""
-        rows = _directions(self.table("latency"))
-        if not rows["n"].isna().any():
+    def latency(self) -> list[Row]:
+        """The table latency."""
+        return self.rows("latency")
+
+    @cached_property
+    def counted(self) -> list[Row]:
+        """Latencies without mixed sums; a missing n is that of the bins, or of the I/Os done."""
+        rows = concurrency.directions(self.latency)
+        if all(row["n"] is not None for row in rows):
             return rows
         bins = self.table("bins")
-        in_bins = bins[bins["t_s"].isna()].groupby(["run_id", "ddir", "lat_kind"])["n"].sum()
-        done = self.results.set_index(["run_id", "ddir"])["ios"]
-        filled = rows.join(in_bins.rename("binned"), on=in_bins.index.names).join(done, on=done.index.names)
-        n = filled["n"].fillna(filled["binned"]).fillna(filled["ios"])
-        return rows.assign(n=n.array)
+        in_bins = bins[bins["t_s"].isna()].groupby(["run_id", "ddir", "lat_kind"])["n"].sum().to_dict()
+        done = {(row["run_id"], row["ddir"]): row["ios"] for row in self.results}
+
+        def n(row: Row) -> int | None:
+            ios = done.get((row["run_id"], row["ddir"]))
+            known = (row["n"], in_bins.get(_block(row)), ios)
+            return next((value for value in known if value is not None), None)
+
+        return [{**row, "n": n(row)} for row in rows]
 
     @cached_property
-    def runtime_s(self) -> pd.Series:
-        """Seconds that each run took, by run_id; NA where no direction tells."""
-        longest = self.results.groupby("run_id")["runtime_s"].max()
-        return longest.reindex(self.runs.index).astype("Float64")
+    def percentiles(self) -> Percentiles:
+        """The table percentiles."""
+        rows = self.table("percentiles")
+        names = (rows[name].to_numpy(dtype=object, na_value="") for name in ("run_id", "ddir", "lat_kind"))
+        places: dict[Block, int] = {}
+        block = [places.setdefault(key, len(places)) for key in zip(*names, strict=True)]
+        percentile, lat_us = (
+            rows[name].to_numpy(dtype=float, na_value=np.nan) for name in ("percentile", "lat_us")
+        )
+        return Percentiles(list(places), np.array(block, dtype=np.int64), percentile, lat_us)
 
     @cached_property
     def observations(self) -> dict[str, Observation]:
         """What was measured of each run, by run_id, without latencies but the mean, and without samples."""
-        rates = {run_id: _total(rows) for run_id, rows in _rows_by_run(self._measured).items()}
-        columns = [name for name in _OBSERVED if name in self.runs]
-        rows = self.runs[[*columns, "environment"]].astype(object)
-        known = rows.where(rows.notna(), None).to_dict(orient="index")
-        return {str(run_id): self._observation(str(run_id), row, rates) for run_id, row in known.items()}
+        means = {_block(row)[:2]: row["lat_mean_us"] for row in self.counted if row["lat_kind"] == "lat"}
+        rates: dict[str, list[Row]] = defaultdict(list)
+        for row in self.results:
+            rates[row["run_id"]].append({**row, "mean_us": means.get((row["run_id"], row["ddir"]))})
+        return {run_id: self._observation(run_id, row, rates[run_id]) for run_id, row in self.runs.items()}
 
-    @property
-    def _measured(self) -> pd.DataFrame:
-        """Results with the mean total latency of each direction."""
-        means = self.counted.loc[self.counted["lat_kind"] == "lat", ["run_id", "ddir", "lat_mean_us"]]
-        return self.results[["run_id", "ddir", "iops"]].merge(means, on=["run_id", "ddir"], how="left")
-
-    def _observation(
-        self, run_id: str, row: dict[str, Any], rates: Mapping[str, tuple[float | None, float | None]]
-    ) -> Observation:
-        iops, mean_us = rates.get(run_id, (None, None))
-        is_emulated = row.pop("environment") == "lab"
-        runtime_s = None if run_id in self.failed else _known(self.runtime_s[run_id])
-        if run_id in self.failed:  # how long it was to last says nothing of it
-            row["runtime_limit_s"] = None
-        return Observation(iops=iops, mean_us=mean_us, runtime_s=runtime_s, is_emulated=is_emulated, **row)
+    def _observation(self, run_id: str, row: Row, results: Sequence[Row]) -> Observation:
+        iops, mean_us = _total([(part["iops"], part["mean_us"]) for part in results])
+        failed = run_id in self.failed
+        took = [part["runtime_s"] for part in results if part["runtime_s"] is not None and not failed]
+        known = {name: row[name] for name in _OBSERVED}
+        if failed:  # how long it was to last says nothing of it
+            known["runtime_limit_s"] = None
+        return Observation(
+            iops=iops,
+            mean_us=mean_us,
+            runtime_s=max(took, default=None),
+            is_emulated=row["environment"] == "lab",
+            **known,
+        )
 
 
 # Columns of a run that an observation takes as they are.
@@ -127,21 +202,15 @@ _OBSERVED = (
 Check = Callable[[View], Iterable[Finding]]
 
 
-def sure(mask: pd.Series) -> pd.Series:
-    """Where it is known to be true."""
-    return mask.fillna(False).astype(bool)
+def _with_setup(row: dict[str, Any], setups: Mapping[Any, Row]) -> Row:
+    setup = setups.get(row["setup_id"] or "", {})
+    engine = row["ioengine"]
+    direct = row["direct"] if engine is None or engine in FILE_ENGINES else True
+    return {**row, **{name: setup.get(name) for name in _OF_SETUP}, "direct": direct}
 
 
-def _known(value: Any) -> float | None:
-    return None if pd.isna(value) else float(value)
-
-
-def _rows_by_run(rows: pd.DataFrame) -> dict[str, list[tuple[float | None, float | None]]]:
-    """IOPS and mean latency of each direction, by run."""
-    found: dict[str, list[tuple[float | None, float | None]]] = {}
-    for run_id, iops, mean_us in rows[["run_id", "iops", "lat_mean_us"]].itertuples(index=False):
-        found.setdefault(run_id, []).append((_known(iops), _known(mean_us)))
-    return found
+def _block(row: Row) -> Block:
+    return row["run_id"], row["ddir"], row["lat_kind"]
 
 
 def _total(parts: Sequence[tuple[float | None, float | None]]) -> tuple[float | None, float | None]:
@@ -149,8 +218,3 @@ def _total(parts: Sequence[tuple[float | None, float | None]]) -> tuple[float | 
     iops = sum_known([part for part, _ in parts])
     outstanding = sum_known([None if i is None or us is None else i * us for i, us in parts])
     return iops, outstanding / iops if outstanding is not None and iops else None
-
-
-def _directions(rows: pd.DataFrame) -> pd.DataFrame:
-    apart = set(rows.loc[rows["ddir"] != "mixed", "run_id"])
-    return rows[(rows["ddir"] != "mixed") | ~rows["run_id"].isin(apart)]

@@ -508,5 +508,14 @@ def records(data: pd.DataFrame) -> list[dict[str, Any]]:
 
     This is what ``azbench read --format json`` prints, so no value is NaN or infinite.
     """
-    plain = data.astype(object).where(data.notna(), None)
-    return [{str(name): value for name, value in row.items()} for row in plain.to_dict(orient="records")]
+    names = [str(name) for name in data.columns]
+    columns = [_plain_values(values) for _, values in data.items()]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _plain_values(values: pd.Series) -> list[Any]:
+    """The values as Python's own, None where one is missing."""
+    plain: list[Any] = values.astype(object).tolist()
+    if not values.hasnans:
+        return plain
+    return [None if gone else value for value, gone in zip(plain, values.isna(), strict=True)]

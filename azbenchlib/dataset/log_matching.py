@@ -124,8 +124,10 @@ def described_only(runs: pd.DataFrame, findings: pd.DataFrame) -> pd.Series:
     """
     ids = set(findings.loc[findings["code"] == Code.JOB_DESCRIPTION, "run_id"])
     described = runs["run_id"].isin(ids)
-    by_name = dict(list(runs[~described].groupby("job"))) if described.any() else {}
     known = pd.Series(False, index=runs.index)
+    if not described.any():
+        return known
+    by_name = dict(list(runs[~described].groupby("job")))
     for place, row in runs[described].iterrows():
         known[place] = row["job"] in by_name and _any_alike(row, by_name[row["job"]])
     return known

@@ -77,7 +77,8 @@ def read_files(
             parts += frames_of(read)
             read, held = [], 0
     parts += frames_of(read)
-    parts += _read_logs(logs, stack("runs", [part["runs"] for part in parts]), log_unit)
+    if logs:
+        parts += _read_logs(logs, stack("runs", [part["runs"] for part in parts]), log_unit)
     tables = {name: stack(name, [part[name] for part in parts]) for name in schema.TABLES}
     tables["findings"] = _without_included(tables["findings"])
     return count_once(_without_sheets(_without_descriptions(tables)))
@@ -241,7 +242,9 @@ def _once(name: str, table: pd.DataFrame, again: set[str]) -> pd.DataFrame:
     """The rows of a table, those of runs that are there twice once."""
     if name == "findings" or "run_id" not in table:
         keys = None if name == "findings" else list(schema.TABLES[name].key)
-        return table.drop_duplicates(keys, ignore_index=True)
+        return table.drop_duplicates(keys, ignore_index=True) if len(table) > 1 else table
+    if not again:
+        return table
     rows = table[table["run_id"].isin(again)]
     # printed figures may share a key and yet differ
     surplus = rows.index[rows.duplicated(None if name == "published" else list(schema.TABLES[name].key))]

@@ -32,16 +32,14 @@ def check(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         The table findings with the new rows alone, at most one a run and check.
     """
     view = View(tables)
-    paths = view.runs["source_path"].to_dict()
-    known = {code: view.runs_with(code) for code in CHECKS}
     rows = [
         replace(
             finding,
             message=f"{view.names[finding.run_id]}: {finding.message}",
-            source_path=paths[finding.run_id],
+            source_path=view.runs[finding.run_id]["source_path"],
         ).row()
         for inspect in CHECKS.values()
         for finding in inspect(view)
-        if finding.run_id is not None and finding.run_id not in known[finding.code]
+        if finding.run_id is not None and finding.run_id not in view.told.get(finding.code, ())
     ]
     return schema.frame("findings", rows)

@@ -1,5 +1,7 @@
 """Checks of how a run was made: is it what its figures are taken for?"""
 
+import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -7,12 +9,12 @@ from functools import partial
 import numpy as np
 
 from azbenchlib.analysis.percentiles import min_samples
-from azbenchlib.analysis.view import Check, View, sure
+from azbenchlib.analysis.view import Check, View
 from azbenchlib.core.findings import INFO, WARNING, Code, Finding
 from azbenchlib.core.units import format_count
 from azbenchlib.verdict.checks.run_checks import RUN_CHECKS, RunCheck
 
-STATUS_LINE = r"\beta\b|eta_|status line|progress line|instantaneous"
+STATUS_LINE = re.compile(r"\beta\b|eta_|status line|progress line|instantaneous", re.IGNORECASE)
 
 
 def each_run(view: View, check: RunCheck) -> Iterator[Finding]:
@@ -24,13 +26,14 @@ def each_run(view: View, check: RunCheck) -> Iterator[Finding]:
 
 def rate_from_status_line(view: View) -> Iterator[Finding]:
     """A rate was taken from fio's status line (with the ETA): the last moment, not the mean of the run."""
-    rows = view.table("published")
-    texts = rows["stat"].fillna("") + " " + rows["precision"].fillna("") + " " + rows["claim"].fillna("")
-    some = rows[texts.str.contains(STATUS_LINE, case=False, regex=True) & sure(rows["measured"])]
-    for run_id, figures in some.groupby("run_id", sort=False):
-        shown = ", ".join(f"{row.value:g} {row.unit}" for row in figures.itertuples())
-        what = f"from fio's status line, the last moment of the run and not its mean: {shown}"
-        yield Finding.of(Code.RATE_FROM_STATUS_LINE, what, run_id=str(run_id))
+    figures: dict[str, list[str]] = {}
+    for row in view.rows("published"):
+        text = f"{row['stat'] or ''} {row['precision'] or ''} {row['claim'] or ''}"
+        if row["measured"] and STATUS_LINE.search(text):
+            figures.setdefault(row["run_id"], []).append(f"{row['value']:g} {row['unit']}")
+    for run_id, shown in figures.items():
+        what = f"from fio's status line, the last moment of the run and not its mean: {', '.join(shown)}"
+        yield Finding.of(Code.RATE_FROM_STATUS_LINE, what, run_id=run_id)
 
 
 def too_few_samples(view: View) -> Iterator[Finding]:
@@ -38,27 +41,38 @@ def too_few_samples(view: View) -> Iterator[Finding]:
 
     p99 needs 368, p99.9 3,688, p99.99 36,887, and more where I/Os are correlated.
     """
-    rows = view.table("percentiles")
-    rows = rows[rows["percentile"].between(0, 100, inclusive="neither") & (rows["lat_kind"] != "slat")]
-    keys = ["run_id", "ddir", "lat_kind"]
-    rows = rows.merge(view.counted[[*keys, "n"]], on=keys)
-    need = rows["percentile"].map({p: min_samples(p) for p in rows["percentile"].unique()}).astype("Int64")
-    few = rows.assign(need=need)[sure(rows["n"].gt(0) & rows["n"].lt(need))]
-    firsts = few.sort_values("percentile", kind="stable").drop_duplicates("run_id")
-    for row in firsts.itertuples():
-        severity = WARNING if row.percentile <= 99 else INFO
-        what = (
-            f"too few I/Os from p{row.percentile:.10g} on: {format_count(row.n)}, where "
-            f"{format_count(row.need)} are needed ({row.ddir})"
-        )
-        advice = f"Run {int(np.ceil(row.need / row.n))} times as long, or quote no rarer percentile"
-        yield Finding.of(Code.TOO_FEW_SAMPLES, what, advice, severity=severity, run_id=row.run_id)
+    counts = {(row["run_id"], row["ddir"], row["lat_kind"]): row["n"] or 0 for row in view.counted}
+    found = view.percentiles
+    asked = (found.percentile > 0) & (found.percentile < 100) & found.of(lambda block: block[2] != "slat")
+    values, place = np.unique(found.percentile[asked], return_inverse=True)
+    need = np.array([min_samples(float(value)) for value in values])
+    n = np.array([counts.get(block, 0) for block in found.blocks])
+    rows = found.where(asked)
+    few = (n[rows.block] > 0) & (n[rows.block] < need[place]) if rows.block.size else place > 0
+    firsts: set[str] = set()
+    for i in sorted(np.flatnonzero(few), key=rows.percentile.__getitem__):
+        run_id, ddir, _ = rows.blocks[rows.block[i]]
+        if run_id not in firsts:
+            firsts.add(run_id)
+            yield _too_few(
+                run_id, ddir, float(rows.percentile[i]), int(n[rows.block[i]]), int(need[place[i]])
+            )
+
+
+def _too_few(run_id: str, ddir: str, percentile: float, n: int, need: int) -> Finding:
+    severity = WARNING if percentile <= 99 else INFO
+    what = (
+        f"too few I/Os from p{percentile:.10g} on: {format_count(n)}, where "
+        f"{format_count(need)} are needed ({ddir})"
+    )
+    advice = f"Run {math.ceil(need / n)} times as long, or quote no rarer percentile"
+    return Finding.of(Code.TOO_FEW_SAMPLES, what, advice, severity=severity, run_id=run_id)
 
 
 def job_failed(view: View) -> Iterator[Finding]:
     """The tool reported an error, and yet figures of the job stand in the tables: they are partial."""
-    for run_id in sorted(view.failed & set(view.results["run_id"])):
-        what = f"it failed with error {view.runs.at[run_id, 'error']}; its figures are partial"
+    for run_id in sorted(view.failed & {row["run_id"] for row in view.results}):
+        what = f"it failed with error {view.runs[run_id]['error']}; its figures are partial"
         yield Finding.of(Code.JOB_FAILED, what, run_id=run_id)
 
 

@@ -1,15 +1,15 @@
 """Checks of the figures themselves: could the tool have measured them, and do they fit each other?"""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 
 from azbenchlib.analysis.observation import Observation
-from azbenchlib.analysis.view import Check, View, sure
+from azbenchlib.analysis.view import Block, BoolArray, Check, FloatArray, IntArray, Percentiles, Row, View
 from azbenchlib.core.findings import INFO, WARNING, Code, Finding
 from azbenchlib.core.histogram import index_of, value_of
 from azbenchlib.core.units import (
@@ -33,8 +33,7 @@ PRINTED = ((1, True), (1, False), (NS_PER_US, True))
 LAST_BINS_US = (16_711_680.0, 17_112_760.32)
 SURE_UP_TO = 99  # percentile; what lies beyond it is rarely quoted
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+Values = TypeVar("Values", float, FloatArray)
 
 
 def percentile_off_grid(view: View) -> Iterator[Finding]:
@@ -45,24 +44,24 @@ def percentile_off_grid(view: View) -> Iterator[Finding]:
     below 0.4 ms about every second one.
     """
     rows = _fio_percentiles(view)
-    if rows.empty:
+    if not rows.block.size:
         return
-    values = rows["lat_us"].to_numpy(dtype=float) * NS_PER_US
+    values = rows.lat_us * NS_PER_US
     off = np.abs(values - np.rint(values)) > 1e-3
-    off |= _off_grid(np.rint(values).astype(np.int64), rows.groupby(_BLOCK, sort=False).ngroup().to_numpy())
-    n_values = rows.groupby("run_id", sort=False).size()
-    for run_id, wrong in rows[off].groupby("run_id", sort=False):
-        shown = [
-            f"{row.ddir} p{row.percentile:.10g} {format_us(row.lat_us)}"
-            for row in wrong[:_SHOWN].itertuples()
-        ]
+    off |= _off_grid(np.rint(values).astype(np.int64), rows.block)
+    if not off.any():
+        return
+    n_values = Counter(rows.blocks[i][0] for i in rows.block)
+    found: dict[str, list[str]] = {}
+    for i in np.flatnonzero(off):
+        run_id, ddir, _ = rows.blocks[rows.block[i]]
+        found.setdefault(run_id, []).append(f"{ddir} p{rows.percentile[i]:.10g} {format_us(rows.lat_us[i])}")
+    for run_id, wrong in found.items():
         more = " …" if len(wrong) > _SHOWN else ""
         what = f"of {n_values[run_id]} percentile values, {len(wrong)} cannot come from fio's histogram: "
         advice = "Compare with fio's own output; a percentile that was retyped or averaged is none"
-        yield Finding.of(Code.PERCENTILE_OFF_GRID, what + ", ".join(shown) + more, advice, run_id=str(run_id))
-
-
-_BLOCK = ["run_id", "ddir", "lat_kind"]
+        shown = ", ".join(wrong[:_SHOWN])
+        yield Finding.of(Code.PERCENTILE_OFF_GRID, what + shown + more, advice, run_id=run_id)
 
 
 def beyond_the_histogram(view: View) -> Iterator[Finding]:
@@ -71,35 +70,51 @@ def beyond_the_histogram(view: View) -> Iterator[Finding]:
     fio reports it as 17 s (16.7 s before fio 3.0), whatever it was. The longest latency is true.
     """
     rows = _fio_percentiles(view)
-    rows = rows[rows["lat_kind"] != "slat"]
-    values = rows["lat_us"].to_numpy(dtype=float, na_value=np.nan)
-    last = np.isclose(values[:, None], LAST_BINS_US, rtol=5e-5, atol=0).any(axis=1)  # text rounds to ms
-    firsts = rows[last].sort_values("percentile", kind="stable").drop_duplicates("run_id")
-    longest_us = view.table("latency").groupby("run_id")["lat_max_us"].max()
-    for row in firsts.itertuples():
-        longest = longest_us.get(row.run_id)
-        took = "" if pd.isna(longest) else f"; the longest took {format_us(longest)}"
-        what = f"from p{row.percentile:.10g} on ({row.ddir}), {format_us(row.lat_us)} means that or longer: "
-        severity = WARNING if row.percentile <= SURE_UP_TO else INFO
+    rows = rows.where(rows.of(lambda block: block[2] != "slat"))
+    last = np.isclose(rows.lat_us[:, None], LAST_BINS_US, rtol=5e-5, atol=0).any(axis=1)  # text rounds to ms
+    longest_us = _longest_us(view) if last.any() else {}
+    firsts: set[str] = set()
+    for i in sorted(np.flatnonzero(last), key=rows.percentile.__getitem__):
+        run_id, ddir, _ = rows.blocks[rows.block[i]]
+        if run_id in firsts:
+            continue
+        firsts.add(run_id)
+        longest = longest_us.get(run_id)
+        took = "" if longest is None else f"; the longest took {format_us(longest)}"
+        what = (
+            f"from p{rows.percentile[i]:.10g} on ({ddir}), {format_us(rows.lat_us[i])} means that or longer: "
+        )
+        severity = WARNING if rows.percentile[i] <= SURE_UP_TO else INFO
         advice = "Quote it as a lower bound; a smaller queue depth brings latencies back into the histogram"
         yield Finding.of(
             Code.BEYOND_THE_HISTOGRAM,
             f"{what}fio's histogram ends there{took}",
             advice,
             severity=severity,
-            run_id=row.run_id,
+            run_id=run_id,
         )
 
 
-def _fio_percentiles(view: View) -> pd.DataFrame:
+def _longest_us(view: View) -> dict[str, float]:
+    """The longest latency of each run, where it is told."""
+    longest: dict[str, float] = {}
+    for row in view.latency:
+        if (took := row["lat_max_us"]) is not None:
+            longest[row["run_id"]] = max(took, longest.get(row["run_id"], took))
+    return longest
+
+
+def _fio_percentiles(view: View) -> Percentiles:
     """Percentiles of fio's runs, but for those that a publication has rounded."""
-    fio = view.runs.index[sure(view.runs["tool"].eq("fio"))]
-    published = view.table("published")
-    rounded = published[sure(published["precision"].ne("exact"))].drop_duplicates(["run_id", "quantity"])
-    rows = view.table("percentiles")
-    rows = rows[rows["run_id"].isin(fio) & sure(rows["lat_us"].lt(_LONGEST_NS / NS_PER_US))]
-    places = pd.MultiIndex.from_frame(rows[["run_id", "lat_kind"]])
-    return rows[~places.isin(pd.MultiIndex.from_frame(rounded[["run_id", "quantity"]]))]
+    published = view.rows("published")
+    rounded = {
+        (row["run_id"], row["quantity"]) for row in published if row["precision"] not in (None, "exact")
+    }
+    found = view.percentiles
+    of_fio = found.of(
+        lambda block: view.runs[block[0]]["tool"] == "fio" and (block[0], block[2]) not in rounded
+    )
+    return found.where(of_fio & (found.lat_us < _LONGEST_NS / NS_PER_US))
 
 
 def _off_grid(values_ns: IntArray, block: IntArray) -> BoolArray:
@@ -125,23 +140,21 @@ def _misses(values_ns: IntArray, step: IntArray, unit: int, up: bool) -> BoolArr
 def rate_mismatch(view: View) -> Iterator[Finding]:
     """A direction whose IOPS times block size is another throughput than reported."""
     without_size = view.runs_with(*_NO_ONE_SIZE)
-    sizes = view.runs[["bs_bytes", "bs_write_bytes"]].astype(object)
-    known = sizes.where(sizes.notna(), None).to_dict(orient="index")
-    rows = view.results.dropna(subset=["iops", "bw_bytes_per_s"])
-    for row in rows[["run_id", "ddir", "iops", "bw_bytes_per_s"]].itertuples(index=False):
-        size = known[row.run_id]
-        several = row.ddir in ("trim", "mixed") and size["bs_write_bytes"] not in (None, size["bs_bytes"])
-        if several or row.run_id in without_size:
+    for row in view.results:
+        run_id, ddir, iops, bw = row["run_id"], row["ddir"], row["iops"], row["bw_bytes_per_s"]
+        size = view.runs[run_id]
+        several = ddir in ("trim", "mixed") and size["bs_write_bytes"] not in (None, size["bs_bytes"])
+        if iops is None or bw is None or several or run_id in without_size:
             continue
         seen = Observation(
-            read_share=_READ_SHARES.get(row.ddir),
+            read_share=_READ_SHARES.get(ddir),
             bs_bytes=size["bs_bytes"],
             bs_write_bytes=size["bs_write_bytes"],
-            iops=float(row.iops),
-            bw_bytes_per_s=float(row.bw_bytes_per_s),
+            iops=iops,
+            bw_bytes_per_s=bw,
         )
         if finding := run_checks.rate_mismatch(seen):
-            yield replace(finding, run_id=row.run_id)
+            yield replace(finding, run_id=run_id)
 
 
 _READ_SHARES = {"read": 1.0, "write": 0.0}
@@ -151,23 +164,29 @@ _NO_ONE_SIZE = (Code.BLOCK_SIZE_VARIES, Code.OPTIONS_OF_ANOTHER_JOB, Code.APPROX
 
 def zero_for_missing(view: View) -> Iterator[Finding]:
     """A rate or latency is zero although I/O was done: a missing value was written as zero."""
-    rated = view.results[~view.results["run_id"].isin(view.failed)].set_index("run_id")
-    busy = sure((rated[["ios", "io_bytes", "iops", "bw_bytes_per_s"]] > 0).any(axis=1))
-    unknown = rated[["ios", "io_bytes"]].isna().all(axis=1)
     found: dict[str, list[str]] = {}
     for column, name in (("iops", "IOPS"), ("bw_bytes_per_s", "throughput")):
-        for row in rated[sure(rated[column].eq(0)) & (busy | unknown)].itertuples():
-            found.setdefault(row.Index, []).append(f"{name} ({row.ddir})")
+        for row in view.results:
+            if row[column] == 0 and row["run_id"] not in view.failed and _was_done(row):
+                found.setdefault(row["run_id"], []).append(f"{name} ({row['ddir']})")
     # fio counted in whole µs before version 3, so its zeros may be true; those of a table are not
-    exact = set(view.table("published")["run_id"]) | set(view.runs.index[sure(view.runs["tool"].ne("fio"))])
-    for table, column in (("latency", "lat_mean_us"), ("percentiles", "lat_us")):
-        rows = view.table(table)
-        rows = rows[rows["run_id"].isin(exact) & (rows["lat_kind"] != "slat") & sure(rows[column].eq(0))]
-        for row in rows.drop_duplicates(["run_id", "ddir", "lat_kind"]).itertuples():
-            found.setdefault(row.run_id, []).append(f"{row.lat_kind} ({row.ddir})")
+    exact = {row["run_id"] for row in view.rows("published")}
+    exact |= {run_id for run_id, row in view.runs.items() if row["tool"] not in (None, "fio")}
+    places = view.percentiles
+    zeros = [(row["run_id"], row["ddir"], row["lat_kind"]) for row in view.latency if row["lat_mean_us"] == 0]
+    for some in (zeros, [places.blocks[i] for i in places.block[places.lat_us == 0]]):
+        for run_id, ddir, lat_kind in dict.fromkeys(some):
+            if run_id in exact and lat_kind != "slat":
+                found.setdefault(run_id, []).append(f"{lat_kind} ({ddir})")
     for run_id, names in found.items():
         what = f"zero stands for {', '.join(names)} although I/O was done or nothing says that there was none"
         yield Finding.of(Code.ZERO_FOR_MISSING, what, run_id=run_id)
+
+
+def _was_done(row: Row) -> bool:
+    """Whether a direction did I/O, or nothing says that it did none."""
+    amounts = [row[name] for name in ("ios", "io_bytes", "iops", "bw_bytes_per_s")]
+    return any(amount for amount in amounts) or amounts[:2] == [None, None]
 
 
 def latencies_out_of_order(view: View) -> Iterator[Finding]:
@@ -189,38 +208,47 @@ _MOMENTS = {"lat_min_us": "least", "lat_mean_us": "mean", "lat_max_us": "largest
 
 
 def _moments_out_of_order(view: View) -> Iterator[tuple[str, str]]:
-    rows = view.table("latency")
     for low, high in combinations(_MOMENTS, 2):
-        wrong = rows[sure(rows[low] - _rounding(rows[low]) > rows[high])]
-        for row in wrong[[*_BLOCK, low, high]].itertuples(index=False):
-            shown = f"{_MOMENTS[low]} {format_us(row[3])}, {_MOMENTS[high]} {format_us(row[4])}"
-            yield row.run_id, f"{row.ddir} {row.lat_kind} {shown}"
+        for row in view.latency:
+            least, most = row[low], row[high]
+            if least is not None and most is not None and least - _rounding(least) > most:
+                shown = f"{_MOMENTS[low]} {format_us(least)}, {_MOMENTS[high]} {format_us(most)}"
+                yield row["run_id"], f"{row['ddir']} {row['lat_kind']} {shown}"
 
 
 def _percentiles_out_of_order(view: View) -> Iterator[tuple[str, str]]:
-    rows = view.table("percentiles").dropna(subset=["lat_us", "percentile"])
-    rows = rows.sort_values([*_BLOCK, "percentile"], kind="stable")
-    before = rows.groupby(_BLOCK, sort=False)[["percentile", "lat_us"]].shift()
-    rows = rows.assign(p_before=before["percentile"], before=before["lat_us"])
-    for row in rows[sure(rows["before"] > rows["lat_us"])].itertuples():
-        shown = (
-            f"p{row.p_before:.10g} {format_us(row.before)}, p{row.percentile:.10g} {format_us(row.lat_us)}"
-        )
-        yield row.run_id, f"{row.ddir} {row.lat_kind} {shown}"
-    rows = rows.merge(view.table("latency"), on=_BLOCK)
-    above = sure(rows["lat_us"] - _rounding(rows["lat_us"]) > rows["lat_max_us"])
-    below = sure(rows["lat_us"] + _rounding(rows["lat_us"]) < rows["lat_min_us"])
-    for row in rows[above | below].itertuples():
-        name, bound = (
-            ("largest", row.lat_max_us) if row.lat_us > row.lat_max_us else ("least", row.lat_min_us)
-        )
-        shown = f"p{row.percentile:.10g} {format_us(row.lat_us)}, {name} {format_us(bound)}"
-        yield row.run_id, f"{row.ddir} {row.lat_kind} {shown}"
+    found = view.percentiles
+    rows = found.where(~np.isnan(found.lat_us) & ~np.isnan(found.percentile)).ordered()
+    fell = (np.diff(rows.lat_us) < 0) & (np.diff(rows.block) == 0)
+    for i in np.flatnonzero(fell).tolist():
+        yield _told(rows, i, _shown(rows, i), _shown(rows, i + 1))
+    moments = {(row["run_id"], row["ddir"], row["lat_kind"]): row for row in view.latency}
+    least, largest = (_each_block(rows.blocks, moments, name) for name in ("lat_min_us", "lat_max_us"))
+    above = rows.lat_us - _rounding(rows.lat_us) > largest[rows.block]
+    below = rows.lat_us + _rounding(rows.lat_us) < least[rows.block]
+    for i in np.flatnonzero(above | below).tolist():
+        name, bounds = ("largest", largest) if rows.lat_us[i] > largest[rows.block[i]] else ("least", least)
+        yield _told(rows, i, _shown(rows, i), f"{name} {format_us(bounds[rows.block[i]])}")
 
 
-def _rounding(values: pd.Series) -> pd.Series:
+def _each_block(blocks: Sequence[Block], moments: Mapping[Block, Row], name: str) -> FloatArray:
+    """A column of the table latency, by block; NaN where it is not told."""
+    known = (moments.get(block, {}).get(name) for block in blocks)
+    return np.array([np.nan if value is None else value for value in known], dtype=float)
+
+
+def _told(rows: Percentiles, i: int, *shown: str) -> tuple[str, str]:
+    run_id, ddir, lat_kind = rows.blocks[rows.block[i]]
+    return run_id, f"{ddir} {lat_kind} {', '.join(shown)}"
+
+
+def _shown(rows: Percentiles, i: int) -> str:
+    return f"p{rows.percentile[i]:.10g} {format_us(rows.lat_us[i])}"
+
+
+def _rounding(values: Values) -> Values:
     """How far a tool's printing can move a latency: whole µs, or a bin of its histogram."""
-    return (values * _ROUNDING).clip(lower=1)
+    return np.maximum(values * _ROUNDING, 1)
 
 
 FIGURE_CHECKS: Mapping[Code, Check] = {
