@@ -1,6 +1,6 @@
 # `make` alone lists what there is. Everything happens in this folder; system packages come from apt.
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-long azure notebook format lock clean
+.PHONY: help setup report test test-long azure dist docs notebook format lock clean
 
 AZ_VERSION = 2.91.0
 # One more than there are cores: many tests wait for az, a browser or a kernel.
@@ -32,6 +32,14 @@ azure: setup ## install the Azure CLI as a tool of its own, .tools/bin/az
 	@UV_TOOL_DIR=.tools/azure UV_TOOL_BIN_DIR=.tools/bin $(UV) tool install --quiet --compile-bytecode \
 		--python .venv/bin/python azure-cli==$(AZ_VERSION)
 	@.tools/bin/az version --query '"azure-cli"' --output tsv
+
+dist: setup ## build the wheel and the source package into dist/
+	@rm -rf dist
+	@.venv/bin/python -m hatchling build -d dist
+
+docs: setup ## write the documentation as a site, reports/site/index.html
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
+	@echo reports/site/index.html
 
 notebook: setup ## open JupyterLab on the notebooks
 	@.venv/bin/jupyter lab notebooks

@@ -4,14 +4,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from azbenchlib.api import compare, emulate, judge, price, read, write_report
     from azbenchlib.dataset.dataset import Dataset
+    from azbenchlib.lab.lab import Lab
     from azbenchlib.views.report import Report
 
     __version__: str
 
-__all__ = ["Dataset", "Report", "__version__"]
+__all__ = [
+    "Dataset",
+    "Lab",
+    "Report",
+    "__version__",
+    "compare",
+    "emulate",
+    "judge",
+    "price",
+    "read",
+    "write_report",
+]
 
-_HOMES = {"Dataset": "azbenchlib.dataset.dataset", "Report": "azbenchlib.views.report"}
+_API = "azbenchlib.api"
+_HOMES = {
+    "Dataset": "azbenchlib.dataset.dataset",
+    "Lab": "azbenchlib.lab.lab",
+    "Report": "azbenchlib.views.report",
+    **dict.fromkeys(("compare", "emulate", "judge", "price", "read", "write_report"), _API),
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import typer.cli
+import typer.main
 from pydantic import BaseModel
 
 from azbenchlib.campaign import measurement_file, spec
 from azbenchlib.campaign.workloads import fio_options
+from azbenchlib.cli import app
 from azbenchlib.core import findings as registry
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
@@ -217,6 +220,14 @@ def _keys(kind: type[BaseModel]) -> Iterator[str]:
         yield f"| `{shown}` | {default} | {field.description or ''}{choices} |"
 
 
+def command_line() -> str:
+    """Every verb with its arguments and options, as their help says."""
+    command = typer.main.get_command(app)
+    context = typer.Context(command, info_name="azbench")
+    text = typer.cli.get_docs_for_click(obj=command, ctx=context, name="azbench")
+    return text.replace("# `azbench`", "# The command line", 1).rstrip() + "\n"
+
+
 def pages() -> dict[Path, str]:
     """Each page and what it should say."""
     return {
@@ -224,6 +235,7 @@ def pages() -> dict[Path, str]:
         DOCS / "formats.md": formats(),
         DOCS / "findings.md": findings(),
         DOCS / "measurement-file.md": measurement(),
+        DOCS / "cli.md": command_line(),
     }
 
 

@@ -20,6 +20,7 @@ os.environ["PATH"] += os.pathsep + str(ROOT / ".tools" / "iozone" / "usr" / "bin
 ALONE = ("cli", "relay", "setup")
 # The longest first, so that no worker is left alone with one of them at the end.
 LONGEST = (
+    "package",
     "azure_seeds",
     "azure_faults",
     "azure_teardown",

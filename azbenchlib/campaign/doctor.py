@@ -5,6 +5,7 @@ Nothing here prints or installs; the command line shows the checks and chooses t
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import os
 import re
@@ -34,6 +35,8 @@ BROWSERS = (
     "microsoft-edge",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
+# The extras of azbench for those who use it, and what there is not without each.
+EXTRAS = {"notebooks": "no reports, notebooks, figures and lessons"}
 _PATIENCE_S = 20
 
 # The command that installs a package, by the package manager that is there; the first that is wins.
@@ -57,7 +60,7 @@ class Check:
 
 
 def diagnose() -> list[Check]:
-    """All checks, the needed ones first.
+    """All checks, the needed ones first, the extras of azbench among them.
 
     Returns
     -------
@@ -66,6 +69,7 @@ def diagnose() -> list[Check]:
         is used, and nothing is raised for what is missing.
     """
     checks = [_python(), _packages(), _fio(), _pango(), fio_nbd(), _iozone(), _browser(), _az(), _room()]
+    checks += [_extra(name, costs) for name, costs in EXTRAS.items()]
     return sorted(checks, key=lambda check: not check.needed)
 
 
@@ -91,19 +95,36 @@ def _python() -> Check:
 
 def _packages() -> Check:
     """Whether every package that azbench declares is there, in a version within the declared bounds."""
-    declared = [Requirement(text) for text in metadata.requires("azbench") or []]
-    wanted = [need for need in declared if need.marker is None or need.marker.evaluate({"extra": ""})]
-    wrong = [fault for need in wanted if (fault := _package_fault(need))]
-    found = "; ".join(wrong) or f"{len(wanted)} of {len(wanted)}"
-    remedy = "make setup" if wrong else ""
+    found, ok = _declared("")
     return Check(
         name="Python packages",
-        ok=not wrong,
+        ok=ok,
         needed=True,
         found=found,
         costs="azbench does not run as tested",
-        remedy=remedy,
+        remedy="" if ok else "pip install --upgrade azbench; in a checkout: make setup",
     )
+
+
+def _extra(name: str, costs: str) -> Check:
+    """Whether the packages of an extra are there."""
+    found, ok = _declared(name)
+    remedy = "" if ok else f"pip install 'azbench[{name}]'"
+    return Check(name=f"extra {name}", ok=ok, needed=False, found=found, costs=costs, remedy=remedy)
+
+
+def _declared(extra: str) -> tuple[str, bool]:
+    """What there is of the packages of an extra, or of azbench itself ("")."""
+    declared = [Requirement(text) for text in metadata.requires("azbench") or []]
+    wanted = [need for need in declared if _is_of(need, extra)]
+    wrong = [fault for need in wanted if (fault := _package_fault(need))]
+    return "; ".join(wrong) or f"{len(wanted)} of {len(wanted)}", not wrong
+
+
+def _is_of(need: Requirement, extra: str) -> bool:
+    if need.marker is None:
+        return not extra
+    return need.marker.evaluate({"extra": extra}) and not (extra and need.marker.evaluate({"extra": ""}))
 
 
 def _package_fault(need: Requirement) -> str | None:
@@ -145,7 +166,7 @@ def _pango() -> Check:
     return Check(
         name="Pango",
         ok=ok,
-        needed=True,
+        needed=importlib.util.find_spec("weasyprint") is not None,  # else there are no reports at all
         found=found,
         costs="no PDF reports, unless a Chromium is installed",
         remedy=remedy,

@@ -108,8 +108,9 @@ def load(file: Path | str, quick: bool = False, trust_job_files: bool = False, r
         Naming the file, the key and what is wrong with its value.
     """
     rehearsal = (QUICK_S, QUICK_BYTES) if quick else None
-    found = measurement_file.load(file, trust_job_files, repeats, rehearsal)
-    return Todo(found.workloads(), found, Path(file))
+    path = measurement_file.find(file)
+    found = measurement_file.load(path, trust_job_files, repeats, rehearsal)
+    return Todo(found.workloads(), found, path)
 
 
 def run(

@@ -19,8 +19,11 @@ from azbenchlib.campaign.workloads.fio_options import shown
 from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.campaign.yaml_file import Keys, YamlFile
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.locations import named_folders
+from azbenchlib.core.nearest import choices
 from azbenchlib.core.units import S_PER_HOUR, format_span
 
+SUFFIX = ".yaml"
 MOST_REPEATS = 20  # where a file says until, and no repeats
 _NETWORK = ("outbound", "subnet")
 _BUDGET = ("max_hours", "max_cost")
@@ -28,6 +31,26 @@ _TOP = ("title", "about", "region", "features", *_NETWORK, *_BUDGET, "seed", "se
 # taken as they are
 _PLAIN = ("image", "security_type", "controller", "priority", "rest", "repeats", "until")
 _OF_A_SETUP = ("vm", "zone", *_PLAIN, "otherwise", "as_of", "disks", "workloads")
+
+
+def find(name: Path | str) -> Path:
+    """A measurement file given by its path, or by its name: ``ultra-disk``.
+
+    Raises
+    ------
+    InputError
+        When there is no file of that name here nor among those that come with azbench.
+    """
+    path = Path(name)
+    if path.exists() or path.name != str(name):
+        return path  # what is wrong with it is told when it is read
+    folders = named_folders("campaigns")
+    for folder in folders:
+        for file in (folder / path.name, folder / f"{path.name}{SUFFIX}"):
+            if file.is_file():
+                return file
+    known = {file.stem for folder in folders for file in folder.glob(f"*{SUFFIX}")}
+    raise InputError(f"no measurement file '{name}': no such file, and {choices(path.stem, known)}")
 
 
 def load(
@@ -41,7 +64,7 @@ def load(
     Parameters
     ----------
     path : path-like
-        YAML; job files that it names lie in its folder or below.
+        YAML, or the name of one, as of :func:`find`; job files that it names lie in its folder or below.
     trust_job_files : bool
         Whether the job files are one's own and may use every option of fio, those that start programs and
         open other files included.
@@ -60,7 +83,7 @@ def load(
     InputError
         Naming the file, the line, the key and what is wrong with its value.
     """
-    path = Path(path)
+    path = find(path)
     document = yaml_file.read(path)
     if not isinstance(document.content, dict):
         raise InputError(

@@ -29,6 +29,7 @@ from azbenchlib.cli import (
 )
 from azbenchlib.cli.console import notes, say
 from azbenchlib.cli.setup import setup
+from azbenchlib.core import extras
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.printable import one_line
 
@@ -89,6 +90,10 @@ def main() -> None:
             sys.stdout.flush()  # else an output that takes nothing fails after the last chance to tell
     except AzbenchError as error:
         _refuse(one_line(str(error)), error.exit_code)
+    except ModuleNotFoundError as error:
+        if (sentence := extras.lacking(error.name or "")) is None:
+            raise
+        _refuse(sentence)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         _give_up(sys.stdout)
         sys.exit(0)

@@ -13,7 +13,7 @@ import typer
 from azbenchlib.cli.console import notes
 from azbenchlib.core.errors import InputError, MissingToolError
 
-_NEEDED = {"jupyterlab": "JupyterLab", "ipywidgets": "ipywidgets", "papermill": "papermill"}
+_NEEDED = ("jupyterlab", "ipywidgets", "papermill")
 
 
 def learn(
@@ -65,12 +65,9 @@ def learn(
 
 
 def _check_installed() -> None:
-    missing = [name for module, name in _NEEDED.items() if importlib.util.find_spec(module) is None]
-    if missing:
-        raise MissingToolError(
-            f"the lessons need {' and '.join(missing)}; install with `pip install "
-            f"{' '.join(map(str.lower, missing))}`"
-        )
+    for module in _NEEDED:
+        if importlib.util.find_spec(module) is None:
+            raise ModuleNotFoundError(f"no module named {module}", name=module)
 
 
 def _export(folder: Path, seed: int, quick: bool, pdf: bool) -> None:

@@ -45,6 +45,6 @@ def user_folder(kind: Literal["cache", "data"]) -> Path | None:
     return found if found.is_absolute() else None
 
 
-def dataset_folders() -> list[Path]:
-    """Folders in which a dataset is looked for by its name: here, then those that come with azbench."""
-    return [Path("datasets"), *shipped("datasets")]
+def named_folders(kind: str) -> list[Path]:
+    """Folders in which a dataset or a campaign is looked for by its name: here, then those of azbench."""
+    return [Path(kind), *shipped(kind)]

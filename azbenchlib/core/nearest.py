@@ -19,3 +19,11 @@ def nearest(wanted: str, known: Iterable[str], alike: float = _ALIKE) -> list[st
         Similarity from which a name counts, 0 to 1.
     """
     return difflib.get_close_matches(wanted[:80], list(known), _MOST, cutoff=alike)
+
+
+def choices(wanted: str, known: Iterable[str]) -> str:
+    """The end of a sentence that refuses a name: the nearest ones, else all that there are."""
+    names = sorted(known)
+    if near := nearest(wanted, names):
+        return f"the nearest names are {', '.join(near)}"
+    return f"the known names are {', '.join(names) or 'none'}"

@@ -4,19 +4,22 @@ A dataset folder holds ``manifest.json``, ``raw/`` (untouched outputs) and ``tab
 can always be made again from ``raw/``).
 """
 
+import html
+import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
+from azbenchlib.analysis import summary
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.findings import Code
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells
-from azbenchlib.dataset import manifest, stored
+from azbenchlib.dataset import manifest, setups, stored
 from azbenchlib.dataset.from_raw import read_folder, read_loose
 from azbenchlib.dataset.inputs import datasets_within, open_named, outputs_at
 from azbenchlib.dataset.manifest import Manifest
@@ -24,8 +27,11 @@ from azbenchlib.dataset.names import find_dataset, sorted_out
 from azbenchlib.dataset.read import Tables, count_once, stack
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import STAMP
+from azbenchlib.model import VM, Setup, notation
 
 __all__ = ["STAMP", "Dataset", "find_dataset", "write_tables"]
+
+_ROWS_OF_A_SHEET = 2**20 - 1  # without its head; source: Microsoft, "Excel specifications and limits", 2026
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,68 @@ class Dataset:
             )
             for one in open_named(names, assumed=assumed, group_by=group_by)
         ]
+
+    def overview(self) -> pd.DataFrame:
+        """One row a run and direction with its main figures: :func:`azbenchlib.analysis.summary.overview`."""
+        return summary.overview(self.tables)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: where it is from, and the overview."""
+        about = self.manifest.title if self.manifest else str(self.place or "benchmark outputs")
+        return f"<p>{html.escape(about)}</p>{self.overview().to_html(index=False, escape=True, max_rows=20)}"
+
+    def add_setup(self, vm: str | None, disks: Sequence[str] = (), region: str | None = None) -> "Dataset":
+        """The dataset with a VM and disks for the runs that state none; what is stated is kept.
+
+        Parameters
+        ----------
+        vm : str or None
+            VM size, such as ``Standard_E8ds_v4``.
+        disks : sequence of str
+            Such as ``P30`` or ``P30x4:ReadOnly``.
+        region : str, optional
+            Azure region of setups that state none.
+
+        Raises
+        ------
+        InputError
+            When the setup of every run is stated already, or a disk is not understood.
+        """
+        described = Setup(VM(size=vm), notation.with_names(notation.parse_disks(list(disks))))
+        assumed = Assumed(described, region)
+        setups.check_needed([self.tables], assumed, None)
+        told = assumed.as_manifest()
+        found = self.manifest
+        if found is not None and told is not None:
+            found = found.model_copy(update={"setups": [*found.setups, told]})
+        return replace(self, tables=setups.settled(self.tables, assumed), manifest=found)
+
+    def to_excel(self, file: Path | str) -> Path:
+        """Write a workbook (.xlsx) with a sheet a table; it needs the extra ``notebooks``.
+
+        Cells that a spreadsheet would take for a formula have an apostrophe in front. It appears by rename.
+
+        Raises
+        ------
+        InputError
+            When the name does not end in .xlsx, or a table has more rows than a sheet.
+        OutputError
+            When the file cannot be written.
+        """
+        file = Path(file)
+        if file.suffix.lower() != ".xlsx":
+            raise InputError(f"{file}: a name that ends in .xlsx is needed")
+        if long := [name for name, table in self.tables.items() if len(table) > _ROWS_OF_A_SHEET]:
+            rows = len(self.tables[long[0]])
+            raise InputError(
+                f"{file}: the table {long[0]} has {rows:,} rows, and a sheet has room for "
+                f"{_ROWS_OF_A_SHEET:,}; write it as Parquet"
+            )
+        book = io.BytesIO()
+        with pd.ExcelWriter(book, engine="openpyxl") as writer:
+            for name, table in self.tables.items():
+                cells(table).to_excel(writer, sheet_name=name, index=False)
+        return write_atomically(file, book.getvalue())
 
     def save(self, folder: Path | str) -> Path:
         """Write manifest and tables; each file appears by rename, the stamp last.

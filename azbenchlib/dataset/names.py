@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.locations import dataset_folders
-from azbenchlib.core.nearest import nearest
+from azbenchlib.core.locations import named_folders
+from azbenchlib.core.nearest import choices
 
 STDIN = "-"  # how standard input is named
 MANIFEST_FILE = "manifest.json"
@@ -25,7 +25,7 @@ def is_dataset(folder: Path) -> bool:
 
 def is_known(name: str) -> bool:
     """Whether it is standard input, or the name of a dataset in one of the folders that hold them."""
-    return name == STDIN or _by_name(name, dataset_folders()) is not None
+    return name == STDIN or _by_name(name, named_folders("datasets")) is not None
 
 
 def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, str | Path]]:
@@ -57,7 +57,7 @@ def find_dataset(name: str, folders: Iterable[Path] | None = None) -> Path:
     name : str
         A folder, or the name of a dataset in one of `folders`.
     folders : iterable of Path, optional
-        Folders that hold datasets; the first match wins. None: :func:`dataset_folders`.
+        Folders that hold datasets; the first match wins. None: the folders ``datasets`` here and of azbench.
 
     Raises
     ------
@@ -66,19 +66,13 @@ def find_dataset(name: str, folders: Iterable[Path] | None = None) -> Path:
     """
     if Path(name).is_dir():
         return Path(name)
-    searched = dataset_folders() if folders is None else list(folders)
+    searched = named_folders("datasets") if folders is None else list(folders)
     if found := _by_name(name, searched):
         return found
-    known = sorted({entry.parent.name for folder in searched for entry in folder.glob(f"*/{MANIFEST_FILE}")})
+    known = {entry.parent.name for folder in searched for entry in folder.glob(f"*/{MANIFEST_FILE}")}
     if "/" in name:
         raise InputError(f"{name}: no such file or folder")
-    near = nearest(name, known)
-    told = (
-        f"the nearest names are {', '.join(near)}"
-        if near
-        else f"the known names are {', '.join(known) or 'none'}"
-    )
-    raise InputError(f"no dataset '{name}': no such file or folder, and {told}")
+    raise InputError(f"no dataset '{name}': no such file or folder, and {choices(name, known)}")
 
 
 def _dataset_folder(name: str | Path) -> Path | None:
@@ -92,7 +86,7 @@ def _dataset_folder(name: str | Path) -> Path | None:
         return path
     bare = str(name) == path.name  # no path, so that it may be a name
     if is_there:
-        other = _by_name(str(name), dataset_folders()) if bare and is_folder else None
+        other = _by_name(str(name), named_folders("datasets")) if bare and is_folder else None
         if other is not None and not same_place(other, path):
             raise InputError(f"{name}: is a folder here and the name of a dataset; write ./{name} or {other}")
         return None

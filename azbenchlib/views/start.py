@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from azbenchlib.analysis import summary
-from azbenchlib.core.locations import dataset_folders
+from azbenchlib.core.locations import named_folders
 from azbenchlib.dataset import manifest
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
@@ -66,7 +66,7 @@ def known_datasets() -> pd.DataFrame:
         Columns name, title, measured, tools; the first dataset of a name counts.
     """
     found: dict[str, manifest.Manifest] = {}
-    for folder in dataset_folders():
+    for folder in named_folders("datasets"):
         for file in sorted(folder.glob(f"*/{manifest.MANIFEST_FILE}")):
             found.setdefault(file.parent.name, manifest.load(file.parent))
     rows = [(name, one.title, one.measured, formatting.tools(one)) for name, one in found.items()]

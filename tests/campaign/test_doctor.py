@@ -34,7 +34,7 @@ def check(name: str) -> doctor.Check:
 
 def test_what_is_missing_has_a_cost_and_a_remedy_and_what_is_there_has_none() -> None:
     checks = doctor.diagnose()
-    assert len({check.name for check in checks}) == len(checks) == 9
+    assert len({check.name for check in checks}) == len(checks) == 9 + len(doctor.EXTRAS)
     assert all(check.costs and check.found for check in checks)
     assert all(bool(check.remedy) != check.ok for check in checks)
 

@@ -261,3 +261,17 @@ def test_the_zone_redundant_workloads_are_those_of_the_publication():
         assert list(ours) == theirs
         assert workload.ioengine == asked["ioengine"]
         assert found.setups[0].mount("zrs") == asked["target"]
+
+
+def test_a_shipped_file_is_found_by_its_name_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("ultra-disk", "ultra-disk.yaml"):
+        assert measurement_file.find(name).name == "ultra-disk.yaml"
+        assert measurement_file.load(name).setups
+    with pytest.raises(InputError, match=r"no measurement file 'ultradisk': .* ultra-disk,"):
+        measurement_file.load("ultradisk")
+    (tmp_path / "ultra-disk.yaml").write_text(GOOD)  # what lies here comes first
+    assert measurement_file.load("ultra-disk.yaml").title == "A disk"
+    (tmp_path / "campaigns").mkdir()
+    (tmp_path / "campaigns" / "ultra-disk.yaml").write_text(GOOD.replace("A disk", "Mine"))
+    assert measurement_file.load("ultra-disk").title == "Mine"

@@ -253,7 +253,7 @@ def test_a_missing_part_of_the_course_is_told(tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "the lessons need JupyterLab; install with `pip install jupyterlab`" in done.stderr
+    assert "pip install 'azbench[notebooks]'" in done.stderr and "jupyterlab is missing" in done.stderr
 
 
 @pytest.mark.long

@@ -1,0 +1,236 @@
+"""The functions for everyday use in Python: what the verbs of the command line do, as objects.
+
+Their names, parameters and meaning stay within a major version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.grouping import GroupBy
+from azbenchlib.dataset.dataset import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azbenchlib.analysis.compare import ComparisonResult
+    from azbenchlib.cost.priced_setups import Priced
+    from azbenchlib.lab.lab import Lab
+    from azbenchlib.model import Setup
+    from azbenchlib.report.build import Written
+
+__all__ = ["compare", "emulate", "judge", "price", "read", "write_report"]
+
+
+def read(
+    *data: Path | str,
+    vm: str | None = None,
+    disks: Sequence[str] = (),
+    region: str | None = None,
+    group_by: GroupBy | str | None = None,
+) -> Dataset:
+    """Open outputs of benchmarks, or a dataset.
+
+    Parameters
+    ----------
+    data : str or path-like
+        A dataset by name or folder; or outputs, folders of them, together one dataset.
+    vm : str, optional
+        VM size of outputs that do not tell their setup, such as ``Standard_E8ds_v4``.
+    disks : sequence of str
+        Their disks, such as ``P30`` or ``P30x4:ReadOnly``.
+    region : str, optional
+        Azure region of setups that state none.
+    group_by : {"path", "host", "job", "setup"}, optional
+        Which runs whose setup is not stated were made on one.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        When there is no such thing, it is more than one dataset, or every setup is stated already.
+    """
+    from azbenchlib.dataset.setups import Assumed
+
+    assumed = Assumed(_described(vm, disks) if vm or disks else None, region)
+    return Dataset.load(*data, assumed=assumed, group_by=group_by)
+
+
+def judge(dataset: Dataset | str | Path, *, as_of: str | None = None, nvme: bool = False) -> pd.DataFrame:
+    """Name the documented limit that binds each run, and its probability.
+
+    Parameters
+    ----------
+    dataset : Dataset, str or path-like
+        What is not a dataset yet is opened by :func:`read`.
+    as_of : str, optional
+        ISO day whose limits apply; default: the day of each setup.
+    nvme : bool
+        Whether remote disks hang on the NVMe interface of the VM; else on SCSI.
+
+    Returns
+    -------
+    DataFrame
+        A row a run: run, setup_id, iops, bw_bytes_per_s, limit (labels that tie have `` and `` between them),
+        probability (0 to 1), sentence, next_run (what to run to settle it; NA where nothing is open).
+
+    Raises
+    ------
+    InputError
+        When there is no run to judge.
+    """
+    import pandas as pd
+
+    from azbenchlib.core import schema
+    from azbenchlib.verdict.run_verdicts import judge_runs
+
+    opened = dataset if isinstance(dataset, Dataset) else read(dataset)
+    rows = [
+        {
+            "run": one.run.name,
+            "setup_id": one.run.setup_id,
+            "iops": one.judgement.iops,
+            "bw_bytes_per_s": one.judgement.bytes_per_s,
+            "limit": " and ".join(one.judgement.binding) or None,
+            "probability": one.judgement.probability,
+            "sentence": one.judgement.words,
+            "next_run": one.judgement.next_run.advice if one.judgement.next_run else None,
+        }
+        for one in judge_runs(opened.tables, None, as_of, nvme)
+    ]
+    if not rows:
+        raise InputError(f"{opened.place}: no run with a rate or a latency; there is nothing to judge")
+    numbers = dict.fromkeys(("iops", "bw_bytes_per_s", "probability"), schema.FLOAT)
+    texts = dict.fromkeys(("run", "setup_id", "limit", "sentence", "next_run"), schema.TEXT)
+    return pd.DataFrame(rows).astype(numbers | texts)
+
+
+def price(
+    vm: str | None, disks: Sequence[str] = (), *, region: str, hours: float = 730, as_of: str | None = None
+) -> Priced:
+    """Price a VM with its disks, pay as you go, at list prices.
+
+    Parameters
+    ----------
+    vm : str or None
+        VM size; None: disks alone.
+    disks : sequence of str
+        Such as ``P30x4`` or ``ultra:128GiB/10000iops/50MBps``.
+    region : str
+        Such as westeurope.
+    hours : float
+        The period; a month has 730 hours.
+    as_of : str, optional
+        ISO day whose prices count; default: the newest.
+
+    Returns
+    -------
+    Priced
+        With ``total`` (US dollars; None where a price is not known), ``bill.records()`` and ``why`` there is
+        no total.
+
+    Raises
+    ------
+    InputError
+        For disks that are not understood, or hours that are not above 0.
+    """
+    from azbenchlib.cost.priced_setups import Terms
+    from azbenchlib.cost.priced_setups import price as priced
+
+    if not hours > 0:
+        raise InputError(f"hours {hours}: a number above 0 is needed")
+    terms = Terms(region=region, hours=Decimal(str(hours)), as_of=as_of or "")
+    return priced(_described(vm, disks), terms)
+
+
+def compare(
+    old: str | Path, new: str | Path, *, margin: float = 0.05, confidence: float = 0.99
+) -> ComparisonResult:
+    """Compare runs with a baseline: worse by more than the margin, not worse, or undecided.
+
+    Parameters
+    ----------
+    old, new : str or path-like
+        Datasets by name or folder, or outputs; ``/SETUP`` behind one chooses a setup.
+    margin : float
+        Change to the worse that does not count: 0.05 is 5 %.
+    confidence : float
+        Of all answers together, 0 to 1.
+
+    Raises
+    ------
+    InputError
+        When a side cannot be read, or the sides have nothing in common.
+    """
+    from azbenchlib.analysis import compare as comparing
+    from azbenchlib.dataset.compared import load_side
+
+    sides = [load_side(str(side)) for side in (old, new)]
+    return comparing.compare(sides, comparing.CompareTerms(margin=margin, confidence=confidence))
+
+
+def write_report(
+    *data: str | Path, folder: Path | str | None = None, title: str = "", author: str = ""
+) -> Written:
+    """Write a report as HTML and PDF; it needs the extra ``notebooks``.
+
+    Parameters
+    ----------
+    data : str or path-like
+        Datasets and outputs; the first is the subject.
+    folder : path-like, optional
+        Where to; default ``reports/NAME`` with the name of the first.
+    title, author : str
+        For the head of the report.
+
+    Returns
+    -------
+    Written
+        With the paths ``html`` and ``pdf``.
+    """
+    from azbenchlib.report.build import build
+
+    place = None if folder is None else Path(folder)
+    return build([str(name) for name in data], place, title=title, author=author)
+
+
+def emulate(vm: str, disks: Sequence[str], *, as_of: str | None = None) -> Lab:
+    """Emulate a VM with its disks on this machine, for fio to drive.
+
+    Parameters
+    ----------
+    vm : str
+        VM size.
+    disks : sequence of str
+        As of :func:`price`.
+    as_of : str, optional
+        ISO day whose limits apply; default today.
+
+    Returns
+    -------
+    Lab
+        To be used in a ``with`` statement; ``lab.uri(NAME)`` is the address of a volume in ``lab.sizes``.
+
+    Raises
+    ------
+    InputError
+        For a size or a disk that the catalogue does not know.
+    """
+    from azbenchlib.lab.lab import Lab
+    from azbenchlib.model.fill_from_catalogue import resolve
+
+    return Lab(resolve(_described(vm, disks, as_of), as_of or date.today().isoformat()))
+
+
+def _described(vm: str | None, disks: Sequence[str], as_of: str | None = None) -> Setup:
+    from azbenchlib.model import VM, Setup, notation
+
+    return Setup(VM(size=vm), notation.with_names(notation.parse_disks(list(disks))), as_of)

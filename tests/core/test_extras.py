@@ -1,0 +1,26 @@
+"""What is said where an extra of azbench is not installed."""
+
+from importlib import metadata
+
+import pytest
+
+from azbenchlib.core.extras import lacking
+
+NEEDS = ["numpy>=2", "papermill>=2.7; extra == 'notebooks'", 'jupyter-client>=8; extra == "notebooks"']
+
+
+@pytest.mark.parametrize("module", ["papermill", "papermill.engines", "jupyter_client.manager"])
+def test_a_module_of_an_extra_names_the_extra_and_the_way_to_get_it(module: str) -> None:
+    told = lacking(module, NEEDS)
+    assert told is not None
+    assert "extra 'notebooks'" in told and "pip install 'azbench[notebooks]'" in told
+
+
+@pytest.mark.parametrize("module", ["numpy", "azbenchlib.nowhere", ""])
+def test_what_belongs_to_no_extra_is_no_matter_of_extras(module: str) -> None:
+    assert lacking(module, NEEDS) is None
+
+
+def test_the_installed_azbench_knows_its_own_extras() -> None:
+    assert "azbench[notebooks]" in (lacking("seaborn") or "")
+    assert {"notebooks", "dev"} <= set(metadata.metadata("azbench").get_all("Provides-Extra"))

@@ -1,0 +1,84 @@
+"""The functions for everyday use in Python say what the command line says."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from programs import azbench
+
+import azbenchlib as az
+from azbenchlib.core import schema
+from azbenchlib.core.errors import InputError
+
+ROOT = Path(__file__).parents[1]
+OUTPUT = ROOT / "tests" / "data" / "fio" / "randrw.json"
+
+
+def told(*arguments: object) -> dict:
+    done = azbench(*arguments, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_judged_dataset_is_what_the_verdict_prints() -> None:
+    rows = az.judge("ultra-disk-2019")
+    told_rows = told("verdict", "ultra-disk-2019")["verdicts"]
+    assert list(rows["run"]) == [one["id"] for one in told_rows]
+    assert list(rows["limit"]) == [" and ".join(one["binding"]) for one in told_rows]
+    assert [round(p, 4) for p in rows["probability"]] == [one["probability"] for one in told_rows]
+    assert list(rows["iops"].astype(object)) == pytest.approx([one["achieved"]["iops"] for one in told_rows])
+
+
+def test_a_setup_can_be_said_when_reading_and_later() -> None:
+    said = az.read(OUTPUT, vm="Standard_E8ds_v4", disks=["P30"], region="westeurope")
+    later = az.read(OUTPUT).add_setup("Standard_E8ds_v4", ["P30"], "westeurope")
+    for name in schema.TABLES:
+        pd.testing.assert_frame_equal(later.tables[name], said.tables[name])
+    assert az.judge(later)["limit"].equals(az.judge(said)["limit"])
+    assert later.manifest is not None and later.manifest.setups[0].vm_size == "Standard_E8ds_v4"
+    with pytest.raises(InputError, match="the setup of every run is stated already"):
+        later.add_setup("Standard_D4as_v5", ["P30"])
+
+
+def test_a_price_is_that_of_the_bill() -> None:
+    priced = az.price("Standard_D4as_v5", ["P30"], region="westeurope")
+    lines = told("cost", "--vm", "Standard_D4as_v5", "--disk", "P30", "--region", "westeurope")
+    assert f"{priced.total:.2f}" == f"{float(lines['total']):.2f}"
+    with pytest.raises(InputError, match="hours nan"):
+        az.price(None, ["P30"], region="westeurope", hours=float("nan"))
+    assert az.price(None, ["P30"], region="nowhere").total is None
+
+
+def test_a_comparison_is_that_of_the_command_line() -> None:
+    sides = ("azure-local-disks-2020:E8ds_v4-os-none", "azure-local-disks-2020:E8ds_v4-temp")
+    ours = az.compare(*sides)
+    theirs = told("compare", *sides, "--undecided", "ok")
+    figures = [figure for pair in ours.pairs for figure in pair.figures]
+    assert len(figures) == sum(len(pair["figures"]) for pair in theirs["pairs"]) > 0
+
+
+def test_a_workbook_has_a_sheet_a_table_and_no_formula(tmp_path: Path) -> None:
+    found = az.read(OUTPUT)
+    runs = found.tables["runs"].assign(job="=1+1")
+    written = type(found)(found.tables | {"runs": runs}).to_excel(tmp_path / "all.xlsx")
+    sheets = pd.read_excel(written, sheet_name=None)
+    assert list(sheets) == list(schema.TABLES)
+    assert len(sheets["percentiles"]) == len(found.tables["percentiles"])
+    assert sheets["runs"].loc[0, "job"] == "'=1+1"
+    with pytest.raises(InputError, match=r"ends in \.xlsx"):
+        found.to_excel(tmp_path / "all.xls")
+
+
+def test_a_notebook_shows_text_of_others_as_text() -> None:
+    found = az.read(OUTPUT)
+    evil = found.tables["runs"].assign(job="<script>alert(1)</script>")
+    shown = type(found)(found.tables | {"runs": evil})._repr_html_()
+    assert "<script>" not in shown and "&lt;script&gt;" in shown
+    assert len(found.overview()) == 2  # reads and writes
+
+
+def test_an_emulated_disk_has_the_size_and_an_address(tmp_path: Path) -> None:
+    with az.emulate("Standard_D4as_v5", ["P30:None"]) as lab:
+        assert lab.sizes == {"P30:None": 2**40}
+        assert lab.uri("P30:None").startswith("nbd+unix://")

@@ -1,0 +1,161 @@
+"""The wheel and the source package: what they hold, equal bytes, and a stranger's use of them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.metadata import Metadata
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+UV = shutil.which("uv") or str(ROOT / ".tools" / "uv" / "bin" / "uv")
+EXTRA = re.compile(r"this needs the extra 'notebooks' of azbench, .* pip install 'azbench\[notebooks\]'")
+
+
+def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    known = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.run(command, cwd=cwd, env=known, capture_output=True, text=True, check=False)
+
+
+def built(kind: str, source: Path, folder: Path) -> Path:
+    """A package that is made of a source tree."""
+    done = run(sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", folder, cwd=source)
+    assert done.returncode == 0, done.stderr
+    (made,) = folder.iterdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
+
+
+def test_the_wheel_from_the_source_package_has_the_same_bytes(
+    wheel: Path, sdist: Path, tmp_path: Path
+) -> None:
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = tmp_path.iterdir()
+    for file in tree.rglob("*"):
+        os.utime(file, (10**9, 10**9))
+    again = built("wheel", tree, tmp_path / "again")
+    assert again.name == wheel.name
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_the_wheel_holds_the_library_and_what_is_found_by_name(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (described,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+        about = Metadata.from_email(archive.read(described), validate=True)
+    for part in (
+        "notebooks/report.ipynb",
+        "campaigns/ultra-disk.yaml",
+        "datasets/ultra-disk-2019/manifest.json",
+    ):
+        assert f"azbenchlib/share/{part}" in names
+    homes = {name.split("/")[0] for name in names}
+    assert homes == {"azbenchlib", described.split("/")[0]}  # no tests, nothing of this checkout beside
+    assert {"notebooks", "docs", "dev"} <= set(about.provides_extra or ())
+    assert about.description_content_type == "text/markdown" and about.license_expression == "Apache-2.0"
+    assert wheel.stat().st_size < 5 * 2**20
+
+
+def needed(extra: str) -> set[str]:
+    """The packages that azbench needs with an extra, with all that these need."""
+    found: set[str] = set()
+    todo = [Requirement(text) for text in metadata.requires("azbench") or ()]
+    todo = [need for need in todo if need.marker is None or need.marker.evaluate({"extra": extra})]
+    while todo:
+        need = todo.pop()
+        name = canonicalize_name(need.name)
+        if name not in found and (
+            need.marker is None or need.extras or need.marker.evaluate({"extra": extra})
+        ):
+            found.add(name)
+            more = [Requirement(text) for text in metadata.requires(name) or ()]
+            extras = [*need.extras, ""]
+            todo += [
+                m for m in more if m.marker is None or any(m.marker.evaluate({"extra": e}) for e in extras)
+            ]
+    return found
+
+
+def installed(place: Path, package: Path, extra: str = "") -> Path:
+    """An empty environment with a package and what it needs, as the lock has it; its command line."""
+    names = needed(extra)
+    entries = re.split(r"\n(?=\S)", (ROOT / "requirements.lock").read_text())
+    own = [entry for entry in entries if entry.partition("==")[0] in names]
+    pinned = place.with_suffix(".txt")
+    pinned.write_text("\n".join(own))
+    python = place / "bin" / "python"
+    done = run(UV, "venv", "--quiet", "--python", sys.executable, place, cwd=place.parent)
+    assert done.returncode == 0, done.stderr
+    for offline in (["--offline"], []):  # the set-up has fetched all of it, unless its cache is gone
+        done = run(UV, "pip", "sync", "--quiet", *offline, "--python", python, pinned, cwd=place.parent)
+        if done.returncode == 0:
+            break
+    assert done.returncode == 0, done.stderr
+    done = run(UV, "pip", "install", "--no-deps", "--offline", "--python", python, package, cwd=place.parent)
+    assert done.returncode == 0, done.stderr
+    return place / "bin" / "azbench"
+
+
+def test_the_core_alone_does_its_work_and_names_the_extra_for_the_rest(wheel: Path, tmp_path: Path) -> None:
+    azbench = installed(tmp_path / "core", wheel)
+    shutil.copy(ROOT / "tests" / "data" / "fio" / "randrw.json", tmp_path)
+    for line in (
+        "read randrw.json",
+        "verdict randrw.json --vm Standard_E8ds_v4 --disk P30",
+        "limits --vm Standard_E8ds_v4 --disk temp",
+        "cost --vm Standard_D4as_v5 --disk P30 --region westeurope",
+        "advise --iops 6000 --size 1TiB --region westeurope",
+        "compare azure-local-disks-2020:E8ds_v4-os-none azure-local-disks-2020:E8ds_v4-temp --undecided ok",
+        "plan ultra-disk",
+    ):
+        done = run(azbench, *line.split(), cwd=tmp_path)
+        assert done.returncode == 0 and done.stdout, f"{line}: {done.stderr}"
+    for line in ("report randrw.json", "learn", "run --target local"):
+        done = run(azbench, *line.split(), cwd=tmp_path)
+        assert done.returncode == 2 and EXTRA.search(done.stderr), f"{line}: {done.stderr}"
+    told = run(azbench, "doctor", cwd=tmp_path).stdout
+    assert re.search(r"absent +extra notebooks", told) and re.search(r"ok +Python packages", told)
+
+
+@pytest.mark.fio
+def test_a_stranger_gets_from_the_tutorial_to_a_report(wheel: Path, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "tutorial.md").read_text()
+    azbench = installed(tmp_path / "whole", wheel, "notebooks")
+    for name, content in re.findall(r'^```\w+ title="([\w.]+)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).write_text(content)
+    lines = [
+        line
+        for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+    ]
+    assert len(lines) > 8
+    said = {}
+    for line in lines:
+        program, *arguments = [word.strip('"') for word in line.split()]
+        assert program == "azbench"
+        done = run(azbench, *arguments, cwd=tmp_path)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        said[line] = done.stdout
+    assert "Bound by latency at this queue depth" in said["azbench verdict p30"]
+    assert "the disk's IOPS limit" in said["azbench verdict p30"]
+    assert "vm_uncached_iops" in said["azbench verdict p40"]
+    for name in ("report.html", "report.pdf"):
+        assert (tmp_path / "reports" / "p30" / name).stat().st_size > 50_000

@@ -1,0 +1,81 @@
+"""The documentation as a site: it is built without a warning, needs no network, and its Python runs."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from playwright.sync_api import Browser, expect
+
+import azbenchlib
+
+ROOT = Path(__file__).parents[1]
+QUIET = {"NO_MKDOCS_2_WARNING": "1"}  # of the theme, about a later version of MkDocs
+
+
+class _Settings(yaml.SafeLoader):
+    """A safe loader that takes any tag as nothing."""
+
+
+_Settings.add_multi_constructor("", lambda *_: None)
+SETTINGS = yaml.load((ROOT / "mkdocs.yml").read_text(), _Settings)  # noqa: S506  a safe loader
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [Path(sys.executable).parent / "mkdocs", "build", "--quiet", "--strict", "--site-dir", folder],
+        cwd=ROOT, env={**os.environ, **QUIET}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.strip()) == (0, "")
+    return folder
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = {page for section in SETTINGS["nav"] for pages in section.values() for page in _pages(pages)}
+    assert listed == {path.name for path in (ROOT / "docs").glob("*.md")}
+
+
+def _pages(entries: list[dict[str, str]]) -> list[str]:
+    return [page for entry in entries for page in entry.values()]
+
+
+def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
+    loads = re.compile(r"<(?:script|img|iframe)[^>]*\ssrc=\"?(https?:[^\s\">]+)|<link[^>]*rel=\"?(?:stylesheet|preconnect)[^>]*href=\"?(https?:[^\s\">]+)")  # fmt: skip  # noqa: E501
+    for page in site.glob("*.html"):
+        assert loads.findall(page.read_text()) == [], page.name
+    assert (site / "example" / "report.html").is_file()
+    assert (site / "search" / "search_index.js").is_file()  # found without a server
+
+
+def test_the_search_works_from_a_folder_without_a_server(site: Path, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto((site / "tutorial.html").as_uri())
+    page.keyboard.press("/")
+    page.wait_for_function("typeof __index === 'object'")
+    page.keyboard.type("credits")
+    expect(page.locator(".md-search-result__meta")).to_contain_text("matching documents")
+    expect(page.locator(".md-search-result__link").first).to_be_visible()
+    page.close()
+
+
+def test_what_the_api_promises_is_documented_and_there(site: Path) -> None:
+    page = (site / "api.html").read_text()
+    for name in azbenchlib.__all__:
+        if name not in ("__version__", "Report"):
+            assert getattr(azbenchlib, name) is not None
+            assert name in page
+
+
+def test_the_python_of_the_pages_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert found
+    for code in found:
+        exec(compile(code, "api.md", "exec"), {})  # noqa: S102  our own document
