@@ -87,7 +87,8 @@ def test_the_python_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text())
-    missing = [target for target in targets if not (page.parent / target).exists()]
+    added = re.findall(r'"(example/[^"]+)"', (ROOT / "scripts" / "site_examples.py").read_text())
+    missing = [name for name in targets if not (page.parent / name).exists() and name not in added]
     assert missing == []
 
 
