@@ -5,13 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from azbenchlib.dataset.dataset import Dataset
+    from azbenchlib.lake.lake import Lake
     from azbenchlib.views.report import Report
 
     __version__: str
 
-__all__ = ["Dataset", "Report", "__version__"]
+__all__ = ["Dataset", "Lake", "Report", "__version__"]
 
-_HOMES = {"Dataset": "azbenchlib.dataset.dataset", "Report": "azbenchlib.views.report"}
+_HOMES = {
+    "Dataset": "azbenchlib.dataset.dataset",
+    "Lake": "azbenchlib.lake.lake",
+    "Report": "azbenchlib.views.report",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -71,8 +71,7 @@ def _lacks(own: pd.Series, parts: pd.Series, moved: pd.DataFrame, keys: list[pd.
 def _moved(tables: Tables) -> pd.DataFrame:
     """What each run did in all its directions, by run_id: measured (at all), ios, iops (NA: not told)."""
     results = tables["results"]
-    apart = results["run_id"].isin(results.loc[results["ddir"] != "mixed", "run_id"])
-    rows = results[(results["ddir"] != "mixed") | ~apart]
+    rows = results[counts_once(results)]
     done = rows.groupby("run_id")[["ios", "iops"]].sum(skipna=False).astype("Float64")
     timed = pd.Index(tables["percentiles"]["run_id"].unique())
     return (
@@ -82,6 +81,12 @@ def _moved(tables: Tables) -> pd.DataFrame:
         .fillna({"measured": False})
         .astype({"measured": bool})
     )
+
+
+def counts_once(rows: pd.DataFrame) -> pd.Series:
+    """Which rows of a table with run_id and ddir sum no others: mixed only where a run has nothing else."""
+    mixed = rows["ddir"] == "mixed"
+    return ~(mixed & rows["run_id"].isin(rows.loc[~mixed, "run_id"]))
 
 
 def at_once(runs: pd.DataFrame, together: Sequence[str] = TOGETHER_COLUMNS) -> pd.Series:
