@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from azbenchlib.api import compare, emulate, judge, price, read, write_report
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.lab.lab import Lab
+    from azbenchlib.lake.lake import Lake
     from azbenchlib.views.report import Report
 
     __version__: str
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Dataset",
     "Lab",
+    "Lake",
     "Report",
     "__version__",
     "compare",
@@ -28,6 +30,7 @@ _API = "azbenchlib.api"
 _HOMES = {
     "Dataset": "azbenchlib.dataset.dataset",
     "Lab": "azbenchlib.lab.lab",
+    "Lake": "azbenchlib.lake.lake",
     "Report": "azbenchlib.views.report",
     **dict.fromkeys(("compare", "emulate", "judge", "price", "read", "write_report"), _API),
 }

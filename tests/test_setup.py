@@ -22,6 +22,7 @@ LOCK = (ROOT / "requirements.lock").read_text()
 CONDA_NAMES = {
     "jupyter_client": "jupyter-client",
     "matplotlib-base": "matplotlib",
+    "python-duckdb": "duckdb",
 }  # conda-forge's name -> PyPI's
 CONDA_ONLY = {"python", "pip", "fio", "make"}
 

@@ -91,7 +91,8 @@ def _lack(own: Sequence[_Moved], parts: Sequence[_Moved]) -> bool:
 def _moved(tables: Tables) -> dict[str, _Moved]:
     """What each run did that was measured at all, by run_id."""
     done: dict[str, list[Row]] = {run_id: [] for run_id in tables["percentiles"]["run_id"].unique()}
-    for row in directions(schema.records(tables["results"][["run_id", "ddir", "ios", "iops"]])):
+    results = tables["results"]
+    for row in schema.records(results.loc[counts_once(results), ["run_id", "ios", "iops"]]):
         done.setdefault(row["run_id"], []).append(row)
     return {
         run_id: (sum_known([row["ios"] for row in rows]), sum_known([row["iops"] for row in rows]))
@@ -99,10 +100,12 @@ def _moved(tables: Tables) -> dict[str, _Moved]:
     }
 
 
-def directions(rows: Sequence[Row]) -> list[Row]:
-    """Rows of single directions; the mixed one only where a run has nothing else, for it sums the others."""
-    apart = {row["run_id"] for row in rows if row["ddir"] != "mixed"}
-    return [row for row in rows if row["ddir"] != "mixed" or row["run_id"] not in apart]
+def counts_once(rows: pd.DataFrame) -> pd.Series:
+    """Which rows of a table with run_id and ddir sum no others: mixed only where a run has nothing else."""
+    mixed = rows["ddir"] == "mixed"
+    if not mixed.any():
+        return ~mixed
+    return ~(mixed & rows["run_id"].isin(rows.loc[~mixed, "run_id"]))
 
 
 def at_once(runs: pd.DataFrame, together: Sequence[str] = TOGETHER_COLUMNS) -> pd.Series:

@@ -87,7 +87,8 @@ def merge(
     runs["at_once"] = concurrency.at_once(runs, side_by_side)
     place = runs[["run_id", "group", "at_once"]]
     names = ("results", "latency", "percentiles", "bins")
-    results, latency, told, bins = (_apart(tables[name].merge(place, on="run_id")) for name in names)
+    rows = (tables[name].merge(place, on="run_id") for name in names)
+    results, latency, told, bins = (one[concurrency.counts_once(one)] for one in rows)
     bins = once(bins)
     _check_bins(told, results, bins, runs)
     parts = (
@@ -118,12 +119,6 @@ def _single(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     if runs.empty:
         raise InputError("there is no run to merge")
     return runs
-
-
-def _apart(rows: pd.DataFrame) -> pd.DataFrame:
-    """Without directions that sum the others of their run."""
-    apart = set(rows.loc[rows["ddir"] != "mixed", "run_id"])
-    return rows[(rows["ddir"] != "mixed") | ~rows["run_id"].isin(apart)]
 
 
 def _check_sizes(runs: pd.DataFrame, by: Sequence[str]) -> None:

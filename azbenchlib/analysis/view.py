@@ -124,25 +124,29 @@ class View:
         rows = self._tables[name]
         return rows[rows["run_id"].isin(self.runs)] if len(rows) else rows
 
-    def rows(self, name: str) -> list[Row]:
+    def rows(self, name: str) -> Sequence[Row]:
         """The rows of a table that belong to these runs, as plain values."""
-        table = self._tables[name]
-        return [row for row in schema.records(table) if row["run_id"] in self.runs] if len(table) else []
+        return schema.records(self.table(name))
+
+    def single(self, name: str) -> Sequence[Row]:
+        """As :meth:`rows`, without directions that sum the others of their run."""
+        table = self.table(name)
+        return schema.records(table[concurrency.counts_once(table)])
 
     @cached_property
-    def results(self) -> list[Row]:
+    def results(self) -> Sequence[Row]:
         """Results of each direction; mixed only where a run has nothing else, for it sums the others."""
-        return concurrency.directions(self.rows("results"))
+        return self.single("results")
 
     @cached_property
-    def latency(self) -> list[Row]:
+    def latency(self) -> Sequence[Row]:
         """The table latency."""
         return self.rows("latency")
 
     @cached_property
-    def counted(self) -> list[Row]:
+    def counted(self) -> Sequence[Row]:
         """Latencies without mixed sums; a missing n is that of the bins, or of the I/Os done."""
-        rows = concurrency.directions(self.latency)
+        rows = self.single("latency")
         if all(row["n"] is not None for row in rows):
             return rows
         bins = self.table("bins")

@@ -36,7 +36,11 @@ BROWSERS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
 # The extras of azbench for those who use it, and what there is not without each.
-EXTRAS = {"notebooks": "no reports, notebooks, figures and lessons"}
+EXTRAS = {
+    "notebooks": "no reports, notebooks, figures and lessons",
+    "lake": "no queries of a lake, and no lake in Azure",
+    "dask": "no reading and merging on a Dask cluster",
+}
 _PATIENCE_S = 20
 
 # The command that installs a package, by the package manager that is there; the first that is wins.

@@ -20,6 +20,7 @@ from azbenchlib.cli import (
     cost,
     examples,
     lab,
+    lake,
     learn,
     limits,
     measuring,
@@ -41,6 +42,8 @@ app = typer.Typer(
 )
 for verb in (
     reading.read,
+    lake.collect,
+    lake.query,
     measuring.plan,
     measuring.run,
     measuring.status,

@@ -6,6 +6,8 @@ import typer
 
 EXAMPLES = {
     "read": "azbench read results/*.json --format csv",
+    "collect": "azbench collect results/ -o lake --setup e8ds-p30",
+    "query": "azbench query lake --percentiles 50,99 --by setup_id,day,ddir",
     "plan": "azbench plan campaigns/ultra-disk.yaml",
     "run": "azbench run campaigns/ultra-disk.yaml --quick",
     "status": "azbench status datasets/ultra-disk",

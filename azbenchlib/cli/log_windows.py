@@ -32,7 +32,7 @@ def show(names: Sequence[str], window: str, percentiles: str, log_unit: str | No
     InputError
         When one of these is something else, or no log has percentiles.
     """
-    width_ms, wanted = _width_ms(window), _numbers(percentiles)
+    width_ms, wanted = _width_ms(window), numbers(percentiles)
     if log_unit not in (None, "us", "ns"):
         raise InputError(f"log unit '{log_unit}' is not one of: us, ns")
     from azbenchlib.dataset.log_windows import read_windows  # loads numpy
@@ -63,7 +63,14 @@ def _width_ms(window: str) -> int:
     return int(width_ms)
 
 
-def _numbers(percentiles: str) -> list[float]:
+def numbers(percentiles: str) -> list[float]:
+    """Percentiles as they are written on the command line.
+
+    Raises
+    ------
+    InputError
+        When one is no number.
+    """
     try:
         return list(dict.fromkeys(float(part) for part in percentiles.split(",")))
     except ValueError:

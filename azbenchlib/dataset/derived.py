@@ -68,7 +68,7 @@ def derived(
             f"Outputs as they were found{_within(named, files)}: {_amount(count, 'file')} with "
             f"{_amount(len(runs), 'run')}."
         ),
-        measured=_measured(runs["started_at"].fillna(runs["ended_at"])),
+        measured=_measured(days_of(runs)),
         setups=setups,
         group_by=by,
         tools=_tools(runs),
@@ -125,14 +125,20 @@ def _within(named: Sequence[str], files: Mapping[str, Path]) -> str:
     return f" in {inside.rstrip('/')}/" if inside not in ("", ".", "/") else ""
 
 
-def _measured(moments: pd.Series) -> str:
-    """The day of the runs (in UTC), or the first and the last."""
-    told = pd.to_datetime(moments.dropna(), errors="coerce", utc=True, format="ISO8601").dropna()
-    days = sorted(told.dt.strftime("%Y-%m-%d").unique())
-    if not days:
+def days_of(runs: pd.DataFrame) -> pd.Series:
+    """The day in UTC, ISO 8601, on which each run began, or was written; NA where neither is told."""
+    moments = runs["started_at"].fillna(runs["ended_at"])
+    told = pd.to_datetime(moments, errors="coerce", utc=True, format="ISO8601")
+    return told.dt.strftime("%Y-%m-%d").astype(schema.TEXT)
+
+
+def _measured(days: pd.Series) -> str:
+    """The day of the runs, or the first and the last."""
+    told = sorted(days.dropna().unique())
+    if not told:
         return "day not stated"
-    known = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    return f"{known}, as far as is stated" if moments.isna().any() else known
+    known = told[0] if len(told) == 1 else f"{told[0]} to {told[-1]}"
+    return f"{known}, as far as is stated" if days.isna().any() else known
 
 
 def _tools(runs: pd.DataFrame) -> dict[str, str]:

@@ -37,7 +37,8 @@ from azbenchlib.formats.source import LARGEST_SOURCE, Source
 class Format:
     """One entry of the list; `needs_beside`: a file of it is read with the JSON that lies beside it.
 
-    `is_binary`: it is no text, or can be.
+    `is_binary`: it is no text, or can be. `tells_of_others`: it speaks of runs whose outputs may lie beside
+    it.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Format:
     read: Callable[[Source, Beside | None], Records]
     needs_beside: bool = False
     is_binary: bool = False
+    tells_of_others: bool = False
 
 
 _TEXT = Format(name="fio text", sniff=fio_text.sniff, read=lambda source, _: fio_text.read_fio_text(source))
@@ -54,6 +56,7 @@ _SHEETS = Format(
     sniff=iozone_sheets.sniff,
     read=lambda source, _: iozone_sheets.read_iozone_sheets(source),
     is_binary=True,
+    tells_of_others=True,
 )
 
 FORMATS = (
@@ -64,6 +67,7 @@ FORMATS = (
         name="fio job file",
         sniff=fio_jobfile.sniff,
         read=lambda source, _: fio_jobfile.read_fio_jobfile(source),
+        tells_of_others=True,
     ),
     Format(name="fio log", sniff=fio_log_lines.sniff, read=fio_log.read_fio_log, needs_beside=True),
     Format(

@@ -1,0 +1,128 @@
+"""What is read at once on the way into a lake, and what of it is new.
+
+Most outputs tell everything of themselves and are read by the hundred. A log belongs to a run that another
+file of its folder tells of, and so do job files and the spreadsheets of iozone: a folder with such a file is
+read as a whole whenever one of its files is new. A dataset is read by itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from azbenchlib.dataset import manifest
+from azbenchlib.dataset.files import Obstacle
+from azbenchlib.dataset.names import MANIFEST_FILE, RAW
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
+
+_AT_ONCE = 250  # outputs that are read together
+
+Item = TypeVar("Item")
+File = tuple[Path, str]  # where it is, and the name it goes by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """What a look at a file tells.
+
+    Attributes
+    ----------
+    file : tuple of Path and str
+    sha256 : str
+        Empty where it cannot be read.
+    alone : bool
+        Whether it tells everything of itself.
+    why_not : str
+        Why it cannot be read.
+    """
+
+    file: File
+    sha256: str = ""
+    alone: bool = True
+    why_not: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputBatch:
+    """Outputs that are read at once, or a dataset folder; with the sha256 of each file."""
+
+    files: tuple[File, ...] = ()
+    dataset: Path | None = None
+    hashes: Mapping[str, str] = field(default_factory=dict)  # by the name that a file goes by
+
+
+def look(files: Sequence[File]) -> list[Looked]:
+    """Look at files: what their content hashes to, and whether they tell everything of themselves."""
+    return [_look(file) for file in files]
+
+
+def _look(file: File) -> Looked:
+    source = Source(file[1], file=file[0])
+    try:
+        fmt = registry.recognise(source)
+        return Looked(
+            file=file, sha256=source.sha256, alone=not (fmt and (fmt.needs_beside or fmt.tells_of_others))
+        )
+    except OSError as error:
+        return Looked(file=file, why_not=error.strerror or str(error))
+
+
+def chunks(items: Sequence[Item], count: int) -> Iterator[Sequence[Item]]:
+    """Items, so many at a time."""
+    return (items[begin : begin + count] for begin in range(0, len(items), count))
+
+
+def batches_of(looked: Iterable[Looked], known: set[str]) -> list[OutputBatch]:
+    """The batches with something new.
+
+    Parameters
+    ----------
+    looked : iterable of Looked
+        Files that can be read.
+    known : set of str
+        The sha256 of what is there already.
+    """
+    folders: dict[Path, list[Looked]] = defaultdict(list)
+    for one in looked:
+        folders[one.file[0].parent].append(one)
+    batches: list[OutputBatch] = []
+    single: dict[str, Looked] = {}
+    for mine in folders.values():
+        new = [one for one in mine if one.sha256 not in known]
+        if all(one.alone for one in mine):
+            for one in new:
+                single.setdefault(one.sha256, one)  # a copy counts once
+        elif new:
+            batches.append(_batch(mine))
+    alone = list(single.values())
+    return batches + [_batch(some) for some in chunks(alone, _AT_ONCE)]
+
+
+def batch_of_dataset(folder: Path, known: set[str]) -> OutputBatch | None:
+    """A dataset folder as a batch; None where it is known as it stands, with its manifest.
+
+    Raises
+    ------
+    InputError
+        When its manifest is wrong.
+    """
+    manifest.load(folder)
+    files = [folder / MANIFEST_FILE, *manifest.files(folder / RAW)]
+    hashes = {file.relative_to(folder).as_posix(): manifest.sha256(file) for file in files}
+    return None if known.issuperset(hashes.values()) else OutputBatch(dataset=folder, hashes=hashes)
+
+
+def _batch(looked: Sequence[Looked]) -> OutputBatch:
+    return OutputBatch(
+        files=tuple(one.file for one in looked),
+        hashes={Source(one.file[1]).path: one.sha256 for one in looked},
+    )
+
+
+def not_read(looked: Iterable[Looked]) -> dict[Path, Obstacle]:
+    """The files that cannot be read, and why."""
+    return {one.file[0]: Obstacle(one.why_not) for one in looked if one.why_not}

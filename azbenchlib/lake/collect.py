@@ -1,0 +1,238 @@
+"""Outputs into a lake: looked at, read and written by several processes, each output once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from azbenchlib.analysis import concurrency
+from azbenchlib.analysis.percentiles import once
+from azbenchlib.core import schema
+from azbenchlib.core.findings import Code, Finding
+from azbenchlib.dataset import manifest
+from azbenchlib.dataset.derived import days_of, worth_keeping
+from azbenchlib.dataset.files import Obstacle
+from azbenchlib.dataset.from_raw import read_folder, read_loose
+from azbenchlib.dataset.inputs import datasets_within, outputs_at
+from azbenchlib.dataset.names import MANIFEST_FILE, same_place, sorted_out
+from azbenchlib.dataset.read import Tables, stack
+from azbenchlib.lake import parts
+from azbenchlib.lake.batches import Looked, OutputBatch, batch_of_dataset, batches_of, chunks, look, not_read
+from azbenchlib.lake.parts import BY_RUN, DAY, IS_COUNTED, WITH_COUNTED
+from azbenchlib.lake.place import LakePlace
+from azbenchlib.lake.workers import Workers
+from azbenchlib.model.disk_row import OF_SETUP
+
+_LOOKED_AT_ONCE = 2000  # files; fewer take less time than the start of a process
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collected:
+    """What was added to a lake.
+
+    Attributes
+    ----------
+    outputs : int
+        Files with figures that were added.
+    runs : int
+        Rows of the table runs that were added.
+    there_already : int
+        Files whose content the lake had.
+    findings : DataFrame
+        What is to be said of whole files, such as that one could not be read.
+    """
+
+    outputs: int
+    runs: int
+    there_already: int
+    findings: pd.DataFrame
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Added:
+    """What one batch added."""
+
+    outputs: int = 0
+    runs: int = 0
+    findings: pd.DataFrame
+
+
+def collect(
+    place: LakePlace,
+    names: Sequence[str | Path],
+    workers: Workers,
+    *,
+    setup_id: str | None = None,
+    log_unit: str | None = None,
+    progress: Progress = lambda done, of: None,
+) -> Collected:
+    """Add outputs to a lake, which is made where there is none.
+
+    Parameters
+    ----------
+    place : LakePlace
+    names : sequence of str or path-like
+        Outputs, folders or trees of them, and datasets by name or folder.
+    workers : Workers
+        The processes that read.
+    setup_id : str, optional
+        What to call the setup of outputs that state none. Those of a dataset are called DATASET/SETUP.
+    log_unit : {"us", "ns"}, optional
+        Unit of the latencies in fio logs that no output of their run lies beside.
+    progress : callable, optional
+        Called with the batches that are done and how many there are.
+
+    Raises
+    ------
+    InputError
+        When there is no such output, or the place is no lake.
+    OutputError
+        When the lake cannot be written.
+    """
+    folders, loose = sorted_out(names)
+    parts.found_lake(place)
+    there = parts.parts_of(place)
+    known = parts.collected(there)
+    within = datasets_within(loose.values())
+    datasets = [
+        *folders.values(),
+        *(one for one in within if not any(same_place(one, f) for f in folders.values())),
+    ]
+    good, left_out = outputs_at(list(loose.values()), within) if loose else ([], {})
+    looked = _all_looked(good, workers)
+    left_out |= not_read(looked)
+    readable = [one for one in looked if not one.why_not]
+    batches = batches_of(readable, known)
+    of_datasets, refused = _batches_of_datasets(datasets, place, there)
+    batches += of_datasets
+    task = partial(_add, place, setup_id, log_unit)
+    findings = [read_loose([], log_unit, left_out)["findings"], refused]
+    added = []
+    for done, (batch, result) in enumerate(workers.map(task, batches), 1):
+        added.append(_lost(batch) if result is None else result)
+        progress(done, len(batches))
+    return Collected(
+        outputs=sum(one.outputs for one in added),
+        runs=sum(one.runs for one in added),
+        there_already=sum(one.sha256 in known for one in readable),
+        findings=stack("findings", [*findings, *(one.findings for one in added)]),
+    )
+
+
+def _all_looked(files: Sequence[tuple[Path, str]], workers: Workers) -> list[Looked]:
+    found: list[Looked] = []
+    for some, result in workers.map(look, list(chunks(files, _LOOKED_AT_ONCE))):
+        found += look(some) if result is None else result
+    return found
+
+
+def _batches_of_datasets(
+    folders: Iterable[Path], place: LakePlace, there: Sequence[parts.PartRecord]
+) -> tuple[list[OutputBatch], pd.DataFrame]:
+    """The datasets with something new, and findings on those whose setups the lake knows as other ones."""
+    known, setups = parts.collected(there), parts.known_setups(place, there)
+    batches, refused = [], []
+    for folder in folders:
+        batch = batch_of_dataset(folder, known)
+        if batch is None:
+            continue
+        for name, told in _facts(folder).items():
+            if setups.setdefault(parts.setup_folder(name), told) != told:
+                what = f"{folder}: not collected: the lake knows the setup {name} with other facts"
+                advice = f"Change the name of the dataset in its {MANIFEST_FILE}"
+                refused.append(Finding.of(Code.NOT_READ, what, advice, source_path=str(folder)).row())
+                break
+        else:
+            batches.append(batch)
+    return batches, schema.frame("findings", refused)
+
+
+def _facts(folder: Path) -> dict[str, str]:
+    """What a dataset tells of each of its setups, as a hash, by the name of the setup in a lake."""
+    found = manifest.load(folder)
+    tables = found.tables()
+    return {
+        _name_in_lake(found.name, setup_id): parts.facts_hash(
+            [tables[name][tables[name]["setup_id"] == setup_id] for name in ("setups", "disks")]
+        )
+        for setup_id in tables["setups"]["setup_id"]
+    }
+
+
+def _name_in_lake(dataset: str, setup_id: str) -> str:
+    return f"{dataset}/{setup_id}"
+
+
+def _add(place: LakePlace, setup_id: str | None, log_unit: str | None, batch: OutputBatch) -> _Added:
+    """Read a batch and write it as a part; what gives no figures is left for another time."""
+    if batch.dataset is not None:
+        tables, found = read_folder(batch.dataset, log_unit)
+        tables = _renamed(tables, found.name)
+        kept = set(batch.hashes)
+    else:
+        tables = _called(read_loose(batch.files, log_unit, {}), setup_id)
+        kept = set(worth_keeping(tables, {name: Path(name) for name in batch.hashes}))
+    whole_files = tables["findings"][tables["findings"]["run_id"].isna()]
+    if not len(tables["runs"]):
+        return _Added(findings=whole_files)
+    parts.write_part(place, _for_lake(tables), [batch.hashes[name] for name in kept])
+    outputs = len(kept - {MANIFEST_FILE})
+    return _Added(outputs=outputs, runs=len(tables["runs"]), findings=whole_files)
+
+
+def _renamed(tables: Tables, dataset: str) -> Tables:
+    """The tables of a dataset with its name before those of its setups."""
+
+    def named(rows: pd.DataFrame) -> pd.DataFrame:
+        ids = rows[OF_SETUP].map(partial(_name_in_lake, dataset), na_action="ignore")
+        return rows.assign(setup_id=ids.fillna(dataset).astype(schema.TEXT))
+
+    return tables | {name: named(tables[name]) for name in ("runs", "setups", "disks")}
+
+
+def _called(tables: Tables, setup_id: str | None) -> Tables:
+    """The tables with a name for the setup of runs that state none."""
+    runs = tables["runs"]
+    if setup_id is None or not runs[OF_SETUP].isna().any():
+        return tables
+    row = schema.frame("setups", [{"setup_id": setup_id, "environment": "other"}])
+    setups = stack("setups", [tables["setups"], row]).drop_duplicates(OF_SETUP, ignore_index=True)
+    return tables | {"runs": runs.assign(setup_id=runs[OF_SETUP].fillna(setup_id)), "setups": setups}
+
+
+def _for_lake(tables: Tables) -> Tables:
+    """The tables as a lake has them: each row with the day and setup of its run, and whether it counts."""
+    runs = tables["runs"]
+    runs = runs.assign(day=days_of(runs))
+    single = set(runs.loc[concurrency.counted(tables), "run_id"])
+    of_run = runs.drop_duplicates("run_id").set_index("run_id")[[DAY, OF_SETUP]]
+    made: Tables = {}
+    for name, rows in tables.items():
+        if name in BY_RUN and name != "runs":
+            rows = rows.assign(**{key: rows["run_id"].map(of_run[key]).astype(schema.TEXT) for key in of_run})
+        made[name] = runs if name == "runs" else rows
+        if name in WITH_COUNTED:
+            made[name] = made[name].assign(**{IS_COUNTED: _counted(name, made[name], single)})
+    return made
+
+
+def _counted(table: str, rows: pd.DataFrame, single: set[str]) -> pd.Series:
+    """Which rows count what no other row counts."""
+    counts = rows["run_id"].isin(single)
+    if table == "runs":
+        return counts
+    counts &= concurrency.counts_once(rows)
+    return counts & rows.index.isin(once(rows).index) if table == "bins" else counts
+
+
+def _lost(batch: OutputBatch) -> _Added:
+    """The findings on a batch during which every process that read it was ended."""
+    why = Obstacle("each process that read it was ended, perhaps for want of memory")
+    files = {file: why for file, _ in batch.files} or {batch.dataset or Path(): why}
+    return _Added(findings=read_loose([], None, files)["findings"])

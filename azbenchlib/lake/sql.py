@@ -1,0 +1,208 @@
+"""DuckDB over the files of a lake: a view a table, and percentiles of histograms by azbench's own rule.
+
+Names of files and columns are quoted here; the query itself is the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from azbenchlib.core import histogram, schema
+from azbenchlib.core.errors import InputError, MissingToolError
+from azbenchlib.core.units import NS_PER_US
+from azbenchlib.lake.parts import BY_RUN, DAY, IS_COUNTED, WITH_COUNTED
+from azbenchlib.lake.place import Folder, ObjectStore
+from azbenchlib.model.disk_row import OF_SETUP
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+    import pyarrow as pa
+
+_SQL_TYPES = {schema.TEXT: "VARCHAR", schema.INT: "BIGINT", schema.FLOAT: "DOUBLE", schema.BOOL: "BOOLEAN"}
+_NEEDS = "needs DuckDB; get it with: pip install 'azbench[lake]'"
+_MEMORY = "700MiB"  # for what DuckDB holds; the rest goes to a folder of its own, which is removed
+# Histograms of rows with bin_ns and n, added up where the other columns agree; a row a percentile.
+_PERCENTILES_OF = f"""
+CREATE MACRO percentiles_of(named, wanted) AS TABLE
+WITH summed AS (SELECT * EXCLUDE (n), sum(n)::BIGINT AS n FROM query_table(named) GROUP BY ALL),
+whole AS (
+    SELECT * EXCLUDE (bin_ns, n), sum(n)::BIGINT AS n, list({{'bin_ns': bin_ns, 'n': n}}) AS counts
+    FROM summed GROUP BY ALL
+)
+SELECT * EXCLUDE (counts), unnest(wanted)::DOUBLE AS percentile,
+    unnest(percentiles_ns(counts, wanted::DOUBLE[])) / {NS_PER_US}.0 AS lat_us
+FROM whole
+"""
+
+
+@contextmanager
+def connected(
+    place: Folder | ObjectStore, files: Mapping[str, Sequence[str]]
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """DuckDB with the views of a lake, which reads and writes nothing else.
+
+    Parameters
+    ----------
+    place : Folder or ObjectStore
+    files : mapping of str to sequence of str
+        The Parquet files of each table.
+
+    Raises
+    ------
+    MissingToolError
+        When DuckDB is not installed.
+    """
+    try:
+        import duckdb
+        from duckdb import func
+    except ImportError as error:
+        raise MissingToolError(f"a query {_NEEDS}") from error
+    with TemporaryDirectory(prefix="azbench-") as overflow:
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": _MEMORY,
+            "temp_directory": overflow,
+            "preserve_insertion_order": False,
+        }
+        with duckdb.connect(config=settings) as connection:
+            if isinstance(place, ObjectStore):
+                connection.register_filesystem(place.filesystem)
+            connection.create_function(
+                "percentiles_ns",
+                _percentiles_ns,
+                ["STRUCT(bin_ns BIGINT, n BIGINT)[]", "DOUBLE[]"],
+                "BIGINT[]",
+                type=func.ARROW,
+            )
+            connection.execute(_PERCENTILES_OF)
+            for table in schema.TABLES:
+                _add_view(connection, table, [place.path(name) for name in files.get(table, ())])
+            connection.execute(
+                f"CREATE VIEW histograms AS SELECT * EXCLUDE ({IS_COUNTED}) FROM bins WHERE {IS_COUNTED}"
+            )
+            _lock(connection, place, overflow)
+            yield connection
+
+
+def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pd.DataFrame:
+    """The answer to a SELECT, in the dtypes of the schema: whole numbers stay whole beside missing ones.
+
+    Raises
+    ------
+    InputError
+        When it is not one statement that only reads, or DuckDB refuses it; with what DuckDB says.
+    """
+    import duckdb
+
+    try:
+        statements = connection.extract_statements(query)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise InputError("a query is one SELECT; a lake is changed by azbench collect alone")
+        return _frame(connection.sql(statements[0].query).arrow().read_all())
+    except duckdb.Error as error:
+        raise InputError(f"the query cannot be carried out: {_first_sentence(error)}") from error
+
+
+def merged_histograms(
+    connection: duckdb.DuckDBPyConnection, by: Sequence[str], of_runs: Sequence[str]
+) -> pd.DataFrame:
+    """All histograms, added up: the columns `by`, of which runs alone has `of_runs`; bin_ns, n."""
+    told = ", ".join(map(identifier, ["run_id", *of_runs]))
+    joined = f"JOIN (SELECT {told} FROM runs) USING (run_id)" if of_runs else ""
+    columns = ", ".join(map(identifier, [*by, "bin_ns"]))
+    query = f"SELECT {columns}, sum(n)::BIGINT AS n FROM histograms {joined} GROUP BY ALL"
+    return _frame(connection.sql(query).arrow().read_all())
+
+
+def _frame(answered: pa.Table) -> pd.DataFrame:
+    """A table of Arrow; sums of whole numbers, which DuckDB has with 38 digits, as numbers of 64 bits."""
+    import pandas as pd
+    import pyarrow as pa
+
+    whole = pa.decimal128(38, 0)
+    kinds = [pa.int64() if one.type == whole else one.type for one in answered.schema]
+    names = [one.name for one in answered.schema]
+    with suppress(pa.ArrowInvalid):  # one that has more digits stays as it is
+        answered = answered.cast(pa.schema(list(zip(names, kinds, strict=True))))
+    dtypes = {pa.string(): pd.StringDtype(), pa.bool_(): pd.BooleanDtype(), pa.float64(): pd.Float64Dtype()}
+    dtypes |= dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), pd.Int64Dtype())
+    found: pd.DataFrame = answered.to_pandas(types_mapper=dtypes.get)
+    return found
+
+
+def identifier(name: str) -> str:
+    """A name of a column, quoted."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text_literal(text: str) -> str:
+    """A text, quoted."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _first_sentence(error: Exception) -> str:
+    """What DuckDB says, without the picture of the query and without a traceback of ours."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(("LINE ", "^", "At:", "File "))]
+    ours = [line for line in told if "InputError:" in line]
+    return ours[-1].split("InputError:")[-1].strip() if ours else " ".join(told[:3])
+
+
+def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -> None:
+    """A view of a table; a run that several parts hold is there once."""
+    columns = _columns(table)
+    if not files:
+        empty = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns.items())
+        connection.execute(f"CREATE VIEW {table} AS SELECT {empty} WHERE false")
+        return
+    listed = ", ".join(map(text_literal, files))
+    rows = f"read_parquet([{listed}], hive_partitioning = true, hive_types_autocast = false, filename = true)"
+    names = ", ".join(columns)
+    key = ", ".join(schema.TABLES[table].key)
+    if table not in BY_RUN:
+        view = f"SELECT DISTINCT ON ({key}) {names} FROM {rows} ORDER BY {key}, filename"
+    elif table in ("findings", "published"):  # of which several may have one key
+        view = f"SELECT DISTINCT {names} FROM {rows}"
+    else:
+        if table == "runs":
+            connection.execute(
+                f"CREATE TEMP TABLE shared AS SELECT run_id FROM {rows} GROUP BY run_id HAVING count(*) > 1"
+            )
+        several = connection.execute("SELECT count(*) FROM shared").fetchone()
+        view = f"SELECT {names} FROM {rows}"
+        if several and several[0]:
+            once = f"SELECT DISTINCT ON ({key}) {names} FROM {rows} WHERE run_id IN (FROM shared)"
+            view += f" WHERE run_id NOT IN (FROM shared) UNION ALL ({once} ORDER BY {key}, filename)"
+    connection.execute(f"CREATE VIEW {table} AS {view}")
+
+
+def _columns(table: str) -> dict[str, str]:
+    """The columns of a view with their types."""
+    told = {name: _SQL_TYPES[column.dtype] for name, column in schema.TABLES[table].columns.items()}
+    of_run = {DAY: "VARCHAR", OF_SETUP: "VARCHAR"} if table in BY_RUN else {OF_SETUP: "VARCHAR"}
+    return told | of_run | ({IS_COUNTED: "BOOLEAN"} if table in WITH_COUNTED else {})
+
+
+def _lock(connection: duckdb.DuckDBPyConnection, place: Folder | ObjectStore, overflow: str) -> None:
+    """From here on, no query reads or writes other files, loads an extension or changes a setting."""
+    allowed = ", ".join(text_literal(f"{one.rstrip('/')}/") for one in (place.path(""), str(Path(overflow))))
+    connection.execute(f"SET allowed_directories = [{allowed}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _percentiles_ns(counts: Any, wanted: Any) -> Any:
+    """Nearest ranks of each histogram (arrays of Arrow), by :func:`azbenchlib.core.histogram.percentile`."""
+    import pyarrow as pa
+
+    found = []
+    for own, percentiles in zip(counts, wanted, strict=True):
+        bins = own.values
+        n = bins.field("n")
+        told = histogram.percentile(bins.field("bin_ns"), n, percentiles.as_py())
+        found.append(told.tolist())
+    return pa.array(found, pa.list_(pa.int64()))
