@@ -15,12 +15,15 @@ from azbenchlib.azure.catalog.lookup import (
     vm,
     vm_sizes,
 )
+from azbenchlib.azure.catalog.regional import offers
 from azbenchlib.azure.catalog.rows import (
     LIMITS,
     OVER_NVME,
     CatalogSource,
     Limit,
+    Offer,
     ProvisionedRules,
+    RegionalOffer,
     TierRow,
     VmRow,
 )
@@ -30,10 +33,13 @@ __all__ = [
     "OVER_NVME",
     "CatalogSource",
     "Limit",
+    "Offer",
     "ProvisionedRules",
+    "RegionalOffer",
     "TierRow",
     "VmRow",
     "disk_tier",
+    "offers",
     "provisioned_rules",
     "provisioned_skus",
     "source",

@@ -69,6 +69,10 @@ def vm(size: str, as_of: date | str | None = None) -> VmRow:
         ephemeral_os=_bool(own.get("ephemeral_os")),
         ephemeral_placements=_names(own.get("ephemeral_placements")),
         interface=_names(own.get("interface")),
+        architecture=own.get("architecture"),
+        gpus=_int(own.get("gpus")),
+        ultra_ssd=_bool(own.get("ultra_ssd")),
+        retires_on=own.get("retires_on"),
     )
 
 
@@ -170,18 +174,24 @@ def _sizes(extra: tuple[Path, ...]) -> Mapping[str, Rows]:
     """Rows by key of the size, in order of precedence."""
     found: dict[str, Rows] = defaultdict(list)
     for path in (*reversed(extra), DATA / "vm_api.csv", DATA / "vm_pages.csv", DATA / RETIRED_FILE):
-        for row in _overlay_rows(path) if path in extra else read(path):
+        for row in overlay_rows(path) if path in extra else read(path):
             found[_key(row["size"])].append(row)
     return dict(found)
 
 
-def _overlay_rows(path: Path) -> Rows:
+def overlay_rows(path: Path) -> Rows:
     """Rows of a file that lies where the user can change it."""
     rows = read(path)
     sound = bool(rows) and {"size", "source_id", *LIMITS} <= set(rows[0])
     if not sound or any(row["source_id"] != _overlay_id(path) for row in rows):
         raise InputError(f"{path} is not what `azbench catalog refresh` writes; remove it and refresh again")
     return rows
+
+
+def overlay_place(path: Path) -> tuple[str, str]:
+    """Day and region of an overlay."""
+    day, region = path.stem.split("_", 1)
+    return day, region
 
 
 def _limits(rows: Rows) -> tuple[Limit, ...]:
@@ -232,7 +242,7 @@ def _overlay_day(source_id: str) -> str | None:
 
 
 def _overlay_source(path: Path) -> CatalogSource:
-    day, region = path.stem.split("_", 1)
+    day, region = overlay_place(path)
     what = f"az vm list-skus --location {region}"
     return CatalogSource(
         source_id=_overlay_id(path),

@@ -124,6 +124,12 @@ class VmRow:
         is not supported, None where neither is known.
     ephemeral_placements, interface : tuple of str
         Such as ResourceDisk, CacheDisk, NvmeDisk; and SCSI, NVMe. Empty: not stated.
+    architecture : {"x64", "arm64"}, optional
+    gpus : int, optional
+    ultra_ssd : bool, optional
+        Whether the API says that it takes Ultra Disks, in some region. None: it says nothing.
+    retires_on : str, optional
+        ISO day from which Azure no longer runs it; None: none is announced.
 
     Notes
     -----
@@ -144,6 +150,10 @@ class VmRow:
     ephemeral_os: bool | None = None
     ephemeral_placements: tuple[str, ...] = ()
     interface: tuple[str, ...] = ()
+    architecture: str | None = None
+    gpus: int | None = None
+    ultra_ssd: bool | None = None
+    retires_on: str | None = None
 
     def best(self, name: str, as_of: str | None = None) -> Limit | None:
         """The statement that counts on a day (default: the row's own); None where nothing is known."""
@@ -163,6 +173,38 @@ class VmRow:
             for name, v in values.items()
         )
         return replace(self, limits=own + self.limits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What a region has of a VM size, for the subscription that asked.
+
+    Parameters
+    ----------
+    zones : tuple of str
+        Those that it can have: without the restricted ones. Empty: the region has none for it.
+    ultra_zones : tuple of str
+        Those of them with Ultra Disks.
+    ultra : bool
+        Whether it takes Ultra Disks anywhere in the region.
+    restriction : str
+        Why the subscription cannot have it, in Azure's words, such as NotAvailableForSubscription; empty: it
+        can.
+    """
+
+    zones: tuple[str, ...] = ()
+    ultra_zones: tuple[str, ...] = ()
+    ultra: bool = False
+    restriction: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class RegionalOffer:
+    """What `az vm list-skus` said of a region on a day (ISO): each size that it has, in lower case."""
+
+    region: str
+    day: str
+    sizes: Mapping[str, Offer]
 
 
 @dataclass(frozen=True, kw_only=True)
