@@ -18,7 +18,7 @@ from azbenchlib.azure.prices.rows import (
     PAYMENT_WORDS,
 )
 from azbenchlib.core.errors import InputError
-from azbenchlib.cost.payments import Payment, discounted, vm_meters
+from azbenchlib.cost.payments import Payment, discounted, vm_kinds, vm_meters
 from azbenchlib.model.fill_from_catalogue import vm_of
 
 _SHOWN = 3  # sizes that one sentence lists
@@ -55,7 +55,7 @@ def market(
     """
     day = as_of or date.today().isoformat()
     paid = payment or Payment(pay=pay)
-    there = book(region, own, as_of, paid.currency)
+    there = book(region, own, as_of, paid.currency, vm_kinds(paid.pay, paid.os))
     tiers, rules = _disks(day)
     asked = catalog.offers(there.region)
     found = Market(
@@ -126,7 +126,7 @@ def check_offered(vm: str, there: Market) -> None:
 @cache
 def _vm_sizes(day: str, asked: RegionalOffer | None, _extra: tuple[Path, ...]) -> VmSizes:
     """Read again where the user's own files have come or gone."""
-    return VmSizes(tuple(_vm_size(catalog.vm(size, day), asked) for size in catalog.vm_sizes()))
+    return VmSizes(tuple(_vm_size(row, asked) for row in catalog.every_vm(day)))
 
 
 def _vm_size(row: VmRow, asked: RegionalOffer | None) -> VmSize:

@@ -119,6 +119,7 @@ class VmSizes:
 
     def __init__(self, sizes: tuple[VmSize, ...]) -> None:
         self.sizes = sizes
+        self._chosen: dict[tuple[str, VmChoice], Bools] = {}
 
     @cached_property
     def max_disks(self) -> Floats:
@@ -137,13 +138,13 @@ class VmSizes:
         vcpus, memory = demand.vcpus or 0, demand.memory_bytes or 0
         found = self.chosen(demand.vm, demand.choice)
         if vcpus:
-            found &= self._sizes["vcpus"] >= vcpus
+            found = found & (self._sizes["vcpus"] >= vcpus)
         if memory:
-            found &= self._sizes["memory_bytes"] >= memory
+            found = found & (self._sizes["memory_bytes"] >= memory)
         if demand.architecture != "any":
-            found &= self._flags["arm"] == (demand.architecture == "arm64")
+            found = found & (self._flags["arm"] == (demand.architecture == "arm64"))
         if demand.zone is not None:
-            found &= self._in_zone(demand.zone)
+            found = found & self._in_zone(demand.zone)
         return found
 
     def chosen(self, pattern: str, choice: VmChoice) -> Bools:
@@ -152,6 +153,11 @@ class VmSizes:
         A condition of the choice that none of the sizes meets which a pattern names does not count: who
         writes Standard_B2ms wants a burstable size. It does count among all sizes, and families always do.
         """
+        if (pattern, choice) not in self._chosen:
+            self._chosen[pattern, choice] = self._choose(pattern, choice)
+        return self._chosen[pattern, choice]
+
+    def _choose(self, pattern: str, choice: VmChoice) -> Bools:
         found = self._like(pattern) & self._flags["sold"]
         for name in choice.conditions():
             suiting = self._families(choice.families) if name == "families" else self._flags[name]

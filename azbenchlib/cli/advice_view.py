@@ -98,7 +98,7 @@ def _headline(console: Console, best: Configuration, market: Market) -> None:
     line.append("   ")
     line.append(best.vm, style="bold")
     vm_size = best.candidate.vm_size
-    vcpus = f"{vm_size.vcpus} vCPUs" if vm_size.vcpus else ""
+    vcpus = f"{vm_size.vcpus} vCPU{'s' if vm_size.vcpus > 1 else ''}" if vm_size.vcpus else ""
     memory = format_size(vm_size.memory_bytes) if vm_size.memory_bytes else ""
     line.append(f" ({', '.join(filter(None, (vcpus, memory)))})" if vcpus or memory else "")
     console.print(line)

@@ -129,8 +129,9 @@ def bill(
 
 
 def _refuse_committed(wanted: Iterable[Charge]) -> None:
-    """A reservation or a savings plan is paid for every hour."""
-    paid = next((charge.meter.price_type for charge in wanted if charge.meter.price_type in COMMITTED), None)
+    """A reservation of a VM or a savings plan is paid for every hour."""
+    kinds = (charge.meter.price_type for charge in wanted if charge.meter.product == VM_PRODUCT)
+    paid = next((kind for kind in kinds if kind in COMMITTED), None)
     if paid is not None:
         raise InputError(
             f"a {PAYMENT_WORDS[paid]} is paid for every hour, whether the VM runs or not: leave out the "

@@ -72,6 +72,12 @@ def vm_meters(size: str, pay: str, os: str) -> list[Meter]:
     return [Meter.of_vm(size, pay), Meter.of_vm(size, LICENCE, os)]
 
 
+def vm_kinds(pay: str, os: str) -> frozenset[tuple[str, str]]:
+    """Kinds of prices of VMs, price type and operating system, of which a bill is made."""
+    systems = {"linux", "windows" if os == "windows" else "linux"}
+    return frozenset((kind, system) for kind in (pay, PAYG) for system in systems)
+
+
 def reservable(disk: Disk) -> bool:
     """Whether Azure sells reservations of such disks."""
     number = (disk.tier or "").removeprefix("P")

@@ -7,6 +7,7 @@ years too unless a dated page says that the limit changed); the documentation pa
 
 from azbenchlib.azure.catalog.lookup import (
     disk_tier,
+    every_vm,
     provisioned_rules,
     provisioned_skus,
     source,
@@ -39,6 +40,7 @@ __all__ = [
     "TierRow",
     "VmRow",
     "disk_tier",
+    "every_vm",
     "offers",
     "provisioned_rules",
     "provisioned_skus",

@@ -29,6 +29,7 @@ from azbenchlib.core.units import format_size
 _PREFIX = "Standard_"
 RETIRED_FILE = "vm_retired.csv"
 SIZES_OVERLAY_ID = "az-list-skus"  # source_id of an overlay: this, its day, its region
+_LIMIT_NAMES = frozenset(LIMITS)
 _TEXT = {"size", "source_id", "name", "sku", "note", "valid_from", "valid_to"}
 
 Era = TypeVar("Era", TierRow, ProvisionedRules)
@@ -55,6 +56,16 @@ def vm(size: str, as_of: date | str | None = None) -> VmRow:
     if rows is None:
         known = {key: found[0]["size"] for key, found in sizes.items()}
         raise InputError(f"no VM size '{size}' in the catalogue{_nearest(_key(size), known)}")
+    return _vm_row(rows, day)
+
+
+def every_vm(as_of: date | str | None = None) -> list[VmRow]:
+    """Every size of :func:`vm_sizes`, as :func:`vm` gives it."""
+    gone, day = _gone(), _day(as_of)
+    return [_vm_row(rows, day) for key, rows in _sizes(overlays.files("catalog")).items() if key not in gone]
+
+
+def _vm_row(rows: Rows, day: str) -> VmRow:
     own = {name: value for row in reversed(rows) for name, value in row.items() if value}
     return VmRow(
         size=rows[0]["size"],
@@ -131,8 +142,12 @@ def provisioned_rules(sku: str, as_of: date | str | None = None) -> ProvisionedR
 
 def vm_sizes() -> list[str]:
     """Every VM size that the catalogue knows, but for those that Azure has retired altogether."""
-    gone = {_key(row["size"]) for row in read(DATA / RETIRED_FILE)}
+    gone = _gone()
     return [rows[0]["size"] for key, rows in _sizes(overlays.files("catalog")).items() if key not in gone]
+
+
+def _gone() -> set[str]:
+    return {_key(row["size"]) for row in read(DATA / RETIRED_FILE)}
 
 
 def provisioned_skus() -> tuple[str, ...]:
@@ -199,7 +214,7 @@ def _limits(rows: Rows) -> tuple[Limit, ...]:
     found: list[Limit] = []
     for row in reversed(rows):
         read_on = _overlay_day(row["source_id"])
-        stated = [_limit(row, name) for name in LIMITS if row.get(name)]
+        stated = [_limit(row, name) for name in row if row[name] and name in _LIMIT_NAMES]
         found = [_dated(limit, found, read_on) if read_on else limit for limit in stated] + found
     return tuple(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 
 _STATED = "stated"  # source_id of a value that the caller gave
 
@@ -38,6 +39,7 @@ LIMITS = (
 _UNITS = {"iops": "1/s", "bytes_per_s": "B/s", "bytes": "B", "count": "1"}
 
 
+@cache
 def unit_of(name: str) -> str:
     """Unit of a limit by its name: ``1/s``, ``B/s``, ``B``, or ``1`` for a count."""
     return next(unit for end, unit in _UNITS.items() if name.removesuffix(OVER_NVME).endswith(end))
@@ -157,8 +159,18 @@ class VmRow:
 
     def best(self, name: str, as_of: str | None = None) -> Limit | None:
         """The statement that counts on a day (default: the row's own); None where nothing is known."""
-        day = as_of or self.as_of
-        return next((limit for limit in self.limits if limit.name == name and limit.holds(day)), None)
+        if as_of is None:
+            return self._in_force.get(name)
+        return next((limit for limit in self.limits if limit.name == name and limit.holds(as_of)), None)
+
+    @cached_property
+    def _in_force(self) -> Mapping[str, Limit]:
+        """By name, on the row's own day: asked for many times of each row."""
+        found: dict[str, Limit] = {}
+        for limit in self.limits:
+            if limit.name not in found and limit.holds(self.as_of):
+                found[limit.name] = limit
+        return found
 
     def conflicts(self, name: str, as_of: str | None = None) -> tuple[Limit, ...]:
         """The statements, of any era, with another value than `best`; each bears its dates."""

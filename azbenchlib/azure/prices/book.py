@@ -35,6 +35,7 @@ _END = ".csv.gz"
 USD = "USD"  # Azure's own currency; it converts to others for information only
 PRICES_OVERLAY_ID = "retail-prices-api"  # source_id of a reading of one's own: this, its day, its region
 
+VmKinds = frozenset[tuple[str, str]]
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -46,7 +47,13 @@ class PriceBook:
     prices: Mapping[Meter, Price]
 
 
-def book(region: str, own: Path | None = None, as_of: str | None = None, currency: str = USD) -> PriceBook:
+def book(
+    region: str,
+    own: Path | None = None,
+    as_of: str | None = None,
+    currency: str = USD,
+    vm_kinds: VmKinds | None = None,
+) -> PriceBook:
     """The prices of a region.
 
     Parameters
@@ -61,6 +68,8 @@ def book(region: str, own: Path | None = None, as_of: str | None = None, currenc
         the region was read anew without it. Does not select in `own`.
     currency : str
         Of what is shipped or was read; does not select in `own`.
+    vm_kinds : frozenset of tuple, optional
+        Only these prices of VMs, by price type and operating system; most of a book are of others. None: all.
 
     Raises
     ------
@@ -68,7 +77,7 @@ def book(region: str, own: Path | None = None, as_of: str | None = None, currenc
         When the file is damaged, or no price is known for the region (on that day).
     """
     name = region.lower().replace(" ", "")
-    known = [price for path in _files_of(name) for price in _of_region(path, name)]
+    known = [price for path in _files_of(name) for price in _of_region(path, name, vm_kinds)]
     held = _listed([price for price in known if _holds(price, as_of) and price.currency == currency])
     mine = list(read(own)) if own else []
     kinds = {price.meter.product == VM_PRODUCT for price in mine}
@@ -81,8 +90,8 @@ def book(region: str, own: Path | None = None, as_of: str | None = None, currenc
     return PriceBook(name, _reservations(_newest([*chosen, *_licences(chosen)])))
 
 
-def read(path: Path, only: str = "") -> Iterator[Price]:
-    """The rows of a price book, of one region only if it is named.
+def read(path: Path, only: str = "", vm_kinds: VmKinds | None = None) -> Iterator[Price]:
+    """The rows of a price book, of one region only if it is named, and of VMs only some kinds if these are.
 
     Raises
     ------
@@ -95,7 +104,7 @@ def read(path: Path, only: str = "") -> Iterator[Price]:
             if path.suffix == ".gz"
             else path.open(encoding="utf-8-sig", newline="") as file
         ):
-            yield from _rows(path, csv.reader(file), only)
+            yield from _rows(path, csv.reader(file), only, vm_kinds)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read as a price book: {reason}") from error
@@ -160,25 +169,33 @@ def _shipped() -> list[Path]:
 
 
 @cache
-def _of_region(path: Path, region: str) -> tuple[Price, ...]:
-    return tuple(read(path, region))
+def _of_region(path: Path, region: str, vm_kinds: VmKinds | None) -> tuple[Price, ...]:
+    return tuple(read(path, region, vm_kinds))
 
 
-def _rows(path: Path, lines: Iterator[list[str]], only: str) -> Iterator[Price]:
+def _rows(path: Path, lines: Iterator[list[str]], only: str, vm_kinds: VmKinds | None) -> Iterator[Price]:
     header = next(lines, [])
     missing = [name for name in PRICE_COLUMNS if name not in header]
     if missing:
         raise InputError(f"{path}: no price book: columns are missing: {', '.join(missing)}")
     place = header.index("region")
+    kinds = [header.index(name) for name in ("price_type", "os")]
     for number, cells in enumerate(lines, 2):
         if not cells or (only and cells[place : place + 1] != [only]):
             continue
         if len(cells) != len(header):
             raise InputError(f"{path}, line {number}: {len(cells)} cells, not {len(header)} as in the header")
+        if vm_kinds is not None and _unwanted(cells[kinds[0]], cells[kinds[1]], vm_kinds):
+            continue
         try:
             yield _price(dict(zip(header, cells, strict=True)))
         except InputError as error:
             raise InputError(f"{path}, line {number}: {error}") from None
+
+
+def _unwanted(price_type: str, os: str, vm_kinds: VmKinds) -> bool:
+    """Whether a row is of a VM, for disks have no operating system, and not of a kind that is wanted."""
+    return bool(os) and (price_type or PAYG, os) not in vm_kinds
 
 
 def _price(row: Mapping[str, str]) -> Price:
