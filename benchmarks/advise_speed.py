@@ -16,8 +16,7 @@ from random import Random
 from statistics import median
 
 from azbenchlib.advisor.advise import advise
-from azbenchlib.advisor.demand import Demand, Peak
-from azbenchlib.advisor.disk_options import MOST_DISKS
+from azbenchlib.advisor.demand import MOST_DISKS, Demand, Peak
 from azbenchlib.advisor.load_market import market
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB, MB, TIB

@@ -16,8 +16,8 @@ from pydantic import BaseModel
 from azbenchlib.campaign import measurement_file, spec
 from azbenchlib.campaign.workloads import fio_options
 from azbenchlib.cli import app
+from azbenchlib.core import choices, schema
 from azbenchlib.core import findings as registry
-from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio.job_lines import ALIASES
 from azbenchlib.formats.registry import FORMATS
@@ -111,9 +111,9 @@ programs, opens other files, turns to other machines or changes settings of the 
 `false` in a measurement file; in a job file it is 1, 0 or alone on its line.
 """
 CHOICES = {
-    "role": schema.ROLES,
+    "role": choices.ROLES,
     "sku": spec.SKUS,
-    "caching": schema.HOST_CACHING,
+    "caching": choices.HOST_CACHING,
     "placement": spec.EPHEMERAL_PLACEMENTS,
 }
 KEYS = {"tasks": "workloads"}  # of a setup, as the file spells it

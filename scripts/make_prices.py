@@ -17,11 +17,12 @@ from pathlib import Path
 
 from azbenchlib.azure.catalog.rows import CatalogSource
 from azbenchlib.azure.prices.book import PRICE_COLUMNS
-from azbenchlib.azure.prices.rows import PAYG, RESERVED_YEARS, SPOT
+from azbenchlib.azure.prices.rows import PAYG, RESERVED_YEARS, SAVINGS_PLANS, SPOT
 
 DATA = Path(__file__).resolve().parents[1] / "azbenchlib" / "azure" / "catalog" / "data"
 Row = dict[str, str]
-PRICE_TYPES = (PAYG, SPOT, *RESERVED_YEARS)
+PRICE_TYPES = (PAYG, SPOT, *RESERVED_YEARS, *SAVINGS_PLANS)
+WINDOWS_TYPES = (PAYG, SPOT)  # the others are the prices of Linux with the licence added
 WHAT = {  # source: what it is, as of which day it was read
     "flexera_md": "managed disks, 60 regions; meter names made from its keys",
     "radar": "storage and VMs of five European regions",
@@ -69,7 +70,9 @@ def preview() -> list[Row]:
 
 
 def vms(facts: Path) -> list[Row]:
-    """Linux: pay as you go, spot and reserved; without prices of zero, expired sizes and Windows prices."""
+    """Pay as you go and spot, of Linux also reserved and savings plans; without prices of zero, expired sizes
+    and Windows prices that are said to be of Linux.
+    """
     several = [
         row
         for row in read(facts / "prices_vm.csv.gz")
@@ -79,7 +82,7 @@ def vms(facts: Path) -> list[Row]:
     everywhere = read(facts / "prices_vm_linux_ondemand_all_regions.csv.gz")
     doubtful = windows_prices(everywhere, others)
     rows = [row for row in everywhere if (row["region"], row["arm_sku"]) not in doubtful]
-    rows += agreeing(row for row in others if row["os"] == "linux")
+    rows += agreeing(row for row in others if row["os"] == "linux" or row["price_type"] in WINDOWS_TYPES)
     print(f"{len(doubtful)} VM prices left out: they are Windows prices", file=sys.stderr)
     return [{**row, "kind": "vm"} for row in rows if Decimal(row["unit_price"]) > 0]
 
@@ -88,7 +91,7 @@ def agreeing(rows: Iterable[Row]) -> list[Row]:
     """Without those of which one source has two prices: nothing tells which one counts."""
     found: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        found[tuple(row[name] for name in ("region", "arm_sku", "price_type", "source_id"))].append(row)
+        found[tuple(row[name] for name in ("region", "arm_sku", "price_type", "os", "source_id"))].append(row)
     return [same[0] for same in found.values() if len({row["unit_price"] for row in same}) == 1]
 
 
@@ -128,7 +131,7 @@ def packed(rows: Iterable[Row], columns: tuple[str, ...]) -> bytes:
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    keys = ("region", "product_name", "arm_sku", "meter_name", "price_type", "as_of")
+    keys = ("region", "kind", "product_name", "arm_sku", "meter_name", "price_type", "as_of", "os")
     writer.writerows(sorted(rows, key=lambda row: [row.get(name, "") for name in keys]))
     return gzip.compress(out.getvalue().encode(), compresslevel=9, mtime=0)
 
@@ -156,15 +159,18 @@ def sources(facts: Path) -> bytes:
 
 
 def make(facts: Path) -> dict[Path, bytes]:
-    """Each file and what is in it."""
-    disks = [*read(facts / "prices_disk.csv"), *preview()]
-    return {
-        DATA / "prices_disk.csv.gz": packed(disks, (*PRICE_COLUMNS, "valid_to")),
-        DATA / "prices_vm.csv.gz": packed(vms(facts), PRICE_COLUMNS),
-        DATA / "prices_sources.csv": sources(facts),
+    """Each file and what is in it; a region is a file, for a question is about one."""
+    regions: dict[str, list[Row]] = defaultdict(list)
+    for row in (*read(facts / "prices_disk.csv"), *preview(), *vms(facts)):
+        regions[row["region"]].append(row)
+    books = {
+        DATA / "prices" / f"{region}.csv.gz": packed(rows, (*PRICE_COLUMNS, "valid_to"))
+        for region, rows in regions.items()
     }
+    return {**books, DATA / "prices_sources.csv": sources(facts)}
 
 
 if __name__ == "__main__":
     for path, content in make(Path(sys.argv[1])).items():
+        path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +12,7 @@ from azbenchlib.advisor import text as words
 from azbenchlib.advisor.configuration import CHEAPEST, Configuration
 from azbenchlib.advisor.demand import Demand
 from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.savings import Saving, savings
 from azbenchlib.advisor.search import Candidate, Search, search
 from azbenchlib.advisor.vm_sizes import Bools
 from azbenchlib.azure.disk_kinds import DiskKind
@@ -25,10 +27,13 @@ DEMAND_STEPS = (("+20 %", 1.2), ("−20 %", 0.8))
 
 @dataclass(frozen=True)
 class Unpriced:
-    """What meets the demand but has no price: never ranked."""
+    """What meets the demand but has no price: never ranked. `at_least`: what the rest of it costs, with the
+    cheapest VM, where only prices of operations are missing.
+    """
 
     what: str
     missing: tuple[str, ...]
+    at_least: Decimal | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,11 @@ class Advice:
             self.demand, self.market, [configuration.setup for configuration in self.configurations]
         )
 
+    @cached_property
+    def savings(self) -> tuple[Saving, ...]:
+        """What would cost less without a condition that suits a server."""
+        return savings(self.demand, self.market, self.best.candidate)
+
     @property
     def not_modelled(self) -> tuple[str, ...]:
         """What the price leaves out and the catalogue does not know."""
@@ -92,6 +102,13 @@ class Advice:
     def records(self) -> list[dict[str, object]]:
         """A table of the configurations, prices as exact decimals."""
         return [configuration.record() for configuration in self.configurations]
+
+
+def cheapest(demand: Demand, market: Market) -> Configuration | None:
+    """The cheapest configuration alone; None where nothing meets the demand."""
+    found = search(demand, market)
+    best = found.cheapest()
+    return Configuration(best, (CHEAPEST,), found) if best else None
 
 
 def advise(demand: Demand, market: Market) -> Advice:
@@ -198,6 +215,7 @@ def _unpriced(found: Search) -> Iterator[Unpriced]:
     """Disks and VMs that would do, but have no price."""
     vm_sizes = np.zeros(len(found.market.vms), dtype=bool)
     for group in found.groups:
+        least = group.at_least() if not group.cached else None
         vm_sizes |= group.unpriced_sizes
         slots = group.slots[group.fits].max(initial=0)
         missing: dict[str, list[str]] = {}
@@ -208,7 +226,7 @@ def _unpriced(found: Search) -> Iterator[Unpriced]:
                 meters = missing.setdefault(f"{group.kind.label} {redundancy}{paid}", [])
                 meters += [str(meter) for meter in option.bill.missing]
         for what, meters in missing.items():
-            yield Unpriced(what, tuple(dict.fromkeys(meters)))
+            yield Unpriced(what, tuple(dict.fromkeys(meters)), least.price if least else None)
     if vm_sizes.any():
         names = [vm_size.size for vm_size, lacks in zip(found.market.vms, vm_sizes, strict=True) if lacks]
         yield Unpriced(f"{len(names)} VM sizes", tuple(names))
@@ -229,7 +247,5 @@ def _changes(advice: Advice) -> Iterator[Sensitivity]:
 
 
 def _changed(what: str, step: str, demand: Demand, market: Market, best: Configuration) -> Sensitivity:
-    found = search(demand, market)
-    candidate = found.cheapest()
-    configuration = Configuration(candidate, (CHEAPEST,), found) if candidate else None
+    configuration = cheapest(demand, market)
     return Sensitivity(what, step, configuration, configuration is not None and best.same(configuration))

@@ -111,11 +111,13 @@ def by_burst_hours(market: Market, size_bytes: float, burst_iops: float) -> dict
     row = smallest_tier(market, PREMIUM, size_bytes)
     if size_bytes <= ON_DEMAND_ABOVE_BYTES or row is None:
         return {}
-    always = by_iops(market, Requirement(size_bytes, row.bytes_per_s))
+    requirement = Requirement(size_bytes, row.bytes_per_s)
+    kinds = (PREMIUM, PREMIUM_V2)
+    premium, v2 = (cache(partial(_standing, market, requirement, kind, None)) for kind in kinds)
     return {
         f"{row.name} bursting on demand": cache(partial(_bursting, market, row, burst_iops)),
-        f"{PREMIUM.label} with {burst_iops:,.0f} IOPS": partial(_always, always[PREMIUM.label], burst_iops),
-        PREMIUM_V2.label: partial(_always, always[PREMIUM_V2.label], burst_iops),
+        f"{PREMIUM.label} with {burst_iops:,.0f} IOPS": partial(_always, premium, burst_iops),
+        PREMIUM_V2.label: partial(_always, v2, burst_iops),
     }
 
 
@@ -208,9 +210,9 @@ def _used(
 
 
 def _standing(
-    market: Market, requirement: Requirement, kind: DiskKind, striped: bool, iops: float
+    market: Market, requirement: Requirement, kind: DiskKind, striped: bool | None, iops: float
 ) -> Quote | None:
-    """The cheapest disk of a kind, or the cheapest stripe, that has so many IOPS all the time."""
+    """The cheapest disk of a kind, the cheapest stripe, or of both (None), with so many IOPS all the time."""
     demand = Demand(
         size_bytes=requirement.size_bytes,
         iops=iops,
@@ -220,7 +222,7 @@ def _standing(
     )
     found = options(kind, False, demand, market, on_demand=False)
     few = [one for one in found if 2 <= one.disk.count <= requirement.most_disks or one.disk.count == 1]
-    return _least([Quote(one.disk.name, one.bill) for one in few if (one.disk.count > 1) == striped])
+    return _least([Quote(one.disk.name, one.bill) for one in few if striped in (None, one.disk.count > 1)])
 
 
 def _bursting(market: Market, row: TierRow, burst_iops: float, hours: float) -> Quote | None:

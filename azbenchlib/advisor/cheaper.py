@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import pandas as pd
 
 from azbenchlib.advisor.achieved import AchievedRates, data_bytes
-from azbenchlib.advisor.demand import Demand
+from azbenchlib.advisor.demand import MOST_DISKS, Demand
 from azbenchlib.advisor.load_market import market
 from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.savings import LEAST_SAVED
 from azbenchlib.advisor.search import Candidate, search
+from azbenchlib.advisor.vm_choice import SERVER_CHOICE, SERVER_DISKS
 from azbenchlib.azure.disk_kinds import LATENCY_CLASSES
 from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
 from azbenchlib.model.setup import Setup
 
-LEAST_SAVED = 0.01  # of the price; below, it is the same
 # A disk may give a few per cent more than its documented limit: throttled runs of shipped datasets lie up to
 # 4 % above it. What lies within 5 % is the limit.
 ABOVE_LIMIT = 1.05
@@ -99,6 +100,8 @@ def demand_of(row: Mapping[str, object], setup: Setup, there: Market) -> Demand 
         vcpus=vm_size.vcpus,
         memory_bytes=vm_size.memory_bytes,
         architecture=vm_size.architecture,
+        choice=replace(SERVER_CHOICE, arm=vm_size.architecture == "arm64", burstable=vm_size.name.burstable),
+        most_disks=max(SERVER_DISKS, *(min(disk.count, MOST_DISKS) for disk in setup.disks)),
     )
     return demand.times(documented_part(setup, rates, demand.read_share))
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from azbenchlib.advisor import text as words
+from azbenchlib.advisor.cautions import Caution, cautions, old_prices
 from azbenchlib.advisor.demand import Demand
 from azbenchlib.advisor.fio_job import fio_job
 from azbenchlib.advisor.rejected import RejectedAlternative, rejected_alternatives
@@ -105,6 +106,16 @@ class Configuration:
     def binding(self) -> str:
         """The limit of a rate that is nearest to what is enough."""
         return next(one.label for one in self.limits if one.unit in ("iops", "bytes_per_s", "credit_s"))
+
+    @property
+    def bound(self) -> str:
+        """``<=`` where the price is the most that it can be, else ``=``."""
+        return "<=" if self.candidate.option.at_most else "="
+
+    @cached_property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What is to be known of it before it is ordered: also how old its prices are."""
+        return (*cautions(self), *old_prices(self.bill, self.candidate.market))
 
     @property
     def bursts(self) -> bool:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from azbenchlib.advisor.vm_choice import ANYTHING, VmChoice
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.disk_kinds import IO_UNIT_BYTES, LATENCY_CLASSES, DiskKind
 from azbenchlib.core.errors import InputError
@@ -12,6 +13,7 @@ from azbenchlib.model.io_path import QUANTITIES
 
 REDUNDANCIES = ("LRS", "ZRS")
 ARCHITECTURES = ("any", "x64", "arm64")
+MOST_DISKS = 64  # of the largest VM sizes; source: resource-SKU API, MaxDataDiskCount
 SMALL_BS, LARGE_BS = 4 * KIB, IO_UNIT_BYTES  # where only IOPS, or only MB/s are known
 _EXACT = 1e-12
 
@@ -76,8 +78,8 @@ class Demand:
         None: 4 KiB; 256 KiB where no IOPS are given.
     read_share, cache_hit : float
         0 to 1: of the I/Os, and of the reads those that a host cache would serve.
-    latency : {"any", "premium", "submillisecond", "local"}
-        Below 10 ms, below 1 ms, on the host.
+    latency : {"any", "ssd", "premium", "submillisecond", "local"}
+        None promised, below 10 ms for 99 % of the time, below 10 ms, below 1 ms, on the host.
     redundancy : {"LRS", "ZRS"}
         At least.
     persistent : bool
@@ -112,6 +114,9 @@ class Demand:
     memory_bytes: float | None = None
     vm: str = "*"
     architecture: str = "any"
+    choice: VmChoice = ANYTHING
+    most_disks: int = MOST_DISKS
+    zone: str | None = None
 
     def __post_init__(self) -> None:
         self._check_choices()
@@ -125,6 +130,8 @@ class Demand:
         for name in ("read_share", "cache_hit"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} {getattr(self, name)} is not between 0 and 1")
+        if not 1 <= self.most_disks <= MOST_DISKS:
+            raise InputError(f"most_disks {self.most_disks} is not between 1 and {MOST_DISKS}")
         if not 1 <= self.headroom < math.inf:
             raise InputError(f"headroom {self.headroom} is not 1 or more; 1.2 keeps a fifth free")
 
@@ -141,6 +148,11 @@ class Demand:
     def block(self) -> float:
         """Bytes of an I/O."""
         return self.bs_bytes or (SMALL_BS if self.iops else LARGE_BS)
+
+    @property
+    def small(self) -> bool:
+        """Whether its I/Os are below 256 KiB: what a rotating disk is slow at."""
+        return self.block < LARGE_BS
 
     @property
     def kinds(self) -> tuple[DiskKind, ...]:

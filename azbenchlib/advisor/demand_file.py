@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,19 @@ def peak(name: str, text: str) -> Peak:
     )
 
 
+def families(_name: str, text: str) -> tuple[str, ...]:
+    """Letters of VM families with commas between them."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def whole(name: str, text: str) -> int:
+    """A whole number above 0."""
+    value = number(name, text)
+    if value != int(value):
+        raise InputError(f"{name} '{text}' is not a whole number")
+    return int(value)
+
+
 # Column (and option, with dashes) -> field of the demand, how it is read, what it is.
 DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "iops": ("iops", number, "I/Os per second; 24k is 24000"),
@@ -54,7 +68,7 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "size": ("size_bytes", size, f"room for data, such as 2TiB. {SIZE_RULE}"),
     "bs": ("bs_bytes", block, "size of an I/O, such as 8k, which is 8KiB"),
     "read_share": ("read_share", share, "share of reads: 0.7 or 70%"),
-    "latency": ("latency", None, "any, premium, submillisecond or local"),
+    "latency": ("latency", None, "any, ssd, premium, submillisecond or local"),
     "zrs": ("redundancy", yes, "yes: zone-redundant disks only"),
     "not_persistent": ("persistent", yes, "yes: allow local disks, which lose their data"),
     "hit": ("cache_hit", share, "share of reads that a host cache serves"),
@@ -64,11 +78,21 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "vm": ("vm", None, "a VM size or a pattern such as Standard_E*"),
     "arch": ("architecture", None, "any, x64 or arm64"),
     "burst": ("peak", peak, "SECONDS/PERIOD:IOPS[:MBPS]"),
+    "arm": ("arm", yes, "yes: Arm CPUs too"),
+    "burstable": ("burstable", yes, "yes: VMs whose CPU lives on credits too"),
+    "any_family": ("any_family", yes, "yes: previous generations and special families (GPU, HPC) too"),
+    "family": ("families", families, "only these VM families, such as E or D,F"),
+    "max_disks": ("most_disks", whole, "most disks of the volume, 1 to 64"),
+    "zone": ("zone", None, "availability zone, such as 1"),
 }
+PRESET = "preset"  # column, and option, of a workload by name
 
 
 def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, Any] | None = None) -> Demand:
     """The demand that texts state, by column; an empty one is not there.
+
+    What suits a server is wanted where they do not say otherwise: its choice of VM sizes, at most eight disks
+    (:mod:`azbenchlib.advisor.vm_choice`), and SSDs for I/Os below 256 KiB.
 
     Parameters
     ----------
@@ -83,8 +107,10 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
     InputError
         For a value that cannot be read, or a demand that is none.
     """
-    from azbenchlib.advisor.demand import Demand
+    if name := texts.get(PRESET):
+        from azbenchlib.advisor.presets import preset
 
+        texts = {**preset(name).texts, **{column: text for column, text in texts.items() if column != PRESET}}
     stated: dict[str, Any] = {}
     for column, text in texts.items():
         field, read, _ = DEMAND_COLUMNS[column]
@@ -99,7 +125,22 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
         stated["persistent"] = not stated["persistent"]
     if "bytes_per_s" in stated:
         stated["bytes_per_s"] *= MB
-    return Demand(**{**(measured or {}), **stated})
+    return _for_a_server({**(measured or {}), **stated})
+
+
+def _for_a_server(stated: dict[str, Any]) -> Demand:
+    """The demand with the choice of VMs, the number of disks and the latency that suit a server."""
+    from azbenchlib.advisor.demand import Demand
+    from azbenchlib.advisor.vm_choice import SERVER_CHOICE, SERVER_DISKS
+
+    of_choice = {
+        name: stated.pop(name) for name in ("arm", "burstable", "any_family", "families") if name in stated
+    }
+    if stated.get("architecture") in ("any", "arm64"):
+        of_choice["arm"] = True
+    choice = replace(SERVER_CHOICE, **of_choice)
+    found = Demand(**{"choice": choice, "most_disks": SERVER_DISKS, **stated})
+    return found if "latency" in stated else replace(found, latency="ssd" if found.small else "any")
 
 
 def read(path: Path, common: Mapping[str, str]) -> list[tuple[str, Demand]]:
@@ -125,9 +166,9 @@ def read(path: Path, common: Mapping[str, str]) -> list[tuple[str, Demand]]:
             found = list(rows)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read as workloads: {error}") from error
-    unknown = [name for name in header if name not in ("name", *DEMAND_COLUMNS)]
+    unknown = [name for name in header if name not in ("name", PRESET, *DEMAND_COLUMNS)]
     if unknown or not header:
-        wanted = ", ".join(("name", *DEMAND_COLUMNS))
+        wanted = ", ".join(("name", PRESET, *DEMAND_COLUMNS))
         raise InputError(f"{path}: column '{', '.join(unknown)}' is not one of: {wanted}")
     if not found:
         raise InputError(f"{path}: no workload; write one a line below the header")

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from azbenchlib.advisor.demand import LARGE_BS, Demand
+from azbenchlib.advisor.demand import LARGE_BS, MOST_DISKS, Demand
 from azbenchlib.advisor.market import Market
 from azbenchlib.advisor.vm_sizes import Floats, utilisation
 from azbenchlib.azure.catalog.rows import ProvisionedRules, TierRow
@@ -23,11 +23,10 @@ from azbenchlib.azure.disk_kinds import IO_UNIT_BYTES, DiskKind
 from azbenchlib.core.units import GIB, MB, S_PER_HOUR
 from azbenchlib.cost.bill import Bill
 from azbenchlib.cost.operations import Burst
-from azbenchlib.cost.usage import ON_DEMAND_ABOVE_BYTES, Use
+from azbenchlib.cost.usage import ON_DEMAND_ABOVE_BYTES, Use, capped
 from azbenchlib.model.rules import CACHE_BELOW_BYTES, bytes_per_s_range, iops_range
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 
-MOST_DISKS = 64  # of the largest VM sizes; source: resource-SKU API, MaxDataDiskCount
 FULL = 1 + 1e-10  # of a limit, with the rounding of sums
 _DIGITS = 9  # behind the point, of what is provisioned
 
@@ -43,8 +42,18 @@ class DiskOption:
 
     @cached_property
     def price(self) -> Decimal:
-        """Of the market's period. Only where no price is missing."""
+        """Of the market's period. Where a price is missing, that of the rest."""
         return sum((line.amount for line in self.bill.lines), Decimal(0))
+
+    @property
+    def at_most(self) -> bool:
+        """Whether the price is the most that it can be: its transactions are capped, nobody says at what."""
+        return capped(self.kind) and any(line.hours is None for line in self.bill.lines)
+
+    @property
+    def at_least(self) -> bool:
+        """Whether only prices of operations are missing: what the rest costs is the least that it can be."""
+        return bool(self.bill.missing) and all("Operations" in meter.name for meter in self.bill.missing)
 
     @property
     def on_demand(self) -> bool:
@@ -155,9 +164,9 @@ def _tiered(kind: DiskKind, cached: bool, demand: Demand, market: Market, on_dem
     plain = _first(tier_lacks(kind, cached, demand, market)[1])
     paid = _first(tier_lacks(kind, cached, demand, market, True)[1]) if on_demand else plain
     for row, few, fewer in zip(rows, plain, paid, strict=True):
-        bursting = range(fewer, min(few, MOST_DISKS + 1)) if _bursts_on_demand(row, cached) else ()
+        bursting = range(fewer, min(few, demand.most_disks + 1)) if _bursts_on_demand(row, cached) else ()
         for redundancy in redundancies(kind, demand):
-            if few <= MOST_DISKS:
+            if few <= demand.most_disks:
                 yield tier_disk(row, few, cached, redundancy)
             for count in bursting:
                 yield tier_disk(row, count, cached, redundancy, on_demand=True)
@@ -179,7 +188,7 @@ def _provisioned(kind: DiskKind, demand: Demand, market: Market) -> Iterator[Dis
         return
     sku = f"{of_day.sku}_LRS"
     needs = demand.needs(False, unit=kind.io_unit_bytes)
-    for count in range(1, MOST_DISKS + 1):
+    for count in range(1, demand.most_disks + 1):
         each = [needs[quantity].peak / count for quantity in ("iops", "bytes_per_s")]
         least = provision(of_day, demand.size_bytes / count, *each)
         if least is not None:
@@ -234,8 +243,9 @@ def _uses(kind: DiskKind, disk: Disk, demand: Demand, market: Market) -> Iterato
             yield Use(ios_per_s=rate / LARGE_BS * share, bs_bytes=LARGE_BS)
     elif disk.bursting:
         needs = demand.needs(cached, unit=IO_UNIT_BYTES)
-        each, peak = demand.headroom * disk.count, demand.duty * float(market.hours) * S_PER_HOUR
-        rest = float(market.hours) * S_PER_HOUR - peak
+        seconds = float(market.running) * S_PER_HOUR
+        each, peak = demand.headroom * disk.count, demand.duty * seconds
+        rest = seconds - peak
         lasting = Burst(rest, *(need.steady / each for need in needs.values()))
         highest = Burst(peak, *(need.peak / each for need in needs.values()))
         yield Use(bursts=(lasting, highest))

@@ -8,12 +8,20 @@ from pathlib import Path
 
 from azbenchlib.advisor.market import Market
 from azbenchlib.advisor.vm_sizes import VmSize, VmSizes
-from azbenchlib.azure import catalog
-from azbenchlib.azure.catalog.rows import ProvisionedRules, TierRow, VmRow
+from azbenchlib.azure import catalog, overlays
+from azbenchlib.azure.catalog.rows import Offer, ProvisionedRules, RegionalOffer, TierRow, VmRow
+from azbenchlib.azure.disk_kinds import PREMIUM
 from azbenchlib.azure.prices.book import book, elsewhere
-from azbenchlib.azure.prices.rows import MONTH_HOURS, PAYG, Meter
+from azbenchlib.azure.prices.rows import (
+    MONTH_HOURS,
+    PAYG,
+    PAYMENT_WORDS,
+)
 from azbenchlib.core.errors import InputError
+from azbenchlib.cost.payments import Payment, discounted, vm_kinds, vm_meters
 from azbenchlib.model.fill_from_catalogue import vm_of
+
+_SHOWN = 3  # sizes that one sentence lists
 
 
 def market(
@@ -22,6 +30,7 @@ def market(
     hours: Decimal = MONTH_HOURS,
     own: Path | None = None,
     as_of: str | None = None,
+    payment: Payment | None = None,
 ) -> Market:
     """Everything that the catalogue knows, with the prices of a region.
 
@@ -29,10 +38,11 @@ def market(
     ----------
     region : str
         Such as westeurope.
-    pay : {"Consumption", "Spot", "Reservation1Y", "Reservation3Y"}
-        How the VM is paid.
+    pay : str
+        How the VM is paid, where no `payment` says more.
     hours : Decimal
         The period that is priced.
+    payment : Payment, optional
     own : Path, optional
         A price book of one's own, as :func:`azbenchlib.azure.prices.book.book` takes it.
     as_of : str, optional
@@ -44,18 +54,43 @@ def market(
         When there are no prices for the region, or they are in several currencies.
     """
     day = as_of or date.today().isoformat()
-    there = book(region, own, as_of)
+    paid = payment or Payment(pay=pay)
+    there = book(region, own, as_of, paid.currency, vm_kinds(paid.pay, paid.os))
     tiers, rules = _disks(day)
-    return Market(
+    asked = catalog.offers(there.region)
+    found = Market(
         region=there.region,
         as_of=day,
-        vm_sizes=_vm_sizes(day),
+        vm_sizes=_vm_sizes(day, asked, overlays.files("catalog")),
         tiers=tiers,
         rules=rules,
-        prices=there.prices,
+        prices=discounted(there.prices, paid.discount),
         hours=hours,
-        pay=pay,
+        vm_hours=paid.vm_hours,
+        pay=paid.pay,
+        disk_pay=paid.disk_pay,
+        os=paid.os,
+        discount=paid.discount,
+        asked_on=asked.day if asked else None,
     )
+    _check_reservations(found)
+    return found
+
+
+def _check_reservations(there: Market) -> None:
+    """Refuse reserved disks where no such price is known."""
+    if there.disk_pay == PAYG or any(
+        meter.price_type == there.disk_pay for meter in there.prices if meter.product == PREMIUM.product
+    ):
+        return
+    raise InputError(
+        f"no {PAYMENT_WORDS[there.disk_pay]} price of a disk is known in {there.region}; "
+        f"{_reads(there.region)}"
+    )
+
+
+def _reads(region: str) -> str:
+    return f"`azbench catalog refresh --prices --region {region}` reads Azure's"
 
 
 def check_offered(vm: str, there: Market) -> None:
@@ -66,26 +101,37 @@ def check_offered(vm: str, there: Market) -> None:
     InputError
         With the regions where it has one, or the nearest names.
     """
-    named = [vm_size.size for vm_size in there.vm_sizes.named(vm)]
-    priced = {meter.name for meter in there.prices if meter == Meter.of_vm(meter.name, there.pay)}
-    if any(size.lower() in priced for size in named):
+    named = there.vm_sizes.named(vm)
+    sold = [one for one in named if not one.gone]
+    if any(one.size.lower() in there.priced_sizes for one in sold):
         return
     if not named and not set(vm) & set("*?["):
         catalog.vm(vm)  # says which names are near it
     if not named:
         raise InputError(f"no VM size is like '{vm}'; write one such as Standard_E8ds_v5 or Standard_E*")
-    regions = ", ".join(elsewhere(*(Meter.of_vm(size, there.pay) for size in named))) or "no region"
-    none = f"none of {len(named)} VM sizes like '{vm}' has a" if len(named) > 1 else f"{named[0]} has no"
-    raise InputError(f"{none} {there.pay} price in {there.region}; there are some in: {regions}")
+    if not sold:
+        reasons = "; ".join(f"{one.size} {one.gone}" for one in named[:_SHOWN])
+        more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+        raise InputError(f"{reasons}{more}")
+    meters = {meter: None for one in sold for meter in vm_meters(one.size, there.pay, there.os)}
+    regions = ", ".join(elsewhere(*meters)) or "no region"
+    none = f"none of {len(sold)} VM sizes like '{vm}' has a" if len(sold) > 1 else f"{sold[0].size} has no"
+    system = "" if there.os == "linux" else f" of {there.os}"
+    raise InputError(
+        f"{none} {PAYMENT_WORDS[there.pay]} price{system} in {there.region}; there are some in: {regions}; "
+        f"{_reads(there.region)}"
+    )
 
 
 @cache
-def _vm_sizes(day: str) -> VmSizes:
-    return VmSizes(tuple(_vm_size(catalog.vm(size, day)) for size in catalog.vm_sizes()))
+def _vm_sizes(day: str, asked: RegionalOffer | None, _extra: tuple[Path, ...]) -> VmSizes:
+    """Read again where the user's own files have come or gone."""
+    return VmSizes(tuple(_vm_size(row, asked) for row in catalog.every_vm(day)))
 
 
-def _vm_size(row: VmRow) -> VmSize:
+def _vm_size(row: VmRow, asked: RegionalOffer | None) -> VmSize:
     """What is not known of a size is not taken for granted."""
+    offer = asked.sizes.get(row.size.lower()) if asked else None
     temp, nvme = row.best("temp_bytes"), row.best("nvme_bytes")
     return VmSize(
         vm=vm_of(row),
@@ -95,7 +141,25 @@ def _vm_size(row: VmRow) -> VmSize:
         caching=row.caching is True,
         temp_bytes=temp.value if temp else None,
         nvme_bytes=nvme.value if nvme else None,
+        cpu=row.architecture,
+        gpus=row.gpus,
+        interface=row.interface,
+        ultra=offer.ultra if offer else row.ultra_ssd,
+        retires_on=row.retires_on,
+        offer=offer,
+        gone=_gone(row, asked, offer),
     )
+
+
+def _gone(row: VmRow, asked: RegionalOffer | None, offer: Offer | None) -> str:
+    """Why a size cannot be bought; empty: it can, as far as is known."""
+    if row.retires_on and row.retires_on <= row.as_of:
+        return f"was retired on {row.retires_on}"
+    if asked and offer is None:
+        return f"is not offered in {asked.region} (asked on {asked.day})"
+    if asked and offer and offer.restriction:
+        return f"is restricted in {asked.region}: {offer.restriction} (asked on {asked.day})"
+    return ""
 
 
 def _disks(day: str) -> tuple[tuple[TierRow, ...], tuple[ProvisionedRules, ...]]:

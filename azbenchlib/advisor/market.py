@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from azbenchlib.azure.catalog.rows import ProvisionedRules, TierRow
 from azbenchlib.azure.prices.rows import MONTH_HOURS, PAYG, VM_PRODUCT, Meter, Price
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.bill import Bill, bill
+from azbenchlib.cost.payments import vm_meters
 from azbenchlib.cost.usage import Use, charges
 from azbenchlib.model.setup import VM, Setup
 
@@ -43,9 +44,18 @@ class Market:
     prices : mapping of Meter to Price
         Of the region, in one currency.
     hours : Decimal
-        The period that is priced.
-    pay : {"Consumption", "Spot", "Reservation1Y", "Reservation3Y"}
-        How the VM is paid.
+        The period that is priced, in which disks are billed all the time.
+    vm_hours : Decimal, optional
+        How many hours of it the VM runs. None: all.
+    pay : str
+        How the VM is paid: one of `azbenchlib.azure.prices.rows.PAYMENTS`.
+    disk_pay : {"Consumption", "Reservation1Y"}
+        How disks are paid that can be reserved.
+    os : {"linux", "windows", "windows-hybrid"}
+    discount : Decimal
+        Share of every price that an agreement takes off. It is taken off `prices` already.
+    asked_on : str, optional
+        ISO day on which the region was asked what it offers. None: it was not.
 
     Raises
     ------
@@ -60,7 +70,12 @@ class Market:
     rules: tuple[ProvisionedRules, ...]
     prices: Mapping[Meter, Price]
     hours: Decimal = MONTH_HOURS
+    vm_hours: Decimal | None = None
     pay: str = PAYG
+    disk_pay: str = PAYG
+    os: str = "linux"
+    discount: Decimal = Decimal(0)
+    asked_on: str | None = None
 
     def __post_init__(self) -> None:
         found: dict[str, Price] = {}
@@ -85,7 +100,7 @@ class Market:
     @cached_property
     def left_out(self) -> LeftOut:
         """The sizes with a price that cannot compete."""
-        priced = {meter.name for meter in self.prices if meter == Meter.of_vm(meter.name, self.pay)}
+        priced = self.priced_sizes
         known = {vm_size.size.lower(): vm_size for vm_size in self.vms}
         sizes = [known[name] for name in priced if name in known]
         return LeftOut(
@@ -96,21 +111,47 @@ class Market:
         )
 
     @cached_property
-    def vm_bills(self) -> tuple[Bill, ...]:
-        """What each VM costs alone."""
-        prices = frozenset(price for meter, price in self.prices.items() if meter.product == VM_PRODUCT)
-        return _vm_bills(self.vm_sizes, prices, self.region, self.as_of, self.hours, self.pay)
+    def priced_sizes(self) -> frozenset[str]:
+        """The sizes, in lower case, that have a price as the VM is paid."""
+        names = {meter.name for meter in self.prices if meter.product == VM_PRODUCT}
+        return frozenset(
+            name
+            for name in names
+            if all(meter in self.prices for meter in vm_meters(name, self.pay, self.os))
+        )
+
+    @property
+    def running(self) -> Decimal:
+        """Hours of the period in which the VM runs, and its disks do I/O."""
+        return self.hours if self.vm_hours is None else self.vm_hours
+
+    def vm_bill(self, vm_index: int) -> Bill:
+        """What a VM costs alone."""
+        return self.bill(Setup(VM(size=self.vms[vm_index].size)))
 
     @cached_property
     def vm_prices(self) -> Floats:
-        """The same for sorting, shape (sizes,); NaN where a price is missing."""
-        return np.array([np.nan if one.missing else float(one.total or 0) for one in self.vm_bills])
+        """The same of every VM for sorting, shape (sizes,); NaN where a price is missing."""
+        sizes = [one.size.lower() for one in self.vms]
+        return np.array([self._vm_price(size) for size in sizes])
+
+    def _vm_price(self, size: str) -> float:
+        """As :func:`azbenchlib.cost.bill.bill` does it, in floats."""
+        if size not in self.priced_sizes:
+            return np.nan
+        total = 0.0
+        for meter in vm_meters(size, self.pay, self.os):
+            price = self.prices[meter]
+            pack, hours = price.per
+            total += float(price.unit_price) / pack * float(self.running) / (hours or 1)
+        return total
 
     def bill(self, setup: Setup, use: Use | None = None) -> Bill:
         """What a setup costs here."""
-        used = replace(use or Use(), pay=self.pay)
+        used = replace(use or Use(), pay=self.pay, disk_pay=self.disk_pay, os=self.os, vm_hours=self.vm_hours)
         dated = replace(setup, as_of=self.as_of)
-        return bill(charges(dated, self.region, self.hours, used), self.prices, self.hours)
+        charged = charges(dated, self.region, self.hours, used)
+        return bill(charged, self.prices, self.hours, self.vm_hours)
 
     def scaled(self, product: str, factor: str) -> "Market":
         """The same with all prices of one product times `factor`."""
@@ -121,13 +162,3 @@ class Market:
             for meter, price in self.prices.items()
         }
         return replace(self, prices=changed)
-
-
-@lru_cache(maxsize=8)
-def _vm_bills(
-    vm_sizes: VmSizes, prices: frozenset[Price], region: str, as_of: str, hours: Decimal, pay: str
-) -> tuple[Bill, ...]:
-    """The bill of each VM alone; markets that differ in the prices of disks share them."""
-    by_meter = {price.meter: price for price in prices}
-    alone = (Setup(VM(size=vm_size.size), as_of=as_of) for vm_size in vm_sizes.sizes)
-    return tuple(bill(charges(setup, region, hours, Use(pay=pay)), by_meter, hours) for setup in alone)

@@ -96,7 +96,7 @@ def _one_fewer(found: Search, group: Group) -> Iterator[tuple[DiskOption, float]
     rows, lacks = tier_lacks(group.kind, group.cached, found.demand, group.market)
     (redundancy, *_) = redundancies(group.kind, found.demand)
     for row, lack in zip(rows, lacks, strict=True):
-        few = int((lack > FULL).sum())
+        few = min(int((lack > FULL).sum()), found.demand.most_disks)
         if few and np.isfinite(lack[few - 1]):
             disk = tier_disk(row, few, group.cached, redundancy)
             option = priced(group.kind, disk, found.demand, group.market)

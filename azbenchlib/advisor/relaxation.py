@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from azbenchlib.advisor.demand import Demand
+from azbenchlib.advisor.demand import MOST_DISKS, Demand
 from azbenchlib.advisor.market import Market
 from azbenchlib.advisor.search import search
+from azbenchlib.advisor.vm_choice import ANYTHING
+from azbenchlib.advisor.vm_sizes import EVERY
 from azbenchlib.core.units import GIB, MB, format_size
 
 _SHOWN = 2
@@ -85,18 +87,22 @@ def _largest(number: _Number, demand: Demand, market: Market) -> float:
 
 
 def _fewer(demand: Demand) -> Iterator[tuple[str, Demand]]:
-    if demand.peak:
-        yield "without the peak", replace(demand, peak=None)
-    if demand.latency != "any":
-        yield "with any latency", replace(demand, latency="any")
-    if demand.redundancy != "LRS":
-        yield "with LRS", replace(demand, redundancy="LRS")
-    if demand.persistent:
-        yield "with local disks that lose their data", replace(demand, persistent=False)
-    if demand.vm != "*":
-        yield "with another VM size", replace(demand, vm="*")
-    if demand.architecture != "any":
-        yield "with another CPU architecture", replace(demand, architecture="any")
+    """The demand without one of its conditions."""
+    some: dict[str, Any] = {
+        "without the peak": {"peak": None},
+        "with any latency": {"latency": "any"},
+        "with LRS": {"redundancy": "LRS"},
+        "with local disks that lose their data": {"persistent": False},
+        "with another VM size": {"vm": EVERY},
+        "with another CPU architecture": {"architecture": "any"},
+        f"with up to {MOST_DISKS} disks": {"most_disks": MOST_DISKS},
+        "with any VM family": {"choice": ANYTHING},
+        "in another zone": {"zone": None},
+    }
+    for text, change in some.items():
+        other = replace(demand, **change)
+        if other != demand:
+            yield text, other
     if demand.latency == "local" and demand.persistent:
         yield "with < 1 ms on disks that keep their data", replace(demand, latency="submillisecond")
     yield "with a tenth of the rates", demand.times(0.1)

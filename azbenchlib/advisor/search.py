@@ -3,7 +3,7 @@ disks for a number of slots serve every VM that carries the demand and has the s
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from azbenchlib.advisor.demand import Demand
 from azbenchlib.advisor.disk_options import FULL, DiskOption, options
 from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.vm_sizes import Bools, Floats
+from azbenchlib.advisor.vm_sizes import Bools, Floats, VmSize
 from azbenchlib.azure.disk_kinds import NVME, DiskKind
 from azbenchlib.cost.bill import Bill
 from azbenchlib.cost.usage import Use
@@ -41,9 +41,25 @@ class Candidate:
         return self.market.bill(self.setup, self.option.use)
 
     @property
+    def vm_size(self) -> VmSize:
+        """With all that is known of it."""
+        return self.market.vms[self.vm_index]
+
+    @property
+    def use(self) -> Use:
+        """How it is used and paid for, as its bill counts."""
+        market = self.market
+        return replace(self.option.use, pay=market.pay, disk_pay=market.disk_pay, os=market.os)
+
+    @property
     def price(self) -> Decimal:
         """Of the market's period."""
-        return (self.market.vm_bills[self.vm_index].total or Decimal(0)) + self.option.price
+        return (self.vm_bill.total or Decimal(0)) + self.option.price
+
+    @cached_property
+    def vm_bill(self) -> Bill:
+        """What the VM costs alone."""
+        return self.market.vm_bill(self.vm_index)
 
     @property
     def order(self) -> tuple[object, ...]:
@@ -105,6 +121,16 @@ class Group:
             return there
         least = min((option.disk.count for option in self.options), default=np.inf)
         return there & (self.slots >= least)
+
+    def at_least(self) -> Candidate | None:
+        """Of what lacks only prices of operations the cheapest without them; None: there is nothing such."""
+        prices = np.where(self.fits, self.market.vm_prices, np.nan)
+        found = []
+        for option in self.unpriced:
+            there = np.where(self.slots >= option.disk.count, prices, np.nan)
+            if option.at_least and np.isfinite(there).any():
+                found.append(Candidate(self.market, int(np.nanargmin(there)), option))
+        return min(found, key=lambda candidate: candidate.order, default=None)
 
     def candidate(self, vm_index: int) -> Candidate:
         """The cheapest with one VM."""

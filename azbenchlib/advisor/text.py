@@ -10,6 +10,7 @@ from azbenchlib.advisor.fio_job import latency_s, outstanding
 from azbenchlib.advisor.market import Market
 from azbenchlib.advisor.rejected import RejectedAlternative
 from azbenchlib.advisor.verify import CheckedLimit
+from azbenchlib.azure.prices.rows import PAYMENT_WORDS
 from azbenchlib.core.units import MS_PER_S, format_count, format_mbps, format_size
 from azbenchlib.model.setup import Disk, Setup
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from azbenchlib.advisor.configuration import Configuration
 
 NOT_MODELLED = (
-    "the OS disk, snapshots, backup, network and licences; discounts and agreements",
-    "whether a size is still sold, is free in a zone and within your quota",
+    "the OS disk, snapshots, backup, network, and licences of SQL Server and other software",
+    "whether Azure has capacity for the size at that moment, and your quota of vCPUs",
     "performance plus, shared disks, encryption at host",
-    "whether the VM's CPU is enough to issue the I/O; B-series VMs have burstable CPU",
+    "whether the VM's CPU is enough to issue the I/O",
 )
 
 
@@ -51,15 +52,30 @@ def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tupl
         )
     else:
         found.append("the load is continuous, so burst credits are not used")
+    found += _payment(market)
     kinds = [disk.kind for setup in setups for disk in setup.disks if disk.kind]
     if any(kind.billing and kind.billing.operations_tier for kind in kinds):
         found.append(
             "transactions are billed for the load as long as it runs; a cap of Standard SSD is not known"
         )
-    if any(kind.separate_vm_limits for kind in kinds):
+    if market.asked_on is None and any(kind.separate_vm_limits for kind in kinds):
         found.append("Premium SSD v2 and Ultra are offered in the VM's zone and for its size")
     found.append(f"limits of {market.as_of}, of the SCSI interface where a size has both")
     return (*found, *_left_out(market))
+
+
+def _payment(market: Market) -> Iterator[str]:
+    """How everything is paid."""
+    yield f"prices: VM {PAYMENT_WORDS[market.pay]}, disks {PAYMENT_WORDS[market.disk_pay]}"
+    if market.os == "windows":
+        yield "the VM's price has the licence of Windows"
+    elif market.os == "windows-hybrid":
+        yield "Windows with licences of your own (Azure Hybrid Benefit) costs what Linux does"
+    if market.running != market.hours:
+        hours, running = (f"{value.normalize():f}" for value in (market.hours, market.running))
+        yield f"the VM runs {running} of the month's {hours} hours; its disks are billed in all of them"
+    if market.discount:
+        yield f"{market.discount:.4%} are taken off every price".replace(".0000%", " %")
 
 
 def _left_out(market: Market) -> Iterator[str]:
@@ -95,7 +111,8 @@ def broken(miss: RejectedAlternative) -> str:
     """What is in the way of a cheaper configuration, the worst of it in figures."""
     worst = miss.worst
     wanted = amount(worst, worst.wanted * worst.enough)
-    more = f"; {', '.join(one.label for one in miss.broken[1:])} too" if len(miss.broken) > 1 else ""
+    others = [label for label in dict.fromkeys(one.label for one in miss.broken) if label != worst.label]
+    more = f"; {', '.join(others)} too" if others else ""
     short = f"{1 / worst.shortfall - 1:+.0%}"
     same = "; it costs the same" if miss.same_price else ""
     return f"{worst.label} {amount(worst, worst.limit)} of {wanted} ({short}){more}{same}"
@@ -134,26 +151,38 @@ def _striped(disk: Disk) -> str:
     return ", striped" if disk.striped else ""
 
 
-def record(configuration: Configuration) -> dict[str, object]:
-    """A configuration as a row of a table."""
+def summary(configuration: Configuration) -> dict[str, object]:
+    """A configuration as a short row of a table: what it is, and what it costs."""
     market = configuration.candidate.market
     return {
         "vm": configuration.vm,
         "disks": configuration.disks,
         "caching": configuration.caching,
         "price_per_month": configuration.price,
+        "price_bound": configuration.bound,
         "currency": market.currency,
         "binding_limit": configuration.binding,
         "headroom": configuration.headroom,
-        "why_not_cheaper": [missed(miss, market.currency) for miss in configuration.why_not_cheaper],
         "labels": list(configuration.labels),
         "kind": configuration.kind.key,
         "redundancy": configuration.redundancy,
         "region": market.region,
         "hours": market.hours,
+        "vm_hours": market.running,
         "pay": market.pay,
+        "disk_pay": market.disk_pay,
+        "os": market.os,
         "bursts": configuration.bursts,
         "prices_as_of": sorted({line.price.as_of for line in configuration.bill.lines}),
+        "cautions": [caution.text for caution in configuration.cautions],
+    }
+
+
+def record(configuration: Configuration) -> dict[str, object]:
+    """A configuration as a row of a table, with its bill, why nothing cheaper does, and its fio job."""
+    currency = configuration.candidate.market.currency
+    return summary(configuration) | {
+        "why_not_cheaper": [missed(miss, currency) for miss in configuration.why_not_cheaper],
         "lines": configuration.bill.records(),
         "fio_job": configuration.fio_job,
     }

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from azbenchlib.advisor.demand import Demand, Need, Peak
-from azbenchlib.azure.disk_kinds import NVME, DiskKind
+from azbenchlib.advisor.vm_choice import SizeName, VmChoice
+from azbenchlib.azure.catalog.rows import Offer
+from azbenchlib.azure.disk_kinds import NVME, ULTRA, DiskKind
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.io_path import QUANTITIES
 from azbenchlib.model.setup import VM, Cap
@@ -19,8 +21,7 @@ from azbenchlib.model.setup import VM, Cap
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 _PREFIX = "standard_"
-# Family, vCPUs, features: a p among these is an Arm CPU. Source: azure-compute-docs vm-naming-conventions.md.
-_NAME = re.compile(r"^standard_[A-Z]+\d+(?:-\d+)?(?P<features>[a-z]*)", re.IGNORECASE)
+EVERY = "*"  # pattern of all names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,19 @@ class VmSize:
         Whether data disks can be cached, as far as is known.
     temp_bytes, nvme_bytes : float, optional
         Size of the temp disk, and of each local NVMe disk.
+    cpu : {"x64", "arm64"}, optional
+        As the API states it.
+    gpus : int, optional
+    interface : tuple of str
+        SCSI, NVMe or both; empty: not stated.
+    ultra : bool, optional
+        Whether it takes Ultra Disks, as far as is known; with `offer`, whether it does there.
+    retires_on : str, optional
+        ISO day from which Azure no longer runs it.
+    offer : Offer, optional
+        What the region has of it. None: the region was not asked.
+    gone : str
+        Why it cannot be bought, in a sentence's end such as ``was retired on 2026-06-30``; empty: it can.
     """
 
     vm: VM
@@ -49,6 +63,13 @@ class VmSize:
     caching: bool = False
     temp_bytes: float | None = None
     nvme_bytes: float | None = None
+    cpu: str | None = None
+    gpus: int | None = None
+    interface: tuple[str, ...] = ()
+    ultra: bool | None = None
+    retires_on: str | None = None
+    offer: Offer | None = None
+    gone: str = ""
 
     @property
     def size(self) -> str:
@@ -57,9 +78,18 @@ class VmSize:
 
     @property
     def architecture(self) -> str:
-        """``x64`` or ``arm64``, by the name."""
-        match = _NAME.match(self.size)
-        return "arm64" if match and "p" in match["features"].lower() else "x64"
+        """``x64`` or ``arm64``; where it is not stated, by the name."""
+        return self.cpu or ("arm64" if self.name.arm else "x64")
+
+    @cached_property
+    def name(self) -> SizeName:
+        """What its name tells."""
+        return SizeName.of(self.size)
+
+    @property
+    def current(self) -> bool:
+        """Whether it is for servers, of a current generation, and without a day of retirement."""
+        return self.name.current and not self.gpus and self.retires_on is None
 
 
 @dataclass(frozen=True)
@@ -89,6 +119,7 @@ class VmSizes:
 
     def __init__(self, sizes: tuple[VmSize, ...]) -> None:
         self.sizes = sizes
+        self._chosen: dict[tuple[str, VmChoice], Bools] = {}
 
     @cached_property
     def max_disks(self) -> Floats:
@@ -96,22 +127,51 @@ class VmSizes:
         return np.array([vm_size.vm.max_data_disks or 0 for vm_size in self.sizes], dtype=float)
 
     def allowed(self, kind: DiskKind, cached: bool) -> Bools:
-        """Whether it takes disks of this kind."""
-        return (self._flags["premium_io"] | (not kind.needs_premium_io)) & (
-            self._flags["caching"] | (not cached)
-        )
+        """Whether it takes disks of this kind. An Ultra Disk is refused only where the region says so."""
+        found: Bools = self._flags["premium_io"] | (not kind.needs_premium_io)
+        if cached:
+            found = found & self._flags["caching"]
+        return found & self._flags["may_ultra"] if kind is ULTRA else found
 
     def suits(self, demand: Demand) -> Bools:
         """Whether it is one of those that the demand allows, whatever its disks."""
         vcpus, memory = demand.vcpus or 0, demand.memory_bytes or 0
-        found = self._like(demand.vm)
+        found = self.chosen(demand.vm, demand.choice)
         if vcpus:
-            found &= self._sizes["vcpus"] >= vcpus
+            found = found & (self._sizes["vcpus"] >= vcpus)
         if memory:
-            found &= self._sizes["memory_bytes"] >= memory
+            found = found & (self._sizes["memory_bytes"] >= memory)
         if demand.architecture != "any":
-            found &= self._arm == (demand.architecture == "arm64")
+            found = found & (self._flags["arm"] == (demand.architecture == "arm64"))
+        if demand.zone is not None:
+            found = found & self._in_zone(demand.zone)
         return found
+
+    def chosen(self, pattern: str, choice: VmChoice) -> Bools:
+        """The sizes that can be bought, are like a pattern, and suit a choice.
+
+        A condition of the choice that none of the sizes meets which a pattern names does not count: who
+        writes Standard_B2ms wants a burstable size. It does count among all sizes, and families always do.
+        """
+        if (pattern, choice) not in self._chosen:
+            self._chosen[pattern, choice] = self._choose(pattern, choice)
+        return self._chosen[pattern, choice]
+
+    def _choose(self, pattern: str, choice: VmChoice) -> Bools:
+        found = self._like(pattern) & self._flags["sold"]
+        for name in choice.conditions():
+            suiting = self._families(choice.families) if name == "families" else self._flags[name]
+            if name == "families" or pattern == EVERY or (found & suiting).any():
+                found = found & suiting
+        return found
+
+    def _families(self, wanted: tuple[str, ...]) -> Bools:
+        names = {family.upper() for family in wanted}
+        return np.array([one.name.family in names for one in self.sizes], dtype=bool)
+
+    def _in_zone(self, zone: str) -> Bools:
+        """Whether it is offered in a zone, or the region was not asked."""
+        return np.array([one.offer is None or zone in one.offer.zones for one in self.sizes], dtype=bool)
 
     def named(self, pattern: str) -> list[VmSize]:
         """The sizes with a name, or names like a pattern, with or without ``Standard_``, in any case."""
@@ -144,15 +204,18 @@ class VmSizes:
         return [_bare(vm_size.size) for vm_size in self.sizes]
 
     @cached_property
-    def _arm(self) -> Bools:
-        return np.array([vm_size.architecture == "arm64" for vm_size in self.sizes], dtype=bool)
-
-    @cached_property
     def _flags(self) -> Mapping[str, Bools]:
-        names = ("premium_io", "caching")
-        return {
-            name: np.array([getattr(vm_size, name) for vm_size in self.sizes], dtype=bool) for name in names
+        columns = {
+            "premium_io": (one.premium_io for one in self.sizes),
+            "caching": (one.caching for one in self.sizes),
+            "arm": (one.architecture == "arm64" for one in self.sizes),
+            "not_arm": (one.architecture != "arm64" for one in self.sizes),
+            "not_burstable": (not one.name.burstable for one in self.sizes),
+            "current": (one.current for one in self.sizes),
+            "sold": (not one.gone for one in self.sizes),
+            "may_ultra": (one.offer is None or one.ultra is not False for one in self.sizes),
         }
+        return {name: np.fromiter(values, dtype=bool) for name, values in columns.items()}
 
     @cached_property
     def _sizes(self) -> Mapping[str, Floats]:

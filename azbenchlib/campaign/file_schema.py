@@ -10,7 +10,7 @@ from azbenchlib.campaign.spec import DiskSpec, Experiment, SetupSpec
 from azbenchlib.campaign.workloads import fio_options, matrix
 from azbenchlib.campaign.workloads.grid import PATTERNS
 from azbenchlib.campaign.workloads.iozone import PASSES
-from azbenchlib.core.schema import HOST_CACHING, ROLES
+from azbenchlib.core.choices import HOST_CACHING, ROLES
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _CHOICES = {

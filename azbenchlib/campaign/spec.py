@@ -12,8 +12,8 @@ from azbenchlib.campaign.design.intervals import FIRST_LOOK
 from azbenchlib.campaign.workloads import names
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core.choices import HOST_CACHING, ROLES
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.schema import HOST_CACHING, ROLES
 from azbenchlib.core.units import GIB, parse_size
 
 IMAGE = "Canonical:ubuntu-24_04-lts:server:latest"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from azbenchlib.advisor.configuration import Configuration
     from azbenchlib.advisor.demand import Demand
     from azbenchlib.advisor.market import Market
+    from azbenchlib.advisor.savings import Saving
     from azbenchlib.advisor.verify import CheckedLimit
 
 _BAR = 8  # characters of a limit
@@ -25,20 +26,24 @@ _LIMITS = 8  # that are shown
 _NAMES = 3  # of many that have no price
 
 
-def show(answer: Advice) -> None:
-    """Print all of it."""
+def show(answer: Advice, why: bool = False) -> None:
+    """Print the answer in a few lines; with `why` all of it."""
     console = Console(highlight=False)
     best = answer.best
     console.print(Text(_wanted(answer.demand, answer.market), style="bold"))
     console.print()
     _headline(console, best, answer.market)
+    if not why:
+        _briefly(console, answer)
+        return
+    _list(console, "Would cost less", [_saving(one) for one in answer.savings])
+    _list(console, "Before you order", (*(one.text for one in best.cautions), *answer.notes))
     _section(console, "Binding limits", _limits(best))
     _section(console, "Alternatives", _designs(answer))
-    _list(console, "", answer.notes)
     misses = _misses(best)
     _section(console, "Why cheaper configurations fail", misses) if misses.row_count else None
     _section(console, "Sensitivity", _changes(answer))
-    _list(console, "Not ranked: price unknown", [_unpriced(one) for one in answer.unpriced])
+    _list(console, "Not ranked", [_unpriced(one) for one in answer.unpriced])
     _list(console, "Assumptions", answer.assumptions)
     _list(console, "Not modelled", answer.not_modelled)
     _list(console, "Sources", _sources(answer))
@@ -46,28 +51,26 @@ def show(answer: Advice) -> None:
     say(best.fio_job)
 
 
-def show_all(rows: Sequence[dict[str, Any]], market: Market) -> None:
-    """Print a line for each workload."""
-    table = Table(box=None, pad_edge=False)
-    for name, justify in (("Workload", "left"), (f"{market.currency} a month", "right"), ("VM", "left")):
-        table.add_column(name, justify=justify, no_wrap=name != "Workload")  # type: ignore[arg-type]
-    for name in ("Disks", "Binding limit"):
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        if row["error"]:
-            table.add_row(
-                Text(row["name"]), Text("–"), Text(""), Text(row["error"], style="yellow"), Text("")
-            )
-        else:
-            cells = (
-                row["name"],
-                f"{row['price_per_month']:,.2f}",
-                row["vm"],
-                f"{row['disks']} {row['redundancy'].removeprefix('LRS')}".strip(),
-                row["binding_limit"],
-            )
-            table.add_row(*map(Text, cells))
-    Console(highlight=False).print(table)
+def _briefly(console: Console, answer: Advice) -> None:
+    """What holds it back, what would cost less, and what must be known before it is ordered."""
+    best = answer.best
+    first = next(one for one in best.limits if one.label == best.binding)
+    lines = [f"first limit: {best.binding}, {first.headroom:+.0%} above the demand"]
+    cheaper = "; ".join(f"{one.option} {one.share:.0%} less" for one in answer.savings)
+    lines += [f"would cost less: {cheaper}"] if cheaper else []
+    lines.append(f"before you order: {'; '.join(caution.brief for caution in best.cautions)}")
+    lines += [f"note: {_unpriced(one)}" for one in answer.unpriced if one.at_least]
+    for line in lines:
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
+    console.print("  --why tells the alternatives, limits, assumptions and sources", style="dim")
+
+
+def _saving(one: Saving) -> str:
+    from azbenchlib.advisor.text import disk_text
+
+    size = one.candidate.vm_size.size.removeprefix("Standard_")
+    what = f"{size} with {disk_text(one.candidate.option.disk)}"
+    return f"{one.what} ({one.option}): {one.share:.0%} less, {one.candidate.price:,.2f} with {what}"
 
 
 def _wanted(demand: Demand, market: Market) -> str:
@@ -87,15 +90,29 @@ def _wanted(demand: Demand, market: Market) -> str:
 
 def _headline(console: Console, best: Configuration, market: Market) -> None:
     from azbenchlib.advisor.text import described
+    from azbenchlib.azure.prices.rows import PAYG, PAYMENT_WORDS
 
     disks = best.candidate.option.price
     line = Text("  ")
-    line.append(f"{best.price:,.2f} {market.currency}", style="bold green")
-    line.append(f" for {market.hours.normalize():f} h   ")
+    line.append(f"{_bounded(best)} {market.currency} a month", style="bold green")
+    line.append("   ")
     line.append(best.vm, style="bold")
+    vm_size = best.candidate.vm_size
+    vcpus = f"{vm_size.vcpus} vCPU{'s' if vm_size.vcpus > 1 else ''}" if vm_size.vcpus else ""
+    memory = format_size(vm_size.memory_bytes) if vm_size.memory_bytes else ""
+    line.append(f" ({', '.join(filter(None, (vcpus, memory)))})" if vcpus or memory else "")
     console.print(line)
     console.print(f"  {described(best)}")
-    console.print(f"  the VM {best.price - disks:,.2f}, the disks {disks:,.2f}", style="dim")
+    system = f"{market.os}, " if market.os != "linux" else ""
+    hours = f", {market.running.normalize():f} h" if market.running != market.hours else ""
+    vm = f"VM {best.price - disks:,.2f} ({system}{PAYMENT_WORDS[market.pay]}{hours})"
+    paid = f" ({PAYMENT_WORDS[market.disk_pay]})" if market.disk_pay != PAYG or market.pay != PAYG else ""
+    console.print(f"  {vm}, disks {disks:,.2f}{paid}", style="dim")
+
+
+def _bounded(one: Configuration) -> str:
+    """The price, with a sign where it is the most that it can be."""
+    return f"{'≤ ' if one.bound == '<=' else ''}{one.price:,.2f}"
 
 
 def _section(console: Console, title: str, table: Table) -> None:
@@ -156,7 +173,7 @@ def _designs(answer: Advice) -> Table:
     for one in answer.configurations:
         more = float(one.price) / cheapest - 1
         table.add_row(
-            Text(f"{one.price:,.2f}", style="green" if one is answer.best else ""),
+            Text(_bounded(one), style="green" if one is answer.best else ""),
             Text(f"{more:+.0%}" if one is not answer.best else "", style="dim"),
             Text(one.vm.removeprefix("Standard_")),
             Text(disk_text(one.setup.disks[0])),
@@ -219,7 +236,8 @@ def _with_same(table: Table, same: Sequence[str]) -> Table:
 def _unpriced(one: Any) -> str:
     names = ", ".join(one.missing[:_NAMES])
     more = f" and {len(one.missing) - _NAMES} more" if len(one.missing) > _NAMES else ""
-    return f"{one.what}: {names}{more}"
+    least = f", at least {one.at_least:,.2f} a month without it" if one.at_least is not None else ""
+    return f"{one.what} is not ranked, for a price is missing: {names}{more}{least}"
 
 
 def _sources(answer: Advice) -> list[str]:

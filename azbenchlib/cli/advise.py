@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,10 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from azbenchlib.advisor import demand_file
-from azbenchlib.azure.prices.rows import MONTH_HOURS
-from azbenchlib.cli import findings
-from azbenchlib.cli.console import notes, print_json, print_rows, working, write_job
-from azbenchlib.cli.cost import Pay, PayOption, PriceDayOption, PricesOption
+from azbenchlib.advisor.presets import PRESETS
+from azbenchlib.cli import advise_many, findings
+from azbenchlib.cli.console import notes, plain, print_json, print_rows, working, write_job
+from azbenchlib.cli.payment_options import (
+    CurrencyOption,
+    DiscountOption,
+    DiskPay,
+    DiskPayOption,
+    Pay,
+    PayOption,
+    PriceDayOption,
+    PricesOption,
+    System,
+    SystemOption,
+    payment,
+)
 from azbenchlib.cli.setup_options import opened
 from azbenchlib.core.errors import InputError
 
@@ -23,12 +33,9 @@ if TYPE_CHECKING:
     from azbenchlib.advisor.advise import Advice
     from azbenchlib.advisor.demand import Demand
     from azbenchlib.advisor.market import Market
+    from azbenchlib.cost.payments import Payment
 
 REGION = "westeurope"  # prices of everything are shipped for it
-FLAT = (
-    "vm", "disks", "redundancy", "caching", "price_per_month", "currency", "binding_limit", "headroom",
-    "why_not_cheaper", "labels", "kind", "bursts", "region", "hours", "pay",
-)  # fmt: skip
 
 
 class AdviceFormat(StrEnum):
@@ -53,7 +60,10 @@ def advise(
         str | None,
         typer.Option(help=_help("read_share") + " Default: 70% (`azbench limits` assumes 100%)."),
     ] = None,
-    latency: Annotated[str | None, typer.Option(help=_help("latency") + " Default: any.")] = None,
+    latency: Annotated[
+        str | None,
+        typer.Option(help=_help("latency") + " Default: ssd; any for I/Os of 256 KiB and more."),
+    ] = None,
     zrs: Annotated[bool, typer.Option("--zrs", help="Zone-redundant disks only.")] = False,
     not_persistent: Annotated[
         bool,
@@ -66,8 +76,23 @@ def advise(
     vcpus: Annotated[str | None, typer.Option(help="Least number of vCPUs.")] = None,
     ram: Annotated[str | None, typer.Option(help="Least memory, such as 64GiB.")] = None,
     vm: Annotated[str | None, typer.Option("--vm", help=_help("vm"))] = None,
+    family: Annotated[str | None, typer.Option(help=_help("family"))] = None,
     arch: Annotated[
-        str | None, typer.Option(help="CPU architecture: any, x64 or arm64. Default: any.")
+        str | None, typer.Option(help="CPU architecture: any, x64 or arm64. Default: x64.")
+    ] = None,
+    arm: Annotated[bool, typer.Option("--arm", help="Arm CPUs too.")] = False,
+    burstable: Annotated[
+        bool, typer.Option("--burstable", help="VMs whose CPU lives on credits (B-series) too.")
+    ] = False,
+    any_family: Annotated[
+        bool,
+        typer.Option(
+            "--any-family", help="Previous generations and special families (GPU, HPC, confidential) too."
+        ),
+    ] = False,
+    max_disks: Annotated[str | None, typer.Option(help=_help("max_disks") + " Default: 8.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help=f"What is not stated, as of: {', '.join(PRESETS)}.")
     ] = None,
     burst: Annotated[
         str | None,
@@ -76,13 +101,24 @@ def advise(
         ),
     ] = None,
     region: Annotated[
-        str | None, typer.Option(help=f"Azure region. Default: that of --from, else {REGION}.")
+        list[str] | None,
+        typer.Option(
+            help=f"Azure region; repeatable; world is every one. Default: that of --from, else {REGION}."
+        ),
     ] = None,
     zone: Annotated[
-        str | None, typer.Option(help="Availability zone; not checked, as no catalogue has it.")
+        str | None,
+        typer.Option(help="Availability zone; known of a region after `azbench catalog refresh`."),
     ] = None,
-    hours: Annotated[float, typer.Option(help="Hours a month.")] = float(MONTH_HOURS),
+    hours: Annotated[
+        float | None,
+        typer.Option(help="Hours a month that the VM runs; its disks are billed all month. Default: 730."),
+    ] = None,
     pay: PayOption = Pay.payg,
+    disk_pay: DiskPayOption = DiskPay.payg,
+    system: SystemOption = System.linux,
+    discount: DiscountOption = "0",
+    currency: CurrencyOption = "USD",
     prices: PricesOption = None,
     as_of: PriceDayOption = None,
     from_: Annotated[
@@ -102,6 +138,12 @@ def advise(
         Path | None,
         typer.Option(help="Write the fio job that verifies the cheapest configuration to this file."),
     ] = None,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why", help="Alternatives, limits, why cheaper ones fail, assumptions, sources, the fio job."
+        ),
+    ] = False,
     format_: Annotated[AdviceFormat, typer.Option("--format", help="What to print.")] = AdviceFormat.text,
 ) -> None:
     """Find the cheapest VM and disks that meet the demand, name the binding limit, and explain why cheaper
@@ -111,40 +153,60 @@ def advise(
         "iops": iops, "mbps": mbps, "size": size, "bs": bs, "read_share": read_share, "latency": latency,
         "zrs": "yes" if zrs else None, "not_persistent": "yes" if not_persistent else None, "hit": hit,
         "headroom": headroom, "vcpus": vcpus, "ram": ram, "vm": vm, "arch": arch, "burst": burst,
+        "family": family, "max_disks": max_disks, "zone": zone, "preset": preset,
+        "arm": "yes" if arm else None, "burstable": "yes" if burstable else None,
+        "any_family": "yes" if any_family else None,
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}
-    measured: dict[str, Any] = {}
+    paid = payment(pay, disk_pay, system, hours, currency, discount)
     if workloads is not None:
-        if from_ is not None:
-            raise InputError("give either --from or --workloads, not both")
-        if job is not None:
-            raise InputError("--job writes the job of one demand; with --workloads, take --format json")
+        _refuse_with_workloads(from_, job, region)
         wanted = demand_file.read(workloads, given)
-        market = _market(region, pay, hours, prices, as_of)
-        _answer_all(wanted, market, format_)
+        advise_many.workloads(wanted, _market(_only(region), paid, prices, as_of), format_)
         return
+    measured: dict[str, Any] = {}
     if from_ is not None:
         achieved = _achieved(from_, run)
-        measured, region = achieved.as_demand(), region or achieved.region
+        measured, region = achieved.as_demand(), region or ([achieved.region] if achieved.region else None)
     demand = demand_file.demand(given, measured=measured)
-    if "read_share" not in {**measured, **given}:
+    if not {"read_share", "preset"} & {*measured, *given}:
         notes.print(f"Note: {demand.read_share:.0%} reads, as no --read-share is given", markup=False)
-    if zone is not None:
-        notes.print(f"Note: whether a size is offered in zone {zone} is not known here")
+    if region and (len(region) > 1 or _is_world(region[0])):
+        if job is not None:
+            raise InputError("--job writes the job of one answer: name one region")
+        with working("Searching"):
+            advise_many.regions(demand, region, paid, (prices, as_of), format_)
+        return
     with working("Searching"):
-        answer = _advice(demand, _market(region, pay, hours, prices, as_of))
-    _print(answer, format_)
+        answer = _advice(demand, _market(_only(region), paid, prices, as_of))
+    _print(answer, format_, why)
     if job is not None:
         write_job(job, answer.best.fio_job)
 
 
-def _market(region: str | None, pay: Pay, hours: float, own: Path | None, as_of: str | None) -> Market:
+def _refuse_with_workloads(from_: str | None, job: Path | None, region: list[str] | None) -> None:
+    if from_ is not None:
+        raise InputError("give either --from or --workloads, not both")
+    if job is not None:
+        raise InputError("--job writes the job of one demand; with --workloads, take --format json")
+    if region and (len(region) > 1 or _is_world(region[0])):
+        raise InputError("--workloads are answered for one region: give --region once")
+
+
+def _is_world(name: str) -> bool:
+    return name.lower() == "world"
+
+
+def _only(region: list[str] | None) -> str | None:
+    return region[0] if region else None
+
+
+def _market(region: str | None, paid: Payment, own: Path | None, as_of: str | None) -> Market:
     from azbenchlib.advisor.load_market import market
-    from azbenchlib.azure.prices.rows import PAYMENTS
 
     if region is None:
         notes.print(f"Note: prices of {REGION}, as no --region is given")
-    return market(region or REGION, PAYMENTS[pay], Decimal(str(hours)), own, as_of)
+    return market(region or REGION, own=own, as_of=as_of, payment=paid)
 
 
 def _achieved(name: str, run: str | None) -> AchievedRates:
@@ -163,34 +225,17 @@ def _achieved(name: str, run: str | None) -> AchievedRates:
     return found
 
 
-def _print(answer: Advice, format_: AdviceFormat) -> None:
+def _print(answer: Advice, format_: AdviceFormat, why: bool) -> None:
     from azbenchlib.cli import advice_view
 
     if format_ is AdviceFormat.json:
-        print_json({"configurations": [_plain(row) for row in answer.records()]})
+        from azbenchlib.advisor.document import document
+
+        print_json(plain(document(answer)))
     elif format_ is AdviceFormat.csv:
-        print_rows(FLAT, (_flat(row) for row in answer.records()))
+        print_rows(advise_many.FLAT, (advise_many.flat(row) for row in answer.records()))
     else:
-        advice_view.show(answer)
-
-
-def _answer_all(wanted: list[tuple[str, Demand]], market: Market, format_: AdviceFormat) -> None:
-    """The cheapest configuration of each; what cannot be met says so in its row."""
-    from azbenchlib.cli import advice_view
-
-    rows: list[dict[str, Any]] = []
-    for name, demand in wanted:
-        try:
-            best = _advice(demand, market).best
-            rows.append({"name": name, "error": "", **best.record()})
-        except InputError as error:
-            rows.append({"name": name, "error": str(error)})
-    if format_ is AdviceFormat.json:
-        print_json({"demands": [_plain(row) for row in rows]})
-    elif format_ is AdviceFormat.csv:
-        print_rows(("name", *FLAT, "error"), (_flat(row) for row in rows))
-    else:
-        advice_view.show_all(rows, market)
+        advice_view.show(answer, why)
 
 
 def _advice(demand: Demand, market: Market) -> Advice:
@@ -199,22 +244,3 @@ def _advice(demand: Demand, market: Market) -> Advice:
 
     check_offered(demand.vm, market)
     return ask(demand, market)
-
-
-def _plain(value: Any) -> Any:
-    """Amounts have ten decimals at most: a float holds them."""
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return float(value) if isinstance(value, Decimal) else value
-
-
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A record in cells: of the headroom that of the binding limit, lists in one text."""
-    cells = dict(row)
-    for name in ("why_not_cheaper", "labels"):
-        cells[name] = "; ".join(row.get(name, ()))
-    if "headroom" in row:
-        cells["headroom"] = row["headroom"][row["binding_limit"]]
-    return cells

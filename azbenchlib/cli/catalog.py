@@ -13,6 +13,8 @@ from rich.text import Text
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.cli.console import Console, notes, print_json
+from azbenchlib.cli.payment_options import CurrencyOption
+from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
     from azbenchlib.azure.catalog import Limit, ProvisionedRules, TierRow, VmRow
@@ -63,13 +65,18 @@ def refresh(
     prices: Annotated[
         bool, typer.Option("--prices", help="Read its prices (public, no login) instead of its VM sizes.")
     ] = False,
+    currency: CurrencyOption = "USD",
 ) -> None:
-    """Ask Azure for the VM sizes of a region, or for its prices; lookups use the answer from then on."""
+    """Ask Azure for the VM sizes of a region, with limits, zones and restrictions, or for its prices; lookups
+    use the answer from then on.
+    """
     if prices:
         from azbenchlib.azure.prices.refresh import refresh as read_prices
 
-        notes.print(f"Prices: {read_prices(location)}")
+        notes.print(f"Prices: {read_prices(location, currency=currency.upper())}")
         return
+    if currency != "USD":
+        raise InputError("--currency is of prices: write --prices too")
     from azbenchlib.azure.az import Az
     from azbenchlib.azure.catalog.refresh import refresh as read_region
 
@@ -141,6 +148,8 @@ def _properties(row: VmRow) -> list[str]:
         caching[row.caching],
         f"ephemeral OS disk on {', '.join(row.ephemeral_placements)}" if row.ephemeral_placements else "",
         f"{' or '.join(row.interface)}" if row.interface else "",
+        f"{row.architecture} CPU" if row.architecture else "",
+        f"retires on {row.retires_on}" if row.retires_on else "",
     )
     return [text for text in known if text]
 

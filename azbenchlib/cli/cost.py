@@ -14,7 +14,20 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.azure.prices.rows import MONTH_HOURS
-from azbenchlib.cli.console import Console, notes, print_json
+from azbenchlib.cli.console import Console, notes, plain, print_json
+from azbenchlib.cli.payment_options import (
+    CurrencyOption,
+    DiscountOption,
+    DiskPay,
+    DiskPayOption,
+    Pay,
+    PayOption,
+    PriceDayOption,
+    PricesOption,
+    System,
+    SystemOption,
+    payment,
+)
 from azbenchlib.cli.setup_options import VmOption, checked_setup, described_setup
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
@@ -25,6 +38,7 @@ if TYPE_CHECKING:
     from azbenchlib.azure.prices.rows import Meter, Price
     from azbenchlib.cost.bill import Bill
     from azbenchlib.cost.operations import Burst
+    from azbenchlib.cost.payments import Payment
     from azbenchlib.model import Setup
 
 
@@ -33,24 +47,6 @@ class CostFormat(StrEnum):
 
     table = "table"
     json = "json"
-
-
-class Pay(StrEnum):
-    """How the VM is paid."""
-
-    payg = "payg"
-    spot = "spot"
-    reserved_1y = "1y"
-    reserved_3y = "3y"
-
-
-PayOption = Annotated[Pay, typer.Option(help="How the VM is paid.")]
-PricesOption = Annotated[
-    Path | None, typer.Option(help="A price book of your own: CSV with the columns of the shipped one.")
-]
-PriceDayOption = Annotated[
-    str | None, typer.Option(help="Day whose prices and limits apply, ISO; default: the newest.")
-]
 
 
 def cost(
@@ -64,9 +60,17 @@ def cost(
         typer.Option("--disk", help="As `azbench limits` takes it; P30:burst bursts on demand; repeatable."),
     ] = None,
     hours: Annotated[float, typer.Option(help="The period; a month has 730 hours.")] = float(MONTH_HOURS),
+    vm_hours: Annotated[
+        float | None,
+        typer.Option("--vm-hours", help="How many of these the VM runs; its disks are billed in all."),
+    ] = None,
     prices: PricesOption = None,
     as_of: PriceDayOption = None,
     pay: PayOption = Pay.payg,
+    disk_pay: DiskPayOption = DiskPay.payg,
+    system: SystemOption = System.linux,
+    discount: DiscountOption = "0",
+    currency: CurrencyOption = "USD",
     ios_per_s: Annotated[
         str | None, typer.Option("--iops", help="I/Os per second of each Standard disk: its transactions.")
     ] = None,
@@ -95,14 +99,20 @@ def cost(
     if setup is not None:
         checked_setup(setup)
     from azbenchlib.azure.prices.book import book
-    from azbenchlib.azure.prices.rows import PAYMENTS
     from azbenchlib.cost.bill import bill
-    from azbenchlib.cost.usage import Use, charges, doubts
+    from azbenchlib.cost.payments import check_payments, discounted
+    from azbenchlib.cost.usage import Use, charges, check_bursts, doubts
 
     full = _resolved(setup, vm, disk or [], as_of)
-    there = book(region, prices, as_of)
+    paid = payment(pay, disk_pay, system, vm_hours, currency, discount)
+    check_payments(full, paid.pay, paid.disk_pay)
+    check_bursts(full, bool(burst))
+    there = book(region, prices, as_of, paid.currency)
     used = Use(
-        pay=PAYMENTS[pay],
+        pay=paid.pay,
+        disk_pay=paid.disk_pay,
+        os=paid.os,
+        vm_hours=paid.vm_hours,
         vcpus=_vcpus(full),
         ultra_enabled=ultra_enabled,
         ios_per_s=None if ios_per_s is None else stated_values.number("--iops", ios_per_s),
@@ -113,12 +123,13 @@ def cost(
         snapshot_sku=snapshot_sku,
     )
     period = Decimal(str(_positive("--hours", hours)))
-    found = bill(charges(full, there.region, period, used), there.prices, period)
+    charged = charges(full, there.region, period, used)
+    found = bill(charged, discounted(there.prices, paid.discount), period, paid.vm_hours)
     _refuse(found, there, prices)
     if format_ is CostFormat.json:
         print_json(_document(found))
     else:
-        _print(found, full, there)
+        _print(found, full, there, paid)
     for doubt in doubts(full, used):
         notes.print(f"Note: {doubt}")
 
@@ -174,22 +185,18 @@ def _missing(meter: Meter, there: PriceBook, own: Path | None) -> str:
         return f"{meter} ({own} has there: {', '.join(alike) or 'none of this product'})"
     regions = [name for name in elsewhere(meter) if name != there.region]
     said = f"priced in: {', '.join(regions)}" if regions else "priced in no other region"
+    said += f"; `azbench catalog refresh --prices --region {there.region}` reads Azure's"
     near = sizes_like(meter, there) if meter.product == VM_PRODUCT else []
     return f"{meter} ({said}{'; near it there: ' if near else ''}{', '.join(near)})"
 
 
 def _document(found: Bill) -> dict[str, Any]:
     """Amounts are printed with ten decimals at most: a float holds them."""
-    lines = [{name: _plain(value) for name, value in line.items()} for line in found.records()]
-    total, hours = _plain(found.total), _plain(found.hours)
-    return {"total": total, "currency": found.currency, "hours": hours, "lines": lines}
+    told = {"total": found.total, "currency": found.currency, "hours": found.hours}
+    return plain(told | {"lines": found.records()})
 
 
-def _plain(value: object) -> object:
-    return float(value) if isinstance(value, Decimal) else value
-
-
-def _print(found: Bill, setup: Setup, there: PriceBook) -> None:
+def _print(found: Bill, setup: Setup, there: PriceBook, paid: Payment) -> None:
     table = Table(box=None, pad_edge=False)
     for name in ("Meter", "Unit"):
         table.add_column(name, overflow="fold")
@@ -207,11 +214,13 @@ def _print(found: Bill, setup: Setup, there: PriceBook) -> None:
     console.print(f"{setup.vm.size or 'Disks alone'} in {there.region}, {found.currency}")
     console.print(table)
     total = found.total or Decimal(0)
+    licence = "" if paid.os == "windows" else "operating system licence, "
+    left_out = f"without {licence}network and backup"
     an_hour = total / found.hours
     console.print(
         f"Total for {_text(found.hours)} h: {_text(total)} {found.currency} "
         f"({_text(an_hour.quantize(Decimal('1e-6')))} an hour); "
-        "without operating system licence, network and backup",
+        f"{left_out}{f'; {paid.discount:%} off' if paid.discount else ''}",
         soft_wrap=True,
     )
     for source in dict.fromkeys(f"{line.price.source_id} of {line.price.as_of}" for line in found.lines):
@@ -220,7 +229,12 @@ def _print(found: Bill, setup: Setup, there: PriceBook) -> None:
 
 
 def _meter_text(price: Price) -> str:
-    return f"{price.name}, {price.meter.price_type}" if price.meter.os else price.name
+    from azbenchlib.azure.prices.rows import PAYG, PAYMENT_WORDS
+
+    paid = PAYMENT_WORDS.get(price.meter.price_type, price.meter.price_type)
+    if price.meter.os:
+        return f"{price.name}, {price.meter.os}, {paid}"
+    return price.name if price.meter.price_type == PAYG else f"{price.name}, {paid}"
 
 
 def _text(value: Decimal) -> str:

@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from azbenchlib.core.choices import ENVIRONMENTS, HOST_CACHING, ROLES
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Severity
 
 TEXT, INT, FLOAT, BOOL = "string", "Int64", "Float64", "boolean"
 _PLAIN: dict[str, Callable[[Any], Any]] = {TEXT: str, INT: int, FLOAT: float, BOOL: bool}
 
-ENVIRONMENTS = ("azure", "lab", "local", "other")
-ROLES = ("os", "data", "temp", "nvme", "ephemeral_os")
-HOST_CACHING = ("None", "ReadOnly", "ReadWrite")
 _LEVELS = ("job", "group", "host", "all")
 DDIRS = ("read", "write", "trim", "mixed")
 LAT_KINDS = ("slat", "clat", "lat")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
-from azbenchlib.azure.prices.rows import Meter, Price
+from azbenchlib.azure.prices.rows import COMMITTED, HOURS, PAYMENT_WORDS, VM_PRODUCT, Meter, Price
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.usage import Charge
 
@@ -85,7 +85,12 @@ class Bill:
         return self.lines[0].price.currency if self.lines else None
 
 
-def bill(charged: Iterable[Charge], prices: Mapping[Meter, Price], hours: Decimal) -> Bill:
+def bill(
+    charged: Iterable[Charge],
+    prices: Mapping[Meter, Price],
+    hours: Decimal,
+    vm_hours: Decimal | None = None,
+) -> Bill:
     """Put prices to charges.
 
     Parameters
@@ -96,19 +101,42 @@ def bill(charged: Iterable[Charge], prices: Mapping[Meter, Price], hours: Decima
         Of one region.
     hours : Decimal
         The period; a month has 730.
+    vm_hours : Decimal, optional
+        How many of these the VM runs. Its disks are billed all the time. None: all of them.
 
     Raises
     ------
     InputError
-        When the prices are in several currencies, or the period is none.
+        When the prices are in several currencies, or the period is none; when a VM that is paid for every
+        hour does not run in each.
     """
     if not hours.is_finite() or hours <= 0:
         raise InputError(f"{hours} hours is not a period; it must be above 0, such as 730 for a month")
+    running = hours if vm_hours is None else vm_hours
+    if not running.is_finite() or not 0 < running <= hours:
+        raise InputError(f"a VM cannot run {running} of {hours} hours; a month has {HOURS['month']}")
     wanted = list(charged)
-    lines = [_line(charge, prices[charge.meter], hours) for charge in wanted if charge.meter in prices]
+    if running < hours:
+        _refuse_committed(wanted)
+    lines = [
+        _line(charge, prices[charge.meter], running if charge.meter.product == VM_PRODUCT else hours)
+        for charge in wanted
+        if charge.meter in prices
+    ]
     _one_currency(lines)
     missing = dict.fromkeys(charge.meter for charge in wanted if charge.meter not in prices)
     return Bill(hours, tuple(lines), tuple(missing))
+
+
+def _refuse_committed(wanted: Iterable[Charge]) -> None:
+    """A reservation of a VM or a savings plan is paid for every hour."""
+    kinds = (charge.meter.price_type for charge in wanted if charge.meter.product == VM_PRODUCT)
+    paid = next((kind for kind in kinds if kind in COMMITTED), None)
+    if paid is not None:
+        raise InputError(
+            f"a {PAYMENT_WORDS[paid]} is paid for every hour, whether the VM runs or not: leave out the "
+            "hours, or pay as you go"
+        )
 
 
 def _line(charge: Charge, price: Price, hours: Decimal) -> BillLine:

@@ -19,6 +19,7 @@ from azbenchlib.azure.prices.rows import PAYG, Meter
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB, MB, TIB, format_size
 from azbenchlib.cost.operations import BURST_UNIT, Burst, burst_units, transactions
+from azbenchlib.cost.payments import payment_doubts, reservable, vm_meters
 from azbenchlib.model.setup import Disk, Setup
 
 # On-demand bursting is for Premium SSD above this size. Source: includes/managed-disks-bursting-2.md@2e4af987
@@ -57,8 +58,14 @@ class Use:
 
     Parameters
     ----------
-    pay : {"Consumption", "Spot", "Reservation1Y", "Reservation3Y"}
-        Of the VM.
+    pay : str
+        Of the VM: one of `azbenchlib.azure.prices.rows.PAYMENTS`.
+    disk_pay : {"Consumption", "Reservation1Y"}
+        Of the disks that can be reserved; others are paid as they go.
+    os : {"linux", "windows", "windows-hybrid"}
+        Of the VM; with Azure Hybrid Benefit Windows costs what Linux does.
+    vm_hours : Decimal, optional
+        How many hours of the period the VM runs, and its disks do I/O. None: all.
     vcpus : int, optional
         Of the VM; of a constrained size (E32-8s_v3) the full ones, 32.
     ultra_enabled : bool
@@ -78,6 +85,9 @@ class Use:
     """
 
     pay: str = PAYG
+    disk_pay: str = PAYG
+    os: str = "linux"
+    vm_hours: Decimal | None = None
     vcpus: int | None = None
     ultra_enabled: bool = False
     ios_per_s: float | None = None
@@ -129,7 +139,8 @@ def doubts(setup: Setup, use: Use | None = None) -> list[str]:
     standard = [disk for disk in setup.disks if _operations_tier(disk)]
     if standard and used.ios_per_s is None:
         said.append(f"transactions of {_names(standard)} are not counted: the I/Os per second are not given")
-    ssd = [disk for disk in standard if disk.kind and _capped(disk.kind)]
+    said += payment_doubts(setup, used.pay, used.disk_pay)
+    ssd = [disk for disk in standard if disk.kind and capped(disk.kind)]
     if ssd and used.ios_per_s and used.transaction_cap is None:
         said.append(
             f"Azure bills the transactions of {_names(ssd)} up to a cap an hour that is not known here: "
@@ -139,6 +150,31 @@ def doubts(setup: Setup, use: Use | None = None) -> list[str]:
     if bursting and not used.bursts:
         said.append(f"burst transactions of {_names(bursting)} are not counted: no burst is given")
     return said
+
+
+def check_bursts(setup: Setup, given: bool) -> None:
+    """Refuse bursting on demand where Azure has none, and bursts that no disk can take.
+
+    Parameters
+    ----------
+    setup : Setup
+    given : bool
+        Whether bursts are given.
+
+    Raises
+    ------
+    InputError
+        With the disk and the rule.
+    """
+    for disk in setup.disks:
+        if disk.bursting is True and not on_demand(disk) and not disk.local:
+            above = format_size(ON_DEMAND_ABOVE_BYTES)
+            raise InputError(
+                f"disk '{disk.name}': on-demand bursting is for Premium SSD above {above}; smaller ones "
+                "burst on credits, free of charge: leave out :burst"
+            )
+    if given and not any(map(on_demand, setup.disks)):
+        raise InputError("--burst is billed of disks that burst on demand, and none does: write P30:burst")
 
 
 def ultra_vcpus(setup: Setup, use: Use) -> int:
@@ -194,7 +230,7 @@ def _vm(setup: Setup, use: Use) -> list[Charge]:
     size = setup.vm.size
     if size is None:
         return []
-    found = [Charge(Meter.of_vm(size, use.pay), Decimal(1), size)]
+    found = [Charge(meter, Decimal(1), size) for meter in vm_meters(size, use.pay, use.os)]
     if vcpus := ultra_vcpus(setup, use):
         meter = Meter(disk_kinds.ULTRA.product, VCPU_FEE)
         found.append(Charge(meter, Decimal(vcpus), size))
@@ -240,11 +276,12 @@ def _tiered(
     if disk.tier is None:
         raise InputError(f"disk '{disk.name}': give its tier, such as P30, or its size")
     product, each = billing.product, Decimal(disk.count)
-    found = [Charge(Meter(product, f"{disk.tier} {redundancy} Disk"), each, disk.name)]
+    paid = use.disk_pay if reservable(disk) else PAYG
+    found = [Charge(Meter(product, f"{disk.tier} {redundancy} Disk", paid), each, disk.name)]
     if billing.operations_tier and use.ios_per_s:
         meter = Meter(product, f"{billing.operations_tier} {redundancy} Disk Operations")
         an_hour = transactions(disk.tier, region, use.ios_per_s, use.bs_bytes, use.transaction_cap)
-        found.append(Charge(meter, an_hour * hours * each, disk.name))
+        found.append(Charge(meter, an_hour * (use.vm_hours or hours) * each, disk.name))
     if on_demand(disk):
         found.append(Charge(Meter(product, f"{redundancy} Burst Enablement"), each, disk.name))
         if packs := burst_units(use.bursts, disk.cap.iops or 0, disk.cap.bytes_per_s or 0):
@@ -258,7 +295,7 @@ def _operations_tier(disk: Disk) -> str | None:
     return billing.operations_tier if billing else None
 
 
-def _capped(kind: DiskKind) -> bool:
+def capped(kind: DiskKind) -> bool:
     """Whether Azure bills its transactions up to a cap that is not documented."""
     return kind.billing is not None and kind.billing.operations_unit_bytes is not None
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field, replace
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.disk_kinds import DiskKind
+from azbenchlib.core.choices import HOST_CACHING
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.schema import HOST_CACHING
 from azbenchlib.core.units import GIB, MB, stated_rate, stated_size
 from azbenchlib.model.setup import PLACEMENTS, Cap, Disk
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.disk_kinds import DiskKind
+from azbenchlib.core.choices import HOST_CACHING, ROLES
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.schema import HOST_CACHING, ROLES
 
 PLACEMENTS = ("cache", "temp", "nvme")  # of an ephemeral OS disk
 

@@ -11,6 +11,7 @@ from azbenchlib.advisor.break_even import Requirement
 from azbenchlib.advisor.demand import Demand
 from azbenchlib.advisor.load_market import market
 from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.vm_choice import SERVER_CHOICE, SERVER_DISKS
 from azbenchlib.azure.prices.rows import PAYMENTS
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, format_count, format_mbps, format_size, parse_size, stated_size
@@ -149,7 +150,7 @@ class Cost(NotebookView):
         if not one.costs:
             text = f"No on-demand bursting for {format_size(size)}: it is for Premium SSD above 512 GiB"
             return render("note", text=text, options=[])
-        what = f"One disk of {format_size(size)} in {self._market.region}."
+        what = f"{format_size(size)} in {self._market.region}, in one disk or several striped."
         return purchase_options.figure(
             one, purchase_options.overtakes(one), what, [purchase_options.ALWAYS]
         ) + purchase_options.break_even_points(one)
@@ -163,7 +164,8 @@ class Cost(NotebookView):
             bytes_per_s=max(requirement.bytes_per_s, self._iops * requirement.bs_bytes),
             bs_bytes=requirement.bs_bytes,
             latency="premium",
-            architecture="x64",
+            choice=SERVER_CHOICE,
+            most_disks=SERVER_DISKS,
         )
         return frontiers.frontier_figure(self._market, demand)
 

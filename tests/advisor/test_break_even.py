@@ -170,7 +170,9 @@ def test_more_is_never_cheaper() -> None:
 
 
 def test_bursting_pays_for_a_few_hours() -> None:
-    """An hour above P30: 5,000 × 3,600 / 10,000 × 0.005 = 9; (1,200 - 150 - 30) / 9 = 113.3 h."""
+    """An hour above P30: 5,000 × 3,600 / 10,000 × 0.005 = 9; two P30 instead:
+    (2 × 150 - 150 - 30) / 9 = 13.3 h. One disk with as many IOPS would be a P60 of 1,200 (H of the review).
+    """
     costs = break_even.by_burst_hours(market(), TIB, 10_000)
     assert list(costs) == ["P30 bursting on demand", "Premium SSD with 10,000 IOPS", "Premium SSD v2"]
     assert total(costs["P30 bursting on demand"], 0) == 180
@@ -178,7 +180,7 @@ def test_bursting_pays_for_a_few_hours() -> None:
     pair = two(costs, "P30 bursting on demand", "Premium SSD with 10,000 IOPS")
     first, point = break_even.break_evens(pair, range(0, 731, 10))
     assert first.cheapest == "P30 bursting on demand"
-    assert (point.x, point.cheapest) == (114, "Premium SSD with 10,000 IOPS")
+    assert (point.x, point.cheapest) == (14, "Premium SSD with 10,000 IOPS")
 
 
 def test_there_is_no_burst_above_30000_nor_on_demand_on_small_disks() -> None:

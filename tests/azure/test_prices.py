@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from azbenchlib.azure import overlays
-from azbenchlib.azure.catalog import files
 from azbenchlib.azure.prices import book as prices
 from azbenchlib.azure.prices.rows import Meter, Unit, unit
 from azbenchlib.core.errors import InputError
@@ -42,7 +41,7 @@ def written(path: Path, *rows: dict[str, str]) -> Path:
 
 
 def shipped() -> list[prices.Price]:
-    return [price for name in prices.SHIPPED for price in prices.read(files.DATA / name)]
+    return [price for path in prices.SHIPPED.glob("*.gz") for price in prices.read(path)]
 
 
 def test_the_snapshot_covers_what_it_says() -> None:
@@ -59,13 +58,15 @@ def test_the_snapshot_covers_what_it_says() -> None:
     assert regions("Standard SSD Managed Disks", "Operations") == 5
     assert regions(prices.VM_PRODUCT) == 57 + 1  # belgiumcentral is only in the other source
     assert regions(prices.VM_PRODUCT, price_type="Spot") == 6
+    assert regions(prices.VM_PRODUCT, price_type="SavingsPlan1Y") == 6
+    assert len({one.region for one in found if one.meter.os == "windows"}) == 6
     assert {one.region for one in found if "Reservation" in one.meter.price_type} == {"polandcentral"}
     assert {one.currency for one in found} == {"USD"}
     assert min(one.unit_price for one in found) > 0
 
 
 def test_it_is_small_and_every_row_has_a_source_and_a_day() -> None:
-    paths = list(files.DATA.glob("prices*"))
+    paths = list(prices.SHIPPED.glob("*"))
     assert sum(path.stat().st_size for path in paths) < 1_500_000
     ids = {one.source_id for one in shipped()}
     assert len(ids) == 5

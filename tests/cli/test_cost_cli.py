@@ -111,10 +111,10 @@ def test_the_table_shows_every_line_with_its_source() -> None:
     more = ("--iops", "100", "--burst", "10:6000", "--burst", "60:7000", "--snapshots", "120GiB")
     done = CliRunner().invoke(APP, [*asked, *more])
     shown = done.stdout
-    assert "radar of 2026-08-22: Standard_D8s_v3, Consumption" in done.stderr
+    assert "radar of 2026-08-22: Standard_D8s_v3, linux, pay-as-you-go" in done.stderr
     for line in (
         "Standard_D8s_v3 in westeurope, USD",
-        "Standard_D8s_v3, Consumption",
+        "Standard_D8s_v3, linux, pay-as-you-go",
         "LRS Burst Transactions",
         "E4 LRS Disk Operations",
     ):
@@ -148,8 +148,9 @@ def test_local_disks_are_in_the_price_of_the_vm() -> None:
 def test_a_missing_price_is_named_with_the_choices() -> None:
     no_term = said("--vm", "D8s_v3", "--region", "westeurope", "--pay", "1y")
     assert no_term == (
-        "no total, prices are missing in westeurope: Virtual Machines: standard_d8s_v3, linux, Reservation1Y "
-        "(priced in: polandcentral)"
+        "no total, prices are missing in westeurope: Virtual Machines: standard_d8s_v3, linux, "
+        "1-year reservation (priced in: polandcentral; `azbench catalog refresh --prices --region "
+        "westeurope` reads Azure's)"
     )
     no_snapshots = said("--disk", "P30", "--region", "eastus", "--snapshots", "1GiB")
     assert (
@@ -161,7 +162,7 @@ def test_a_missing_price_is_named_with_the_choices() -> None:
 
 def test_a_region_without_the_size() -> None:
     found = said("--vm", "L8s_v4", "--disk", "P30", "--region", "francesouth")
-    assert "standard_l8s_v4, linux, Consumption (priced in:" in found
+    assert "standard_l8s_v4, linux, pay-as-you-go (priced in:" in found
     assert "near it there: Standard_" in found
     assert said("--disk", "P30", "--region", "mars").startswith("no prices for region 'mars'; there are: aus")
 

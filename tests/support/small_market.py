@@ -13,8 +13,9 @@ from typing import Any
 
 from azbenchlib.advisor.demand import Demand, Peak
 from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.vm_choice import VmChoice
 from azbenchlib.advisor.vm_sizes import VmSize, VmSizes
-from azbenchlib.azure.catalog.rows import ProvisionedRules, TierRow
+from azbenchlib.azure.catalog.rows import Offer, ProvisionedRules, TierRow
 from azbenchlib.azure.prices.rows import Meter, Price
 from azbenchlib.core.units import GIB, KIB, MB, TIB
 from azbenchlib.model import VM, Cap
@@ -24,18 +25,22 @@ UNIT = 256 * KIB
 PRODUCTS = {"Premium": "Premium SSD", "StandardSSD": "Standard SSD", "Standard": "Standard HDD"}
 KINDS = {"Premium": "premium", "StandardSSD": "standard_ssd", "Standard": "standard_hdd"}
 LETTERS = {"Premium": "P", "StandardSSD": "E", "Standard": "S"}
-ORDER = ("any", "premium", "submillisecond", "local")
+ORDER = ("any", "ssd", "premium", "submillisecond", "local")
+REACH = {"Standard": 0, "StandardSSD": 1, "Premium": 2}  # of ORDER
+OLDEST = {"D": 5, "E": 5}  # version of a family for servers
+RESERVED = "Reservation1Y"
 
 
 def market(random: Random) -> Market:
-    """Two to five VM sizes, some tiers of each SKU, Premium SSD v2 and Ultra, a few prices missing."""
-    sizes = tuple(_vm_size(random, i) for i in range(random.randint(2, 5)))
+    """Ten VM sizes or more, some tiers of each SKU, Premium SSD v2 and Ultra, a few prices missing."""
+    sizes = tuple(_vm_size(random, i) for i in range(random.randint(10, 16)))
     tiers = tuple(_tier(random, sku, i) for sku in PRODUCTS for i in range(random.randint(1, 3)))
     rules = (_rules(random, "PremiumV2"), _rules(random, "UltraSSD"))
     prices = {}
+    pay = random.choice(["Consumption", "Consumption", "Spot", RESERVED])
     for meter, unit in _meters(sizes, tiers):
         if random.random() < 0.93:
-            amount = Decimal(random.randint(1, 60)) / (10 if unit == "1 Hour" else 1)
+            amount = Decimal(random.randint(1, 60)) / (10 if "Hour" in unit else 1)
             if "Provisioned" in meter.name:
                 amount /= 20
             prices[meter] = Price(
@@ -48,9 +53,12 @@ def market(random: Random) -> Market:
                 as_of="2026-01-01",
                 source_id="test",
             )
+    running = None if pay == RESERVED else random.choice([None, Decimal(100)])
     return Market(
-        region="nowhere", as_of="2026-11-20", vm_sizes=VmSizes(sizes), tiers=tiers, rules=rules, prices=prices
-    )
+        region="nowhere", as_of="2026-11-20", vm_sizes=VmSizes(sizes), tiers=tiers, rules=rules,
+        prices=prices, pay=pay, vm_hours=running, disk_pay=random.choice(["Consumption"] * 2 + [RESERVED]),
+        os=random.choice(["linux", "linux", "windows", "windows-hybrid"]),
+    )  # fmt: skip
 
 
 def _vm_size(random: Random, i: int) -> VmSize:
@@ -65,10 +73,18 @@ def _vm_size(random: Random, i: int) -> VmSize:
         own = random.choice([None, random.randint(5, 60), math.inf]) if writes else None
         return Cap.of(*base, *(burst or (None, None)), own, own and own * MB)
 
-    letter, vcpus, features = (random.choice(some) for some in ("DE", "248", ("s", "ps")))
+    letter, vcpus, features = (
+        random.choice(some) for some in (["D", "E", "E", "B", "NC"], "248", ("s", "ps"))
+    )
+    gone = random.random() < 0.1
+    zones = random.choice([None, (), ("1",), ("1", "2"), ("1", "2")])
     return VmSize(
+        retires_on=random.choice([None, None, None, "2028-11-15"]),
+        gone="is restricted there" if gone else "",
+        offer=None if zones is None else Offer(zones=zones),
+        ultra=random.choice([None, True, False]),
         vm=VM(
-            size=f"Standard_{letter}{vcpus}{features}_v{i}",
+            size=f"Standard_{letter}{vcpus}{i}{features}_v{random.randint(3, 7)}",
             uncached=cap(writes=random.random() < 0.3),
             uncached_v2=random.choice([Cap(), cap()]),
             cached=random.choice([Cap(), cap(writes=True)]),
@@ -91,7 +107,7 @@ def _tier(random: Random, sku: str, i: int) -> TierRow:
     iops, rate = random.randint(20, 150), random.randint(5, 40) * MB
     burst = (iops + random.randint(1, 90), rate + random.randint(1, 20) * MB, 1800)
     paid = sku == "Premium" and size > 512 * GIB
-    name = f"{LETTERS[sku]}{(4, 10, 20)[i]}"
+    name = f"{LETTERS[sku]}{(4, 10, 30)[i]}"
     credits = burst if random.random() < 0.5 and not paid else (None, None, None)
     on_demand = (iops + 60, rate + 20 * MB) if paid else (None, None)
     return TierRow(
@@ -119,12 +135,15 @@ def _rules(random: Random, sku: str) -> ProvisionedRules:
 
 
 def _meters(sizes: tuple[VmSize, ...], tiers: tuple[TierRow, ...]) -> Iterator[tuple[Meter, str]]:
-    for vm_size in sizes:
-        yield Meter.of_vm(vm_size.size), "1 Hour"
+    for vm_size, system in product(sizes, ("linux", "windows")):
+        for price_type in ("Consumption", "Spot", RESERVED if system == "linux" else "Licence"):
+            yield Meter.of_vm(vm_size.size, price_type, system), "1 Hour"
     for tier in tiers:
         for redundancy in ("LRS",) if tier.sku == "Standard" else ("LRS", "ZRS"):
             name = f"{PRODUCTS[tier.sku]} Managed Disks"
             yield Meter(name, f"{tier.name} {redundancy} Disk"), "1/Month"
+            if tier.name == "P30":
+                yield Meter(name, f"{tier.name} {redundancy} Disk", RESERVED), "1 Year"
             if tier.name[1:] == "4" and tier.sku != "Premium":
                 yield Meter(name, f"{tier.name} {redundancy} Disk Operations"), "1M"
     for redundancy in ("LRS", "ZRS"):
@@ -155,16 +174,69 @@ def demand(random: Random) -> Demand:
         bs_bytes=random.choice([None, 512, 4 * KIB, 256 * KIB, 300 * KIB] if iops else [None, 300 * KIB]),
         read_share=random.choice([0, 0.25, 0.7, 1]),
         cache_hit=random.choice([0, 0.5, 1]),
-        latency=random.choice([*ORDER, *ORDER[:3], *ORDER[:3], "any"]),
+        latency=random.choice([*ORDER, *ORDER[:4], *ORDER[:4], "any"]),
         redundancy=random.choice(["LRS", "LRS", "LRS", "LRS", "ZRS"]),
         persistent=random.random() < 0.6,
         headroom=random.choice([1, 1.2]),
         peak=peak,
         vcpus=random.choice([None, None, None, 4]),
         memory_bytes=random.choice([None, None, None, 16 * GIB]),
-        vm=random.choice(["*", "*", "*", "Standard_D*", "e*"]),
+        vm=random.choice([*"*****", "Standard_D*", "e*", "b*", "nc*"]),
         architecture=random.choice(["any", "any", "any", "x64", "arm64"]),
+        choice=VmChoice(
+            arm=random.random() < 0.7,
+            burstable=random.random() < 0.7,
+            any_family=random.random() < 0.7,
+            families=random.choice([(), (), (), (), (), ("e",), ("D", "NC")]),
+        ),
+        most_disks=random.choice([2, 64, 64]),
+        zone=random.choice([None, None, None, None, "1", "2"]),
     )
+
+
+def _like(vm_size: VmSize, pattern: str) -> bool:
+    start = pattern.lower().removeprefix("standard_").removesuffix("*")
+    return vm_size.size.lower().startswith(f"standard_{start}")
+
+
+def _family(vm_size: VmSize) -> str:
+    return "NC" if vm_size.size[9] == "N" else vm_size.size[9]
+
+
+def _chosen(wanted: Demand, there: Market) -> list[str]:
+    """Names of the sizes that may be bought: conditions one after the other, as docs/advice.md tells them."""
+    left = [one for one in there.vms if not one.gone and _like(one, wanted.vm)]
+    choice, named = wanted.choice, wanted.vm != "*"
+    if choice.families:
+        families = [family.upper() for family in choice.families]
+        left = [one for one in left if _family(one) in families]
+    rules = [] if choice.arm else [lambda one: "ps_" not in one.size]
+    if not choice.families:
+        rules += [] if choice.burstable else [lambda one: _family(one) != "B"]
+        rules += [] if choice.any_family else [_current]
+    for rule in rules:
+        met = [one for one in left if rule(one)]
+        left = left if named and not met else met
+    return [one.size for one in left]
+
+
+def _current(vm_size: VmSize) -> bool:
+    least = 2 if _family(vm_size) == "B" else OLDEST.get(_family(vm_size), 99)
+    return int(vm_size.size[-1]) >= least and vm_size.retires_on is None
+
+
+def _machine(vm_size: VmSize, there: Market) -> Fraction | None:
+    """The price of a VM alone, its licence with it."""
+    hours = Fraction(there.vm_hours or HOURS)
+    windows = there.os == "windows"
+    if windows and there.pay == RESERVED:
+        kinds = [(RESERVED, "linux"), ("Licence", "windows")]
+    else:
+        kinds = [(there.pay, "windows" if windows else "linux")]
+    prices = [there.prices.get(Meter.of_vm(vm_size.size, kind, system)) for kind, system in kinds]
+    if None in prices:
+        return None
+    return sum((Fraction(price.unit_price) * hours for price in prices), Fraction(0))
 
 
 def cheapest(
@@ -173,11 +245,11 @@ def cheapest(
     """The lowest price and all designs that have it: VM, kind, tier, redundancy, disks, cached, on demand."""
     found: dict[tuple[Any, ...], Fraction] = {}
     disks = [disk for disk in _disks(wanted, there, bursting) if disk.price is not None]
+    names = _chosen(wanted, there)
     for vm_size in there.vms:
-        machine = there.prices.get(Meter.of_vm(vm_size.size))
-        if machine is None or not _suits(vm_size, wanted):
+        vm = _machine(vm_size, there)
+        if vm is None or vm_size.size not in names or not _suits(vm_size, wanted):
             continue
-        vm = Fraction(machine.unit_price) * HOURS
         for disk in disks:
             if _carries(vm_size, disk, wanted):
                 found[vm_size.size, *disk.key] = vm + disk.price
@@ -252,7 +324,9 @@ def _through(wanted: Demand, cap: Cap, share: float) -> bool:
 
 
 def _carries(vm_size: VmSize, disk: _Disk, wanted: Demand) -> bool:
-    if disk.count > (vm_size.vm.max_data_disks or 0):
+    if disk.count > min(vm_size.vm.max_data_disks or 0, wanted.most_disks):
+        return False
+    if disk.kind == "ultra" and vm_size.offer and vm_size.ultra is False:
         return False
     if not disk.kind.startswith("standard") and not vm_size.premium_io:
         return False
@@ -277,8 +351,8 @@ def _local(vm_size: VmSize, wanted: Demand) -> Iterator[str]:
 
 
 def _suits(vm_size: VmSize, wanted: Demand) -> bool:
-    name, pattern = vm_size.size.lower(), wanted.vm.lower().removeprefix("standard_")
-    if pattern != "*" and not name.startswith(f"standard_{pattern[0]}"):
+    name = vm_size.size.lower()
+    if wanted.zone and vm_size.offer and wanted.zone not in vm_size.offer.zones:
         return False
     if wanted.architecture != "any" and ("ps_" in name) != (wanted.architecture == "arm64"):
         return False
@@ -291,13 +365,12 @@ def _disks(wanted: Demand, there: Market, bursting: bool) -> Iterator[_Disk]:
     counts = range(1, max((vm_size.vm.max_data_disks or 0 for vm_size in there.vms), default=0) + 1)
     reach = ORDER.index(wanted.latency)
     for row, count, cached in product(there.tiers, counts, (False, True)):
-        kind = KINDS[row.sku]
-        if reach <= (1 if kind == "premium" else 0):
+        if reach <= REACH[row.sku]:
             for redundancy in ("LRS", "ZRS"):
                 if wanted.redundancy == "ZRS" and (redundancy == "LRS" or row.sku == "Standard"):
                     continue
                 yield from _of_tier(wanted, there, row, count, cached, redundancy, bursting)
-    if reach <= 2 and wanted.redundancy == "LRS":
+    if reach <= 3 and wanted.redundancy == "LRS":
         for rules, count in product(there.rules, counts):
             yield from _of_rules(wanted, there, rules, count)
 
@@ -322,6 +395,9 @@ def _of_tier(
     key = (KINDS[row.sku], row.name, redundancy, n, cached)
     meters = f"{PRODUCTS[row.sku]} Managed Disks"
     each = _price(there, meters, f"{row.name} {redundancy} Disk")
+    if there.disk_pay == RESERVED and row.name == "P30":  # of a year, for a twelfth of its hours
+        paid = there.prices.get(Meter(meters, f"P30 {redundancy} Disk", RESERVED))
+        each = None if paid is None else Fraction(paid.unit_price) * HOURS / 8760
     if _enough(wanted, row.iops, row.burst_iops, ios) and _enough(
         wanted, row.bytes_per_s, row.burst_bytes_per_s, size_rate
     ):
@@ -337,7 +413,7 @@ def _of_tier(
             loads = _loads(wanted, when)
             over = max(ios(*load) for load in loads) - row.iops
             more = (max(size_rate(*load) for load in loads) - row.bytes_per_s) / MB * 4
-            above += HOURS * 3600 * part * max(over, more, 0)
+            above += float(there.vm_hours or HOURS) * 3600 * part * max(over, more, 0)
         packs = math.ceil(math.ceil(round(above, 6)) / 10_000)
         fee = _price(there, meters, f"{redundancy} Burst Enablement")
         burst = _price(there, meters, f"{redundancy} Burst Transactions", packs * 10_000, 1_000_000)
@@ -362,7 +438,7 @@ def _transactions(
             an_hour *= math.ceil(bs / UNIT)
         elif row.name == "S4":
             an_hour = min(an_hour * math.ceil(bs / (16 * KIB)), 450_000)
-        most = max(most, an_hour * HOURS)
+        most = max(most, an_hour * Fraction(there.vm_hours or HOURS))
     name = f"{LETTERS[row.sku]}4 {redundancy} Disk Operations"
     return _price(there, f"{PRODUCTS[row.sku]} Managed Disks", name, most, 1_000_000)
 

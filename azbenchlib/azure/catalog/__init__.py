@@ -7,6 +7,7 @@ years too unless a dated page says that the limit changed); the documentation pa
 
 from azbenchlib.azure.catalog.lookup import (
     disk_tier,
+    every_vm,
     provisioned_rules,
     provisioned_skus,
     source,
@@ -15,12 +16,15 @@ from azbenchlib.azure.catalog.lookup import (
     vm,
     vm_sizes,
 )
+from azbenchlib.azure.catalog.regional import offers
 from azbenchlib.azure.catalog.rows import (
     LIMITS,
     OVER_NVME,
     CatalogSource,
     Limit,
+    Offer,
     ProvisionedRules,
+    RegionalOffer,
     TierRow,
     VmRow,
 )
@@ -30,10 +34,14 @@ __all__ = [
     "OVER_NVME",
     "CatalogSource",
     "Limit",
+    "Offer",
     "ProvisionedRules",
+    "RegionalOffer",
     "TierRow",
     "VmRow",
     "disk_tier",
+    "every_vm",
+    "offers",
     "provisioned_rules",
     "provisioned_skus",
     "source",

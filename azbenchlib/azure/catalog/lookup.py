@@ -29,6 +29,7 @@ from azbenchlib.core.units import format_size
 _PREFIX = "Standard_"
 RETIRED_FILE = "vm_retired.csv"
 SIZES_OVERLAY_ID = "az-list-skus"  # source_id of an overlay: this, its day, its region
+_LIMIT_NAMES = frozenset(LIMITS)
 _TEXT = {"size", "source_id", "name", "sku", "note", "valid_from", "valid_to"}
 
 Era = TypeVar("Era", TierRow, ProvisionedRules)
@@ -55,6 +56,16 @@ def vm(size: str, as_of: date | str | None = None) -> VmRow:
     if rows is None:
         known = {key: found[0]["size"] for key, found in sizes.items()}
         raise InputError(f"no VM size '{size}' in the catalogue{_nearest(_key(size), known)}")
+    return _vm_row(rows, day)
+
+
+def every_vm(as_of: date | str | None = None) -> list[VmRow]:
+    """Every size of :func:`vm_sizes`, as :func:`vm` gives it."""
+    gone, day = _gone(), _day(as_of)
+    return [_vm_row(rows, day) for key, rows in _sizes(overlays.files("catalog")).items() if key not in gone]
+
+
+def _vm_row(rows: Rows, day: str) -> VmRow:
     own = {name: value for row in reversed(rows) for name, value in row.items() if value}
     return VmRow(
         size=rows[0]["size"],
@@ -69,6 +80,10 @@ def vm(size: str, as_of: date | str | None = None) -> VmRow:
         ephemeral_os=_bool(own.get("ephemeral_os")),
         ephemeral_placements=_names(own.get("ephemeral_placements")),
         interface=_names(own.get("interface")),
+        architecture=own.get("architecture"),
+        gpus=_int(own.get("gpus")),
+        ultra_ssd=_bool(own.get("ultra_ssd")),
+        retires_on=own.get("retires_on"),
     )
 
 
@@ -127,8 +142,12 @@ def provisioned_rules(sku: str, as_of: date | str | None = None) -> ProvisionedR
 
 def vm_sizes() -> list[str]:
     """Every VM size that the catalogue knows, but for those that Azure has retired altogether."""
-    gone = {_key(row["size"]) for row in read(DATA / RETIRED_FILE)}
+    gone = _gone()
     return [rows[0]["size"] for key, rows in _sizes(overlays.files("catalog")).items() if key not in gone]
+
+
+def _gone() -> set[str]:
+    return {_key(row["size"]) for row in read(DATA / RETIRED_FILE)}
 
 
 def provisioned_skus() -> tuple[str, ...]:
@@ -170,12 +189,12 @@ def _sizes(extra: tuple[Path, ...]) -> Mapping[str, Rows]:
     """Rows by key of the size, in order of precedence."""
     found: dict[str, Rows] = defaultdict(list)
     for path in (*reversed(extra), DATA / "vm_api.csv", DATA / "vm_pages.csv", DATA / RETIRED_FILE):
-        for row in _overlay_rows(path) if path in extra else read(path):
+        for row in overlay_rows(path) if path in extra else read(path):
             found[_key(row["size"])].append(row)
     return dict(found)
 
 
-def _overlay_rows(path: Path) -> Rows:
+def overlay_rows(path: Path) -> Rows:
     """Rows of a file that lies where the user can change it."""
     rows = read(path)
     sound = bool(rows) and {"size", "source_id", *LIMITS} <= set(rows[0])
@@ -184,12 +203,18 @@ def _overlay_rows(path: Path) -> Rows:
     return rows
 
 
+def overlay_place(path: Path) -> tuple[str, str]:
+    """Day and region of an overlay."""
+    day, region = path.stem.split("_", 1)
+    return day, region
+
+
 def _limits(rows: Rows) -> tuple[Limit, ...]:
     """All statements, first what counts most. A newer reading that differs counts from its own day on."""
     found: list[Limit] = []
     for row in reversed(rows):
         read_on = _overlay_day(row["source_id"])
-        stated = [_limit(row, name) for name in LIMITS if row.get(name)]
+        stated = [_limit(row, name) for name in row if row[name] and name in _LIMIT_NAMES]
         found = [_dated(limit, found, read_on) if read_on else limit for limit in stated] + found
     return tuple(found)
 
@@ -232,7 +257,7 @@ def _overlay_day(source_id: str) -> str | None:
 
 
 def _overlay_source(path: Path) -> CatalogSource:
-    day, region = path.stem.split("_", 1)
+    day, region = overlay_place(path)
     what = f"az vm list-skus --location {region}"
     return CatalogSource(
         source_id=_overlay_id(path),

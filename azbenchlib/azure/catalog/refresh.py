@@ -10,7 +10,7 @@ from pathlib import Path
 
 from azbenchlib.azure import overlays
 from azbenchlib.azure.az import Az
-from azbenchlib.azure.catalog import lookup, skus
+from azbenchlib.azure.catalog import lookup, regional, skus
 from azbenchlib.azure.catalog.rows import LIMITS
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
@@ -52,10 +52,11 @@ def refresh(region: str, az: Az) -> Path:
 def _write(path: Path, rows: list[dict[str, str]]) -> Path:
     """The rows as a file that appears whole."""
     out = io.StringIO()
-    columns = ("size", "source_id", "valid_from", "valid_to", "note", *skus.PROPERTIES, *LIMITS)
+    columns = ("size", "source_id", "valid_from", "valid_to", "note", *skus.PROPERTIES, *skus.OFFER, *LIMITS)
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     write_atomically(path, out.getvalue().encode())
     lookup.forget()
+    regional.forget()
     return path

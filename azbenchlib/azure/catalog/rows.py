@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 
 _STATED = "stated"  # source_id of a value that the caller gave
 
@@ -38,6 +39,7 @@ LIMITS = (
 _UNITS = {"iops": "1/s", "bytes_per_s": "B/s", "bytes": "B", "count": "1"}
 
 
+@cache
 def unit_of(name: str) -> str:
     """Unit of a limit by its name: ``1/s``, ``B/s``, ``B``, or ``1`` for a count."""
     return next(unit for end, unit in _UNITS.items() if name.removesuffix(OVER_NVME).endswith(end))
@@ -124,6 +126,12 @@ class VmRow:
         is not supported, None where neither is known.
     ephemeral_placements, interface : tuple of str
         Such as ResourceDisk, CacheDisk, NvmeDisk; and SCSI, NVMe. Empty: not stated.
+    architecture : {"x64", "arm64"}, optional
+    gpus : int, optional
+    ultra_ssd : bool, optional
+        Whether the API says that it takes Ultra Disks, in some region. None: it says nothing.
+    retires_on : str, optional
+        ISO day from which Azure no longer runs it; None: none is announced.
 
     Notes
     -----
@@ -144,11 +152,25 @@ class VmRow:
     ephemeral_os: bool | None = None
     ephemeral_placements: tuple[str, ...] = ()
     interface: tuple[str, ...] = ()
+    architecture: str | None = None
+    gpus: int | None = None
+    ultra_ssd: bool | None = None
+    retires_on: str | None = None
 
     def best(self, name: str, as_of: str | None = None) -> Limit | None:
         """The statement that counts on a day (default: the row's own); None where nothing is known."""
-        day = as_of or self.as_of
-        return next((limit for limit in self.limits if limit.name == name and limit.holds(day)), None)
+        if as_of is None:
+            return self._in_force.get(name)
+        return next((limit for limit in self.limits if limit.name == name and limit.holds(as_of)), None)
+
+    @cached_property
+    def _in_force(self) -> Mapping[str, Limit]:
+        """By name, on the row's own day: asked for many times of each row."""
+        found: dict[str, Limit] = {}
+        for limit in self.limits:
+            if limit.name not in found and limit.holds(self.as_of):
+                found[limit.name] = limit
+        return found
 
     def conflicts(self, name: str, as_of: str | None = None) -> tuple[Limit, ...]:
         """The statements, of any era, with another value than `best`; each bears its dates."""
@@ -163,6 +185,38 @@ class VmRow:
             for name, v in values.items()
         )
         return replace(self, limits=own + self.limits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What a region has of a VM size, for the subscription that asked.
+
+    Parameters
+    ----------
+    zones : tuple of str
+        Those that it can have: without the restricted ones. Empty: the region has none for it.
+    ultra_zones : tuple of str
+        Those of them with Ultra Disks.
+    ultra : bool
+        Whether it takes Ultra Disks anywhere in the region.
+    restriction : str
+        Why the subscription cannot have it, in Azure's words, such as NotAvailableForSubscription; empty: it
+        can.
+    """
+
+    zones: tuple[str, ...] = ()
+    ultra_zones: tuple[str, ...] = ()
+    ultra: bool = False
+    restriction: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class RegionalOffer:
+    """What `az vm list-skus` said of a region on a day (ISO): each size that it has, in lower case."""
+
+    region: str
+    day: str
+    sizes: Mapping[str, Offer]
 
 
 @dataclass(frozen=True, kw_only=True)

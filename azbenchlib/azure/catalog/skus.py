@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date, datetime
 from typing import Any
 
 from azbenchlib.core.errors import InputError
@@ -23,7 +24,13 @@ PROPERTIES = (
     "ephemeral_os",
     "ephemeral_placements",
     "interface",
+    "architecture",
+    "gpus",
+    "ultra_ssd",
+    "retires_on",
 )
+# Of a size in one region, for the subscription that asked: what a refresh writes beside the properties.
+OFFER = ("zones", "restricted_zones", "ultra_zones", "restriction")
 _PLAIN = {
     "vcpus": "vCPUs",
     "vcpus_available": "vCPUsAvailable",
@@ -32,7 +39,12 @@ _PLAIN = {
     "ephemeral_os": "EphemeralOSDiskSupported",
     "ephemeral_placements": "SupportedEphemeralOSDiskPlacements",
     "interface": "DiskControllerTypes",
+    "gpus": "GPUs",
+    "ultra_ssd": "UltraSSDAvailable",
 }
+_ARCHITECTURES = {"x64": "x64", "Arm64": "arm64"}
+_NEVER = "9999"  # year of a retirement that is not announced
+_DAY_FORMS = ("%m/%d/%Y", "%m/%d/%Y %H:%M:%S")
 _LIMITS = {  # column: capability, and what one of its unit is in ours
     "uncached_iops": ("UncachedDiskIOPS", 1),
     "uncached_bytes_per_s": ("UncachedDiskBytesPerSecond", 1),
@@ -81,6 +93,7 @@ def rows(size: str, capabilities: Mapping[str, str], source_id: str) -> list[dic
     )
     if devices[0] and devices[1]:
         known["nvme_count"] = str(round(devices[0] / devices[1]))
+    known |= _sold(capabilities)
     caching = caches_data_disks(size, "cache_bytes" in known)
     if caching is not None:
         known["caching"] = str(caching)
@@ -94,8 +107,33 @@ def rows(size: str, capabilities: Mapping[str, str], source_id: str) -> list[dic
     return [head | known] + ([head | doubtful | {"note": NO_CACHE_SIZE}] if doubtful else [])
 
 
+def _sold(capabilities: Mapping[str, str]) -> dict[str, str]:
+    """CPU architecture and day of retirement, as far as they are stated in a form that is known."""
+    architecture = _ARCHITECTURES.get(capabilities.get("CpuArchitectureType", ""), "")
+    found = {"architecture": architecture, "retires_on": _day(capabilities.get("RetirementDateUtc"))}
+    return {name: value for name, value in found.items() if value}
+
+
+def _day(text: str | None) -> str:
+    """An ISO day of a date as the API prints it; empty: none, or one that never comes."""
+    if not text or _NEVER in text:
+        return ""
+    for form in _DAY_FORMS:
+        try:
+            return datetime.strptime(text, form).date().isoformat()
+        except ValueError:
+            continue
+    try:
+        return date.fromisoformat(text[:10]).isoformat()
+    except ValueError:
+        return ""
+
+
 def parse(document: Any, source_id: str) -> list[dict[str, str]]:
     """Catalogue rows of every VM size in the answer of `az vm list-skus`, one size once.
+
+    Each has what is offered of it in the region that was asked about: its zones, those that are restricted,
+    those with Ultra Disks, and why the subscription cannot have it (empty: it can).
 
     Raises
     ------
@@ -107,10 +145,39 @@ def parse(document: Any, source_id: str) -> list[dict[str, str]]:
     found: dict[str, list[dict[str, str]]] = {}
     for sku in document:
         if isinstance(sku, dict) and sku.get("resourceType") == "virtualMachines":
-            found.setdefault(sku["name"], rows(sku["name"], _by_name(sku.get("capabilities")), source_id))
+            made = rows(sku["name"], _by_name(sku.get("capabilities")), source_id)
+            offered = _offer(sku)
+            found.setdefault(sku["name"], [row | offered for row in made])
     if not found:
         raise InputError("az vm list-skus: no VM size in the answer; is the region's name right?")
     return [row for size in sorted(found) for row in found[size]]
+
+
+def _offer(sku: Mapping[str, Any]) -> dict[str, str]:
+    """Zones and restrictions of a size. Source: the schema of Microsoft.Compute/skus, 2021-07-01: a
+    restriction of type Location takes the size away, one of type Zone takes zones away.
+    """
+    places = [place for place in sku.get("locationInfo") or () if isinstance(place, dict)]
+    zones = {zone for place in places for zone in place.get("zones") or ()}
+    details = [detail for place in places for detail in place.get("zoneDetails") or ()]
+    ultra = {
+        zone
+        for detail in details
+        if _by_name(detail.get("capabilities")).get("UltraSSDAvailable") == "True"
+        for zone in detail.get("name") or detail.get("Name") or ()
+    }
+    taken, reasons = set[str](), []
+    for restriction in sku.get("restrictions") or ():
+        if restriction.get("type") == "Zone":
+            taken |= set((restriction.get("restrictionInfo") or {}).get("zones") or ())
+        else:
+            reasons.append(str(restriction.get("reasonCode") or "restricted"))
+    return {
+        "zones": ",".join(sorted(zones)),
+        "restricted_zones": ",".join(sorted(taken)),
+        "ultra_zones": ",".join(sorted(ultra)),
+        "restriction": ",".join(dict.fromkeys(reasons)),
+    }
 
 
 def _by_name(capabilities: Iterable[Mapping[str, str]] | None) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """Azure's retail prices: the shipped snapshot, readings of the user's own, or a price book of one's own.
 
-What is shipped: disk tiers, Premium SSD v2 and Ultra in 65 regions; snapshots, transactions and bursting
-in five European ones; Linux VMs by the hour in 57 regions, spot in six, reserved in one. A price that is
-not there is missing, never zero. `source` tells where a row is from.
+What is shipped, a file a region: disk tiers, Premium SSD v2 and Ultra in 65 regions; snapshots,
+transactions and bursting in five European ones; Linux VMs by the hour in 58 regions; spot, Windows and
+1-year savings plans in six, reservations in one. A price that is not there is missing, never zero.
+`source` tells where a row is from.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from azbenchlib.azure import overlays
 from azbenchlib.azure.catalog import files
 from azbenchlib.azure.catalog.rows import CatalogSource
-from azbenchlib.azure.prices.rows import PAYG, RESERVED_YEARS, VM_PRODUCT, Meter, Price, unit
+from azbenchlib.azure.prices.rows import LICENCE, PAYG, RESERVED_YEARS, VM_PRODUCT, Meter, Price, unit
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.nearest import nearest
 
@@ -29,9 +30,12 @@ PRICE_COLUMNS = (
     "os", "currency", "unit_price", "unit_of_measure", "as_of", "source_id",
 )  # fmt: skip
 _KINDS = ("disk", "vm")
-SHIPPED = ("prices_disk.csv.gz", "prices_vm.csv.gz")
+SHIPPED = files.DATA / "prices"
+_END = ".csv.gz"
+USD = "USD"  # Azure's own currency; it converts to others for information only
 PRICES_OVERLAY_ID = "retail-prices-api"  # source_id of a reading of one's own: this, its day, its region
 
+VmKinds = frozenset[tuple[str, str]]
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -43,7 +47,13 @@ class PriceBook:
     prices: Mapping[Meter, Price]
 
 
-def book(region: str, own: Path | None = None, as_of: str | None = None) -> PriceBook:
+def book(
+    region: str,
+    own: Path | None = None,
+    as_of: str | None = None,
+    currency: str = USD,
+    vm_kinds: VmKinds | None = None,
+) -> PriceBook:
     """The prices of a region.
 
     Parameters
@@ -54,8 +64,12 @@ def book(region: str, own: Path | None = None, as_of: str | None = None) -> Pric
         A price book of one's own: a CSV file with the columns `COLUMNS`. It stands in place of all disk
         prices, all VM prices, or both, whichever it has.
     as_of : str, optional
-        ISO day for which to answer; default: the newest of each. A price counts since it was read. Does
-        not select in `own`.
+        ISO day for which to answer; default: the newest of each. A price counts since it was read, and until
+        the region was read anew without it. Does not select in `own`.
+    currency : str
+        Of what is shipped or was read; does not select in `own`.
+    vm_kinds : frozenset of tuple, optional
+        Only these prices of VMs, by price type and operating system; most of a book are of others. None: all.
 
     Raises
     ------
@@ -63,19 +77,21 @@ def book(region: str, own: Path | None = None, as_of: str | None = None) -> Pric
         When the file is damaged, or no price is known for the region (on that day).
     """
     name = region.lower().replace(" ", "")
-    known = [price for path in _files() for price in _of_region(path, name)]
-    held = [price for price in known if _holds(price, as_of)]
+    known = [price for path in _files_of(name) for price in _of_region(path, name, vm_kinds)]
+    held = _listed([price for price in known if _holds(price, as_of) and price.currency == currency])
     mine = list(read(own)) if own else []
     kinds = {price.meter.product == VM_PRODUCT for price in mine}
     chosen = [price for price in held if (price.meter.product == VM_PRODUCT) not in kinds]
     chosen += [price for price in mine if price.region == name]
     if not chosen:
+        if not mine and known and not as_of and currency not in {price.currency for price in known}:
+            raise InputError(_no_currency(name, currency, known))
         raise InputError(_no_region(region, mine, known, as_of))
-    return PriceBook(name, _reservations(_newest(chosen)))
+    return PriceBook(name, _reservations(_newest([*chosen, *_licences(chosen)])))
 
 
-def read(path: Path, only: str = "") -> Iterator[Price]:
-    """The rows of a price book, of one region only if it is named.
+def read(path: Path, only: str = "", vm_kinds: VmKinds | None = None) -> Iterator[Price]:
+    """The rows of a price book, of one region only if it is named, and of VMs only some kinds if these are.
 
     Raises
     ------
@@ -88,7 +104,7 @@ def read(path: Path, only: str = "") -> Iterator[Price]:
             if path.suffix == ".gz"
             else path.open(encoding="utf-8-sig", newline="") as file
         ):
-            yield from _rows(path, csv.reader(file), only)
+            yield from _rows(path, csv.reader(file), only, vm_kinds)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read as a price book: {reason}") from error
@@ -102,11 +118,16 @@ def check_region(text: str) -> str:
     InputError
         When no price is known for it; with the nearest names.
     """
-    name = text.lower().replace(" ", "")
-    there = {price.region for path in _files() for price in read(path)}
+    name, there = text.lower().replace(" ", ""), regions()
     if name not in there:
         raise InputError(f"no region '{text}' is known; {_choices(text, there)}")
     return name
+
+
+def regions() -> set[str]:
+    """Those for which some price is known."""
+    shipped = {path.name.removesuffix(_END) for path in _shipped()}
+    return shipped | {price.region for path in overlays.files("prices") for price in read(path)}
 
 
 def elsewhere(*meters: Meter) -> list[str]:
@@ -135,29 +156,46 @@ def forget() -> None:
 
 
 def _files() -> list[Path]:
-    return [*(files.DATA / name for name in SHIPPED), *overlays.files("prices")]
+    return [*_shipped(), *overlays.files("prices")]
+
+
+def _files_of(region: str) -> list[Path]:
+    """Those with prices of a region, as far as the name of a file tells."""
+    return [*(path for path in _shipped() if path.name == f"{region}{_END}"), *overlays.files("prices")]
+
+
+def _shipped() -> list[Path]:
+    return sorted(SHIPPED.glob(f"*{_END}"))
 
 
 @cache
-def _of_region(path: Path, region: str) -> tuple[Price, ...]:
-    return tuple(read(path, region))
+def _of_region(path: Path, region: str, vm_kinds: VmKinds | None) -> tuple[Price, ...]:
+    return tuple(read(path, region, vm_kinds))
 
 
-def _rows(path: Path, lines: Iterator[list[str]], only: str) -> Iterator[Price]:
+def _rows(path: Path, lines: Iterator[list[str]], only: str, vm_kinds: VmKinds | None) -> Iterator[Price]:
     header = next(lines, [])
     missing = [name for name in PRICE_COLUMNS if name not in header]
     if missing:
         raise InputError(f"{path}: no price book: columns are missing: {', '.join(missing)}")
     place = header.index("region")
+    kinds = [header.index(name) for name in ("price_type", "os")]
     for number, cells in enumerate(lines, 2):
         if not cells or (only and cells[place : place + 1] != [only]):
             continue
         if len(cells) != len(header):
             raise InputError(f"{path}, line {number}: {len(cells)} cells, not {len(header)} as in the header")
+        if vm_kinds is not None and _unwanted(cells[kinds[0]], cells[kinds[1]], vm_kinds):
+            continue
         try:
             yield _price(dict(zip(header, cells, strict=True)))
         except InputError as error:
             raise InputError(f"{path}, line {number}: {error}") from None
+
+
+def _unwanted(price_type: str, os: str, vm_kinds: VmKinds) -> bool:
+    """Whether a row is of a VM, for disks have no operating system, and not of a kind that is wanted."""
+    return bool(os) and (price_type or PAYG, os) not in vm_kinds
 
 
 def _price(row: Mapping[str, str]) -> Price:
@@ -203,6 +241,16 @@ def _holds(price: Price, day: str | None) -> bool:
     return price.as_of <= day and (not price.valid_to or day < price.valid_to)
 
 
+def _listed(prices: list[Price]) -> list[Price]:
+    """Without what Azure no longer listed when a whole region was read anew; VMs and disks each alone."""
+    read_on: dict[bool, str] = {}
+    for price in prices:
+        if price.source_id.startswith(PRICES_OVERLAY_ID):
+            vm = price.meter.product == VM_PRODUCT
+            read_on[vm] = max(price.as_of, read_on.get(vm, ""))
+    return [price for price in prices if price.as_of >= read_on.get(price.meter.product == VM_PRODUCT, "")]
+
+
 def _newest(prices: Iterable[Price]) -> dict[Meter, Price]:
     found: dict[Meter, Price] = {}
     for price in prices:
@@ -237,12 +285,36 @@ def _reservations(prices: dict[Meter, Price]) -> dict[Meter, Price]:
     return prices
 
 
+def _licences(prices: Iterable[Price]) -> Iterator[Price]:
+    """What Windows costs above Linux, by the VM size: of one source and day, else nothing is known."""
+    hourly = [price for price in prices if price.meter.os and price.meter.price_type == PAYG]
+    linux = {
+        (price.meter, price.source_id, price.as_of, price.unit): price.unit_price
+        for price in hourly
+        if price.meter.os == "linux"
+    }
+    for price in hourly:
+        bare = price.meter._replace(os="linux")
+        own = linux.get((bare, price.source_id, price.as_of, price.unit))
+        if own is not None and price.unit_price > own:
+            licence = price.meter._replace(price_type=LICENCE)
+            yield replace(price, meter=licence, unit_price=price.unit_price - own)
+
+
 def _no_region(region: str, mine: list[Price], known: list[Price], as_of: str | None) -> str:
     if known and as_of:
         days = sorted({f"{p.as_of} to {p.valid_to}" if p.valid_to else f"since {p.as_of}" for p in known})
         return f"no prices for {region} on {as_of}; there are some read on: {', '.join(days)}"
-    there = {p.region for p in mine} or {p.region for path in _files() for p in read(path)}
+    there = {p.region for p in mine} or regions()
     return f"no prices for region '{region}'; {_choices(region, there)}"
+
+
+def _no_currency(region: str, currency: str, known: list[Price]) -> str:
+    there = ", ".join(sorted({price.currency for price in known}))
+    return (
+        f"no prices in {currency} for {region}, but in {there}: `azbench catalog refresh --prices --region "
+        f"{region} --currency {currency}` reads Azure's"
+    )
 
 
 def _choices(region: str, there: Iterable[str]) -> str:

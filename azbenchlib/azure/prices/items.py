@@ -16,8 +16,11 @@ from azbenchlib.core.errors import InputError
 
 # The service says "1 Hour", but a reservation's price is for all of its term.
 _TERMS = {"1 Year": "Reservation1Y", "3 Years": "Reservation3Y"}
+_PLANS = {"1 Year": "SavingsPlan1Y", "3 Years": "SavingsPlan3Y"}  # their prices are by the hour
 _NOT_VMS = re.compile(r"cloud ?services|dedicated host", re.IGNORECASE)
 _TIER = re.compile(r"([A-Z]\d+) ")
+# Reservations of disks are by the tier: the meter of the disk itself, whatever its name there is.
+_RESERVED_DISK = re.compile(r"(P\d+)\b")
 Row = dict[str, str]
 
 
@@ -39,17 +42,18 @@ def rows(items: Iterable[Mapping[str, Any]], region: str, day: str, source_id: s
     found: dict[tuple[str, ...], tuple[tuple[Any, ...], Row]] = {}
     for item in items:
         try:
-            made = _row(item, region, day, source_id)
+            several = _rows(item, region, day, source_id)
             rank = _rank(item, day)
         except (KeyError, TypeError, ValueError, ArithmeticError) as error:
             raise InputError(f"an item of the price service is not as documented: {error!r}") from None
-        if made is None or rank is None:
+        if rank is None:
             continue
-        vm = made["kind"] == "vm"
-        name = made["arm_sku"] if vm else f"{made['product_name']} {made['meter_name']}"
-        key = (made["kind"], name, made["price_type"], made["os"])
-        if key not in found or rank > found[key][0]:
-            found[key] = rank, made
+        for made in several:
+            vm = made["kind"] == "vm"
+            name = made["arm_sku"] if vm else f"{made['product_name']} {made['meter_name']}"
+            key = (made["kind"], name, made["price_type"], made["os"])
+            if key not in found or rank > found[key][0]:
+                found[key] = rank, made
     return [made for _, (_, made) in sorted(found.items(), key=lambda entry: entry[0])]
 
 
@@ -62,6 +66,20 @@ def _rank(item: Mapping[str, Any], day: str) -> tuple[Any, ...] | None:
     if since > day or Decimal(str(item["retailPrice"])) <= 0:
         return None
     return bool(item.get("isPrimaryMeterRegion", True)), since, -float(item.get("tierMinimumUnits") or 0)
+
+
+def _rows(item: Mapping[str, Any], region: str, day: str, source_id: str) -> list[Row]:
+    """What an item says: a price, and those of the savings plans that come with it."""
+    own = _row(item, region, day, source_id)
+    if own is None:
+        return []
+    found = [own]
+    if own["kind"] == "vm" and own["price_type"] == PAYG and own["os"] == "linux":
+        for plan in item.get("savingsPlan") or ():
+            price = Decimal(str(plan["retailPrice"]))
+            if plan["term"] in _PLANS and price > 0:
+                found.append(own | {"price_type": _PLANS[plan["term"]], "unit_price": f"{price:f}"})
+    return found
 
 
 def _row(item: Mapping[str, Any], region: str, day: str, source_id: str) -> Row | None:
@@ -85,7 +103,11 @@ def _row(item: Mapping[str, Any], region: str, day: str, source_id: str) -> Row 
 
 
 def _disk(item: Mapping[str, Any]) -> Row | None:
-    if item["productName"] not in {kind.product for kind in disk_kinds.managed()} or item["type"] != PAYG:
+    if item["productName"] not in {kind.product for kind in disk_kinds.managed()}:
+        return None
+    if item["type"] == "Reservation":
+        return _reserved_disk(item)
+    if item["type"] != PAYG:
         return None
     meter = item["meterName"]
     tier = _TIER.match(meter)
@@ -96,6 +118,24 @@ def _disk(item: Mapping[str, Any]) -> Row | None:
         "price_type": PAYG,
         "os": "",
         "tier": tier[1] if tier else "",
+        "redundancy": redundancy,
+    }
+
+
+def _reserved_disk(item: Mapping[str, Any]) -> Row | None:
+    """A reservation, as the meter of the disk for all of its term."""
+    match, term = _RESERVED_DISK.match(item["skuName"]), item["reservationTerm"]
+    if match is None or term not in _TERMS or item["productName"] != disk_kinds.PREMIUM.product:
+        return None
+    tier, redundancy = match[1], "ZRS" if "ZRS" in f"{item['skuName']} {item['meterName']}" else "LRS"
+    return {
+        "kind": "disk",
+        "arm_sku": "",
+        "meter_name": f"{tier} {redundancy} Disk",
+        "price_type": _TERMS[term],
+        "unit_of_measure": term,
+        "os": "",
+        "tier": tier,
         "redundancy": redundancy,
     }
 

@@ -28,12 +28,12 @@ from azbenchlib.core.files import write_atomically
 
 URL = "https://prices.azure.com/api/retail/prices"
 URL_VARIABLE = "AZBENCH_PRICES_URL"
-CURRENCY = "'USD'"  # Azure's own; it converts to others for information only
 API_VERSION = "2023-01-01-preview"
 QUERIES = (
     "serviceName eq 'Storage' and armRegionName eq '{region}' and priceType eq 'Consumption'",
     "serviceName eq 'Virtual Machines' and armRegionName eq '{region}' and priceType eq 'Consumption'",
     "serviceName eq 'Virtual Machines' and armRegionName eq '{region}' and priceType eq 'Reservation'",
+    "serviceName eq 'Storage' and armRegionName eq '{region}' and priceType eq 'Reservation'",
 )
 # A page is full with so many items (100 until 2021). A full page without a link may have more behind it:
 # so it was on 2023-03-10 (learn.microsoft.com/answers, 1188465).
@@ -45,6 +45,7 @@ DAY_LENGTH = len("2026-11-20")
 _OK = 200
 _RETRIED = (429, 500, 502, 503, 504)
 _REGION = re.compile(r"[a-z0-9]+")
+_CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 class PriceServiceError(AzbenchError):
@@ -59,7 +60,12 @@ class _AgainError(Exception):
         self.wait_s = wait_s
 
 
-def refresh(region: str, url: str | None = None, sleep: Callable[[float], None] = tenacity.nap.sleep) -> Path:
+def refresh(
+    region: str,
+    url: str | None = None,
+    sleep: Callable[[float], None] = tenacity.nap.sleep,
+    currency: str = book.USD,
+) -> Path:
     """Write what the API says today of a region's VM and disk prices; lookups take it from then on.
 
     Parameters
@@ -70,6 +76,8 @@ def refresh(region: str, url: str | None = None, sleep: Callable[[float], None] 
         Of the service; default: the environment variable AZBENCH_PRICES_URL, else Azure's.
     sleep : callable
         Waits so many seconds.
+    currency : str
+        ISO 4217, such as EUR. Azure's own is USD; it converts to others for information only.
 
     Returns
     -------
@@ -79,7 +87,7 @@ def refresh(region: str, url: str | None = None, sleep: Callable[[float], None] 
     Raises
     ------
     InputError
-        When the region's name cannot be one, or the answer has no price.
+        When the region's name or the currency cannot be one, or the answer has no price in that currency.
     PriceServiceError
         When the service fails again and again. What has come is kept for the next run.
     OutputError
@@ -87,15 +95,20 @@ def refresh(region: str, url: str | None = None, sleep: Callable[[float], None] 
     """
     if not _REGION.fullmatch(region):
         raise InputError(f"'{region}' is not a region's name; write it as westeurope")
+    if not _CURRENCY.fullmatch(currency):
+        raise InputError(f"'{currency}' is not a currency; write it as USD or EUR")
     day = date.today().isoformat()
     base = url or os.environ.get(URL_VARIABLE) or URL
-    path = overlays.new("prices", f"{day}_{region}")
+    suffix = "" if currency == book.USD else f"-{currency.lower()}"
+    path = overlays.new("prices", f"{day}_{region}{suffix}")
     store = _Pages(path.with_suffix(".part.jsonl"), {"url": base})
     for query in QUERIES:
-        _read(_first(base, query.format(region=region)), base, store, sleep)
+        _read(_first(base, query.format(region=region), currency), base, store, sleep)
     found = rows(store.items(), region, day, f"{book.PRICES_OVERLAY_ID}-{path.stem}")
     if not found:
         raise InputError(f"the price service has no VM or disk price for region '{region}'")
+    if other := sorted({row["currency"] for row in found} - {currency}):
+        raise InputError(f"the price service answers in {', '.join(other)}, not in {currency}")
     _write(path, found)
     store.drop()
     book.forget()
@@ -144,8 +157,8 @@ class _Pages:
             raise OutputError(f"{self.path} cannot be written: {error.strerror}") from None
 
 
-def _first(base: str, query: str) -> str:
-    asked = {"api-version": API_VERSION, "currencyCode": CURRENCY, "$filter": query}
+def _first(base: str, query: str, currency: str) -> str:
+    asked = {"api-version": API_VERSION, "currencyCode": f"'{currency}'", "$filter": query}
     return f"{base}?{urlencode(asked)}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from azbenchlib.core.errors import InputError
@@ -12,8 +13,31 @@ from azbenchlib.core.errors import InputError
 VM_PRODUCT = "Virtual Machines"
 PAYG, SPOT = "Consumption", "Spot"
 RESERVED_YEARS = {"Reservation1Y": 1, "Reservation3Y": 3}
+SAVINGS_PLANS = ("SavingsPlan1Y", "SavingsPlan3Y")
+COMMITTED = (*RESERVED_YEARS, *SAVINGS_PLANS)  # paid for every hour, whether the VM runs or not
+# What Windows costs above Linux, which a reservation or a savings plan does not cover: in polandcentral the
+# calculator's Windows prices are the Linux ones with just that added (sstybel_calc, 2026-01-26).
+LICENCE = "Licence"
 # How a VM is paid, as people say it.
-PAYMENTS = {"payg": PAYG, "spot": SPOT, "1y": "Reservation1Y", "3y": "Reservation3Y"}
+PAYMENTS = {
+    "payg": PAYG,
+    "spot": SPOT,
+    "1y": "Reservation1Y",
+    "3y": "Reservation3Y",
+    "savings-1y": "SavingsPlan1Y",
+    "savings-3y": "SavingsPlan3Y",
+}
+DISK_PAYMENTS = {"payg": PAYG, "1y": "Reservation1Y"}  # source: understand-disk-reservations.md
+PAYMENT_WORDS = {
+    PAYG: "pay-as-you-go",
+    SPOT: "spot",
+    "Reservation1Y": "1-year reservation",
+    "Reservation3Y": "3-year reservation",
+    "SavingsPlan1Y": "1-year savings plan",
+    "SavingsPlan3Y": "3-year savings plan",
+    LICENCE: "licence",
+}
+OPERATING_SYSTEMS = ("linux", "windows", "windows-hybrid")  # the last with licences of one's own
 
 # A month has 730 hours and a year 8,760. Source: the Azure pricing calculator's month; the reserved prices
 # an hour in polandcentral (sstybel_calc) times 8,760 are whole dollars.
@@ -36,8 +60,10 @@ class Meter(NamedTuple):
         return cls(VM_PRODUCT, size.lower(), price_type, os)
 
     def __str__(self) -> str:
-        more = f", {self.os}, {self.price_type}" if self.product == VM_PRODUCT else ""
-        return f"{self.product}: {self.name}{more}"
+        paid = PAYMENT_WORDS.get(self.price_type, self.price_type)
+        if self.product == VM_PRODUCT:
+            return f"{self.product}: {self.name}, {self.os}, {paid}"
+        return f"{self.product}: {self.name}{f', {paid}' if self.price_type != PAYG else ''}"
 
 
 class Unit(NamedTuple):
@@ -85,6 +111,7 @@ class Price:
         return unit(self.unit)
 
 
+@lru_cache(maxsize=64)
 def unit(text: str) -> Unit:
     """A unit of measure in numbers: ``1/Month``, ``1 GiB/Hour``, ``1 Hour``, ``10K``, ``10K/Month``.
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from azbenchlib.analysis import totals
 from azbenchlib.azure.prices import book
-from azbenchlib.azure.prices.rows import MONTH_HOURS
+from azbenchlib.azure.prices.rows import MONTH_HOURS, PAYMENT_WORDS
 from azbenchlib.core.units import NBSP, format_bound, format_money
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.bill import BillLine
@@ -35,12 +35,6 @@ RECOUNTED = {
     "mbps": "MB/s",
     "total": "Total",
     "reservation": "vCPU reservation, while no disk is attached",
-}
-PAYMENT_WORDS = {
-    "Consumption": "pay as you go",
-    "Spot": "spot",
-    "Reservation1Y": "reserved for one year",
-    "Reservation3Y": "reserved for three years",
 }
 
 

@@ -7,9 +7,10 @@ from functools import partial
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.advisor.demand import Demand
+from azbenchlib.advisor.demand import MOST_DISKS, Demand
 from azbenchlib.advisor.frontier import frontier
 from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.vm_choice import SERVER_CHOICE
 from azbenchlib.azure import disk_kinds
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_money, format_size
 from azbenchlib.plots.cost import Scale
@@ -18,8 +19,13 @@ from azbenchlib.report.sections.purchase_options import colour_of, draw
 
 FACTORS = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # of the demand
 FILLED = "A filled marker is the cheapest kind of disk at that demand, a hollow one the cheapest of its kind."
-BURSTABLE = "B-series VMs have burstable CPU; check that this suits the workload."
-PROMISED = {"local": "on the host", "submillisecond": "within 1 ms", "premium": "within 10 ms"}
+FOR_SERVERS = "VM sizes for servers: x64, not burstable, no GPU, of a current generation."
+PROMISED = {
+    "local": "on the host",
+    "submillisecond": "within 1 ms",
+    "premium": "within 10 ms",
+    "ssd": "within 10 ms for 99 % of the time",
+}
 
 
 def frontier_figure(market: Market, demand: Demand) -> Block:
@@ -42,17 +48,18 @@ def frontier_figure(market: Market, demand: Demand) -> Block:
         "title": _title(best, market.currency),
         "what": (
             f"{format_size(demand.size_bytes)} and 1/8 to 8 times {format_count(demand.steady[0])} IOPS and "
-            f"{format_mbps(demand.steady[1])} MB/s, x64, {market.region}, list price of VM and disks."
+            f"{format_mbps(demand.steady[1])} MB/s, {market.region}, list price of VM and disks."
         ),
-        "how": [FILLED, _conditions(demand), BURSTABLE],
+        "how": [FILLED, _conditions(demand), *([FOR_SERVERS] if demand.choice == SERVER_CHOICE else [])],
     }
     return render("figure", id="frontier-figure", svg=safe(svg), group=None, **shown) + _best(best, scale)
 
 
 def _conditions(demand: Demand) -> str:
     """What every configuration of the figure meets besides the rates."""
+    most = f"At most {demand.most_disks} disks. " if demand.most_disks < MOST_DISKS else ""
     limits = (
-        f"Every limit of VM and disks is at least {demand.headroom:g} times the requirement, "
+        f"{most}Every limit of VM and disks is at least {demand.headroom:g} times the requirement, "
         f"{100 * demand.read_share:.0f}{NBSP}% of it reads"
     )
     kept = ["keep their data"] if demand.persistent else []

@@ -12,7 +12,6 @@ from azbenchlib.cost import priced_setups, published_costs
 from azbenchlib.cost.priced_setups import Priced, Terms
 from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.sections import bills
-from azbenchlib.report.sections.frontiers import BURSTABLE
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
@@ -51,12 +50,11 @@ def price_section(parts: Sequence[Part], designs: Sequence[str]) -> Block:
             told = bills.notes({key: bills.called(part, key) for key in found}, found)
             notes += [(f"d{i}", text) for text in (*told, *_more_doubts(part, found))]
     notes = [one for n, one in enumerate(notes) if one[1] not in [text for _, text in notes[:n]]]
-    keeping = [("", f"{KEEPING} {BURSTABLE}" if any(one.startswith("B") for one in designs) else KEEPING)]
     return render(
         "cost",
         finding=_finding(known) if len(known) == 1 else "",
         table=safe(bills.delivered_block(shares, "price").html),
-        doubts=[*(keeping if designs else []), *notes],
+        doubts=[*([("", KEEPING)] if designs else []), *notes],
     )
 
 

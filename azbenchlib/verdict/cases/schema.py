@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from azbenchlib.core import schema
+from azbenchlib.core import choices
 from azbenchlib.core.errors import InputError
 
 _LARGEST = 1e15  # of any figure of a case: beyond what its arithmetic can tell from rounding
@@ -50,8 +50,8 @@ def _iso_day(value: str) -> str:
 
 
 IsoDay = Annotated[StrictStr, AfterValidator(_iso_day)]
-Role = Annotated[StrictStr, _one_of(*schema.ROLES)]
-HostCaching = Annotated[StrictStr, _one_of(*schema.HOST_CACHING)]
+Role = Annotated[StrictStr, _one_of(*choices.ROLES)]
+HostCaching = Annotated[StrictStr, _one_of(*choices.HOST_CACHING)]
 
 
 class _Part(BaseModel):

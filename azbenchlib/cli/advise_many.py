@@ -1,0 +1,111 @@
+"""`azbench advise` for many workloads in one region, or for one in many regions: a line an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from azbenchlib.cli.console import Console, plain, print_json, print_rows
+from azbenchlib.core.errors import InputError
+
+if TYPE_CHECKING:
+    from azbenchlib.advisor.demand import Demand
+    from azbenchlib.advisor.market import Market
+    from azbenchlib.cost.payments import Payment
+
+FLAT = (
+    "vm", "disks", "redundancy", "caching", "price_per_month", "price_bound", "currency", "binding_limit",
+    "headroom", "why_not_cheaper", "labels", "kind", "bursts", "region", "hours", "vm_hours", "pay",
+    "disk_pay", "os", "cautions",
+)  # fmt: skip
+_LISTS = ("why_not_cheaper", "labels", "cautions")
+Rows = list[dict[str, Any]]
+
+
+def workloads(wanted: Iterable[tuple[str, Demand]], market: Market, form: str) -> None:
+    """The cheapest configuration of each workload; what cannot be met says so in its row."""
+    from azbenchlib.advisor import relaxation
+    from azbenchlib.advisor.advise import cheapest
+    from azbenchlib.advisor.load_market import check_offered
+
+    rows: Rows = []
+    for name, demand in wanted:
+        try:
+            check_offered(demand.vm, market)
+            best = cheapest(demand, market)
+            if best is None:
+                raise InputError(relaxation.sentence(demand, market))
+            rows.append({"name": name, "error": "", **best.record()})
+        except InputError as error:
+            rows.append({"name": name, "error": str(error)})
+    _print(rows, "demands", "Workload", market.currency, form)
+
+
+def regions(
+    demand: Demand,
+    names: Sequence[str],
+    payment: Payment,
+    prices: tuple[Path | None, str | None],
+    form: str,
+) -> None:
+    """The cheapest configuration in each region, the cheapest region first."""
+    from azbenchlib.advisor import text as words
+    from azbenchlib.advisor.regions import over_regions
+
+    found = over_regions(demand, names, payment, *prices)
+    rows: Rows = []
+    for one in found:
+        told = {"name": one.region, "region": one.region, "error": one.why}
+        rows.append(told | (words.summary(one.configuration) if one.configuration else {}))
+    if all(row["error"] for row in rows):
+        raise InputError(f"no region has an answer; in {rows[0]['name']}: {rows[0]['error']}")
+    _print(rows, "regions", "Region", payment.currency, form)
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A record in cells: of the headroom that of the binding limit, lists in one text."""
+    cells = dict(row)
+    for name in _LISTS:
+        cells[name] = "; ".join(row.get(name, ()))
+    if "headroom" in row:
+        cells["headroom"] = row["headroom"][row["binding_limit"]]
+    return cells
+
+
+def _print(rows: Rows, key: str, heading: str, currency: str, form: str) -> None:
+    if form == "json":
+        print_json({key: [plain(row) for row in rows]})
+    elif form == "csv":
+        print_rows(("name", *FLAT, "error"), (flat(row) for row in rows))
+    else:
+        _show(rows, heading, currency)
+
+
+def _show(rows: Rows, heading: str, currency: str) -> None:
+    table = Table(box=None, pad_edge=False)
+    for name, justify in ((heading, "left"), (f"{currency} a month", "right"), ("VM", "left")):
+        table.add_column(name, justify=justify, no_wrap=name != "Workload")  # type: ignore[arg-type]
+    for name in ("Disks", "Binding limit"):
+        table.add_column(name, overflow="fold")
+    refused: dict[str, list[str]] = {}
+    for row in rows:
+        if row["error"]:
+            refused.setdefault(row["error"], []).append(row["name"])
+        else:
+            bound = "≤ " if row["price_bound"] == "<=" else ""
+            cells = (
+                row["name"],
+                f"{bound}{row['price_per_month']:,.2f}",
+                row["vm"],
+                f"{row['disks']} {row['redundancy'].removeprefix('LRS')}".strip(),
+                row["binding_limit"],
+            )
+            table.add_row(*map(Text, cells))
+    console = Console(highlight=False)
+    console.print(table)
+    for why, names in refused.items():
+        console.print(Text(f"{', '.join(names)}: {why}", style="yellow"), soft_wrap=True)
