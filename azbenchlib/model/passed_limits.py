@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.model.credits import BURST_S
-from azbenchlib.model.io_path import QUANTITIES, Leg, Load, legs
+from azbenchlib.model.io_path import Leg, Load, legs
 from azbenchlib.model.load_history import LoadHistory, Series
-from azbenchlib.model.setup import Setup
+from azbenchlib.model.setup import Setup, Volume
 
 _ROUNDING = 1e-10  # of a need that is just the limit
 
@@ -36,6 +37,31 @@ class PassedLimit:
     need: Series
     burst_need: Series
     credit_s: float
+
+    @cached_property
+    def listed(self) -> tuple[list[float], list[float]]:
+        """Both needs as lists: single values of these are found faster than those of arrays."""
+        return self.need.tolist(), self.burst_need.tolist()
+
+    @cached_property
+    def above_base(self) -> npt.NDArray[np.intp]:
+        """The intervals that need more than the base limit."""
+        return np.flatnonzero(self.need > 1)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """What of a history passes one limit: I/Os or bytes per second, of reads and of writes, shape (n,)."""
+
+    leg: Leg
+    quantity: str
+    reads: Series
+    writes: Series
+
+    @cached_property
+    def total(self) -> Series:
+        """Both."""
+        return self.reads + self.writes
 
 
 def passed_limits(
@@ -63,27 +89,44 @@ def passed_limits(
     InputError
         When the setup has not just one volume.
     """
-    volumes = setup.volumes()
-    if len(volumes) != 1:
-        raise InputError(f"a load is replayed on one volume; the setup has {len(volumes)}")
-    volume = volumes[0]
+    found = (needed(amount, amount.leg) for amount in amounts(setup, history, cache_hit))
+    return tuple(limit for limit in found if limit is not None)
+
+
+def amounts(setup: Setup, history: LoadHistory, cache_hit: float | None = None) -> tuple[Amount, ...]:
+    """What passes each limit on the way to a volume, documented or not; see :func:`passed_limits`."""
     rates = {
         "iops": (history.read_iops, history.write_iops),
         "bytes_per_s": (history.read_bytes_per_s, history.write_bytes_per_s),
     }
-    of_reads, of_writes = (
-        list(legs(setup.vm, volume, Load(volume=volume.name, read_share=share, iops=1, cache_hit=cache_hit)))
-        for share in (1.0, 0.0)
-    )
-    unit = volume.disk.io_unit_bytes
+    unit = the_volume(setup).disk.io_unit_bytes
     counted = [ios_counted(*pair, unit) for pair in zip(*rates.values(), strict=True)]
     found = []
-    for read, write in zip(of_reads, of_writes, strict=True):
+    for read, write in legs_of(setup, cache_hit):
         for quantity, (reads, writes) in rates.items():
             weights = counted if quantity == "iops" and read.stem == "disk" else (1.0, 1.0)
-            amounts = (reads * weights[0] * read.reads, writes * weights[1] * write.writes)
-            found += _passed(read, quantity, amounts)
+            found.append(
+                Amount(read, quantity, reads * weights[0] * read.reads, writes * weights[1] * write.writes)
+            )
     return tuple(found)
+
+
+def the_volume(setup: Setup) -> Volume:
+    """The only volume of a setup."""
+    volumes = setup.volumes()
+    if len(volumes) != 1:
+        raise InputError(f"a load is replayed on one volume; the setup has {len(volumes)}")
+    return volumes[0]
+
+
+def legs_of(setup: Setup, cache_hit: float | None = None) -> list[tuple[Leg, Leg]]:
+    """The limits on the way of reads, and of writes, to the volume of a setup."""
+    volume = the_volume(setup)
+    of_reads, of_writes = (
+        legs(setup.vm, volume, Load(volume=volume.name, read_share=share, iops=1, cache_hit=cache_hit))
+        for share in (1.0, 0.0)
+    )
+    return list(zip(of_reads, of_writes, strict=True))
 
 
 def ios_counted(iops: Series, bytes_per_s: Series, unit_bytes: int | None) -> Series:
@@ -95,16 +138,33 @@ def ios_counted(iops: Series, bytes_per_s: Series, unit_bytes: int | None) -> Se
     return np.maximum(1.0, np.ceil(np.round(size / unit_bytes, 9)))
 
 
-def _passed(leg: Leg, quantity: str, amounts: Sequence[Series]) -> list[PassedLimit]:
-    """One quantity of a limit; reads and writes with limits of their own share what is behind them."""
-    needs = []
-    for bursting in (False, True):
-        limits = [leg.cap.limit(quantity, bursting, write) for write in (False, True)]
-        if None in limits:
-            return []
-        need = sum(amount / limit for amount, limit in zip(amounts, limits, strict=True) if limit)
-        needs.append(np.where(np.abs(need - 1) < _ROUNDING, 1.0, need))
+def needed(amount: Amount, leg: Leg) -> PassedLimit | None:
+    """What an amount needs of a limit; None: that limit is not documented.
+
+    Reads and writes with limits of their own share what is behind them.
+    """
+    quantity = amount.quantity
     base, burst = leg.cap.limit(quantity), leg.cap.limit(quantity, bursting=True)
-    credit_s = (burst / base - 1) * BURST_S if base and burst else 0.0
-    label = leg.label(quantity, bursting=credit_s > 0)
-    return [PassedLimit(label=label, need=needs[0], burst_need=needs[1], credit_s=credit_s)]
+    writes = leg.cap.limit(quantity, write=True)
+    if base is None or burst is None or writes is None:
+        return None
+    bursts = burst > base
+    label = leg.label(quantity, bursting=bursts)
+    own = writes if getattr(leg.cap, f"write_{quantity}") is not None else None
+    need = _parts(amount, base, own)
+    return PassedLimit(
+        label=label,
+        need=need,
+        burst_need=_parts(amount, burst, own) if bursts else need,
+        credit_s=(burst / base - 1) * BURST_S if bursts else 0.0,
+    )
+
+
+def _parts(amount: Amount, limit: float, of_writes: float | None) -> Series:
+    """An amount in parts of a limit; `of_writes`: writes have their own."""
+    if of_writes is None:
+        need = amount.total / limit
+    else:
+        need = amount.reads / limit + amount.writes / of_writes
+    need[np.abs(need - 1) < _ROUNDING] = 1.0
+    return need

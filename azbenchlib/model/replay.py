@@ -117,13 +117,11 @@ class _Replay:
         self, limits: Sequence[PassedLimit], history: LoadHistory, stop_after_s: float | None
     ) -> None:
         self.labels = [limit.label for limit in limits]
-        needs = np.array([limit.need for limit in limits])
-        self.need = needs.T.tolist()
-        self.burst_need = np.array([limit.burst_need for limit in limits]).T.tolist()
+        self.needs = [limit.listed for limit in limits]
         self.full = [limit.credit_s for limit in limits]
         self.lengths = history.interval_s
         self.ends = np.cumsum(history.interval_s)
-        self.hot = np.flatnonzero((needs > 1).any(axis=0))
+        self.above = np.unique(np.concatenate([limit.above_base for limit in limits]))
         self.n, self.total = len(self.lengths), float(self.ends[-1])
         self.stop = np.inf if stop_after_s is None else stop_after_s
         self.t = self.p = 0.0
@@ -155,8 +153,8 @@ class _Replay:
 
     def _skip(self, ends: list[float]) -> bool:
         """Go to the next interval that needs more than a base limit: until there nothing changes."""
-        where = int(np.searchsorted(self.hot, self.now))
-        until = int(self.hot[where]) if where < len(self.hot) else self.n
+        where = int(np.searchsorted(self.above, self.now))
+        until = int(self.above[where]) if where < len(self.above) else self.n
         if until <= self.now:
             return False
         self.now = self.place = until
@@ -167,8 +165,8 @@ class _Replay:
         """To the next event."""
         place, credits = self.place, self.credits
         needs = [
-            burst if left > 0 else base
-            for base, burst, left in zip(self.need[place], self.burst_need[place], credits, strict=True)
+            (burst if left > 0 else base)[place]
+            for (base, burst), left in zip(self.needs, credits, strict=True)
         ]
         worst = max(needs)
         waits = self.p < self.t
@@ -180,7 +178,7 @@ class _Replay:
             return
         held = waits or speed < 1
         step = self._until(ends, speed)
-        gains = [1 - speed * need for need in self.need[place]]
+        gains = [1 - speed * base[place] for base, _ in self.needs]
         empties = None
         for k, gain in enumerate(gains):
             if gain < 0 and credits[k] > 0 and credits[k] <= -gain * step:
