@@ -192,7 +192,7 @@ def _provisioned(kind: DiskKind, demand: Demand, market: Market) -> Iterator[Dis
         each = [needs[quantity].peak / count for quantity in ("iops", "bytes_per_s")]
         least = provision(of_day, demand.size_bytes / count, *each)
         if least is not None:
-            yield _provisioned_disk(kind, sku, count, *least)
+            yield provisioned_disk(kind, sku, count, *least)
 
 
 def provision(
@@ -217,7 +217,7 @@ def provision(
     return None
 
 
-def _provisioned_disk(kind: DiskKind, sku: str, count: int, size: int, iops: int, rate: int) -> Disk:
+def provisioned_disk(kind: DiskKind, sku: str, count: int, size: int, iops: int, rate: int) -> Disk:
     return Disk(
         name=f"{kind.word}{f'x{count}' if count > 1 else ''}:{size // GIB}GiB/{iops}iops/{rate // MB}MBps",
         sku=sku,

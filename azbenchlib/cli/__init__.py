@@ -26,6 +26,7 @@ from azbenchlib.cli import (
     measuring,
     reading,
     reporting,
+    size,
     verdict,
 )
 from azbenchlib.cli.console import notes, say
@@ -52,6 +53,7 @@ for verb in (
     limits.limits,
     cost.cost,
     advise.advise,
+    size.size,
     verdict.verdict,
     compare.compare,
     reporting.report,

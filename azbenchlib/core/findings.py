@@ -122,6 +122,56 @@ class Code(StrEnum):
         "is not known, so its rates and latencies are those of no disk.",
     )
 
+    # ---- telemetry --------------------------------------------------------------------------------------
+    SINCE_BOOT = (
+        "since_boot",
+        (INFO, WARNING),
+        "The first report of iostat is the average since boot (unless -y is there), so it was left out. It "
+        "is a warning where there is no other report.",
+        "Run iostat with an interval, such as iostat -x -t -y 60",
+    )
+    INTERVAL_UNKNOWN = (
+        "interval_unknown",
+        WARNING,
+        "The reports have no time, so how long each of them is cannot be told.",
+        "Run iostat with -t; or state the interval: azbench size --interval 60s",
+    )
+    INTERVALS_MISSING = (
+        "intervals_missing",
+        WARNING,
+        "Reports are missing between others; nothing is known of that time.",
+    )
+    CLOCK_SET_BACK = (
+        "clock_set_back",
+        WARNING,
+        "The clock was set back, as at the end of summer time; the times that follow are corrected.",
+        "Let the tool write its times in UTC",
+    )
+    PARTITIONS_BESIDE_DISK = (
+        "partitions_beside_disk",
+        INFO,
+        "Partitions stand beside the disk that they are part of.",
+        "Only the disk is counted",
+    )
+    STACKED_DEVICES = (
+        "stacked_devices",
+        INFO,
+        "Devices of the device mapper, of LVM or of RAID stand beside the disks that they lie on.",
+        "Only the disks are counted",
+    )
+    COUNTERS_LEFT_OUT = (
+        "counters_left_out",
+        (INFO, WARNING),
+        "Some counters tell nothing of disks. It is a warning where none does, as when the names of the "
+        "counters are not English.",
+    )
+    SERIES_CUT = (
+        "series_cut",
+        WARNING,
+        "The answer of Azure Monitor has just ten series of a metric, which is where Azure cuts it.",
+        "If the VM has more disks, ask again with --top 64",
+    )
+
     # ---- outputs of fio ---------------------------------------------------------------------------------
     NO_FIO_DOCUMENT = "no_fio_document", ERROR, "No job of fio can be read from this JSON."
     NO_FIO_JOB = "no_fio_job", (ERROR, WARNING), "The file holds no job of fio."

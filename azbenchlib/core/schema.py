@@ -42,6 +42,7 @@ _METRICS = (
     "bw_credits_used_pct",
 )
 BOUNDS = ("=", ">", "<", "~")
+CLOCKS = ("utc", "local", "elapsed")
 SEVERITIES = tuple(severity.value for severity in Severity)
 # No measurement is larger, and what is made of such values (rates times sizes, squares, whole numbers of 64
 # bits) stays within what a float or an integer holds.
@@ -282,6 +283,34 @@ TABLES: dict[str, Table] = {
             "object": _text(
                 "The disk, LUN or VM path that a sample of the lab or of Azure Monitor speaks of"
             ),
+        },
+    ),
+    "demand": Table(
+        ("telemetry_id", "host", "device", "seq"),
+        "Telemetry of a system at work: one row a device and interval",
+        {
+            "telemetry_id": _text("The file: a hash of its content"),
+            "source_path": _text("The file it was read from"),
+            "tool": _text("What wrote it: iostat, sar, perfmon, esxtop or blkparse"),
+            "host": _text("Name of the host, as the tool reports it"),
+            "device": _text("Disk, partition or volume, as the tool reports it"),
+            "seq": _whole("Place of the report in the file, from 0"),
+            "clock": _text(
+                "utc, or local time of an unstated zone; elapsed: no time is stated, t_s begins at 0", CLOCKS
+            ),
+            "t_s": _real("Begin of the interval, since 1970-01-01 by this clock", "s"),
+            "interval_s": _real("Length of the interval", "s"),
+            "iops": _real("Reads, writes and discards, where the tool does not tell them apart", "1/s"),
+            "read_iops": _real("Reads", "1/s"),
+            "write_iops": _real("Writes, flushes among them", "1/s"),
+            "bw_bytes_per_s": _real("Throughput, where the tool does not tell directions apart", "B/s"),
+            "read_bytes_per_s": _real("Throughput of reads", "B/s"),
+            "write_bytes_per_s": _real("Throughput of writes", "B/s"),
+            "lat_us": _real("Mean latency of all, queueing included", "µs"),
+            "read_lat_us": _real("Mean latency of reads", "µs"),
+            "write_lat_us": _real("Mean latency of writes", "µs"),
+            "queue_depth": _real("Mean number of outstanding I/Os"),
+            "busy_pct": _real("Share of the time in which there were any", "%"),
         },
     ),
     "published": Table(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats import azure_monitor, lab_log, published
+from azbenchlib.formats import azure_monitor, blkparse, lab_log, perfmon_csv, published
 from azbenchlib.formats._several_tools import report_others
 from azbenchlib.formats.base import Beside, Records
 from azbenchlib.formats.diskspd import text as diskspd_text
@@ -31,6 +31,9 @@ from azbenchlib.formats.iozone import dat as iozone_dat
 from azbenchlib.formats.iozone import sheets as iozone_sheets
 from azbenchlib.formats.iozone import text as iozone_text
 from azbenchlib.formats.source import LARGEST_SOURCE, Source
+from azbenchlib.formats.sysstat import json as sysstat_json
+from azbenchlib.formats.sysstat import sadf as sysstat_sadf
+from azbenchlib.formats.sysstat import text as sysstat_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +115,27 @@ FORMATS = (
         name="Azure Monitor",
         sniff=azure_monitor.sniff,
         read=lambda source, _: azure_monitor.read_azure_monitor(source),
+    ),
+    Format(
+        name="sysstat JSON",
+        sniff=sysstat_json.sniff,
+        read=lambda source, _: sysstat_json.read_sysstat_json(source),
+    ),
+    Format(
+        name="sysstat text",
+        sniff=sysstat_text.sniff,
+        read=lambda source, _: sysstat_text.read_sysstat_text(source),
+    ),
+    Format(name="sadf", sniff=sysstat_sadf.sniff, read=lambda source, _: sysstat_sadf.read_sadf(source)),
+    Format(
+        name="perfmon CSV",
+        sniff=perfmon_csv.sniff,
+        read=lambda source, _: perfmon_csv.read_perfmon_csv(source),
+    ),
+    Format(
+        name="blkparse text",
+        sniff=blkparse.sniff,
+        read=lambda source, _: blkparse.read_blkparse(source),
     ),
     Format(
         name="published measurements",

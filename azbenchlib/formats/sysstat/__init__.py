@@ -1,0 +1,1 @@
+"""iostat, sar and sadf of sysstat."""

@@ -1,0 +1,1 @@
+"""Which VM with disks carries what a system was seen to ask for."""

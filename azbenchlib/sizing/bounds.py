@@ -1,0 +1,95 @@
+"""How long a limit alone throttles a history, in closed form: what no setup with that limit can undercut.
+
+A limit with base 1, burst c and full credits B (in seconds of the base) lets through what the curve
+``min(c·t, t + B)`` does, so the load that waits at any time is
+
+    max(L_c, L_1 − B),
+
+where L_r is what waits at a limit of r without credits: a running sum less its running minimum. Source: Le
+Boudec and Thiran, Network Calculus, 2001, theorem 1.5.1 (shapers whose curves are min-plus combined). More
+limits can only let things wait longer, so the time in which any of several limits alone throttles is a lower
+bound for all of them together; with loads that keep their proportions it is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from azbenchlib.model.load_history import Series
+from azbenchlib.model.passed_limits import PassedLimit
+
+
+@dataclass(frozen=True)
+class ThrottledAlone:
+    """In which intervals a limit alone throttles, and for how many seconds at their begin and at their end.
+
+    Parameters
+    ----------
+    places : ndarray of int
+        Intervals with any, in order.
+    at_begin, at_end : ndarray
+        Seconds, of the same shape.
+    """
+
+    places: npt.NDArray[np.intp]
+    at_begin: Series
+    at_end: Series
+
+
+NEVER = ThrottledAlone(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
+
+
+def throttled_alone(limit: PassedLimit, lengths: Series) -> ThrottledAlone:
+    """When a limit alone throttles a load.
+
+    Parameters
+    ----------
+    limit : PassedLimit
+    lengths : ndarray
+        Of the intervals in s, shape (n,).
+    """
+    if not len(limit.above_base):
+        return NEVER
+    before, slope = _waiting(limit.burst_need, lengths)
+    at_begin, at_end = _positive(before, slope, lengths)
+    if limit.credit_s > 0:
+        before, slope = _waiting(limit.need, lengths)
+        more_begin, more_end = _positive(before - limit.credit_s, slope, lengths)
+        at_begin, at_end = np.maximum(at_begin, more_begin), np.maximum(at_end, more_end)
+    places = np.flatnonzero((at_begin > 0) | (at_end > 0))
+    return ThrottledAlone(places, at_begin[places], at_end[places])
+
+
+def seconds_together(several: Iterable[ThrottledAlone], lengths: Series) -> float:
+    """Seconds in which any of several limits throttles."""
+    told = [one for one in several if len(one.places)]
+    if not told:
+        return 0.0
+    places, where = np.unique(np.concatenate([one.places for one in told]), return_inverse=True)
+    at_begin, at_end = np.zeros(len(places)), np.zeros(len(places))
+    np.maximum.at(at_begin, where, np.concatenate([one.at_begin for one in told]))
+    np.maximum.at(at_end, where, np.concatenate([one.at_end for one in told]))
+    return float(np.minimum(at_begin + at_end, lengths[places]).sum())
+
+
+def _waiting(need: Series, lengths: Series) -> tuple[Series, Series]:
+    """What waits at the begin of each interval, in seconds of the limit, and how fast it grows."""
+    slope = need - 1
+    total = np.concatenate([[0.0], np.cumsum(slope * lengths)])
+    return (total - np.minimum.accumulate(total))[:-1], slope
+
+
+def _positive(before: Series, slope: Series, lengths: Series) -> tuple[Series, Series]:
+    """Seconds at the begin and at the end of each interval in which a line is above 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = np.where(slope != 0, -before / slope, np.inf)
+    waits = (before > 0) | ((before == 0) & (slope > 0))
+    falls = waits & (slope < 0)
+    at_begin = np.where(waits, np.where(falls, np.minimum(crossing, lengths), lengths), 0.0)
+    rises = ~waits & (slope > 0)
+    at_end = np.where(rises, np.maximum(lengths - crossing, 0.0), 0.0)
+    return at_begin, at_end

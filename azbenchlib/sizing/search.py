@@ -1,0 +1,188 @@
+"""The cheapest VM with disks that throttles a load no longer than it may be, over a whole market, exactly.
+
+VM sizes and disks that others undercut are left out first: no design with them is the cheapest. What is
+left is tried pair by pair from the cheapest on. A closed form rules out most pairs
+(:mod:`azbenchlib.sizing.bounds`); the others are replayed. Premium SSD v2 and Ultra are searched with each
+VM for their least figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, partial
+
+import numpy as np
+
+from azbenchlib.advisor.disk_options import DiskOption
+from azbenchlib.advisor.market import Market
+from azbenchlib.azure.disk_kinds import DiskKind
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import MB
+from azbenchlib.model.setup import VM, Setup
+from azbenchlib.sizing.design import Design, Replays, design
+from azbenchlib.sizing.efficient import documented, efficient_options, efficient_vms, vm_price
+from azbenchlib.sizing.provisioned import Provisioned
+from azbenchlib.sizing.requirement import SizeRequirement
+from azbenchlib.sizing.tiered import tiered
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A VM with disks, and what it costs."""
+
+    price: Decimal
+    vm_index: int
+    option: DiskOption
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """The cheaper first; of what costs the same the simpler."""
+        disk = self.option.disk
+        return self.price, disk.caching != "None", disk.count, disk.name, self.vm_index
+
+
+class SizeSearch:
+    """What of a market meets a requirement.
+
+    Parameters
+    ----------
+    requirement : SizeRequirement
+    market : Market
+
+    Raises
+    ------
+    InputError
+        When no VM size, or no kind of disk, may be taken.
+    """
+
+    def __init__(self, requirement: SizeRequirement, market: Market) -> None:
+        self.requirement, self.market = requirement, market
+        demand = requirement.demand
+        self.replays = Replays(requirement.history, demand.cache_hit, requirement.throttled_s)
+        suiting = np.flatnonzero(market.vm_sizes.suits(demand) & (market.vm_sizes.max_disks >= 1))
+        self.vms = efficient_vms(market, suiting.tolist())
+        self._vm_prices = {i: vm_price(market, i) for i in self.vms}
+        if not self.vms:
+            raise InputError(f"no VM size like '{demand.vm}' with a price in {market.region} may be taken")
+        slots = max(int(market.vm_sizes.max_disks[i]) for i in self.vms)
+        self.most = min(requirement.most_disks or slots, slots)
+        self.kinds = [kind for kind in demand.kinds if not kind.local]
+        if not self.kinds:
+            raise InputError("no kind of disk that keeps its data may be taken")
+
+    @cached_property
+    def options(self) -> list[DiskOption]:
+        """Disks of tiers that nothing undercuts, those that throttle too long by themselves left out."""
+        limit = self.requirement.throttled_s
+        return [one for one in self._all_options if self.replays.least_s(Setup(VM(), (one.disk,))) <= limit]
+
+    def cheapest(self) -> Design | None:
+        """The cheapest design; None: nothing does."""
+        best = next((pair for pair in self._pairs() if self._does(pair.vm_index, pair.option)), None)
+        for kind in self.kinds:
+            if kind.provisioned:
+                best = self._provisioned(kind, best)
+        return None if best is None else self._design(best)
+
+    def least_throttled(self) -> Design | None:
+        """Of the disks of tiers the design that throttles least; None: there is none."""
+        pairs = self._pairs_with(self._all_options)
+        if not pairs:
+            return None
+        least = [(self.replays.least_s(self._setup(pair)), pair.order, pair) for pair in pairs]
+        return self._design(min(least, key=lambda one: one[:2])[2])
+
+    def _setup(self, pair: _Pair) -> Setup:
+        return Setup(self.market.vms[pair.vm_index].vm, (pair.option.disk,))
+
+    def next_cheaper(self, than: Design) -> Design | None:
+        """The dearest of the designs that are cheaper and that nothing undercuts; None: there is none.
+
+        Of disks whose figures are chosen these are the same with a cheaper VM, and one disk fewer.
+        """
+        option, price = than.candidate.option, than.price
+        found = [
+            pair
+            for pair in (*self._pairs(all_disks=True), *self._pairs_with(self._near(option)))
+            if pair.price < price
+        ]
+        return self._design(max(found, key=lambda pair: pair.price)) if found else None
+
+    def _near(self, option: DiskOption) -> list[DiskOption]:
+        """Disks of chosen figures themselves, and one of them fewer; none of tiers."""
+        if not option.kind.provisioned:
+            return []
+        disk = option.disk
+        disks = Provisioned(option.kind, self.requirement, self.market)
+        rate = int((disk.cap.bytes_per_s or 0) // MB)
+        fewer = disks.of(disk.count - 1, int(disk.cap.iops or 0), rate) if disk.count > 1 else None
+        return [option, *([] if fewer is None else [fewer])]
+
+    def _pairs(self, all_disks: bool = False) -> Iterator[_Pair]:
+        """VMs with disks of tiers that they can have, the cheapest first."""
+        yield from self._pairs_with(self._all_options if all_disks else self.options)
+
+    def _pairs_with(self, options: Sequence[DiskOption]) -> list[_Pair]:
+        found = [
+            _Pair(self._vm_prices[vm_index] + option.price, vm_index, option)
+            for vm_index in self.vms
+            for option in options
+            if self._can_have(vm_index, option)
+        ]
+        return sorted(found, key=lambda pair: pair.order)
+
+    @cached_property
+    def _all_options(self) -> list[DiskOption]:
+        """Disks of tiers that nothing undercuts, whatever they throttle."""
+        some = (
+            option
+            for kind in self.kinds
+            if not kind.provisioned
+            for option in tiered(kind, self.requirement, self.market, self.most)
+        )
+        return efficient_options(list(some))
+
+    def _can_have(self, vm_index: int, option: DiskOption) -> bool:
+        vm_size, sizes = self.market.vms[vm_index], self.market.vm_sizes
+        cached = option.disk.caching != "None"
+        if option.disk.count > sizes.max_disks[vm_index] or not sizes.allowed(option.kind, cached)[vm_index]:
+            return False
+        vm = vm_size.vm
+        remote = vm.uncached_v2 or vm.uncached if option.kind.separate_vm_limits else vm.uncached
+        return documented(remote) and (not cached or documented(vm.cached))
+
+    def _does(self, vm_index: int, option: DiskOption) -> bool:
+        return self.replays.is_enough(Setup(self.market.vms[vm_index].vm, (option.disk,)))
+
+    def _provisioned(self, kind: DiskKind, best: _Pair | None) -> _Pair | None:
+        """The better of what was found and of the cheapest of a kind whose figures are chosen."""
+        disks = Provisioned(kind, self.requirement, self.market)
+        limit = self.requirement.throttled_s
+        floors = {}
+        for count in range(1, self.most + 1):
+            alone = disks.cheapest(
+                count, lambda option: self.replays.least_s(Setup(VM(), (option.disk,))) <= limit, None
+            )
+            if alone is not None:
+                floors[count] = alone
+        for vm_index in self.vms:
+            of_vm = self._vm_prices[vm_index]
+            for count, floor in floors.items():
+                if not self._can_have(vm_index, floor):
+                    continue
+                below = None if best is None else best.price - of_vm
+                if below is not None and floor.price >= below:
+                    continue
+                if self._does(vm_index, floor):
+                    best = _Pair(of_vm + floor.price, vm_index, floor)
+                    continue
+                found = disks.cheapest(count, partial(self._does, vm_index), below)
+                if found is not None:
+                    best = _Pair(of_vm + found.price, vm_index, found)
+        return best
+
+    def _design(self, pair: _Pair) -> Design:
+        demand = self.requirement.demand
+        return design(self.market, pair.vm_index, pair.option, self.requirement.history, demand.cache_hit)
