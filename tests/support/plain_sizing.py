@@ -24,9 +24,10 @@ def cheapest_price(requirement: SizeRequirement, there: Market) -> Fraction | No
     """What the cheapest design costs that throttles no longer than it may; None: none does."""
     demand = requirement.demand
     suits = there.vm_sizes.suits(demand)
+    bills = [there.vm_bill(i) for i in range(len(there.vms))]
     vms = [
         (Fraction(bill.total), vm_size)
-        for vm_size, bill, fits in zip(there.vms, there.vm_bills, suits, strict=True)
+        for vm_size, bill, fits in zip(there.vms, bills, suits, strict=True)
         if fits and not bill.missing
     ]
     disks = list(_disks(requirement, there))
