@@ -1,29 +1,51 @@
-"""How long advice takes in one region, over every VM size and every set of disks, once it is loaded.
+"""How long advice takes: a command, one more question, a file of workloads, every region.
 
     taskset -c 0 .venv/bin/python benchmarks/advise_speed.py [QUESTIONS]
 
-Targets, on one core: a question below one second, 1,000 of them below a minute. A question is answered in
-full: the configurations with bills, limits and fio jobs. How the winner changes with prices and
-demand is timed apart.
+Seconds of CPU, and how many times those of `azbench --version`, for machines differ. Cold is a whole command;
+warm is one more question in the same process. Of many questions each gets its cheapest configuration with
+bill, limits, fio job and what fails that is cheaper, as in a file of workloads. How the winner changes with
+prices and demand is timed apart.
 """
 
 from __future__ import annotations
 
+import resource
+import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from random import Random
-from statistics import median
 
-from azbenchlib.advisor.advise import advise
-from azbenchlib.advisor.demand import MOST_DISKS, Demand, Peak
+from azbenchlib.advisor.advise import advise, cheapest
+from azbenchlib.advisor.demand import Demand, Peak
 from azbenchlib.advisor.load_market import market
-from azbenchlib.core.errors import InputError
+from azbenchlib.advisor.regions import over_regions
+from azbenchlib.advisor.vm_choice import SERVER_CHOICE, SERVER_DISKS
 from azbenchlib.core.units import GIB, KIB, MB, TIB
+from azbenchlib.cost.payments import Payment
 
-ONE_S, THOUSAND_S = 1.0, 60.0
-FIRST = Demand(size_bytes=2 * TIB, iops=24_000, bytes_per_s=600 * MB, bs_bytes=8 * KIB)
-CACHINGS = 3
+PROGRAM = str(Path(sys.executable).parent / "azbench")
+ASKED = (
+    "advise",
+    "--iops",
+    "24000",
+    "--mbps",
+    "600",
+    "--size",
+    "2TiB",
+    "--bs",
+    "8KiB",
+    "--region",
+    "westeurope",
+)
+FIRST = Demand(
+    size_bytes=2 * TIB, iops=24_000, bytes_per_s=600 * MB, bs_bytes=8 * KIB, latency="ssd",
+    choice=SERVER_CHOICE, most_disks=SERVER_DISKS,
+)  # fmt: skip
+COLD_TIMES = 3
 
 
 def question(random: Random) -> Demand:
@@ -44,36 +66,57 @@ def question(random: Random) -> Demand:
     )
 
 
+def of_server(random: Random) -> Demand:
+    """The same of a server."""
+    return replace(question(random), choice=SERVER_CHOICE, most_disks=SERVER_DISKS)
+
+
+def command(*arguments: str) -> float:
+    """The least CPU of a whole command."""
+
+    def once() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([PROGRAM, *arguments], check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    return min(once() for _ in range(COLD_TIMES))
+
+
+def cpu(task: Callable[[], object]) -> float:
+    """The CPU of something done here."""
+    start = time.process_time()
+    task()
+    return time.process_time() - start
+
+
+def many_answers(many: int) -> None:
+    """Each question's cheapest configuration, in full."""
+    random, there = Random(20), market("westeurope")  # noqa: S311
+    for _ in range(many):
+        best = cheapest(of_server(random), there)
+        if best is not None:
+            best.record()
+
+
 def main() -> None:
     many = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
-    start = time.perf_counter()
+    version = command("--version")
     there = market("westeurope")
-    sizes = sum(not bill.missing for bill in there.vm_bills)
-    print(f"loaded in {time.perf_counter() - start:.2f} s: {sizes} priced VM sizes, {len(there.tiers)} tiers")
-    configurations = sizes * (len(there.tiers) + len(there.rules)) * MOST_DISKS * CACHINGS
-    print(f"{configurations:,} configurations, without redundancy, bursting and what is provisioned")
-
-    start = time.perf_counter()
-    answer = advise(FIRST, there)
-    answer.records()
-    first = time.perf_counter() - start
-    changes = len(answer.sensitivity)
-    whole = time.perf_counter() - start
-    print(f"one question: {first:.3f} s, with {changes} changes of price {whole:.3f} s ({ONE_S} s)")
-
-    took, met = [], 0
-    random = Random(20)  # noqa: S311
-    start = time.perf_counter()
-    for _ in range(many):
-        before = time.perf_counter()
-        with suppress(InputError):
-            met += bool(advise(question(random), there).records())
-        took.append(time.perf_counter() - before)
-    total = time.perf_counter() - start
-    print(
-        f"{many:,} questions, {met:,} of them met: {total:.1f} s ({THOUSAND_S} s for 1,000); "
-        f"median {median(took):.3f} s, longest {max(took):.3f} s"
-    )
+    advise(FIRST, there).records()
+    answer = advise(replace(FIRST, iops=24_001), there)
+    took = {
+        "cold, text": command(*ASKED),
+        "cold, JSON": command(*ASKED, "--format", "json"),
+        "warm, the cheapest": cpu(lambda: cheapest(replace(FIRST, iops=24_002), there)),
+        "warm, alternatives too": cpu(lambda: advise(replace(FIRST, iops=24_003), there)),
+        "sensitivity": cpu(lambda: answer.sensitivity),
+        f"{many:,} questions": cpu(lambda: many_answers(many)),
+        "the world": cpu(lambda: over_regions(FIRST, ["world"], Payment())),
+    }
+    print(f"azbench --version: {version:.2f} s")
+    for what, seconds in took.items():
+        print(f"{what}: {seconds:.3f} s, {seconds / version:.2f} times that")
 
 
 if __name__ == "__main__":

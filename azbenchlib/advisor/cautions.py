@@ -53,10 +53,11 @@ def _of_vm(one: Configuration) -> Iterator[Caution]:
         text = f"{one.vm} takes disks over SCSI or NVMe; the limits here are those of SCSI"
         yield Caution("limits of SCSI", text)
     if market.asked_on is None:
+        zone = f"zone {one.demand.zone} of " if one.demand.zone else ""
         yield Caution(
-            "not known whether it is offered to you",
-            f"whether {one.vm} is offered to you in {market.region} is not known: `azbench catalog refresh "
-            f"--region {market.region}` asks Azure",
+            f"not known whether it is offered to you{f' in zone {one.demand.zone}' if zone else ''}",
+            f"whether {one.vm} is offered to you in {zone}{market.region} is not known: "
+            f"`azbench catalog refresh --region {market.region}` asks Azure",
         )
 
 

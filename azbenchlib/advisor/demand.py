@@ -12,6 +12,7 @@ from azbenchlib.core.units import KIB
 from azbenchlib.model.io_path import QUANTITIES
 
 REDUNDANCIES = ("LRS", "ZRS")
+ZONES = ("1", "2", "3")  # of a region; source: azure-docs reliability/availability-zones-overview.md
 ARCHITECTURES = ("any", "x64", "arm64")
 MOST_DISKS = 64  # of the largest VM sizes; source: resource-SKU API, MaxDataDiskCount
 SMALL_BS, LARGE_BS = 4 * KIB, IO_UNIT_BYTES  # where only IOPS, or only MB/s are known
@@ -130,6 +131,8 @@ class Demand:
         for name in ("read_share", "cache_hit"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} {getattr(self, name)} is not between 0 and 1")
+        if self.zone is not None and self.zone not in ZONES:
+            raise InputError(f"zone '{self.zone}' is not one of: {', '.join(ZONES)}")
         if not 1 <= self.most_disks <= MOST_DISKS:
             raise InputError(f"most_disks {self.most_disks} is not between 1 and {MOST_DISKS}")
         if not 1 <= self.headroom < math.inf:

@@ -36,6 +36,11 @@ def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tupl
     found.append(spare if demand.headroom > 1 else "no limit needs headroom above the demand")
     if demand.cache_hit:
         found.append(f"a ReadOnly host cache serves {demand.cache_hit:.0%} of the reads; writes count twice")
+        known, every = sum(one.caching for one in market.vms), len(market.vms)
+        found.append(
+            f"host caching counts on the {format_count(known)} of {format_count(every)} VM sizes whose cache "
+            "size is stated; pages of newer series call it supported and give no size"
+        )
     else:
         found.append("host-cache hits are assumed to be 0 %, so caching brings no gain (set --hit)")
     best = setups[0]
@@ -137,7 +142,8 @@ def described(configuration: Configuration) -> str:
     many = f"{disk.count} × " if disk.count > 1 else ""
     size = format_size(disk.size_bytes or 0)
     if disk.local:
-        return f"{many}{configuration.kind.label} of {size}: what is on them is lost when the VM stops"
+        lost = "what is on them is lost" if disk.count > 1 else "what is on it is lost"
+        return f"{many}{configuration.kind.label} of {size}: {lost} when the VM stops"
     if configuration.kind.provisioned:
         rates = f"{format_count(disk.cap.iops or 0)} IOPS, {format_mbps(disk.cap.bytes_per_s or 0)} MB/s"
         return f"{many}{configuration.kind.label} of {size}, {rates} each{_striped(disk)}"

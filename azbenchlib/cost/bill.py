@@ -114,7 +114,10 @@ def bill(
         raise InputError(f"{hours} hours is not a period; it must be above 0, such as 730 for a month")
     running = hours if vm_hours is None else vm_hours
     if not running.is_finite() or not 0 < running <= hours:
-        raise InputError(f"a VM cannot run {running} of {hours} hours; a month has {HOURS['month']}")
+        raise InputError(
+            f"{running} hours of the VM are not above 0 and at most {hours}, those of the period; a month "
+            f"has {HOURS['month']}"
+        )
     wanted = list(charged)
     if running < hours:
         _refuse_committed(wanted)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from azbenchlib.azure.disk_kinds import PREMIUM
-from azbenchlib.azure.prices.book import USD
+from azbenchlib.azure.prices.book import CURRENCY, USD
 from azbenchlib.azure.prices.rows import (
     COMMITTED,
     LICENCE,
@@ -56,7 +56,9 @@ class Payment:
         if self.os not in OPERATING_SYSTEMS:
             raise InputError(f"os '{self.os}' is not one of: {', '.join(OPERATING_SYSTEMS)}")
         if not 0 <= self.discount < 1:
-            raise InputError(f"a discount of {self.discount:%} is not between 0 % and 100 %")
+            raise InputError(f"a discount of {self.discount:%} is not below 100 %")
+        if not CURRENCY.fullmatch(self.currency):
+            raise InputError(f"'{self.currency}' is not a currency; write it as USD or EUR")
 
 
 def vm_meters(size: str, pay: str, os: str) -> list[Meter]:

@@ -171,6 +171,7 @@ def test_a_preset_fills_in_what_is_not_stated() -> None:
         ({"max_disks": "65"}, "most_disks 65 is not between 1 and 64"),
         ({"max_disks": "2.5"}, "--max-disks '2.5' is not a whole number"),
         ({"family": "E8ds_v5"}, "family 'E8ds_v5' is no VM family"),
+        ({"zone": "9"}, "zone '9' is not one of: 1, 2, 3"),
     ],
 )
 def test_a_choice_that_is_none(texts: dict[str, str], said: str) -> None:
@@ -186,3 +187,9 @@ def test_what_is_impossible_for_a_server_says_what_to_drop() -> None:
     most = replace(demand, size_bytes=40 * TIB)
     with pytest.raises(InputError, match=r"nearest that is met.*TiB instead of 40"):
         advise(most, europe())
+
+
+def test_a_zone_that_is_not_known_is_told() -> None:
+    one = cheapest(Demand(size_bytes=64 * GIB, iops=200, zone="2"), europe())
+    assert one is not None
+    assert "not known whether it is offered to you in zone 2" in [caution.brief for caution in one.cautions]

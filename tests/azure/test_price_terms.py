@@ -141,8 +141,10 @@ def test_a_discount_is_taken_off_every_price() -> None:
     full = cheapest(demand, market("westeurope"))
     less = cheapest(demand, market("westeurope", payment=Payment(discount=Decimal("0.12"))))
     assert full and less and less.price == pytest.approx(full.price * Decimal("0.88"), abs=Decimal("1e-6"))
-    with pytest.raises(InputError, match="discount of 100"):
+    with pytest.raises(InputError, match=r"discount of 100.* is not below 100"):
         Payment(discount=Decimal(1))
+    with pytest.raises(InputError, match="'euro' is not a currency"):
+        Payment(currency="euro")
 
 
 def test_reserved_disks_without_a_price_are_refused() -> None:

@@ -48,6 +48,17 @@ def test_a_wrong_name_is_told_before_any_large_library_is_loaded(arguments: tupl
     assert loaded.strip() == ""
 
 
+@pytest.mark.parametrize("more", [(), ("--why",), ("--format", "json"), ("--format", "csv")])
+def test_an_answer_needs_no_tables(more: tuple[str, ...]) -> None:
+    asked = ("advise", "--iops", "3000", "--size", "1TiB", "--region", "westeurope", *more)
+    program = PROGRAM.format(slow=("pandas", "pyarrow", "scipy", "matplotlib"))
+    done = subprocess.run(
+        [sys.executable, "-c", program, *asked], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].strip() == ""
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

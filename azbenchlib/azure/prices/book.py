@@ -32,6 +32,7 @@ PRICE_COLUMNS = (
 _KINDS = ("disk", "vm")
 SHIPPED = files.DATA / "prices"
 _END = ".csv.gz"
+CURRENCY = re.compile(r"[A-Z]{3}")  # ISO 4217
 USD = "USD"  # Azure's own currency; it converts to others for information only
 PRICES_OVERLAY_ID = "retail-prices-api"  # source_id of a reading of one's own: this, its day, its region
 
@@ -288,14 +289,16 @@ def _reservations(prices: dict[Meter, Price]) -> dict[Meter, Price]:
 def _licences(prices: Iterable[Price]) -> Iterator[Price]:
     """What Windows costs above Linux, by the VM size: of one source and day, else nothing is known."""
     hourly = [price for price in prices if price.meter.os and price.meter.price_type == PAYG]
+    of_windows = [price for price in hourly if price.meter.os == "windows"]
+    if not of_windows:
+        return
     linux = {
-        (price.meter, price.source_id, price.as_of, price.unit): price.unit_price
+        (price.meter.name, price.source_id, price.as_of, price.unit): price.unit_price
         for price in hourly
         if price.meter.os == "linux"
     }
-    for price in hourly:
-        bare = price.meter._replace(os="linux")
-        own = linux.get((bare, price.source_id, price.as_of, price.unit))
+    for price in of_windows:
+        own = linux.get((price.meter.name, price.source_id, price.as_of, price.unit))
         if own is not None and price.unit_price > own:
             licence = price.meter._replace(price_type=LICENCE)
             yield replace(price, meter=licence, unit_price=price.unit_price - own)

@@ -45,7 +45,6 @@ DAY_LENGTH = len("2026-11-20")
 _OK = 200
 _RETRIED = (429, 500, 502, 503, 504)
 _REGION = re.compile(r"[a-z0-9]+")
-_CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 class PriceServiceError(AzbenchError):
@@ -95,7 +94,7 @@ def refresh(
     """
     if not _REGION.fullmatch(region):
         raise InputError(f"'{region}' is not a region's name; write it as westeurope")
-    if not _CURRENCY.fullmatch(currency):
+    if not book.CURRENCY.fullmatch(currency):
         raise InputError(f"'{currency}' is not a currency; write it as USD or EUR")
     day = date.today().isoformat()
     base = url or os.environ.get(URL_VARIABLE) or URL

@@ -1,0 +1,44 @@
+"""The questions of docs/advice.md, asked again: each has the answer that stands there."""
+
+import csv
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from azbenchlib.advisor.demand_file import DEMAND_COLUMNS
+from azbenchlib.advisor.presets import PRESETS
+from azbenchlib.cli import app
+
+PAGE = (Path(__file__).parents[1] / "docs" / "advice.md").read_text()
+ROW = re.compile(r"^\| [^|]+ \| `(--[^`]+)` \| `([^`]+)`, `([^`]+)`: ([\d,.]+) \| [^|]+ \|$", re.MULTILINE)
+QUESTIONS = ROW.findall(PAGE)
+PLACE = ("--region", "westeurope", "--as-of", "2026-11-20", "--format", "csv")
+
+
+@pytest.fixture(autouse=True)
+def _shipped_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+
+def test_there_are_fifteen() -> None:
+    assert len(QUESTIONS) == 15
+
+
+@pytest.mark.parametrize(("asked", "vm", "disks", "price"), QUESTIONS, ids=[row[0] for row in QUESTIONS])
+def test_a_question_has_the_answer_that_is_documented(asked: str, vm: str, disks: str, price: str) -> None:
+    done = CliRunner().invoke(app, ["advise", *shlex.split(asked), *PLACE])
+    assert done.exit_code == 0, done.exception
+    first = next(csv.DictReader(io.StringIO(done.stdout)))
+    redundancy = " ZRS" if first["redundancy"] == "ZRS" else ""
+    found = (first["vm"], first["disks"] + redundancy, f"{float(first['price_per_month']):,.2f}")
+    assert found == (f"Standard_{vm}", disks, price)
+
+
+def test_presets_and_columns_are_all_named() -> None:
+    assert all(f"`{name}`" in PAGE for name in PRESETS)
+    (listed,) = re.findall(r"`name, ([a-z_,\s]+)`, in any order", PAGE)
+    assert set(re.split(r",\s+", listed)) == {"preset", *DEMAND_COLUMNS}
