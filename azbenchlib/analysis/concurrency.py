@@ -86,7 +86,9 @@ def _moved(tables: Tables) -> pd.DataFrame:
 def counts_once(rows: pd.DataFrame) -> pd.Series:
     """Which rows of a table with run_id and ddir sum no others: mixed only where a run has nothing else."""
     mixed = rows["ddir"] == "mixed"
-    return ~(mixed & rows["run_id"].isin(rows.loc[~mixed, "run_id"]))
+    if not mixed.any():
+        return ~mixed
+    return ~(mixed & rows["run_id"].isin(rows.loc[~mixed, "run_id"].unique()))
 
 
 def at_once(runs: pd.DataFrame, together: Sequence[str] = TOGETHER_COLUMNS) -> pd.Series:

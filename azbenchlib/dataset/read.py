@@ -242,6 +242,8 @@ def _once(name: str, table: pd.DataFrame, again: set[str]) -> pd.DataFrame:
     if name == "findings" or "run_id" not in table:
         keys = None if name == "findings" else list(schema.TABLES[name].key)
         return table.drop_duplicates(keys, ignore_index=True)
+    if not again:
+        return table
     rows = table[table["run_id"].isin(again)]
     # printed figures may share a key and yet differ
     surplus = rows.index[rows.duplicated(None if name == "published" else list(schema.TABLES[name].key))]
