@@ -105,7 +105,7 @@ def counts_once(rows: pd.DataFrame) -> pd.Series:
     mixed = rows["ddir"] == "mixed"
     if not mixed.any():
         return ~mixed
-    return ~(mixed & rows["run_id"].isin(rows.loc[~mixed, "run_id"]))
+    return ~(mixed & rows["run_id"].isin(rows.loc[~mixed, "run_id"].unique()))
 
 
 def at_once(runs: pd.DataFrame, together: Sequence[str] = TOGETHER_COLUMNS) -> pd.Series:

@@ -389,6 +389,26 @@ def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return check(table, data)
 
 
+def frame_of_columns(
+    table: str, columns: Mapping[str, Sequence[Any] | pd.api.extensions.ExtensionArray]
+) -> pd.DataFrame:
+    """Rows that are given by column, all of one length, as :func:`frame` makes them of rows.
+
+    Raises
+    ------
+    InputError
+        As :func:`frame` does.
+    """
+    index = pd.RangeIndex(len(next(iter(columns.values()))))
+    data = {
+        name: _array(table, name, columns[name])
+        if name in columns
+        else pd.Series(pd.NA, index, TABLES[table].columns[name].dtype).array
+        for name in _columns(table, columns)
+    }
+    return check(table, pd.DataFrame(data, index))
+
+
 def _all_fit(column: Column, values: Sequence[Any]) -> bool:
     return all(value is None or column.accepts(value) for value in values)
 
@@ -480,7 +500,9 @@ def _columns(table: str, given: Iterable[str]) -> list[str]:
     return columns
 
 
-def _array(table: str, name: str, values: Sequence[Any] | pd.Series) -> pd.api.extensions.ExtensionArray:
+def _array(
+    table: str, name: str, values: Sequence[Any] | pd.api.extensions.ExtensionArray | pd.Series
+) -> pd.api.extensions.ExtensionArray:
     """The values in the column's dtype, or an InputError that names the first that does not fit."""
     column = TABLES[table].columns[name]
     if column.dtype == TEXT and isinstance(values, list):

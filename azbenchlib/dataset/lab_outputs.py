@@ -132,14 +132,19 @@ def in_datasets(tables: Tables, place: Place) -> Tables:
 def _datasets(paths: Iterable[str]) -> dict[Path, dict[str, str]]:
     """Dataset folders around files: each with the files, and where in it they are."""
     found: dict[Path, dict[str, str]] = {}
+    around: dict[
+        Path, Path | None
+    ] = {}  # of a thousand files in a folder, the folders above are looked at once
     for path in paths:
         whole = Path(path).resolve()
-        for folder in whole.parents:
-            if (folder / manifest.MANIFEST_FILE).is_file():
-                inside = whole.relative_to(folder).as_posix()
-                if inside.startswith(f"{manifest.RAW}/"):
-                    found.setdefault(folder, {})[path] = inside
-                break
+        home = whole.parent
+        if home not in around:
+            above = (folder for folder in whole.parents if (folder / manifest.MANIFEST_FILE).is_file())
+            around[home] = next(above, None)
+        if (folder := around[home]) is not None:
+            inside = whole.relative_to(folder).as_posix()
+            if inside.startswith(f"{manifest.RAW}/"):
+                found.setdefault(folder, {})[path] = inside
     return found
 
 

@@ -4,7 +4,7 @@ import math
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 INT64_MAX = 2**63 - 1  # what an Int64 column can hold
 _FLOAT_LIMIT = 1e300  # anything near the end of the floats is damage, and larger integers would overflow
@@ -16,6 +16,9 @@ class Complaints:
 
     unexpected: list[str] = field(default_factory=list)
     not_a_number: list[str] = field(default_factory=list)
+
+
+Number = TypeVar("Number", int, float)
 
 
 class Fields:
@@ -71,24 +74,39 @@ class Fields:
             return None
         return value.encode("utf-8", errors="replace").decode()
 
-    def numbers(
-        self, highest: float, whole: bool = False, aside: Set[str] = frozenset()
-    ) -> Iterator[tuple[float, float]]:
+    def numbers(self, highest: float) -> Iterator[tuple[float, float]]:
         """Pairs of an object such as ``{"99.000000": 1176}`` whose keys are numbers up to `highest`.
+
+        Of two keys of one number the first counts.
+        """
+        return self._pairs(highest, float, self.real, frozenset())
+
+    def counts(self, highest: int, aside: Set[str] = frozenset()) -> dict[int, int]:
+        """The pairs of an object such as ``{"1176": 3}``: whole numbers, the keys up to `highest`.
 
         Keys that stand `aside` are no numbers, and in order; of two keys of one number the first counts.
         """
-        seen: set[float] = set()
-        parse: Callable[[str], float] = int if whole else float
+        if not aside & self._values.keys() and (plain := _plain_counts(self._values, highest)) is not None:
+            return plain
+        return dict(self._pairs(highest, int, self.whole, aside))
+
+    def _pairs(
+        self,
+        highest: float,
+        parse: Callable[[str], Number],
+        read: Callable[[str], Number | None],
+        aside: Set[str],
+    ) -> Iterator[tuple[Number, Number]]:
+        seen: set[Number] = set()
         for key in self._values:
             if key in aside:
                 continue
+            value = read(key)
             try:
                 number = parse(key)
             except ValueError:
-                number = -1
-            value = self.whole(key) if whole else self.real(key)
-            if not 0 <= number <= highest or number in seen:
+                number = None
+            if number is None or not 0 <= number <= highest or number in seen:
                 self._complain(self._path, key)
             elif value is not None:
                 seen.add(number)
@@ -99,3 +117,19 @@ class Fields:
 
     def _complain(self, name: str, value: Any) -> None:
         self._complaints.unexpected.append(f"{name} = {reprlib.repr(value)}")
+
+
+def _plain_counts(values: Mapping[str, Any], highest: int) -> dict[int, int] | None:
+    """The same as pairs of numbers, where all are as they should be: each is not looked at by itself."""
+    counts = list(values.values())
+    try:
+        numbers = list(map(int, values))
+    except ValueError:
+        return None
+    found = dict(zip(numbers, counts, strict=True))
+    if not found:
+        return found
+    sound = len(found) == len(counts) and set(map(type, counts)) == {int}
+    if not sound or min(counts) < 0 or max(counts) > INT64_MAX or min(found) < 0 or max(found) > highest:
+        return None
+    return found

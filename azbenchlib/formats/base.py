@@ -1,11 +1,12 @@
 """What every reader gives: records per table."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from azbenchlib.core import schema
@@ -35,6 +36,22 @@ class Beside:
     log_unit: str | None = None
 
 
+@dataclass(frozen=True)
+class Block:
+    """Rows of a table that agree in some columns: those, and the others by column."""
+
+    shared: Mapping[str, Any]
+    columns: Mapping[str, Sequence[Any]]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows, one by one."""
+        for values in zip(*self.columns.values(), strict=True):
+            yield {**self.shared, **dict(zip(self.columns, values, strict=True))}
+
+
 class Records:
     """Rows under way: one list a table; `source` is the file that they are read from."""
 
@@ -42,11 +59,17 @@ class Records:
         self.source = source
         self.begins_as = ""  # the format that claimed the file
         self._rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._blocks: dict[str, list[Block]] = defaultdict(list)
         self._frames: dict[str, list[pd.DataFrame]] = defaultdict(list)
 
     def add(self, table: str, **row: Any) -> None:
         """One row; values that are None or left out become NA."""
         self._rows[table].append(row)
+
+    def add_columns(self, table: str, shared: Mapping[str, Any], **columns: Sequence[Any]) -> None:
+        """Rows that agree in the columns `shared`; the others as a sequence a column, all of one length."""
+        if len(next(iter(columns.values()))):
+            self._blocks[table].append(Block(shared, columns))
 
     def add_frame(self, table: str, data: pd.DataFrame) -> None:
         """Many rows at once; columns that are left out become NA, and so do values that do not fit."""
@@ -86,13 +109,21 @@ class Records:
     @property
     def rows(self) -> Mapping[str, list[dict[str, Any]]] | None:
         """The rows of each table; None where there are frames too, or nothing that a finding has told."""
-        kept = any(rows for table, rows in self._rows.items() if table != "findings")
+        kept = any(rows for table, rows in self._rows.items() if table != "findings") or any(
+            self._blocks.values()
+        )
         return None if any(self._frames.values()) or self._is_hollow(kept) else self._rows
 
     @property
     def weight(self) -> int:
         """About how much is held: rows, and half KiB of the file."""
-        return sum(map(len, self._rows.values())) + self.source.size_bytes // 512
+        blocks = sum(len(block) for some in self._blocks.values() for block in some)
+        return sum(map(len, self._rows.values())) + blocks + self.source.size_bytes // 512
+
+    @property
+    def blocks(self) -> Mapping[str, Sequence[Block]]:
+        """Further rows of each table, by columns."""
+        return self._blocks
 
     def _is_hollow(self, kept: bool) -> bool:
         """Whether nothing is kept of a file of a known format, and nothing tells why."""
@@ -109,6 +140,12 @@ class Records:
 
     def _frame(self, table: str) -> pd.DataFrame:
         parts = [part for part in self._frames[table] if len(part)]
+        if blocks := self._blocks[table]:
+            try:
+                parts.insert(0, _frame_of_blocks(table, blocks))
+            except InputError:
+                parts.insert(0, self._fitting(table, [row for block in blocks for row in block.rows()]))
+                self._frames[table], self._blocks[table] = list(parts), []
         if self._rows[table] or not parts:
             try:
                 parts.insert(0, schema.frame(table, self._rows[table]))
@@ -141,14 +178,37 @@ def frames_of(several: Sequence[Records]) -> list[dict[str, pd.DataFrame]]:
 
 def _together(several: Sequence[Records]) -> dict[str, pd.DataFrame] | None:
     """The tables of all; None where a value fits no column, which is told by its file."""
-    told = [records.rows or {} for records in several]
+    told = [(records.rows or {}, records.blocks) for records in several]
+    made = {}
     try:
-        return {
-            table: schema.frame(table, [row for rows in told for row in rows.get(table, ())])
-            for table in schema.TABLES
-        }
+        for table in schema.TABLES:
+            rows = schema.frame(table, [row for rows, _ in told for row in rows.get(table, ())])
+            blocks = [block for _, some in told for block in some.get(table, ())]
+            filled = [rows] if len(rows) or not blocks else []
+            filled += [_frame_of_blocks(table, blocks)] if blocks else []
+            made[table] = pd.concat(filled, ignore_index=True) if len(filled) > 1 else filled[0]
     except InputError:
         return None
+    return made
+
+
+def _frame_of_blocks(table: str, blocks: Sequence[Block]) -> pd.DataFrame:
+    """The rows of blocks that have the same columns, one below the other.
+
+    Raises
+    ------
+    InputError
+        As :func:`schema.frame` does.
+    """
+    sizes = [len(block) for block in blocks]
+    place = np.repeat(np.arange(len(blocks)), sizes)
+    shared = {
+        name: pd.array([block.shared[name] for block in blocks]).take(place) for name in blocks[0].shared
+    }
+    own = {
+        name: list(chain.from_iterable(block.columns[name] for block in blocks)) for name in blocks[0].columns
+    }
+    return schema.frame_of_columns(table, shared | own)
 
 
 def _writable(text: str) -> str:

@@ -51,6 +51,8 @@ class Source:
     @cached_property
     def data(self) -> bytes:
         """The bytes, untouched."""
+        if self.size_bytes <= _OPENING:
+            return self._start
         with self._open() as file:
             return file.read()
 
@@ -62,6 +64,8 @@ class Source:
     @cached_property
     def sha256(self) -> str:
         """Hash of the content."""
+        if self.size_bytes <= _OPENING:
+            return hashlib.sha256(self._start).hexdigest()
         with self._open() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -215,7 +215,8 @@ def _for_lake(tables: Tables) -> Tables:
     made: Tables = {}
     for name, rows in tables.items():
         if name in BY_RUN and name != "runs":
-            rows = rows.assign(**{key: rows["run_id"].map(of_run[key]).astype(schema.TEXT) for key in of_run})
+            told = of_run.reindex(rows["run_id"])
+            rows = rows.assign(**{key: told[key].array for key in told})
         made[name] = runs if name == "runs" else rows
         if name in WITH_COUNTED:
             made[name] = made[name].assign(**{IS_COUNTED: _counted(name, made[name], single)})

@@ -26,7 +26,6 @@ at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33,
 
 import os
 import reprlib
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -271,11 +270,18 @@ class _Job:
             for name in ("min", "mean", "stddev", "max")
         }
         self.records.add("latency", **row, n=fields.whole("N"), **moments)
-        for percentile, value in fields.at("percentile").numbers(highest=100):
-            if percentile or value:  # "0.00": 0 pads the list
-                self.records.add("percentiles", **row, percentile=percentile, lat_us=value / per_us)
-        for value, count in _bins(fields.at("bins")):
-            self.records.add("bins", **row, bin_ns=value * bin_ns, n=count)
+        # "0.00": 0 pads the list
+        told = [pair for pair in fields.at("percentile").numbers(highest=100) if any(pair)]
+        self.records.add_columns(
+            "percentiles",
+            row,
+            percentile=[percentile for percentile, _ in told],
+            lat_us=[value / per_us for _, value in told],
+        )
+        counts = _bins(fields.at("bins"))
+        self.records.add_columns(
+            "bins", row, bin_ns=[value * bin_ns for value in counts], n=list(counts.values())
+        )
 
     def _report_error(self, job: Fields) -> None:
         error = job.whole("error", low=-INT64_MAX)
@@ -316,16 +322,18 @@ def _has_samples(latency: Fields) -> bool:
     return any(latency.real(name) for name in ("min", "max", "mean"))
 
 
-def _bins(bins: Fields) -> Iterator[tuple[int, int]]:
-    """Value, in the unit of the latency, and count of each bin that is not empty.
+def _bins(bins: Fields) -> dict[int, int]:
+    """The count of each bin that is not empty, by its value in the unit of the latency.
 
     fio 2 names its bins by their index and says so by adding the constants of its histogram.
     """
     by_index = "FIO_IO_U_PLAT_BITS" in bins
     highest = bins.whole("FIO_IO_U_PLAT_NR") if by_index else _LONGEST
-    for name, count in bins.numbers(highest or 0, whole=True, aside=_BIN_CONSTANTS):
-        if count:
-            yield int(histogram.value_of(int(name))) if by_index else int(name), int(count)
+    counts = bins.counts(highest or 0, aside=_BIN_CONSTANTS)
+    if by_index:
+        values = histogram.value_of(list(counts)).tolist()
+        counts = dict(zip(values, counts.values(), strict=True))
+    return counts if all(counts.values()) else {value: n for value, n in counts.items() if n}
 
 
 def _is_active(part: Fields) -> bool:

@@ -1,0 +1,209 @@
+"""How fast azbench reads, beside plain programs and fio's own tools; writes docs/performance.md.
+
+    .venv/bin/python benchmarks/performance.py [--pairs 5]
+
+Every row is measured in pairs, one program after the other, each a process of its own with its start and
+imports, in seconds of CPU; the ratio is the median of the pairs. So a machine that does other things
+meanwhile changes seconds, and ratios hardly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from multiprocessing import get_context
+from pathlib import Path
+
+from log_windows import AZBENCH, HERE, run, same, write_apart
+
+PAGE = HERE.parent / "docs" / "performance.md"
+FIO_TOOLS = Path("/usr/share/doc/fio")  # where Debian's package fio has them
+READ = "import sys; from azbenchlib import Dataset; print(len(Dataset.read(sys.argv[1]).bins))"
+HIST = [
+    *("fio", "--name=h", "--ioengine=null", "--rw=randread", "--bs=4k", "--size=100g", "--numjobs=4"),
+    *("--time_based", "--runtime=10", "--rate_iops=20000", "--write_hist_log=h", "--log_hist_msec=100"),
+]
+HIST_SECONDS = 10
+HEAD = """\
+# Performance
+
+Written by `benchmarks/performance.py` on {machine}. CPU seconds of whole
+processes, with their start and imports; the ratio is the median of {pairs} pairs that ran one after the
+other, so it holds on a busy machine and on another one. Memory is what a process held at most.
+
+| What | Beside | Their CPU (s) | azbench's CPU (s) | Ratio | azbench's memory (MiB) |
+|---|---|---|---|---|---|
+"""
+GROWTH = """
+## Growth
+
+What azbench takes for more of the same. Of linear: the CPU time for each further item beyond the first row,
+as a share of the same from the first row to the second.
+
+| What | How many | CPU (s) | Memory (MiB) | Of linear |
+|---|---|---|---|---|
+"""
+
+
+def compared(what: str, beside: str, theirs: list[str], ours: list[str], out: Path, pairs: int) -> str:
+    """A row of the table."""
+    ratios, their_s, our_s, our_mib = [], [], [], []
+    for _ in range(pairs):
+        seconds, _ = run(theirs, out / "theirs")
+        their_s.append(seconds)
+        seconds, mib = run(ours, out / "ours")
+        our_s.append(seconds)
+        our_mib.append(mib)
+        ratios.append(our_s[-1] / their_s[-1])
+    cpu = (statistics.median(their_s), statistics.median(our_s), statistics.median(ratios))
+    row = f"| {what} | {beside} | {cpu[0]:.2f} | {cpu[1]:.2f} | {cpu[2]:.2f} | {max(our_mib):,.0f} |"
+    print(row, flush=True)
+    return row
+
+
+def grown(what: str, sizes: list[tuple[int, list[str]]], out: Path) -> Iterator[str]:
+    """Rows of the table of growth."""
+    took: list[tuple[int, float]] = []
+    for count, command in sizes:
+        seconds, mib = run(command, out / "ours")
+        took.append((count, seconds))
+        share = ""
+        if len(took) > 2:
+            first = (took[1][1] - took[0][1]) / (took[1][0] - took[0][0])
+            share = f"{(seconds - took[0][1]) / (count - took[0][0]) / first:.2f}"
+        row = f"| {what} | {count:,} | {seconds:.2f} | {mib:,.0f} | {share} |"
+        print(row, flush=True)
+        yield row
+
+
+def hist_logs(folder: Path, seconds: int) -> list[str]:
+    """Histogram logs of four jobs at 100 ms: ten seconds of the real fio, again in later seconds."""
+    subprocess.run(HIST, cwd=folder, check=True, capture_output=True)
+    paths = sorted(folder.glob("h_clat_hist.*.log"))
+    for path in paths:
+        lines = [line.split(", ", 1) for line in path.read_text().splitlines()]
+        with path.open("w") as file:
+            for shift in range(0, seconds * 1000, HIST_SECONDS * 1000):
+                file.writelines(f"{int(t_ms) + shift}, {rest}\n" for t_ms, rest in lines)
+    return [str(path) for path in paths]
+
+
+def fio_tool(name: str, folder: Path) -> str | None:
+    """A program that comes with fio, unpacked; None where this machine has it not."""
+    packed = FIO_TOOLS / f"{name}.gz"
+    if not packed.is_file():
+        return None
+    program = folder / name
+    program.write_bytes(gzip.decompress(packed.read_bytes()))
+    return str(program)
+
+
+def of_logs(folder: Path, lines: int, pairs: int) -> Iterator[str]:
+    """Latency logs, beside a reader in C."""
+    program, log = str(folder / "plain"), folder / "long_clat.1.log"
+    subprocess.run(["cc", "-O2", "-o", program, str(HERE / "plain_log_reader.c"), "-lm"], check=True)
+    write_apart(log, lines)
+    what = f"percentiles by second of a latency log of {lines:,} lines"
+    yield compared(
+        what, "a reader in C that checks nothing", [program, str(log)], windows(log), folder, pairs
+    )
+    if not same(folder / "theirs", folder / "ours"):
+        raise SystemExit("the percentiles differ from those of the reader in C")
+
+
+def of_hist_logs(folder: Path, seconds: int, pairs: int) -> Iterator[str]:
+    """Histogram logs, beside fio's own programs."""
+    logs = hist_logs(folder, seconds)
+    what = f"percentiles by second of histogram logs: {seconds:,} s of 4 jobs at 100 ms"
+    ours = [str(AZBENCH), "read", *logs, "--window", "1s", "--format", "csv"]
+    wanted = ["--percentiles", "50", "95", "99", "99.9"]
+    for name, arguments in (
+        ("fio-histo-log-pctiles.py", ["--time-quantum", "1", *wanted, "--output-unit", "usec"]),
+        ("fiologparser_hist.py", ["--interval", "1000"]),
+    ):
+        if program := fio_tool(name, folder):
+            theirs = [sys.executable, program, *arguments, *logs]
+            yield compared(what, f"`{name}` of fio", theirs, ours, folder, pairs)
+
+
+def of_files(folder: Path, files: int, pairs: int) -> Iterator[str]:
+    """json+ files, beside a loop over the module json."""
+    write_outputs(folder, files)
+    ours = [sys.executable, "-c", READ, str(folder / "outputs")]
+    for what, more in (("without bins", []), ("with bins", ["bins"])):
+        theirs = [sys.executable, str(HERE / "plain_json_loop.py"), str(folder / "outputs"), *more]
+        beside = f"a loop to a DataFrame, {what}, nothing checked"
+        yield compared(f"{files:,} json+ files of 20 KB to all tables", beside, theirs, ours, folder, pairs)
+
+
+def write_outputs(folder: Path, files: int) -> None:
+    from many_outputs import write
+
+    writer = get_context("spawn").Process(target=write, args=(folder / "outputs", files))
+    writer.start()
+    writer.join()
+
+
+def windows(log: Path) -> list[str]:
+    return [str(AZBENCH), "read", str(log), "--window", "1s", "--format", "csv", "--log-unit", "ns"]
+
+
+def growth(folder: Path, most_lines: int, most_files: int) -> Iterator[str]:
+    sizes = []
+    for lines in [one for one in (10**4, 10**6, 10**7, 10**8) if one <= most_lines]:
+        log = folder / f"of{lines}_clat.1.log"
+        write_apart(log, lines)
+        sizes.append((lines, windows(log)))
+    yield from grown("lines of a latency log, percentiles by second", sizes, folder)
+    sizes = []
+    for files in [one for one in (10, 100, 1000, 10_000) if one <= most_files]:
+        home = folder / f"of{files}"
+        write_outputs(home, files)
+        sizes.append((files, [sys.executable, "-c", READ, str(home / "outputs")]))
+    yield from grown("json+ files of 20 KB to all tables", sizes, folder)
+    lakes = [
+        (files, [str(AZBENCH), "collect", str(folder / f"of{files}"), "-o", str(folder / f"lake{files}")])
+        for files, _ in sizes
+    ]
+    yield from grown("json+ files of 20 KB into a lake", lakes, folder)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--lines", type=int, default=5 * 10**6, help="of the latency log")
+    parser.add_argument("--hist-seconds", type=int, default=600, help="that the histogram logs cover")
+    parser.add_argument("--files", type=int, default=1000)
+    parser.add_argument("--most-lines", type=int, default=10**8, help="of the longest log")
+    parser.add_argument("--most-files", type=int, default=10**4, help="of the largest tree")
+    chosen = parser.parse_args()
+    pairs = chosen.pairs
+    rows, further = [], []
+    with tempfile.TemporaryDirectory(prefix="azbench-") as name:
+        folder = Path(name)
+        rows += of_logs(folder, chosen.lines, pairs)
+        rows += of_hist_logs(folder, chosen.hist_seconds, pairs)
+        rows += of_files(folder, chosen.files, pairs)
+        further += growth(folder, chosen.most_lines, chosen.most_files)
+    machine = f"{platform.system()} {platform.machine()} with Python {platform.python_version()}"
+    page = (
+        HEAD.format(machine=machine, pairs=pairs)
+        + "\n".join(rows)
+        + "\n"
+        + GROWTH
+        + "\n".join(further)
+        + "\n"
+    )
+    PAGE.write_text(page)
+
+
+if __name__ == "__main__":
+    main()
