@@ -4,6 +4,7 @@ The plan of a probe lists every run that may be chosen; the journal tells which 
 kill, the kept ones are read again in that order, which leads to the same choice, and the probe goes on.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -202,6 +203,12 @@ def probe(
     return session.portrait()
 
 
+def dataset_name(target: str) -> str:
+    """What the dataset of a probe is called where nothing else is said."""
+    words = re.sub(r"[^a-z0-9]+", "-", target.lower()).strip("-")
+    return f"probe-{words or 'here'}"
+
+
 def _target(asked: ProbeRequest, workloads: Sequence[Workload]) -> Target[Any, Any]:
     kind = kind_of(asked.target)
     title = f"Probe of {asked.target}"
@@ -223,9 +230,7 @@ def _target(asked: ProbeRequest, workloads: Sequence[Workload]) -> Target[Any, A
     if asked.target == "lab":
         if asked.setup is None:
             raise InputError("target 'lab': say what is emulated, such as --disk P30")
-        return LabTarget(
-            emulated=[in_words(asked.setup, workloads)], title=title, longest_s=asked.seconds
-        )
+        return LabTarget(emulated=[in_words(asked.setup, workloads)], title=title, longest_s=asked.seconds)
     return LocalTarget(
         directory=asked.target, workloads=workloads, title=title, allow_unsafe=asked.allow_unsafe
     )

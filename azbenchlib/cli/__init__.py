@@ -23,6 +23,7 @@ from azbenchlib.cli import (
     learn,
     limits,
     measuring,
+    probing,
     reading,
     reporting,
     verdict,
@@ -52,6 +53,7 @@ for verb in (
     compare.compare,
     reporting.report,
     learn.learn,
+    probing.probe,
     reporting.doctor,
 ):
     app.command()(verb)

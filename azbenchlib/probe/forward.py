@@ -1,4 +1,4 @@
-"""What a disk of given settings does in a run: the physics of :mod:`azbenchlib.model`, over many disks at once.
+"""What a disk of given settings does in a run: the physics of :mod:`azbenchlib.model`, of many disks at once.
 
 A closed loop of N I/Os does N ÷ latency per second (Little's law) until a cap holds it. An I/O counts as
 ceil(size ÷ unit) against the IOPS; reads and writes share a cap as r/R + w/W ≤ 1, which is what
@@ -43,8 +43,8 @@ class Loads:
 class Predicted:
     """What n disks do in m runs, shape (n, m) each: I/Os per second and µs.
 
-    `unheld` is what the latency alone would allow, and what the load asks for, `cap` what the limits do; `iops` is the smaller one. The
-    medians are those of an unloaded disk.
+    `unheld` is what the latency alone would allow, and what the load asks for; `cap` is what the limits
+    allow; `iops` is the smaller one. The medians are those of an unloaded disk.
     """
 
     iops: Floats

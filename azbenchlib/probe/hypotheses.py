@@ -24,9 +24,9 @@ UNITS = (*(float(KIB << n) for n in range(4, 11)), math.inf)
 class Setting(IntEnum):
     """The settings that are numbers; each is held as its natural logarithm.
 
-    Caps are of I/Os or bytes per second, latencies are unloaded medians of I/Os of 4 KiB in µs, a stream is the
-    bytes per second at which the rest of one I/O follows, a skew is the mean of the latency over its median,
-    and the deviation is how far a rate strays from this model, relative to it.
+    Caps are of I/Os or bytes per second, latencies are unloaded medians of I/Os of 4 KiB in µs, a stream is
+    the bytes per second at which the rest of one I/O follows, a skew is the mean of the latency over its
+    median, and the deviation is how far a rate strays from this model, relative to it.
     """
 
     READ_IOPS = 0
@@ -163,4 +163,3 @@ def log_prior(found: Hypotheses) -> Floats:
     same = np.where(found.same, math.log(SAME_FOR_BOTH), math.log(1 - SAME_FOR_BOTH))
     apart = np.where(found.apart, math.log(APART), math.log(1 - APART))
     return np.sum(each, axis=0) + same + apart
-

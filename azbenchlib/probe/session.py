@@ -67,7 +67,9 @@ class Probe:
         made = {one.run for one in self.shown}
         fit = self._fit_paces()
         left = [
-            run for run in self.runs if run not in made and (not run.rate_iops or run.rate_iops == fit[run.load])
+            run
+            for run in self.runs
+            if run not in made and (not run.rate_iops or run.rate_iops == fit[run.load])
         ]
         found = max(worths(self._sampler.disks, left), key=lambda one: one.nats_per_s, default=None)
         return found if found and found.nats >= NOTHING_NATS else None
