@@ -38,9 +38,13 @@ _WIDE_SHARE = 0.2
 _BETWEEN = 2  # sweeps after each bit of the last run
 _STILL_COUNT = 0.5  # share of the chains that agree with each bit of it
 _STRAYING = math.log(0.008)  # deviation above which chains may have lost the explanation
+_SPLITS = 3  # moves between one cap for both directions and one for each, in each sweep
 _JOINT = 3  # moves along differences after each sweep over the settings
 
-_CAPS = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S, Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
+_WRITES = (Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
+_READS = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S)
+_CAPS = (*_WRITES, *_READS)
+_OTHER_WAY = dict(zip(_CAPS, (*_READS, *_WRITES), strict=True))
 
 
 class Sampler:
@@ -135,8 +139,11 @@ class _Moves:
         """Every setting once, caps also together, then all together along differences."""
         for setting in Setting:
             self._anew([setting])
-        for caps in (_CAPS[:2], _CAPS[2:], _CAPS):
-            self._anew(caps, pools=caps != _CAPS[:2])
+        self._anew(_READS)
+        self._anew(_WRITES, pools=True)
+        self._anew(_CAPS, pools=True)
+        for _ in range(_SPLITS):
+            self._split()
         self._doubled()
         self._units()
         for _ in range(_JOINT):
@@ -155,7 +162,7 @@ class _Moves:
         self._now = np.where(taken, then, self._now)
 
     def _anew(self, settings: Sequence[Setting], pools: bool = False) -> None:
-        """Propose some settings at once, none of which decides what runs imply of another.
+        """Propose some settings at once; what runs imply of one may depend on those before it.
 
         `pools`: also whether writes have the caps of reads, and whether they use them up.
         """
@@ -164,12 +171,29 @@ class _Moves:
         if pools:
             proposed.same, proposed.apart = self._rng.random(n) < 0.5, self._rng.random(n) < 0.5
         ratio = np.zeros(n)
-        for setting in settings:
-            centres = self._implied(disks, setting)
-            proposed.logs[:, setting] = self._near(setting, centres)
-            ratio += self._log_near(setting, centres, disks.logs[:, setting])
-            ratio -= self._log_near(setting, centres, proposed.logs[:, setting])
+        for i, setting in enumerate(settings):
+            given = _OTHER_WAY.get(setting) not in settings[i:]
+            after, before = (self._implied(some, setting, given) for some in (proposed, disks))
+            proposed.logs[:, setting] = self._near(setting, after)
+            ratio += self._log_near(setting, before, disks.logs[:, setting])
+            ratio -= self._log_near(setting, after, proposed.logs[:, setting])
         self._accept(proposed, ratio)
+
+    def _split(self) -> None:
+        """One cap of both directions becomes that of one of them and the other's is drawn anew, or back.
+
+        All values of a cap are as likely before any run, so that what is drawn and what is dropped cancel.
+        """
+        proposed, n = self.disks.copy(), len(self.disks)
+        proposed.same = ~self.disks.same
+        for read, write in zip(_READS, _WRITES, strict=True):
+            values, anew = self.disks.logs[:, read], BELIEFS[read].draw(self._rng, (n,))
+            of_writes = self._rng.random(n) < 0.5
+            kept = np.where(self.disks.same | ~of_writes, values, self.disks.logs[:, write])
+            turned = of_writes & ~proposed.same
+            proposed.logs[:, read] = np.where(turned, anew, kept)
+            proposed.logs[:, write] = np.where(turned, kept, anew)
+        self._accept(proposed, np.zeros(n))
 
     def _doubled(self) -> None:
         """The other way of sharing caps, with some caps such that runs of half reads do as before."""
@@ -206,10 +230,11 @@ class _Moves:
         proposed.logs += np.where(moved, step + self._rng.normal(0, 1e-4, step.shape), 0.0)
         self._accept(proposed, np.zeros(n))
 
-    def _implied(self, disks: Hypotheses, setting: Setting) -> Floats:
+    def _implied(self, disks: Hypotheses, setting: Setting, given: bool) -> Floats:
         """Logarithms of a setting that each run would imply, were it decided by it alone; NaN: none, (n, m).
 
-        They depend on other settings of each disk, never on the one that is proposed.
+        They depend on other settings of each disk, never on the one that is proposed; `given`: also on the
+        same cap of the other direction.
         """
         shown, loads = self._evidence, self._evidence.loads
         write = setting.name.startswith("WRITE")
@@ -222,9 +247,10 @@ class _Moves:
         with np.errstate(invalid="ignore", divide="ignore"):
             match setting:
                 case Setting.READ_IOPS | Setting.WRITE_IOPS:
-                    whole = np.log(iops * counted(disks, loads))
+                    whole = self._of_mix(disks, setting, share, iops * counted(disks, loads), given)
                 case Setting.READ_BYTES_PER_S | Setting.WRITE_BYTES_PER_S:
-                    whole = np.log(iops * loads.bs_bytes[None, :]) + np.zeros((len(disks), 1))
+                    rate = iops * loads.bs_bytes[None, :] + np.zeros((len(disks), 1))
+                    whole = self._of_mix(disks, setting, share, rate, given)
                 case Setting.READ_LAT_US | Setting.WRITE_LAT_US:
                     stream = disks.values(Setting.WRITE_STREAM if write else Setting.READ_STREAM)
                     whole = np.log(p50_us - more / stream[:, None] * US_PER_S)
@@ -236,6 +262,17 @@ class _Moves:
                 case _:
                     whole = np.full((len(disks), len(shown.iops)), np.nan)
         return np.where(np.isfinite(whole), whole, np.nan)
+
+    def _of_mix(
+        self, disks: Hypotheses, setting: Setting, share: Floats, rate: Floats, given: bool
+    ) -> Floats:
+        """Logarithm of the cap of one direction, where runs, some of them mixed, are at that rate."""
+        other = disks.values(_OTHER_WAY[setting])[:, None] if given else np.nan
+        own = share[None, :] / (1 / rate - (1 - share)[None, :] / other)
+        shared = np.where(disks.same[:, None] | (share == 1.0)[None, :] | np.isnan(own), rate, own)
+        mixed = (share > 0) & (share < 1)
+        apart = disks.apart[:, None] & mixed[None, :]
+        return np.log(np.where(apart, rate * share[None, :], shared))
 
     def _near(self, setting: Setting, centres: Floats) -> Floats:
         """A proposal for each disk: near one of its centres, or anew."""

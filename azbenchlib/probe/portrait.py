@@ -20,6 +20,7 @@ SHARE_OF_CAP = 0.95  # that a queue depth is stated for
 LATENCY_SIZES = (SMALL_BYTES, 64 * KIB, MIB)
 # Half-widths of 95 % intervals, relative, with which a figure counts as known.
 CAP_WIDTH, LATENCY_WIDTH = 0.01, 0.05
+HIGHER = 0.01  # of the logarithm: a cap that is so much higher lets more through where it binds
 STRAYS = 0.03  # relative: a run that is further from all that explains the others contradicts them
 CAPS = (
     *((name, Setting[name.upper()]) for name in ("read_iops", "write_iops")),
@@ -138,16 +139,15 @@ def _largest_single(units: dict[float, float]) -> float:
 
 
 def _binds(disks: Hypotheses, evidence: Evidence, found: Predicted, setting: Setting) -> Bools:
-    """Whether a cap holds each run if it is each of the disks, shape (n, m)."""
-    loads, own = evidence.loads, disks.values(setting)[:, None]
-    share = 1 - loads.read_share if setting.name.startswith("WRITE") else loads.read_share
-    per_io = counted(disks, loads) if setting.name.endswith("IOPS") else loads.bs_bytes[None, :]
-    # alone with it; or, where both directions have the same caps, whatever the mix
-    concerned = (share[None, :] == 1.0) | disks.same[:, None]
-    times = np.where(disks.apart[:, None] & (share[None, :] == 0.5), 2.0, 1.0)
-    at_cap = np.isclose(times * own / per_io, found.cap, rtol=1e-3)
-    bound: Bools = concerned & at_cap & (found.unheld > found.cap)
-    return bound
+    """Whether a cap decides the rate of each run if it is each of the disks, shape (n, m): a higher one would
+    raise it.
+    """
+    higher = disks.copy()
+    of_reads = Setting(setting - 1) if setting.name.startswith("WRITE") else setting
+    higher.logs[:, setting] += HIGHER
+    higher.logs[disks.same, of_reads] = disks.logs[disks.same, of_reads] + HIGHER
+    raised: Bools = evidence.predict(higher).iops > found.iops * (1 + HIGHER / 4)
+    return raised
 
 
 def _cap(disks: Hypotheses, evidence: Evidence, key: str, setting: Setting, held: Bools) -> DiskFigure:

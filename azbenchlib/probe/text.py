@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from azbenchlib.core.units import S_PER_MIN, format_count, format_depth, format_mbps, format_size, format_us
+from azbenchlib.core.units import (
+    KIB,
+    S_PER_MIN,
+    format_count,
+    format_depth,
+    format_mbps,
+    format_size,
+    format_us,
+)
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.probe.choice import Worth
 from azbenchlib.probe.naming import Named
@@ -20,7 +28,8 @@ def label(key: str) -> str:
     """A figure's name for people."""
     way, _, what = key.partition("_")
     if what.startswith("p50_us_"):
-        return f"{WAYS[way]} of {what.removeprefix('p50_us_').removesuffix('k')} KiB, unloaded p50"
+        size = int(what.removeprefix("p50_us_").removesuffix("k")) * KIB
+        return f"{WAYS[way]} of {format_size(size)}, unloaded p50"
     names = {
         "iops": "IOPS cap",
         "bytes_per_s": "MB/s cap",
