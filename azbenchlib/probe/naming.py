@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from azbenchlib.probe.hypotheses import BELIEFS, Setting
-from azbenchlib.probe.portrait import DiskFigure, Portrait, State
+from azbenchlib.probe.portrait import DiskFigure, Knowledge, Portrait
 from azbenchlib.verdict.likelihoods import bound, holds, loose_share, unloaded
 
 LEAST = 0.01  # probability of what is still told
@@ -107,7 +107,7 @@ def names(
 
 
 def _ratio(figure: DiskFigure, limit: float) -> float | None:
-    return figure.value / limit if figure.state is State.KNOWN and figure.value else None
+    return figure.value / limit if figure.state is Knowledge.KNOWN and figure.value else None
 
 
 def _weight(
@@ -139,7 +139,7 @@ def _weight(
 
 def _held(figure: DiskFigure, limit: float, quantity: str, loose: float) -> float:
     """Density of the log of what was found, if this is the limit; or the chance that it is not below."""
-    if figure.state is State.KNOWN and figure.value:
+    if figure.state is Knowledge.KNOWN and figure.value:
         return bound(figure.value / limit, loose, quantity)
     return holds(figure.low / limit, loose, quantity)
 
@@ -147,7 +147,7 @@ def _held(figure: DiskFigure, limit: float, quantity: str, loose: float) -> floa
 def _chosen(figure: DiskFigure, least: float | None, most: float) -> float:
     """The same, if the limit may be any in a range."""
     least = least or 1.0
-    if figure.state is State.KNOWN and figure.value:
+    if figure.state is Knowledge.KNOWN and figure.value:
         inside = least * 0.98 <= figure.value <= most * 1.05
         return 1 / math.log(most / least) if inside else _ROUNDING
     return float(figure.low <= most)
@@ -160,7 +160,7 @@ def _anything(portrait: Portrait) -> float:
         ("read_iops", Setting.READ_IOPS),
         ("read_bytes_per_s", Setting.READ_BYTES_PER_S),
     ):
-        known = portrait[key].state is State.KNOWN
+        known = portrait[key].state is Knowledge.KNOWN
         density *= _flat(setting) if known else 1.0
     return density
 

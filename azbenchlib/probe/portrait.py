@@ -28,7 +28,7 @@ CAPS = (
 )
 
 
-class State(StrEnum):
+class Knowledge(StrEnum):
     """How far a figure is known."""
 
     KNOWN = "known"
@@ -44,7 +44,7 @@ class DiskFigure:
     ----------
     key : str
         Such as ``read_iops`` or ``write_p50_us_64k``.
-    state : State
+    state : Knowledge
     value : float, optional
         The median, in the base unit that `key` names. None: nothing limits it, or it is open.
     low, high : float
@@ -54,7 +54,7 @@ class DiskFigure:
     """
 
     key: str
-    state: State
+    state: Knowledge
     value: float | None
     low: float
     high: float
@@ -99,7 +99,7 @@ class Portrait:
     @property
     def open_figures(self) -> tuple[DiskFigure, ...]:
         """Those that are not known, nor bounded by what was tried."""
-        return tuple(figure for figure in self.figures if figure.state is State.OPEN)
+        return tuple(figure for figure in self.figures if figure.state is Knowledge.OPEN)
 
     @property
     def unit_bytes(self) -> float | None:
@@ -158,8 +158,8 @@ def _cap(disks: Hypotheses, evidence: Evidence, key: str, setting: Setting, held
     low, _, high = np.quantile(values, INTERVAL)
     if seen.mean() <= UNLIKELY:
         most, runs = _reached(disks, evidence, setting)
-        return DiskFigure(key=key, state=State.ABOVE, value=None, low=most, high=math.inf, runs=runs)
-    return DiskFigure(key=key, state=State.OPEN, value=None, low=float(low), high=float(high), runs=runs)
+        return DiskFigure(key=key, state=Knowledge.ABOVE, value=None, low=most, high=math.inf, runs=runs)
+    return DiskFigure(key=key, state=Knowledge.OPEN, value=None, low=float(low), high=float(high), runs=runs)
 
 
 def _reached(disks: Hypotheses, evidence: Evidence, setting: Setting) -> tuple[float, tuple[str, ...]]:
@@ -194,12 +194,12 @@ def _depth(disks: Hypotheses, evidence: Evidence, way: str, held: Bools) -> Disk
     if held.any(axis=1).mean() >= SURE:
         return _known(key, np.maximum(1.0, values), runs, 0.1)
     low, _, high = np.quantile(values, INTERVAL)
-    return DiskFigure(key=key, state=State.OPEN, value=None, low=float(low), high=float(high), runs=())
+    return DiskFigure(key=key, state=Knowledge.OPEN, value=None, low=float(low), high=float(high), runs=())
 
 
 def _known(key: str, values: Floats, runs: tuple[str, ...], width: float) -> DiskFigure:
     low, value, high = map(float, np.quantile(values, INTERVAL))
-    state = State.KNOWN if (high - low) / 2 <= width * value else State.OPEN
+    state = Knowledge.KNOWN if (high - low) / 2 <= width * value else Knowledge.OPEN
     return DiskFigure(key=key, state=state, value=value, low=low, high=high, runs=runs)
 
 

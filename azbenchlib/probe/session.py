@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.probe.choice import Worth, worths
 from azbenchlib.probe.forward import Loads, predict
@@ -23,7 +24,7 @@ PACE = 0.5  # of the least that the caps may be; below that, no I/O waits for th
 PACED_WHERE = 0.2  # probability that caps hold a queue depth of 1, from which on paced runs are thought of
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Probe:
     """A disk of which nothing is known but what runs show.
 
@@ -103,9 +104,9 @@ class Probe:
 
         Raises
         ------
-        ValueError
+        InputError
             Before the first run.
         """
         if not self.shown:
-            raise ValueError("nothing was measured yet")
+            raise InputError("no run was made yet, so nothing is known of the disk")
         return portrait(self._sampler.disks, Evidence(self.shown), self.best())

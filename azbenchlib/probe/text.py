@@ -17,7 +17,7 @@ from azbenchlib.core.units import (
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.probe.choice import Worth
 from azbenchlib.probe.naming import Named
-from azbenchlib.probe.portrait import SURE, UNLIKELY, DiskFigure, Portrait, State
+from azbenchlib.probe.portrait import SURE, UNLIKELY, DiskFigure, Knowledge, Portrait
 from azbenchlib.probe.runs import Shown
 
 WAYS = {"read": "Reads", "write": "Writes"}
@@ -51,12 +51,12 @@ def amount(key: str, value: float) -> str:
 
 def told(figure: DiskFigure) -> tuple[str, str]:
     """Value and 95 % interval in words."""
-    if figure.state is State.ABOVE:
+    if figure.state is Knowledge.ABOVE:
         return f"no cap up to {amount(figure.key, figure.low)}", ""
     if figure.value is None:
         return "open", ""
     between = f"{amount(figure.key, figure.low)} to {amount(figure.key, figure.high)}"
-    about = "" if figure.state is State.KNOWN else "about "
+    about = "" if figure.state is Knowledge.KNOWN else "about "
     return f"{about}{amount(figure.key, figure.value)}", between
 
 
@@ -115,7 +115,7 @@ def unlearnt(portrait: Portrait, spent_s: float) -> Iterator[tuple[str, float | 
     if open_:
         minutes = _more_minutes(portrait.next_run, len(portrait.open_figures))
         yield f"Not known well enough: {open_}.", minutes
-    above = [figure for figure in portrait.figures if figure.state is State.ABOVE]
+    above = [figure for figure in portrait.figures if figure.state is Knowledge.ABOVE]
     if above:
         named = ", ".join(label(figure.key) for figure in above)
         yield f"No cap found: {named}. Something else binds before it, at every queue depth tried.", None
