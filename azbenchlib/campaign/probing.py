@@ -6,7 +6,7 @@ kill, the kept ones are read again in that order, which leads to the same choice
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pandas as pd
 
 from azbenchlib import model
 from azbenchlib.analysis.concurrency import counted
+from azbenchlib.campaign import host
 from azbenchlib.campaign.journal import Journal
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.run_loop import Order, measure
@@ -22,6 +23,7 @@ from azbenchlib.campaign.targets.lab.setup import in_words
 from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
 from azbenchlib.campaign.targets.ssh.target import SshTarget
+from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.targets import SSH, kind_of
@@ -76,9 +78,9 @@ def shown(run: ProbeRun, output: Path, dilation: float = 1.0) -> Shown:
         When the output tells no rate.
     """
     tables = registry.read(Source.of(output))
-    runs = tables["runs"].loc[counted(tables), "run_id"]
+    runs = tables["runs"].loc[counted(tables)]
     rows = tables["results"]
-    rows = rows[rows["run_id"].isin(runs) & rows["ddir"].isin(["read", "write"])]
+    rows = rows[rows["run_id"].isin(runs["run_id"]) & rows["ddir"].isin(["read", "write"])]
     iops = float(rows["iops"].sum())
     if not iops > 0:
         raise InputError(f"{output}: tells no I/Os per second")
@@ -92,6 +94,7 @@ def shown(run: ProbeRun, output: Path, dilation: float = 1.0) -> Shown:
         write_p50_us=_median_us(tables, "write", dilation),
         error=0.0 if run.rate_iops else spread / iops / samples,
         seconds=length_s / dilation,
+        direct=runs["ioengine"].eq(EMULATED_ENGINE).all() or bool(runs["direct"].eq(True).all()),
     )
 
 
@@ -106,9 +109,10 @@ def _median_us(tables: dict[str, pd.DataFrame], ddir: str, dilation: float) -> f
 
 @dataclass
 class ProbeOrder(Order):
-    """The run that tells most is the next one."""
+    """The run that tells most is the next one; `in_memory`: no disk is behind what is probed."""
 
     probe: Probe
+    in_memory: bool = False
     _all: dict[str, Any] = field(default_factory=dict, init=False)  # what can be measured, by name
     _kept: list[Any] = field(default_factory=list, init=False)
 
@@ -139,7 +143,8 @@ class ProbeOrder(Order):
 
     def _learn(self, run: MeasurementRun[Any, Any], one: Any) -> None:
         by_name = {known.name: known for known in self.probe.runs}
-        self.probe.tell(shown(by_name[one.workload.name], run.output(one), run.dilation(one)))
+        found = shown(by_name[one.workload.name], run.output(one), run.dilation(one))
+        self.probe.tell(replace(found, direct=False) if self.in_memory else found)
 
 
 def _place(order: Sequence[str], key: str) -> int:
@@ -198,9 +203,13 @@ def probe(
     """
     workloads = [workload(run, asked.size_bytes) for run in session.runs]
     target = _target(asked, workloads)
-    order = ProbeOrder(session)
+    order = ProbeOrder(session, isinstance(target, LocalTarget) and _in_memory(Path(asked.target)))
     measure(target, dataset, progress=progress, fresh=fresh, order=order, design=DESIGN)
     return session.portrait()
+
+
+def _in_memory(target: Path) -> bool:
+    return target.is_dir() and host.mount_of(target.resolve()).fstype in host.MEMORY_FILE_SYSTEMS
 
 
 def dataset_name(target: str) -> str:

@@ -22,6 +22,7 @@ from azbenchlib.cli.setup_options import (
 )
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.printable import one_line
 from azbenchlib.core.units import S_PER_MIN
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def probe(
     described = _setup(target, vm, disk or [], as_of)
     size_bytes = stated_values.size("--size", size)
     day = as_of or date.today().isoformat()
-    from azbenchlib.campaign import probing, show_progress
+    from azbenchlib.campaign import probing
     from azbenchlib.campaign.documented import documented
     from azbenchlib.probe.naming import names
     from azbenchlib.probe.runs import candidates
@@ -85,13 +86,18 @@ def probe(
     )
     session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
     folder = output or Path("datasets") / probing.dataset_name(target)
-    found = probing.probe(asked, folder, session, show_progress(every=True), fresh)
+    found = probing.probe(asked, folder, session, _tell, fresh)
     named = names(found, documented(day), None, seconds)
     if format_ is PrintFormat.json:
         print_json({"dataset": str(folder), **document(session, found, named)})
     else:
         _print(session, found, named)
     notes.print(f"Dataset: {folder}")
+
+
+def _tell(done: int, total: int, text: str) -> None:
+    """How far it is; on stderr, so that stdout is the result alone."""
+    notes.print(one_line(text))
 
 
 def _setup(target: str, vm: str | None, disks: Sequence[str], as_of: str | None) -> Setup | None:
@@ -116,7 +122,8 @@ def _print(session: Probe, found: Portrait, named: Sequence[Named]) -> None:
     say("")
     for sentence in text.sentences(found):
         console.print(Text(sentence))
-    say("\nIt may be")
+    if named:
+        say("\nIt may be")
     for one in named:
         console.print(Text(f"  {text.sure(one.probability)} {text.name_of(one)}"))
     say("\nNot learnt")

@@ -78,7 +78,7 @@ def _within(low: float, high: float) -> Belief:
 
 _IOPS = _within(30, 5e6)
 _RATE = _within(MB, 200 * GB)
-_LATENCY = _within(5, 100_000)
+_LATENCY = _within(0.5, 100_000)
 _STREAM = _within(5 * MB, 1_000 * GB)
 _SKEW = Belief(low=-0.1, high=math.log(4), median=0.0, spread=0.4)
 # Emulated disks stray from their caps by 0.1 to 0.4 %, Azure's by about as much (CV of throttled samples

@@ -88,7 +88,14 @@ def names(
         Of the whole disk, where it is known.
     runtime_s : float, optional
         Of the runs: short ones show more than documented.
+
+    Returns
+    -------
+    list of Named
+        None where the page cache was measured.
     """
+    if portrait.buffered:
+        return []
     weights = [(one, _weight(portrait, one, documented, size_bytes, runtime_s)) for one in documented]
     nothing = NOTHING_DOCUMENTED * _anything(portrait)
     total = nothing + sum(weight for _, weight in weights)

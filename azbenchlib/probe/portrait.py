@@ -21,6 +21,7 @@ LATENCY_SIZES = (SMALL_BYTES, 64 * KIB, MIB)
 # Half-widths of 95 % intervals, relative, with which a figure counts as known.
 CAP_WIDTH, LATENCY_WIDTH = 0.01, 0.05
 HIGHER = 0.01  # of the logarithm: a cap that is so much higher lets more through where it binds
+UNSTEADY = 0.02  # deviation from which on rates tell neither how caps are shared nor how I/Os are counted
 STRAYS = 0.03  # relative: a run that is further from all that explains the others contradicts them
 CAPS = (
     *((name, Setting[name.upper()]) for name in ("read_iops", "write_iops")),
@@ -78,6 +79,8 @@ class Portrait:
         Probability that reads do not use up what writes may do.
     deviation : DiskFigure
         How far rates stray from the model, relative.
+    buffered : bool
+        Whether the page cache, or memory itself, answered: then it is not a disk that was measured.
     contradictions : tuple of str
         Names of runs that nothing explains which explains the others.
     next_run : Worth, optional
@@ -91,6 +94,7 @@ class Portrait:
     apart: float
     deviation: DiskFigure
     contradictions: tuple[str, ...]
+    buffered: bool = False
     next_run: Worth | None = None
 
     def __getitem__(self, key: str) -> DiskFigure:
@@ -102,8 +106,15 @@ class Portrait:
         return tuple(figure for figure in self.figures if figure.state is Knowledge.OPEN)
 
     @property
+    def steady(self) -> bool:
+        """Whether the rates are so close to the model that small differences mean something."""
+        return (self.deviation.value or 0.0) < UNSTEADY
+
+    @property
     def unit_bytes(self) -> float | None:
         """The size above which an I/O counts as several; None where it is not known."""
+        if not self.steady:
+            return None
         most = max(self.units, key=self.units.__getitem__)
         return most if self.units[most] >= SURE else None
 
@@ -125,6 +136,7 @@ def portrait(disks: Hypotheses, evidence: Evidence, next_run: Worth | None = Non
         apart=float(disks.apart.mean()),
         deviation=_known("deviation", np.exp(disks.logs[:, Setting.DEVIATION]), (), np.inf),
         contradictions=_contradictions(evidence, found),
+        buffered=not all(one.direct for one in evidence.shown),
         next_run=next_run,
     )
 

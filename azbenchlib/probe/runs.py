@@ -92,6 +92,8 @@ class Shown:
         Standard error of `iops` that its own samples tell, relative to it; 0 where they do not.
     seconds : float, optional
         How long it was measured; None: as long as was asked for.
+    direct : bool
+        Whether the page cache was bypassed, and it is no file in memory.
     """
 
     run: ProbeRun
@@ -100,3 +102,4 @@ class Shown:
     write_p50_us: float | None = None
     error: float = 0.0
     seconds: float | None = None
+    direct: bool = True

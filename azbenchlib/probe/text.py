@@ -21,7 +21,6 @@ from azbenchlib.probe.portrait import SURE, UNLIKELY, DiskFigure, Knowledge, Por
 from azbenchlib.probe.runs import Shown
 
 WAYS = {"read": "Reads", "write": "Writes"}
-BUSY = 0.02  # deviation from which rates are called unsteady
 
 
 def label(key: str) -> str:
@@ -61,19 +60,25 @@ def told(figure: DiskFigure) -> tuple[str, str]:
 
 
 def sentences(portrait: Portrait) -> Iterator[str]:
-    """What is not a number: how caps are shared, how I/Os are counted, what contradicts."""
-    yield _sharing(portrait)
-    yield _counting(portrait)
+    """What is not a number: how caps are shared, how I/Os are counted, what is doubtful."""
+    if portrait.buffered:
+        yield (
+            "These are figures of memory, not of a disk: the directory lies in memory, or its file system "
+            "refuses direct I/O, so that the page cache answered. Probe another directory, or the device."
+        )
+    if portrait.steady:
+        yield _sharing(portrait)
+        yield _counting(portrait)
+    else:
+        yield (
+            f"Rates stray by {portrait.deviation.value or 0:.0%} from what explains them best: this machine "
+            "or the disk was busy, or the disk is none of steady caps and latencies. The intervals are "
+            "wide for it, and neither how caps are shared nor how large I/Os are counted can be told; "
+            "probe again when nothing else runs."
+        )
     if portrait.contradictions:
         yield (
-            f"Contradiction: nothing that explains the other runs explains {_runs(portrait.contradictions)}; "
-            "the disk changed meanwhile, or it does something that this model lacks."
-        )
-    strays = portrait.deviation.value or 0.0
-    if strays >= BUSY:
-        yield (
-            f"Rates stray by {strays:.1%} from what explains them best: the disk or this machine was busy, "
-            "so the intervals are wide."
+            f"Nothing that explains the other runs explains {_runs(portrait.contradictions)} (contradiction)."
         )
 
 
@@ -111,13 +116,13 @@ def _counting(portrait: Portrait) -> str:
 
 def unlearnt(portrait: Portrait, spent_s: float) -> Iterator[tuple[str, float | None]]:
     """What is not known, in a sentence each, and the minutes that it would take; None: no run would tell."""
-    open_ = ", ".join(label(figure.key) for figure in portrait.open_figures)
+    open_ = "; ".join(label(figure.key) for figure in portrait.open_figures)
     if open_:
         minutes = _more_minutes(portrait.next_run, len(portrait.open_figures))
         yield f"Not known well enough: {open_}.", minutes
     above = [figure for figure in portrait.figures if figure.state is Knowledge.ABOVE]
     if above:
-        named = ", ".join(label(figure.key) for figure in above)
+        named = "; ".join(label(figure.key) for figure in above)
         yield f"No cap found: {named}. Something else binds before it, at every queue depth tried.", None
     yield (
         f"Whether the caps are those of a burst that ends: the runs took {spent_s / S_PER_MIN:.1f} min, and "

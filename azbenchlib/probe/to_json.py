@@ -24,6 +24,8 @@ def document(session: Probe, portrait: Portrait, named: Sequence[Named]) -> dict
         "same_caps_probability": portrait.same,
         "separate_caps_probability": portrait.apart,
         "deviation": portrait.deviation.value,
+        "steady": portrait.steady,
+        "buffered": portrait.buffered,
         "contradictions": list(portrait.contradictions),
         "sentences": list(sentences(portrait)),
         "not_learnt": [

@@ -2,13 +2,14 @@
 
 import json
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from azbenchlib.campaign import probing
+from azbenchlib.campaign import host, probing
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.plan import PLAN_FILE
 from azbenchlib.campaign.workloads import fio as tool
@@ -114,3 +115,12 @@ def test_names_of_datasets_are_those_of_files() -> None:
     assert probing.dataset_name("ssh:me@host:22") == "probe-ssh-me-host-22"
     assert probing.dataset_name("/dev/sdc") == "probe-dev-sdc"
     assert probing.dataset_name("/") == "probe-here"
+
+
+@pytest.mark.fio
+def test_a_file_in_memory_is_not_taken_for_a_disk(tmp_path: Path) -> None:
+    memory = Path("/dev/shm")  # noqa: S108  a place in memory is what is wanted
+    if not memory.is_dir() or host.mount_of(memory).fstype not in host.MEMORY_FILE_SYSTEMS:
+        pytest.skip("no file system in memory")
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        assert probing.probe(request(folder), tmp_path / "out", probe_of(1)).buffered

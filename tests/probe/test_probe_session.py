@@ -1,6 +1,7 @@
 """A probe of disks whose settings are known: what it finds, what it says of what cannot be found, and why."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import probe_blind_disks as blind
@@ -10,6 +11,7 @@ from test_probe_model import disk
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, MB
 from azbenchlib.model.setup import Cap
+from azbenchlib.probe.naming import names
 from azbenchlib.probe.portrait import Knowledge
 from azbenchlib.probe.runs import ProbeRun, Shown
 from azbenchlib.probe.session import MOST_RUNS, Probe
@@ -89,8 +91,16 @@ def test_a_run_that_contradicts_the_others_is_told(small_unit: Probe) -> None:
     session.tell(Shown(run=odd, iops=3_000.0, read_p50_us=85_000.0))
     found = session.portrait()
     said = " ".join(sentences(found))
-    assert odd.name in found.contradictions or (found.deviation.value or 0) > 0.02
-    assert "Contradiction" in said or "stray" in said
+    assert odd.name in found.contradictions or not found.steady
+    assert "contradiction" in said or "stray" in said
+
+
+def test_the_page_cache_is_not_taken_for_a_disk(small_unit: Probe) -> None:
+    session = Probe(chains=50, sweeps=1)
+    session.tell(replace(small_unit.shown[0], direct=False))
+    found = session.portrait()
+    assert found.buffered and names(found, []) == []
+    assert "page cache" in next(sentences(found))
 
 
 def test_json_has_the_figures_the_runs_and_what_is_missing(small_unit: Probe) -> None:
