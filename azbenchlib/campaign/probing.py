@@ -30,12 +30,12 @@ from azbenchlib.core.targets import SSH, kind_of
 from azbenchlib.core.units import GIB
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
+from azbenchlib.model.unloaded_latency import MEDIAN
 from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.runs import PATTERN_OF, ProbeRun, Shown
 from azbenchlib.probe.session import Probe
 
 DATA_BYTES = GIB  # that a probe touches, unless another size is asked for
-MEDIAN = 50.0
 DESIGN = "A probe: each run is the one that is expected to tell most per second about what is still open."
 _SAMPLE_S = 0.5  # that each of fio's own samples of IOPS covers (its default of iopsavgtime)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from azbenchlib.core.units import US_PER_S
-from azbenchlib.probe.hypotheses import SMALL_BYTES, Floats, Hypotheses, Setting
+from azbenchlib.probe.hypotheses import SMALLEST_BYTES, Floats, Hypotheses, Setting
 from azbenchlib.probe.runs import ProbeRun
 
 
@@ -85,7 +85,7 @@ def median_us(disks: Hypotheses, write: bool, bs_bytes: Floats) -> Floats:
     """Unloaded median latency in µs of I/Os of these sizes, shape (n, m)."""
     small = disks.values(Setting.WRITE_LAT_US if write else Setting.READ_LAT_US)
     stream = disks.values(Setting.WRITE_STREAM if write else Setting.READ_STREAM)
-    more = np.maximum(0.0, bs_bytes - SMALL_BYTES)
+    more = np.maximum(0.0, bs_bytes - SMALLEST_BYTES)
     return small[:, None] + more[None, :] / stream[:, None] * US_PER_S
 
 

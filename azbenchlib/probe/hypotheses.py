@@ -17,8 +17,8 @@ Bools = npt.NDArray[np.bool_]
 
 # Sizes above which one I/O may count as several. Azure's Premium SSD counts in 256 KiB
 # (:mod:`azbenchlib.azure.disk_kinds`); others count in 16 KiB to 1 MiB. The last: any size counts as one.
-SMALL_BYTES = 4 * KIB  # counts as one whatever the unit is
-UNITS = (*(float(KIB << n) for n in range(4, 11)), math.inf)
+SMALLEST_BYTES = 4 * KIB  # counts as one whatever the unit is
+IO_UNITS = (*(float(KIB << n) for n in range(4, 11)), math.inf)
 
 
 class Setting(IntEnum):
@@ -89,7 +89,7 @@ BELIEFS: tuple[Belief, ...] = (
     *(_IOPS, _IOPS, _RATE, _RATE, _LATENCY, _LATENCY, _STREAM, _STREAM, _SKEW, _SKEW, _DEVIATION),
 )
 SAME_FOR_BOTH = 0.6  # chance that reads and writes have the same caps, as all of Azure's remote disks do
-APART = 0.25  # chance that reads do not use up what writes may do
+APART_CHANCE = 0.25  # chance that reads do not use up what writes may do
 
 
 @dataclass
@@ -101,7 +101,7 @@ class Hypotheses:
     logs : ndarray, shape (n, len(Setting))
         Natural logarithms of the settings.
     unit : ndarray of int, shape (n,)
-        Place in :data:`UNITS`.
+        Place in :data:`IO_UNITS`.
     same : ndarray of bool, shape (n,)
         Whether writes have the caps of reads; then their own settings mean nothing.
     apart : ndarray of bool, shape (n,)
@@ -129,7 +129,7 @@ class Hypotheses:
 
     def unit_bytes(self) -> Floats:
         """The size above which one I/O counts as several, of each; infinite where none does."""
-        return np.array(UNITS)[self.unit]
+        return np.array(IO_UNITS)[self.unit]
 
     def copy(self) -> Hypotheses:
         """The same in arrays of its own."""
@@ -151,9 +151,9 @@ def draw(rng: np.random.Generator, n: int) -> Hypotheses:
     logs = np.stack([belief.draw(rng, (n,)) for belief in BELIEFS], axis=1)
     return Hypotheses(
         logs,
-        rng.integers(0, len(UNITS), n),
+        rng.integers(0, len(IO_UNITS), n),
         rng.random(n) < SAME_FOR_BOTH,
-        rng.random(n) < APART,
+        rng.random(n) < APART_CHANCE,
     )
 
 
@@ -161,5 +161,5 @@ def log_prior(found: Hypotheses) -> Floats:
     """Logarithm of how likely each is thought to be before any run, shape (n,); all units are as likely."""
     each = [belief.log_density(found.logs[:, i]) for i, belief in enumerate(BELIEFS)]
     same = np.where(found.same, math.log(SAME_FOR_BOTH), math.log(1 - SAME_FOR_BOTH))
-    apart = np.where(found.apart, math.log(APART), math.log(1 - APART))
+    apart = np.where(found.apart, math.log(APART_CHANCE), math.log(1 - APART_CHANCE))
     return np.sum(each, axis=0) + same + apart

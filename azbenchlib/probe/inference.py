@@ -18,8 +18,8 @@ from azbenchlib.core.units import US_PER_S
 from azbenchlib.probe.forward import counted, median_us
 from azbenchlib.probe.hypotheses import (
     BELIEFS,
-    SMALL_BYTES,
-    UNITS,
+    IO_UNITS,
+    SMALLEST_BYTES,
     Floats,
     Hypotheses,
     Ints,
@@ -27,7 +27,7 @@ from azbenchlib.probe.hypotheses import (
     draw,
     log_prior,
 )
-from azbenchlib.probe.likelihood import LN_2, Evidence
+from azbenchlib.probe.likelihood import LN_2, ProbeEvidence
 
 CHAINS = 400
 SWEEPS = 6
@@ -63,7 +63,7 @@ class Sampler:
         self._sweeps = sweeps
         self.disks = draw(self._rng, chains)
 
-    def learn(self, evidence: Evidence) -> None:
+    def learn(self, evidence: ProbeEvidence) -> None:
         """Move the chains until they stand for all that explains the evidence.
 
         Where they are far from what was measured they may have lost the explanation: then new chains begin
@@ -78,7 +78,7 @@ class Sampler:
             if other > fit:
                 self.disks = disks
 
-    def _followed(self, disks: Hypotheses, evidence: Evidence, new: Floats) -> tuple[Hypotheses, float]:
+    def _followed(self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats) -> tuple[Hypotheses, float]:
         """Chains that came to stand for the evidence, of which some runs are new, and how well they fit it.
 
         These are let in bit by bit, so that half of the chains agree with each bit; the others begin anew
@@ -125,7 +125,7 @@ class _Moves:
     """The moves over one evidence, of which each run counts with a power."""
 
     def __init__(
-        self, rng: np.random.Generator, disks: Hypotheses, evidence: Evidence, powers: Floats
+        self, rng: np.random.Generator, disks: Hypotheses, evidence: ProbeEvidence, powers: Floats
     ) -> None:
         self._rng, self.disks, self._evidence, self._powers = rng, disks.copy(), evidence, powers
         self._now = self._log_posterior(self.disks)
@@ -207,10 +207,10 @@ class _Moves:
         """Another unit; the caps of IOPS as they were, or so that one of the runs is explained as before."""
         n = len(self.disks)
         proposed = self.disks.copy()
-        proposed.unit = self._rng.integers(0, len(UNITS), n)
+        proposed.unit = self._rng.integers(0, len(IO_UNITS), n)
         self._accept(proposed, np.zeros(n))
         proposed = self.disks.copy()
-        proposed.unit = self._rng.integers(0, len(UNITS), n)
+        proposed.unit = self._rng.integers(0, len(IO_UNITS), n)
         run = self._rng.integers(0, len(self._evidence.shown), n)
         rows = np.arange(n)
         factor = counted(proposed, self._evidence.loads)[rows, run]
@@ -243,7 +243,7 @@ class _Moves:
         asked = np.isfinite(loads.rate_iops)[None, :]
         mean_us = np.where(asked, np.nan, loads.depth[None, :] * US_PER_S / iops)
         p50_us = np.exp(shown.log_write_p50 if write else shown.log_read_p50)[None, :]
-        more = np.maximum(0.0, loads.bs_bytes - SMALL_BYTES)[None, :]
+        more = np.maximum(0.0, loads.bs_bytes - SMALLEST_BYTES)[None, :]
         with np.errstate(invalid="ignore", divide="ignore"):
             match setting:
                 case Setting.READ_IOPS | Setting.WRITE_IOPS:

@@ -23,7 +23,7 @@ LN_2 = math.log(2)
 P50_ERROR = 0.01  # of a median: fio's bins are 1/64 wide and prints their middle
 
 
-class Evidence:
+class ProbeEvidence:
     """All that runs showed, as arrays.
 
     Parameters

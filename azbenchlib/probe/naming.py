@@ -10,7 +10,7 @@ from azbenchlib.probe.hypotheses import BELIEFS, Setting
 from azbenchlib.probe.portrait import DiskFigure, Knowledge, Portrait
 from azbenchlib.verdict.likelihoods import bound, holds, loose_share, unloaded
 
-LEAST = 0.01  # probability of what is still told
+LEAST_TOLD = 0.01  # probability of what is still told
 # How likely each is before any run; our judgement. What is not documented keeps its share.
 SHARES = {"disk": 0.6, "burst": 0.6, "provisioned": 0.15, "vm": 0.15}
 NOTHING_DOCUMENTED = 0.1
@@ -109,7 +109,7 @@ def names(
         for one, weight in weights
     ]
     found.append(Named(limits=None, probability=nothing / total))
-    likely = [one for one in found if one.probability >= LEAST]
+    likely = [one for one in found if one.probability >= LEAST_TOLD]
     return sorted(likely, key=lambda one: -one.probability)
 
 

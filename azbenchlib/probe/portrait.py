@@ -11,13 +11,13 @@ import numpy as np
 from azbenchlib.core.units import KIB, MIB, US_PER_S
 from azbenchlib.probe.choice import Worth
 from azbenchlib.probe.forward import Predicted, counted, median_us
-from azbenchlib.probe.hypotheses import SMALL_BYTES, UNITS, Bools, Floats, Hypotheses, Setting
-from azbenchlib.probe.likelihood import Evidence
+from azbenchlib.probe.hypotheses import IO_UNITS, SMALLEST_BYTES, Bools, Floats, Hypotheses, Setting
+from azbenchlib.probe.likelihood import ProbeEvidence
 
-SURE, UNLIKELY = 0.95, 0.05
+SURE, HARDLY = 0.95, 0.05
 INTERVAL = (0.025, 0.5, 0.975)
 SHARE_OF_CAP = 0.95  # that a queue depth is stated for
-LATENCY_SIZES = (SMALL_BYTES, 64 * KIB, MIB)
+LATENCY_SIZES = (SMALLEST_BYTES, 64 * KIB, MIB)
 # Half-widths of 95 % intervals, relative, with which a figure counts as known.
 CAP_WIDTH, LATENCY_WIDTH = 0.01, 0.05
 HIGHER = 0.01  # of the logarithm: a cap that is so much higher lets more through where it binds
@@ -119,7 +119,7 @@ class Portrait:
         return most if self.units[most] >= SURE else None
 
 
-def portrait(disks: Hypotheses, evidence: Evidence, next_run: Worth | None = None) -> Portrait:
+def portrait(disks: Hypotheses, evidence: ProbeEvidence, next_run: Worth | None = None) -> Portrait:
     """What disks that explain the evidence have in common."""
     found = evidence.predict(disks)
     held = {key: _binds(disks, evidence, found, setting) for key, setting in CAPS}
@@ -127,7 +127,7 @@ def portrait(disks: Hypotheses, evidence: Evidence, next_run: Worth | None = Non
     for way in ("read", "write"):
         figures += _latencies(disks, evidence, found, way)
         figures.append(_depth(disks, evidence, way, held[f"{way}_iops"]))
-    units = {size: float(np.mean(disks.unit == i)) for i, size in enumerate(UNITS)}
+    units = {size: float(np.mean(disks.unit == i)) for i, size in enumerate(IO_UNITS)}
     return Portrait(
         figures=tuple(figures),
         units=units,
@@ -150,7 +150,7 @@ def _largest_single(units: dict[float, float]) -> float:
     return max(units)
 
 
-def _binds(disks: Hypotheses, evidence: Evidence, found: Predicted, setting: Setting) -> Bools:
+def _binds(disks: Hypotheses, evidence: ProbeEvidence, found: Predicted, setting: Setting) -> Bools:
     """Whether a cap decides the rate of each run if it is each of the disks, shape (n, m): a higher one would
     raise it.
     """
@@ -162,30 +162,30 @@ def _binds(disks: Hypotheses, evidence: Evidence, found: Predicted, setting: Set
     return raised
 
 
-def _cap(disks: Hypotheses, evidence: Evidence, key: str, setting: Setting, held: Bools) -> DiskFigure:
+def _cap(disks: Hypotheses, evidence: ProbeEvidence, key: str, setting: Setting, held: Bools) -> DiskFigure:
     values, seen = disks.values(setting), held.any(axis=1)
     runs = _names(evidence, held.mean(axis=0) > 0.5)
     if seen.mean() >= SURE:
         return _known(key, values[seen], runs, CAP_WIDTH)
     low, _, high = np.quantile(values, INTERVAL)
-    if seen.mean() <= UNLIKELY:
+    if seen.mean() <= HARDLY:
         most, runs = _reached(disks, evidence, setting)
         return DiskFigure(key=key, state=Knowledge.ABOVE, value=None, low=most, high=math.inf, runs=runs)
     return DiskFigure(key=key, state=Knowledge.OPEN, value=None, low=float(low), high=float(high), runs=runs)
 
 
-def _reached(disks: Hypotheses, evidence: Evidence, setting: Setting) -> tuple[float, tuple[str, ...]]:
+def _reached(disks: Hypotheses, evidence: ProbeEvidence, setting: Setting) -> tuple[float, tuple[str, ...]]:
     """The most that was measured of what a cap limits, and in which run."""
     share = 1 - evidence.loads.read_share if setting.name.startswith("WRITE") else evidence.loads.read_share
     if setting.name.endswith("IOPS"):
-        amount = np.quantile(counted(disks, evidence.loads), UNLIKELY, axis=0) * evidence.iops
+        amount = np.quantile(counted(disks, evidence.loads), HARDLY, axis=0) * evidence.iops
     else:
         amount = evidence.loads.bs_bytes * evidence.iops
     most = int(np.argmax(amount * share))
     return float((amount * share)[most]), (evidence.shown[most].run.name,)
 
 
-def _latencies(disks: Hypotheses, evidence: Evidence, found: Predicted, way: str) -> list[DiskFigure]:
+def _latencies(disks: Hypotheses, evidence: ProbeEvidence, found: Predicted, way: str) -> list[DiskFigure]:
     """Medians of unloaded latencies, by block size."""
     share = 1.0 if way == "read" else 0.0
     free = (found.unheld < found.cap).mean(axis=0) > 0.5
@@ -197,9 +197,9 @@ def _latencies(disks: Hypotheses, evidence: Evidence, found: Predicted, way: str
     ]
 
 
-def _depth(disks: Hypotheses, evidence: Evidence, way: str, held: Bools) -> DiskFigure:
+def _depth(disks: Hypotheses, evidence: ProbeEvidence, way: str, held: Bools) -> DiskFigure:
     """The queue depth at which small I/Os reach 95 % of the cap of IOPS, by Little's law."""
-    mean_us = median_us(disks, way == "write", np.array([float(SMALL_BYTES)]))[:, 0]
+    mean_us = median_us(disks, way == "write", np.array([float(SMALLEST_BYTES)]))[:, 0]
     mean_us = mean_us * np.exp(disks.logs[:, Setting[f"{way.upper()}_SKEW"]])
     values = SHARE_OF_CAP * disks.values(Setting[f"{way.upper()}_IOPS"]) * mean_us / US_PER_S
     runs, key = _names(evidence, held.mean(axis=0) > 0.5), f"{way}_depth_of_95_pct"
@@ -215,11 +215,11 @@ def _known(key: str, values: Floats, runs: tuple[str, ...], width: float) -> Dis
     return DiskFigure(key=key, state=state, value=value, low=low, high=high, runs=runs)
 
 
-def _names(evidence: Evidence, which: Bools) -> tuple[str, ...]:
+def _names(evidence: ProbeEvidence, which: Bools) -> tuple[str, ...]:
     return tuple(one.run.name for one, wanted in zip(evidence.shown, which, strict=True) if wanted)
 
 
-def _contradictions(evidence: Evidence, found: Predicted) -> tuple[str, ...]:
+def _contradictions(evidence: ProbeEvidence, found: Predicted) -> tuple[str, ...]:
     expected = np.median(np.log(found.iops), axis=0)
     asked = np.isfinite(evidence.loads.rate_iops)
     return _names(evidence, (np.abs(evidence.log_iops - expected) > STRAYS) & ~asked)

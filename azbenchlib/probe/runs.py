@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from azbenchlib.core.units import KIB, format_count, format_size
-from azbenchlib.probe.hypotheses import SMALL_BYTES, UNITS
+from azbenchlib.probe.hypotheses import IO_UNITS, SMALLEST_BYTES
 
 # One that counts as one whatever the unit is, and each by 4 KiB above a unit, which then counts as two while
 # caps of bytes hold it as little as can be; direct I/O needs multiples of 4 KiB.
-BLOCK_SIZES = (SMALL_BYTES, *(int(unit) + SMALL_BYTES for unit in UNITS[:-1]))
-DEPTHS = (1, 4, 16, 32, 64, 128, 256)
+PROBED_SIZES = (SMALLEST_BYTES, *(int(unit) + SMALLEST_BYTES for unit in IO_UNITS[:-1]))
+QUEUE_DEPTHS = (1, 4, 16, 32, 64, 128, 256)
 READ_SHARES = (1.0, 0.0, 0.5)
 SECONDS = 10.0
 PACES = tuple(1 << n for n in range(3, 18))  # IOPS of loads that stay below the caps
@@ -63,8 +63,8 @@ class ProbeRun:
 
 def candidates(seconds: float = SECONDS) -> tuple[ProbeRun, ...]:
     """All runs that there are to choose from, of this length."""
-    driven = product(READ_SHARES, BLOCK_SIZES, DEPTHS)
-    paced = product(READ_SHARES, (BLOCK_SIZES[0], BLOCK_SIZES[-1]), PACES)
+    driven = product(READ_SHARES, PROBED_SIZES, QUEUE_DEPTHS)
+    paced = product(READ_SHARES, (PROBED_SIZES[0], PROBED_SIZES[-1]), PACES)
     return (
         *(
             ProbeRun(read_share=share, bs_bytes=size, depth=depth, seconds=seconds)

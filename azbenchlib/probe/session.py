@@ -12,11 +12,11 @@ from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.probe.choice import Worth, worths
 from azbenchlib.probe.forward import Loads, predict
 from azbenchlib.probe.inference import CHAINS, SWEEPS, Sampler
-from azbenchlib.probe.likelihood import UNHELD_BELOW, Evidence
-from azbenchlib.probe.portrait import UNLIKELY, Portrait, portrait
+from azbenchlib.probe.likelihood import UNHELD_BELOW, ProbeEvidence
+from azbenchlib.probe.portrait import HARDLY, Portrait, portrait
 from azbenchlib.probe.runs import PACES, ProbeRun, Shown, candidates
 
-MOST_RUNS = 12
+MOST_PROBE_RUNS = 12
 MOST_MINUTES = 12.0
 ENOUGH_NATS = 0.12  # a run that is expected to tell less is not worth its time, where something is open
 NOTHING_NATS = 0.04  # ... and nothing that is left tells anything
@@ -40,7 +40,7 @@ class Probe:
     """
 
     runs: Sequence[ProbeRun] = field(default_factory=candidates)
-    most_runs: int = MOST_RUNS
+    most_runs: int = MOST_PROBE_RUNS
     most_s: float = MOST_MINUTES * S_PER_MIN
     seed: int = 1
     chains: int = CHAINS
@@ -61,7 +61,7 @@ class Probe:
         """Learn from a run."""
         self.worth += worths(self._sampler.disks, [shown.run])
         self.shown.append(shown)
-        self._sampler.learn(Evidence(self.shown))
+        self._sampler.learn(ProbeEvidence(self.shown))
 
     def best(self) -> Worth | None:
         """The run that tells most per second of those that were not made; None: none tells anything."""
@@ -82,7 +82,7 @@ class Probe:
             return dict.fromkeys(first, -1)
         found = predict(self._sampler.disks, Loads.of(list(first.values())))
         held = (found.unheld > UNHELD_BELOW * found.cap).mean(axis=0) > PACED_WHERE
-        most = PACE * np.quantile(found.cap, UNLIKELY, axis=0)
+        most = PACE * np.quantile(found.cap, HARDLY, axis=0)
         return {
             load: max((pace for pace in PACES if pace <= rate), default=-1) if wanted else -1
             for load, rate, wanted in zip(first, most, held, strict=True)
@@ -109,4 +109,4 @@ class Probe:
         """
         if not self.shown:
             raise InputError("no run was made yet, so nothing is known of the disk")
-        return portrait(self._sampler.disks, Evidence(self.shown), self.best())
+        return portrait(self._sampler.disks, ProbeEvidence(self.shown), self.best())

@@ -17,7 +17,7 @@ from azbenchlib.core.units import (
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.probe.choice import Worth
 from azbenchlib.probe.naming import Named
-from azbenchlib.probe.portrait import SURE, UNLIKELY, DiskFigure, Knowledge, Portrait
+from azbenchlib.probe.portrait import HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probe.runs import Shown
 
 WAYS = {"read": "Reads", "write": "Writes"}
@@ -90,10 +90,10 @@ def _sharing(portrait: Portrait) -> str:
     if portrait.apart >= SURE:
         own = "Reads and writes have caps each for themselves"
         return f"{own}, of the same height." if portrait.same >= SURE else f"{own}."
-    if portrait.apart <= UNLIKELY:
+    if portrait.apart <= HARDLY:
         if portrait.same >= SURE:
             return "Reads and writes share one cap of IOPS and one cap of MB/s."
-        if portrait.same <= UNLIKELY:
+        if portrait.same <= HARDLY:
             return "Reads and writes have caps of their own, and each uses up a part of the other's."
         return "Reads and writes share their caps; whether these are the same for both is open."
     return "Whether reads use up what writes may do is open."

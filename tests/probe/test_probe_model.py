@@ -12,9 +12,9 @@ from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 from azbenchlib.probe.forward import Loads, predict
-from azbenchlib.probe.hypotheses import UNITS, Hypotheses, Setting, draw
-from azbenchlib.probe.likelihood import Evidence
-from azbenchlib.probe.runs import BLOCK_SIZES, DEPTHS, ProbeRun, Shown, candidates
+from azbenchlib.probe.hypotheses import IO_UNITS, Hypotheses, Setting, draw
+from azbenchlib.probe.likelihood import ProbeEvidence
+from azbenchlib.probe.runs import PROBED_SIZES, QUEUE_DEPTHS, ProbeRun, Shown, candidates
 
 PREMIUM_UNIT = 256 * KIB
 
@@ -37,7 +37,7 @@ def disk(unit_bytes: float = math.inf, same: bool = True, apart: bool = False, *
     }
     for name, value in (known | values).items():
         found.logs[0, Setting[name.upper()]] = math.log(value)
-    found.unit[:], found.same[:], found.apart[:] = UNITS.index(unit_bytes), same, apart
+    found.unit[:], found.same[:], found.apart[:] = IO_UNITS.index(unit_bytes), same, apart
     return found
 
 
@@ -67,8 +67,8 @@ def test_mixes_share_caps_or_have_them_apart() -> None:
 
 @given(
     share=st.sampled_from([0.0, 0.5, 1.0]),
-    bs_bytes=st.sampled_from(BLOCK_SIZES),
-    depth=st.sampled_from(DEPTHS),
+    bs_bytes=st.sampled_from(PROBED_SIZES),
+    depth=st.sampled_from(QUEUE_DEPTHS),
     write_iops=st.floats(100, 50_000),
 )
 def test_it_is_the_model_of_documented_limits(
@@ -91,7 +91,7 @@ def test_a_higher_cap_never_lowers_a_rate(run: ProbeRun, factor: float) -> None:
 
 def test_what_was_measured_is_likelier_if_the_disk_does_it() -> None:
     run = ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=64)
-    evidence = Evidence([Shown(run=run, iops=5_004.0, read_p50_us=12_700.0)])
+    evidence = ProbeEvidence([Shown(run=run, iops=5_004.0, read_p50_us=12_700.0)])
     right, wrong = (float(evidence.log_likelihoods(disk(read_iops=cap))[0, 0]) for cap in (5_000, 5_600))
     assert right > wrong + 10
 

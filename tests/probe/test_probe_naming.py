@@ -6,7 +6,7 @@ import pytest
 
 from azbenchlib.campaign.documented import documented
 from azbenchlib.core.units import GIB, KIB, MB, TIB
-from azbenchlib.probe.hypotheses import UNITS
+from azbenchlib.probe.hypotheses import IO_UNITS
 from azbenchlib.probe.naming import DocumentedLimits, names
 from azbenchlib.probe.portrait import DiskFigure, Knowledge, Portrait
 from azbenchlib.probe.text import name_of
@@ -42,7 +42,7 @@ def portrait(
     ]
     return Portrait(
         figures=tuple(figures),
-        units=dict.fromkeys(UNITS, 1 / len(UNITS)),
+        units=dict.fromkeys(IO_UNITS, 1 / len(IO_UNITS)),
         largest_single_bytes=128.0 * KIB,
         same=1.0,
         apart=0.0,

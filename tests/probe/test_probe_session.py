@@ -14,7 +14,7 @@ from azbenchlib.model.setup import Cap
 from azbenchlib.probe.naming import names
 from azbenchlib.probe.portrait import Knowledge
 from azbenchlib.probe.runs import ProbeRun, Shown
-from azbenchlib.probe.session import MOST_RUNS, Probe
+from azbenchlib.probe.session import MOST_PROBE_RUNS, Probe
 from azbenchlib.probe.simulate import SimulatedDisk
 from azbenchlib.probe.text import sentences, unlearnt
 from azbenchlib.probe.to_json import document
@@ -42,7 +42,7 @@ def test_caps_latencies_and_the_unit_are_found(small_unit: Probe) -> None:
         assert figure.low < figure.value < figure.high and figure.runs
     assert found["read_p50_us_4k"].value == pytest.approx(2_000, rel=0.05)
     assert found.unit_bytes == 64 * KIB
-    assert len(small_unit.shown) <= MOST_RUNS and found.contradictions == ()
+    assert len(small_unit.shown) <= MOST_PROBE_RUNS and found.contradictions == ()
     assert "Reads and writes share one cap of IOPS and one cap of MB/s." in list(sentences(found))
 
 
@@ -119,7 +119,7 @@ def test_emulated_disks_of_hidden_settings_are_found_out() -> None:
         hidden = blind.Blind.drawn(rng)
         session, portrait = blind.probed(hidden, number)
         found += blind.outcomes(hidden, portrait)
-        assert len(session.shown) <= MOST_RUNS
+        assert len(session.shown) <= MOST_PROBE_RUNS
         assert portrait.units[float(hidden.unit_bytes or math.inf)] > 0.01
     known = [one for one in found if one.state is Knowledge.KNOWN]
     assert len(known) >= 0.6 * len(found)
