@@ -3,7 +3,7 @@
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self, TypeVar
@@ -37,6 +37,10 @@ class StoredPlan(BaseModel, ABC):
     @abstractmethod
     def same_as(self, other: Self) -> bool:
         """Whether results of both may stand in one dataset."""
+
+    def only(self, names: Container[str]) -> Self:
+        """The same with the workloads of these names alone, for a manifest of what was measured."""
+        return self
 
     def taken_up(self, asked: Self) -> Self:
         """The plan of an earlier run, with what `asked` knows and a stored plan does not tell."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from azbenchlib.campaign import journal, outputs, plan
 from azbenchlib.campaign.design.stopping import Stopping
@@ -20,6 +21,26 @@ from azbenchlib.core.units import S_PER_HOUR, format_span
 from azbenchlib.dataset.manifest import Manifest
 
 NO_RULES = Stopping()
+
+
+class Order:
+    """In which order the runs of a plan are made: as they stand there.
+
+    Where each run decides about the next, a class of its own says so.
+    """
+
+    def take_up(self, run: MeasurementRun[Any, Any]) -> None:
+        """Look at what is kept already; also where nothing is left to be measured."""
+
+    def begin(self, run: MeasurementRun[Any, Any]) -> None:
+        """Settle what is measured, before the journal tells it."""
+
+    def each(self, run: MeasurementRun[Any, Any]) -> Iterator[tuple[Any, Any]]:
+        """Each run, with the one after it where that is known; the next is asked for after it was made."""
+        yield from pairwise([*run.measurements, None])
+
+
+IN_TURN = Order()
 LAST_ONE = "this run is brought to its end, then the campaign ends; Ctrl-C once more ends it at once"
 
 
@@ -32,6 +53,7 @@ def measure(
     design: str = "",
     stopping: Stopping = NO_RULES,
     max_hours: float = 0.0,
+    order: Order = IN_TURN,
 ) -> Path:
     """Measure on a target into a dataset folder.
 
@@ -55,6 +77,8 @@ def measure(
         When a workload has been repeated often enough.
     max_hours : float
         After which no run is begun any more, except in Azure, which has a budget of its own; 0: no limit.
+    order : Order
+        Of the runs.
 
     Returns
     -------
@@ -94,13 +118,15 @@ def measure(
         )
         run.dilation = lambda one: target.dilation(run, one)
         damaged = resumed and _put_damaged_aside(run)
+        order.take_up(run)
 
         def work() -> Manifest:
             target.check(run, resumed)
+            order.begin(run)
             run.save()
             _check_time(target, run)
             _note_begin(target, run, design)
-            carry_out(run, lambda: _measure_all(target, run), lambda fault: target.release(run, fault))
+            carry_out(run, lambda: _measure_all(target, run, order), lambda fault: target.release(run, fault))
             run.check_any()
             run.journal.add(JournalEvent.FINISHED)
             return target.manifest(run, dataset.name)
@@ -190,16 +216,14 @@ def carry_out(
 
 
 def _measure_all(
-    target: Target[AnyPlan, AnyMeasurement], run: MeasurementRun[AnyPlan, AnyMeasurement]
+    target: Target[AnyPlan, AnyMeasurement], run: MeasurementRun[AnyPlan, AnyMeasurement], order: Order
 ) -> None:
     make_folder(run.raw)
     open_ = [one for one in run.measurements if not run.done(one)]
     pace = Pace(sum(target.expected_s(run, one) for one in open_))
     try:
         target.begin(run)
-        for one, after in pairwise([*run.measurements, None]):
-            if one is None:
-                break
+        for one, after in order.each(run):
             if found := target.result(run, one, run.output(one)):
                 run.tell(f"{one.title}: {found}")
                 continue

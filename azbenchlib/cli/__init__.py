@@ -24,6 +24,7 @@ from azbenchlib.cli import (
     learn,
     limits,
     measuring,
+    probing,
     reading,
     reporting,
     size,
@@ -58,6 +59,7 @@ for verb in (
     compare.compare,
     reporting.report,
     learn.learn,
+    probing.probe,
     reporting.doctor,
 ):
     app.command()(verb)

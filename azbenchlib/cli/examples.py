@@ -20,6 +20,7 @@ EXAMPLES = {
     "verdict": "azbench verdict results/*.json --vm E8ds_v4 --disk P30",
     "compare": 'azbench compare before/ after/ --fail-if "p99 > +10%"',
     "report": "azbench report results/*.json --vm E8ds_v4 --disk P30 -o report",
+    "probe": "azbench probe lab --disk P10",
     "learn": "azbench learn --export course",
     "doctor": "azbench doctor",
     "import": "azbench import results/*.json --name my-disks-2026",

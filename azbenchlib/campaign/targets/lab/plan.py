@@ -1,5 +1,6 @@
 """What is measured on emulated disks, and what has to be remembered about it."""
 
+from collections.abc import Container
 from typing import Self
 
 from pydantic import Field
@@ -22,6 +23,14 @@ class LabPlan(StoredPlan):
     started: str
     credit_s: dict[str, float] = Field(default_factory=dict)  # setup -> how long its credits last
     time_scale: dict[str, int] = Field(default_factory=dict)  # setup -> how much slower than the disk it runs
+
+    def only(self, names: Container[str]) -> Self:
+        """The same with some of the workloads."""
+        some = [
+            one.model_copy(update={"tasks": [task for task in one.tasks if task.workload.name in names]})
+            for one in self.emulated
+        ]
+        return self.model_copy(update={"emulated": some})
 
     def same_as(self, other: Self) -> bool:
         """Whether both measure the same workloads, as long, on the same setups, equally dilated."""

@@ -1,6 +1,6 @@
 """What is measured on this machine: the workloads as they can run here."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -22,6 +22,10 @@ class LocalPlan(StoredPlan):
     workloads: list[AnyWorkload]
     started: str
     iozone: str = ""
+
+    def only(self, names: Container[str]) -> Self:
+        """The same with some of the workloads."""
+        return self.model_copy(update={"workloads": [one for one in self.workloads if one.name in names]})
 
     @property
     def size_bytes(self) -> int:

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Self
 
 from pydantic import Field
@@ -31,6 +31,10 @@ class SshPlan(StoredPlan):
     token: str = Field(
         default_factory=lambda: secrets.token_hex(8)
     )  # what is ours on the host is called by it
+
+    def only(self, names: Container[str]) -> Self:
+        """The same with some of the workloads."""
+        return self.model_copy(update={"workloads": [one for one in self.workloads if one.name in names]})
 
     @property
     def size_bytes(self) -> int:

@@ -1,0 +1,101 @@
+"""The catalogue's disks and VM sizes of a day, as what a probed disk may be."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from azbenchlib.azure import catalog, disk_kinds
+from azbenchlib.azure.catalog.rows import TierRow
+from azbenchlib.azure.disk_kinds import DiskKind
+from azbenchlib.core.errors import InputError
+from azbenchlib.model.fill_from_catalogue import vm_of
+from azbenchlib.model.setup import VM, Disk
+from azbenchlib.model.unloaded_latency import expected_us, table_of
+from azbenchlib.probe.naming import DocumentedLimits
+
+
+def documented(as_of: str) -> list[DocumentedLimits]:
+    """All disk tiers, provisioned disks and VM sizes with stated limits.
+
+    Parameters
+    ----------
+    as_of : str
+        ISO day.
+    """
+    return [*_tiers(as_of), *_provisioned(as_of), *_machines(as_of)]
+
+
+def _tiers(day: str) -> Iterator[DocumentedLimits]:
+    rows = list(_rows(day))
+    for row in rows:
+        smaller = [one.size_bytes for one in rows if one.sku == row.sku and one.size_bytes < row.size_bytes]
+        sizes = (float(max(smaller, default=0)), float(row.size_bytes))
+        for kind, iops, rate in (
+            ("disk", row.iops, row.bytes_per_s),
+            ("burst", row.burst_iops, row.burst_bytes_per_s),
+        ):
+            if iops and rate:
+                yield _limits(row.name, kind, (iops, rate), Disk(name="", sku=row.sku, tier=row.name), sizes)
+
+
+def _rows(day: str) -> Iterator[TierRow]:
+    for name in catalog.tier_names():
+        try:
+            yield catalog.disk_tier(name, day)
+        except InputError:  # not on that day
+            continue
+
+
+def _provisioned(day: str) -> Iterator[DocumentedLimits]:
+    for sku in catalog.provisioned_skus():
+        try:
+            rules = catalog.provisioned_rules(sku, day)
+        except InputError:  # not on that day
+            continue
+        if rules.max_iops and rules.max_bytes_per_s:
+            yield _limits(
+                sku,
+                "provisioned",
+                (rules.max_iops, rules.max_bytes_per_s),
+                Disk(name="", sku=sku),
+                least=(rules.min_iops or rules.baseline_iops, rules.min_bytes_per_s),
+            )
+
+
+def _limits(
+    name: str,
+    kind: str,
+    caps: tuple[float, float],
+    disk: Disk,
+    sizes: tuple[float, float] | None = None,
+    least: tuple[float | None, float | None] = (None, None),
+) -> DocumentedLimits:
+    known: DiskKind | None = disk.kind
+    table, spread = table_of(VM(), disk), known.latency_spread if known else disk_kinds.REMOTE_SPREAD
+    return DocumentedLimits(
+        name=name,
+        kind=kind,
+        iops=caps[0],
+        bytes_per_s=caps[1],
+        least_iops=least[0],
+        least_bytes_per_s=least[1],
+        unit_bytes=disk.io_unit_bytes,
+        read_us=(expected_us(table, 1.0), spread),
+        write_us=(expected_us(table, 0.0), spread),
+        soft=bool(known and known.soft_limits),
+        sizes=sizes,
+    )
+
+
+def _machines(day: str) -> Iterator[DocumentedLimits]:
+    """VM sizes by their uncached limits; one for all that have the same."""
+    alike: dict[tuple[float, float], list[str]] = defaultdict(list)
+    for size in catalog.vm_sizes():
+        cap = vm_of(catalog.vm(size, day)).uncached
+        if cap.iops and cap.bytes_per_s:
+            alike[cap.iops, cap.bytes_per_s].append(size)
+    for (iops, rate), sizes in alike.items():
+        yield DocumentedLimits(
+            name=sizes[0], kind="vm", iops=iops, bytes_per_s=rate, unit_bytes=None, also=len(sizes) - 1
+        )

@@ -1,0 +1,150 @@
+"""The verb that finds out what a disk is: `azbench probe`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from azbenchlib.cli.console import Console, notes, print_json, say
+from azbenchlib.cli.setup_options import (
+    DayOption,
+    DiskOption,
+    PrintFormat,
+    PrintOption,
+    VmOption,
+    described_setup,
+)
+from azbenchlib.core import stated_values
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.printable import one_line
+from azbenchlib.core.units import S_PER_MIN
+
+if TYPE_CHECKING:
+    from azbenchlib.model import Setup
+    from azbenchlib.probe.naming import Named
+    from azbenchlib.probe.portrait import Portrait
+    from azbenchlib.probe.session import Probe
+
+
+def probe(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="A directory or a block device of this machine, ssh:USER@HOST[:PORT], or lab with --disk."
+        ),
+    ],
+    minutes: Annotated[float, typer.Option(min=0.1, help="How long all runs may take together.")] = 12.0,
+    runs: Annotated[int, typer.Option(min=1, max=200, help="How many runs there may be.")] = 12,
+    seconds: Annotated[float, typer.Option(min=1, max=600, help="How long each run lasts.")] = 10.0,
+    size: Annotated[str, typer.Option(help="How much data is touched, such as 8GiB.")] = "1GiB",
+    directory: Annotated[
+        str, typer.Option(help="With ssh: an absolute path on the host; default: the home of the login.")
+    ] = "",
+    vm: VmOption = None,
+    disk: DiskOption = None,
+    as_of: DayOption = None,
+    allow: Annotated[
+        str, typer.Option(help="The words that permit a target which is refused; the refusal names them.")
+    ] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Dataset folder to write; an unfinished probe is taken up."),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Probe anew where the folder holds a probe.")
+    ] = False,
+    format_: PrintOption = PrintFormat.text,
+) -> None:
+    """Find out what a disk is: its caps, latencies and how it counts I/Os, each with a 95 % interval.
+
+    Short fio runs, each of which is the one that is expected to tell most per second. The data of a block
+    device is overwritten; one that holds any is refused.
+    """
+    described = _setup(target, vm, disk or [], as_of)
+    size_bytes = stated_values.size("--size", size)
+    day = as_of or date.today().isoformat()
+    from azbenchlib.campaign import probing
+    from azbenchlib.campaign.documented import documented
+    from azbenchlib.probe.naming import names
+    from azbenchlib.probe.runs import candidates
+    from azbenchlib.probe.session import Probe
+    from azbenchlib.probe.to_json import document
+
+    asked = probing.ProbeRequest(
+        target=target,
+        directory=directory,
+        setup=described,
+        size_bytes=size_bytes,
+        seconds=seconds,
+        allow_unsafe=allow,
+    )
+    session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
+    folder = output or Path("datasets") / probing.dataset_name(target)
+    found = probing.probe(asked, folder, session, _tell, fresh)
+    named = names(found, documented(day), None, seconds)
+    if format_ is PrintFormat.json:
+        print_json({"dataset": str(folder), **document(session, found, named)})
+    else:
+        _print(session, found, named)
+    notes.print(f"Dataset: {folder}")
+
+
+def _tell(done: int, total: int, text: str) -> None:
+    """How far it is; on stderr, so that stdout is the result alone."""
+    notes.print(one_line(text))
+
+
+def _setup(target: str, vm: str | None, disks: Sequence[str], as_of: str | None) -> Setup | None:
+    if target != "lab":
+        if vm or disks:
+            raise InputError(f"target '{target}': --vm and --disk are for the target lab")
+        return None
+    return described_setup(None, vm, list(disks), as_of)
+
+
+def _print(session: Probe, found: Portrait, named: Sequence[Named]) -> None:
+    from azbenchlib.probe import text
+
+    console = Console(highlight=False)
+    numbers = {shown.run.name: str(i) for i, shown in enumerate(session.shown, 1)}
+    table = _table(("Property", "left"), ("Value", "right"), ("95 % interval", "left"), ("Runs", "left"))
+    for figure in found.figures:
+        value, between = text.told(figure)
+        runs = ", ".join(numbers[name] for name in figure.runs)
+        table.add_row(*map(Text, (text.label(figure.key), value, between, runs)))
+    console.print(table)
+    say("")
+    for sentence in text.sentences(found):
+        console.print(Text(sentence))
+    if named:
+        say("\nIt may be")
+    for one in named:
+        console.print(Text(f"  {text.sure(one.probability)} {text.name_of(one)}"))
+    say("\nNot learnt")
+    for what, minutes in text.unlearnt(found, session.spent_s):
+        cost = f" To learn it: about {minutes:.0f} min." if minutes and minutes >= 1 else ""
+        console.print(Text(f"  {what}{cost}"))
+    _print_runs(console, session)
+
+
+def _print_runs(console: Console, session: Probe) -> None:
+    from azbenchlib.probe import text
+
+    say("")
+    table = _table(("Run", "right"), ("Load", "left"), ("Showed", "right"), ("Nats expected", "right"))
+    for i, (shown, worth) in enumerate(zip(session.shown, session.worth, strict=True), 1):
+        table.add_row(*map(Text, text.run_line(i, shown, worth)))
+    console.print(table)
+
+
+def _table(*columns: tuple[str, str]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name, justify in columns:
+        table.add_column(name, justify="right" if justify == "right" else "left")
+    return table

@@ -1,0 +1,303 @@
+"""From what runs showed to the disks that explain it: Metropolis–Hastings chains, many side by side.
+
+Each setting is proposed in turn: anew from the belief, or near the values that single runs would imply if
+this setting alone decided them (an independence sampler; Tierney, Annals of Statistics 22, 1994), so that
+chains change freely between explanations. Between those, differences between chains are added (ter Braak,
+Statistics and Computing 16, 2006), along whatever direction the runs leave open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import brentq
+
+from azbenchlib.core.units import US_PER_S
+from azbenchlib.probe.forward import counted, median_us
+from azbenchlib.probe.hypotheses import (
+    BELIEFS,
+    IO_UNITS,
+    SMALLEST_BYTES,
+    Floats,
+    Hypotheses,
+    Ints,
+    Setting,
+    draw,
+    log_prior,
+)
+from azbenchlib.probe.likelihood import LN_2, ProbeEvidence
+
+CHAINS = 400
+SWEEPS = 6
+_ANEW = 0.3  # share of proposals from the belief
+_WIDTH = 0.006  # of the logarithm, around what a run implies
+_WIDE = 0.06  # ... and one proposal in five so far
+_WIDE_SHARE = 0.2
+_BETWEEN = 2  # sweeps after each bit of the last run
+_STILL_COUNT = 0.5  # share of the chains that agree with each bit of it
+_STRAYING = math.log(0.008)  # deviation above which chains may have lost the explanation
+_SPLITS = 3  # moves between one cap for both directions and one for each, in each sweep
+_JOINT = 3  # moves along differences after each sweep over the settings
+
+_WRITES = (Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
+_READS = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S)
+_CAPS = (*_WRITES, *_READS)
+_OTHER_WAY = dict(zip(_CAPS, (*_READS, *_WRITES), strict=True))
+
+
+class Sampler:
+    """Chains that follow the evidence.
+
+    Parameters
+    ----------
+    seed : int
+        Of all that is drawn: the same runs lead to the same result.
+    chains, sweeps : int
+        How many disks are held, and how often each is moved after a run.
+    """
+
+    def __init__(self, seed: int = 1, chains: int = CHAINS, sweeps: int = SWEEPS) -> None:
+        self._rng = np.random.default_rng(seed)
+        self._sweeps = sweeps
+        self.disks = draw(self._rng, chains)
+
+    def learn(self, evidence: ProbeEvidence) -> None:
+        """Move the chains until they stand for all that explains the evidence.
+
+        Where they are far from what was measured they may have lost the explanation: then new chains begin
+        with all of the evidence, and those that explain it better are kept.
+        """
+        last = np.zeros(len(evidence.shown))
+        last[-1] = 1.0
+        self.disks, fit = self._followed(self.disks, evidence, last)
+        if float(np.median(self.disks.logs[:, Setting.DEVIATION])) > _STRAYING:
+            anew = draw(self._rng, len(self.disks))
+            disks, other = self._followed(anew, evidence, np.ones_like(last))
+            if other > fit:
+                self.disks = disks
+
+    def _followed(self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats) -> tuple[Hypotheses, float]:
+        """Chains that came to stand for the evidence, of which some runs are new, and how well they fit it.
+
+        These are let in bit by bit, so that half of the chains agree with each bit; the others begin anew
+        where these are (sequential Monte Carlo; Del Moral, Doucet and Jasra, JRSS B 68, 2006).
+        """
+        power = 0.0
+        while power < 1:
+            told = evidence.log_likelihoods(disks) @ new
+            before, power = power, _next_power(told, power)
+            disks = disks[_resampled(self._rng, _weights((power - before) * told))]
+            moves = _Moves(self._rng, disks, evidence, 1 - new + power * new)
+            for _ in range(self._sweeps if power == 1 else _BETWEEN):
+                moves.sweep()
+            disks = moves.disks
+        return disks, moves.fit
+
+
+def _weights(logs: Floats) -> Floats:
+    weights: Floats = np.exp(logs - logs.max())
+    return weights / weights.sum()
+
+
+def _next_power(told: Floats, power: float) -> float:
+    """The power of the last run's likelihood with which half of the chains still count."""
+
+    def too_few(more: float) -> float:
+        weights = _weights(more * told)
+        return _STILL_COUNT * len(told) - float(1 / np.sum(weights**2))
+
+    left = 1 - power
+    if too_few(left) <= 0:
+        return 1.0
+    return power + float(brentq(too_few, 0.0, left, xtol=1e-12, rtol=1e-3))
+
+
+def _resampled(rng: np.random.Generator, weights: Floats) -> Ints:
+    """Places of chains, each as often as its weight says (systematic resampling)."""
+    n = len(weights)
+    found: Ints = np.searchsorted(np.cumsum(weights), (rng.random() + np.arange(n)) / n).clip(max=n - 1)
+    return found
+
+
+class _Moves:
+    """The moves over one evidence, of which each run counts with a power."""
+
+    def __init__(
+        self, rng: np.random.Generator, disks: Hypotheses, evidence: ProbeEvidence, powers: Floats
+    ) -> None:
+        self._rng, self.disks, self._evidence, self._powers = rng, disks.copy(), evidence, powers
+        self._now = self._log_posterior(self.disks)
+
+    @property
+    def fit(self) -> float:
+        """Mean logarithm of the posterior."""
+        return float(self._now.mean())
+
+    def sweep(self) -> None:
+        """Every setting once, caps also together, then all together along differences."""
+        for setting in Setting:
+            self._anew([setting])
+        self._anew(_READS)
+        self._anew(_WRITES, pools=True)
+        self._anew(_CAPS, pools=True)
+        for _ in range(_SPLITS):
+            self._split()
+        self._doubled()
+        self._units()
+        for _ in range(_JOINT):
+            self._along()
+
+    def _log_posterior(self, disks: Hypotheses) -> Floats:
+        told: Floats = self._evidence.log_likelihoods(disks) @ self._powers
+        return log_prior(disks) + told
+
+    def _accept(self, proposed: Hypotheses, log_ratio: Floats) -> None:
+        """Take what is proposed with the probability that keeps the posterior; `log_ratio` of proposals."""
+        then = self._log_posterior(proposed)
+        with np.errstate(invalid="ignore"):
+            taken = np.log(self._rng.random(len(proposed))) < then - self._now + log_ratio
+        self.disks.put(proposed, taken)
+        self._now = np.where(taken, then, self._now)
+
+    def _anew(self, settings: Sequence[Setting], pools: bool = False) -> None:
+        """Propose some settings at once; what runs imply of one may depend on those before it.
+
+        `pools`: also whether writes have the caps of reads, and whether they use them up.
+        """
+        proposed, disks = self.disks.copy(), self.disks
+        n = len(disks)
+        if pools:
+            proposed.same, proposed.apart = self._rng.random(n) < 0.5, self._rng.random(n) < 0.5
+        ratio = np.zeros(n)
+        for i, setting in enumerate(settings):
+            given = _OTHER_WAY.get(setting) not in settings[i:]
+            after, before = (self._implied(some, setting, given) for some in (proposed, disks))
+            proposed.logs[:, setting] = self._near(setting, after)
+            ratio += self._log_near(setting, before, disks.logs[:, setting])
+            ratio -= self._log_near(setting, after, proposed.logs[:, setting])
+        self._accept(proposed, ratio)
+
+    def _split(self) -> None:
+        """One cap of both directions becomes that of one of them and the other's is drawn anew, or back.
+
+        All values of a cap are as likely before any run, so that what is drawn and what is dropped cancel.
+        """
+        proposed, n = self.disks.copy(), len(self.disks)
+        proposed.same = ~self.disks.same
+        for read, write in zip(_READS, _WRITES, strict=True):
+            values, anew = self.disks.logs[:, read], BELIEFS[read].draw(self._rng, (n,))
+            of_writes = self._rng.random(n) < 0.5
+            kept = np.where(self.disks.same | ~of_writes, values, self.disks.logs[:, write])
+            turned = of_writes & ~proposed.same
+            proposed.logs[:, read] = np.where(turned, anew, kept)
+            proposed.logs[:, write] = np.where(turned, kept, anew)
+        self._accept(proposed, np.zeros(n))
+
+    def _doubled(self) -> None:
+        """The other way of sharing caps, with some caps such that runs of half reads do as before."""
+        proposed = self.disks.copy()
+        proposed.apart = ~self.disks.apart
+        chosen = self._rng.random((len(proposed), len(_CAPS))) < 0.5
+        proposed.logs[:, _CAPS] += np.where(chosen, np.where(proposed.apart, -LN_2, LN_2)[:, None], 0.0)
+        self._accept(proposed, np.zeros(len(proposed)))
+
+    def _units(self) -> None:
+        """Another unit; the caps of IOPS as they were, or so that one of the runs is explained as before."""
+        n = len(self.disks)
+        proposed = self.disks.copy()
+        proposed.unit = self._rng.integers(0, len(IO_UNITS), n)
+        self._accept(proposed, np.zeros(n))
+        proposed = self.disks.copy()
+        proposed.unit = self._rng.integers(0, len(IO_UNITS), n)
+        run = self._rng.integers(0, len(self._evidence.shown), n)
+        rows = np.arange(n)
+        factor = counted(proposed, self._evidence.loads)[rows, run]
+        factor = factor / counted(self.disks, self._evidence.loads)[rows, run]
+        # each is reached back from the other by the same choice of unit and run: the ratio is 1
+        for setting in (Setting.READ_IOPS, Setting.WRITE_IOPS):
+            proposed.logs[:, setting] += np.where(self._rng.random(n) < 0.7, np.log(factor), 0.0)
+        self._accept(proposed, np.zeros(n))
+
+    def _along(self) -> None:
+        """A step along the difference of two other chains, in all settings or in some of them."""
+        n, proposed = len(self.disks), self.disks.copy()
+        first, second = self._rng.integers(0, n, (2, n))
+        moved = self._rng.random((n, len(BELIEFS))) < self._rng.choice((0.25, 1.0))
+        size = self._rng.choice((0.3, 0.6, 1.0), (n, 1))
+        step = size * (self.disks.logs[first] - self.disks.logs[second])
+        proposed.logs += np.where(moved, step + self._rng.normal(0, 1e-4, step.shape), 0.0)
+        self._accept(proposed, np.zeros(n))
+
+    def _implied(self, disks: Hypotheses, setting: Setting, given: bool) -> Floats:
+        """Logarithms of a setting that each run would imply, were it decided by it alone; NaN: none, (n, m).
+
+        They depend on other settings of each disk, never on the one that is proposed; `given`: also on the
+        same cap of the other direction.
+        """
+        shown, loads = self._evidence, self._evidence.loads
+        write = setting.name.startswith("WRITE")
+        share = 1 - loads.read_share if write else loads.read_share
+        iops = np.where(share > 0, shown.iops, np.nan)[None, :]
+        asked = np.isfinite(loads.rate_iops)[None, :]
+        mean_us = np.where(asked, np.nan, loads.depth[None, :] * US_PER_S / iops)
+        p50_us = np.exp(shown.log_write_p50 if write else shown.log_read_p50)[None, :]
+        more = np.maximum(0.0, loads.bs_bytes - SMALLEST_BYTES)[None, :]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            match setting:
+                case Setting.READ_IOPS | Setting.WRITE_IOPS:
+                    whole = self._of_mix(disks, setting, share, iops * counted(disks, loads), given)
+                case Setting.READ_BYTES_PER_S | Setting.WRITE_BYTES_PER_S:
+                    rate = iops * loads.bs_bytes[None, :] + np.zeros((len(disks), 1))
+                    whole = self._of_mix(disks, setting, share, rate, given)
+                case Setting.READ_LAT_US | Setting.WRITE_LAT_US:
+                    stream = disks.values(Setting.WRITE_STREAM if write else Setting.READ_STREAM)
+                    whole = np.log(p50_us - more / stream[:, None] * US_PER_S)
+                case Setting.READ_STREAM | Setting.WRITE_STREAM:
+                    small = disks.values(Setting.WRITE_LAT_US if write else Setting.READ_LAT_US)
+                    whole = np.log(more * US_PER_S / (p50_us - small[:, None]))
+                case Setting.READ_SKEW | Setting.WRITE_SKEW:
+                    whole = np.log(mean_us) - np.log(median_us(disks, write, loads.bs_bytes))
+                case _:
+                    whole = np.full((len(disks), len(shown.iops)), np.nan)
+        return np.where(np.isfinite(whole), whole, np.nan)
+
+    def _of_mix(
+        self, disks: Hypotheses, setting: Setting, share: Floats, rate: Floats, given: bool
+    ) -> Floats:
+        """Logarithm of the cap of one direction, where runs, some of them mixed, are at that rate."""
+        other = disks.values(_OTHER_WAY[setting])[:, None] if given else np.nan
+        own = share[None, :] / (1 / rate - (1 - share)[None, :] / other)
+        shared = np.where(disks.same[:, None] | (share == 1.0)[None, :] | np.isnan(own), rate, own)
+        mixed = (share > 0) & (share < 1)
+        apart = disks.apart[:, None] & mixed[None, :]
+        return np.log(np.where(apart, rate * share[None, :], shared))
+
+    def _near(self, setting: Setting, centres: Floats) -> Floats:
+        """A proposal for each disk: near one of its centres, or anew."""
+        n = len(centres)
+        anew = BELIEFS[setting].draw(self._rng, (n,))
+        if not centres.shape[1]:
+            return anew
+        chosen = centres[np.arange(n), self._rng.integers(0, centres.shape[1], n)]
+        width = np.where(self._rng.random(n) < _WIDE_SHARE, _WIDE, _WIDTH)
+        near = chosen + width * self._rng.normal(size=n)
+        return np.where((self._rng.random(n) < _ANEW) | np.isnan(near), anew, near)
+
+    def _log_near(self, setting: Setting, centres: Floats, values: Floats) -> Floats:
+        """Logarithm of the density of such a proposal."""
+        belief = np.exp(BELIEFS[setting].log_density(values))
+        if not centres.shape[1]:
+            return np.log(belief)
+        known = ~np.isnan(centres)
+        z = np.where(known, values[:, None] - centres, np.inf)
+        each = (1 - _WIDE_SHARE) * _normal(z, _WIDTH) + _WIDE_SHARE * _normal(z, _WIDE)
+        share = known.mean(axis=1)
+        near = each.sum(axis=1) / centres.shape[1]
+        return np.log((_ANEW + (1 - _ANEW) * (1 - share)) * belief + (1 - _ANEW) * near + 1e-300)
+
+
+def _normal(z: Floats, spread: float) -> Floats:
+    density: Floats = np.exp(-0.5 * (z / spread) ** 2) / (spread * math.sqrt(2 * math.pi))
+    return density

@@ -1,0 +1,86 @@
+"""How likely what runs showed is, if the disk is of given settings: densities of log rate and log latency."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from azbenchlib.core.units import US_PER_S
+from azbenchlib.probe.forward import Loads, Predicted, predict
+from azbenchlib.probe.hypotheses import Floats, Hypotheses, Setting
+from azbenchlib.probe.runs import Shown
+
+# fio's figure of a run can be wrong by what was outstanding at its end; half of it, as one standard error.
+END_SHARE = 0.25
+# Where the queue just reaches the cap, a random latency leaves some of it unused: up to some percent within
+# a range of 15 % around that point. Engine of the lab, log-normal latencies; our choice.
+KNEE, KNEE_WIDTH = 0.05, 0.2
+UNHELD_BELOW = 0.75  # of the cap: then the median is that of the unloaded latency
+LN_2 = math.log(2)
+P50_ERROR = 0.01  # of a median: fio's bins are 1/64 wide and prints their middle
+
+
+class ProbeEvidence:
+    """All that runs showed, as arrays.
+
+    Parameters
+    ----------
+    shown : sequence of Shown
+        At least one.
+    """
+
+    def __init__(self, shown: Sequence[Shown]) -> None:
+        self.shown = tuple(shown)
+        runs = [replace(one.run, seconds=one.seconds or one.run.seconds) for one in shown]
+        self.loads = Loads.of(runs)
+        self.iops = np.array([one.iops for one in shown])
+        self.log_iops = np.log(self.iops)
+        self.own_error = np.array([one.error for one in shown])
+        self.log_read_p50 = np.log(np.array([one.read_p50_us or np.nan for one in shown]))
+        self.log_write_p50 = np.log(np.array([one.write_p50_us or np.nan for one in shown]))
+
+    def predict(self, disks: Hypotheses) -> Predicted:
+        """What each of some disks would have shown."""
+        return predict(disks, self.loads)
+
+    def log_likelihoods(self, disks: Hypotheses) -> Floats:
+        """Of each run, if it is each of some disks, shape (n, m)."""
+        found = self.predict(disks)
+        deviation = np.exp(disks.logs[:, Setting.DEVIATION])[:, None]
+        variance = rate_variance(self.loads, found, deviation) + self.own_error[None, :] ** 2
+        z2 = (self.log_iops[None, :] - np.log(found.iops)) ** 2 / variance
+        rates: Floats = -0.5 * (z2 + np.log(2 * math.pi * variance))
+        reads = self._medians(self.log_read_p50, found.read_p50_us, found, deviation)
+        return rates + reads + self._medians(self.log_write_p50, found.write_p50_us, found, deviation)
+
+    def _medians(self, measured: Floats, unloaded_us: Floats, found: Predicted, deviation: Floats) -> Floats:
+        """Logarithm of the density of medians in one direction, shape (n, m); 0 where there is none."""
+        none = np.isnan(measured)[None, :]
+        log_p50 = np.where(none, 0.0, measured[None, :])
+        free = np.log(unloaded_us)
+        variance = P50_ERROR**2 + deviation**2
+        unheld = -0.5 * ((log_p50 - free) ** 2 / variance + np.log(2 * math.pi * variance))
+        # anywhere between what the disk alone takes and somewhat more than the mean
+        most = np.log(self.loads.depth[None, :] * US_PER_S / found.iops) + 0.1
+        width = np.maximum(most - free, 0.3)
+        outside = np.maximum(0, free - log_p50) + np.maximum(0, log_p50 - free - width)
+        held = -np.log(width) - 0.5 * (outside / 0.05) ** 2
+        either = np.where(found.unheld < UNHELD_BELOW * found.cap, unheld, np.logaddexp(unheld, held) - LN_2)
+        return np.where(none, 0.0, either)
+
+
+def rate_variance(loads: Loads, found: Predicted, deviation: Floats) -> Floats:
+    """Variance of the logarithm of a rate, shape (n, m).
+
+    Of what strays from the model, the I/Os outstanding at the end, whole I/Os, and the knee.
+    """
+    ios = found.iops * loads.seconds[None, :]
+    end = END_SHARE * loads.depth[None, :] / ios
+    distance = np.log(found.unheld / found.cap) / KNEE_WIDTH
+    knee = KNEE * np.exp(-0.5 * distance**2)
+    skew_noise = np.where(found.unheld < found.cap, 0.5 / np.sqrt(ios), 0.0)
+    variance: Floats = deviation**2 + end**2 + knee**2 + 1 / (12 * ios**2) + skew_noise**2
+    return variance

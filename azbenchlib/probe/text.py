@@ -1,0 +1,168 @@
+"""A portrait in words: what is known, what is not and what it would cost, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from azbenchlib.core.units import (
+    KIB,
+    S_PER_MIN,
+    format_count,
+    format_depth,
+    format_mbps,
+    format_size,
+    format_us,
+)
+from azbenchlib.model.credits import BURST_S
+from azbenchlib.probe.choice import Worth
+from azbenchlib.probe.naming import Named
+from azbenchlib.probe.portrait import HARDLY, SURE, DiskFigure, Knowledge, Portrait
+from azbenchlib.probe.runs import Shown
+
+WAYS = {"read": "Reads", "write": "Writes"}
+
+
+def label(key: str) -> str:
+    """A figure's name for people."""
+    way, _, what = key.partition("_")
+    if what.startswith("p50_us_"):
+        size = int(what.removeprefix("p50_us_").removesuffix("k")) * KIB
+        return f"{WAYS[way]} of {format_size(size)}, unloaded p50"
+    names = {
+        "iops": "IOPS cap",
+        "bytes_per_s": "MB/s cap",
+        "depth_of_95_pct": "queue depth for 95 % of IOPS",
+    }
+    return f"{WAYS[way]}, {names[what]}"
+
+
+def amount(key: str, value: float) -> str:
+    """A value of a figure with its unit."""
+    if "_us_" in key:
+        return format_us(value)
+    if key.endswith("bytes_per_s"):
+        return f"{format_mbps(value)} MB/s"
+    if key.endswith("iops"):
+        return f"{format_count(round(value))} IOPS"
+    return format_depth(value)
+
+
+def told(figure: DiskFigure) -> tuple[str, str]:
+    """Value and 95 % interval in words."""
+    if figure.state is Knowledge.ABOVE:
+        return f"no cap up to {amount(figure.key, figure.low)}", ""
+    if figure.value is None:
+        return "open", ""
+    between = f"{amount(figure.key, figure.low)} to {amount(figure.key, figure.high)}"
+    about = "" if figure.state is Knowledge.KNOWN else "about "
+    return f"{about}{amount(figure.key, figure.value)}", between
+
+
+def sentences(portrait: Portrait) -> Iterator[str]:
+    """What is not a number: how caps are shared, how I/Os are counted, what is doubtful."""
+    if portrait.buffered:
+        yield (
+            "These are figures of memory, not of a disk: the directory lies in memory, or its file system "
+            "refuses direct I/O, so that the page cache answered. Probe another directory, or the device."
+        )
+    if portrait.steady:
+        yield _sharing(portrait)
+        yield _counting(portrait)
+    else:
+        yield (
+            f"Rates stray by {portrait.deviation.value or 0:.0%} from what explains them best: this machine "
+            "or the disk was busy, or the disk is none of steady caps and latencies. The intervals are "
+            "wide for it, and neither how caps are shared nor how large I/Os are counted can be told; "
+            "probe again when nothing else runs."
+        )
+    if portrait.contradictions:
+        yield (
+            f"Nothing that explains the other runs explains {_runs(portrait.contradictions)} (contradiction)."
+        )
+
+
+def _runs(names: Sequence[str]) -> str:
+    return f"the run {names[0]}" if len(names) == 1 else f"the runs {', '.join(names)}"
+
+
+def _sharing(portrait: Portrait) -> str:
+    if portrait.apart >= SURE:
+        own = "Reads and writes have caps each for themselves"
+        return f"{own}, of the same height." if portrait.same >= SURE else f"{own}."
+    if portrait.apart <= HARDLY:
+        if portrait.same >= SURE:
+            return "Reads and writes share one cap of IOPS and one cap of MB/s."
+        if portrait.same <= HARDLY:
+            return "Reads and writes have caps of their own, and each uses up a part of the other's."
+        return "Reads and writes share their caps; whether these are the same for both is open."
+    return "Whether reads use up what writes may do is open."
+
+
+def _counting(portrait: Portrait) -> str:
+    unit = portrait.unit_bytes
+    if unit is not None and math.isfinite(unit):
+        return f"An I/O counts as one up to {format_size(unit)}, and as several above that."
+    if unit is not None:
+        return "An I/O of any size counts as one."
+    least = portrait.largest_single_bytes
+    if all(probability > 0 for probability in portrait.units.values()):
+        return "Whether a large I/O counts as several is open."
+    return (
+        f"An I/O counts as one up to at least {format_size(least)}; above that, the cap of MB/s binds before "
+        "it could be seen."
+    )
+
+
+def unlearnt(portrait: Portrait, spent_s: float) -> Iterator[tuple[str, float | None]]:
+    """What is not known, in a sentence each, and the minutes that it would take; None: no run would tell."""
+    open_ = "; ".join(label(figure.key) for figure in portrait.open_figures)
+    if open_:
+        minutes = _more_minutes(portrait.next_run, len(portrait.open_figures))
+        yield f"Not known well enough: {open_}.", minutes
+    above = [figure for figure in portrait.figures if figure.state is Knowledge.ABOVE]
+    if above:
+        named = "; ".join(label(figure.key) for figure in above)
+        yield f"No cap found: {named}. Something else binds before it, at every queue depth tried.", None
+    yield (
+        f"Whether the caps are those of a burst that ends: the runs took {spent_s / S_PER_MIN:.1f} min, and "
+        "Azure's full credits last 30 min at the largest burst.",
+        BURST_S / S_PER_MIN,
+    )
+    yield "Whether a cache answers repeated reads: all runs went to random places of the data.", None
+
+
+def _more_minutes(next_run: Worth | None, count: int) -> float | None:
+    return None if next_run is None else count * next_run.run.costs_s / S_PER_MIN
+
+
+def name_of(named: Named) -> str:
+    """What a documented disk is called for people."""
+    limits = named.limits
+    if limits is None:
+        return "nothing that is documented"
+    caps = f"{format_count(limits.iops)} IOPS, {format_mbps(limits.bytes_per_s)} MB/s"
+    match limits.kind:
+        case "burst":
+            return f"{limits.name} while it bursts ({caps})"
+        case "provisioned":
+            return f"{limits.name}, provisioned so"
+        case "vm":
+            more = f" and {limits.also} more sizes" if limits.also else ""
+            return f"the uncached limits of {limits.name}{more} ({caps})"
+    return f"{limits.name} ({caps})"
+
+
+def run_line(number: int, shown: Shown, worth: Worth) -> tuple[str, str, str, str]:
+    """A run in the order in which it was chosen: number, what, what it showed, and what it was worth."""
+    return (
+        str(number),
+        shown.run.title,
+        f"{format_count(round(shown.iops))} IOPS",
+        f"{worth.nats:.1f}",
+    )
+
+
+def sure(probability: float) -> str:
+    """A probability for people; never rounded to certainty."""
+    return f"{min(probability, 0.99):4.0%}" if probability < 0.995 else ">99%"

@@ -1,0 +1,75 @@
+"""A portrait as plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from azbenchlib.probe.naming import Named
+from azbenchlib.probe.portrait import DiskFigure, Portrait
+from azbenchlib.probe.session import Probe
+from azbenchlib.probe.text import label, sentences, unlearnt
+
+
+def document(session: Probe, portrait: Portrait, named: Sequence[Named]) -> dict[str, Any]:
+    """All that is known after a probe, and how it came to be known."""
+    return {
+        "figures": [_figure(figure) for figure in portrait.figures],
+        "io_unit": [
+            {"bytes": size if math.isfinite(size) else None, "probability": probability}
+            for size, probability in portrait.units.items()
+        ],
+        "counts_as_one_up_to_bytes": _finite(portrait.largest_single_bytes),
+        "same_caps_probability": portrait.same,
+        "separate_caps_probability": portrait.apart,
+        "deviation": portrait.deviation.value,
+        "steady": portrait.steady,
+        "buffered": portrait.buffered,
+        "contradictions": list(portrait.contradictions),
+        "sentences": list(sentences(portrait)),
+        "not_learnt": [
+            {"what": what, "minutes": minutes} for what, minutes in unlearnt(portrait, session.spent_s)
+        ],
+        "names": [_named(one) for one in named],
+        "runs": [
+            {
+                "run": shown.run.name,
+                "iops": shown.iops,
+                "read_p50_us": shown.read_p50_us,
+                "write_p50_us": shown.write_p50_us,
+                "seconds": shown.seconds or shown.run.seconds,
+                "nats": worth.nats,
+            }
+            for shown, worth in zip(session.shown, session.worth, strict=True)
+        ],
+    }
+
+
+def _figure(figure: DiskFigure) -> dict[str, Any]:
+    return {
+        "key": figure.key,
+        "label": label(figure.key),
+        "state": str(figure.state),
+        "value": figure.value,
+        "low": _finite(figure.low),
+        "high": _finite(figure.high),
+        "runs": list(figure.runs),
+    }
+
+
+def _named(named: Named) -> dict[str, Any]:
+    limits = named.limits
+    told = {
+        "probability": named.probability,
+        "measured_per_documented_iops": named.iops_ratio,
+        "measured_per_documented_bytes_per_s": named.bytes_ratio,
+    }
+    if limits is None:
+        return {"name": None, "kind": None, "iops": None, "bytes_per_s": None, **told}
+    caps = {"iops": limits.iops, "bytes_per_s": limits.bytes_per_s}
+    return {"name": limits.name, "kind": limits.kind, **caps, **told}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

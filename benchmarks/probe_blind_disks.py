@@ -1,0 +1,224 @@
+"""Blind disks: emulated ones of random hidden settings, which a probe must find out.
+
+.venv/bin/python benchmarks/probe_blind_disks.py [DISKS] [SEED]
+
+The emulator (:mod:`azbenchlib.lab.engine`) lets single I/Os through token buckets, one by one, in emulated
+time; it shares nothing with the probe's own model but the hidden settings. Ranges are wider than Azure's.
+Prints how far what was found is from what was hidden, and how often the 95 % intervals hold it.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+import numpy as np
+
+from azbenchlib.core.units import KIB, MB, US_PER_S
+from azbenchlib.lab.engine import latency
+from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
+from azbenchlib.lab.engine.virtual_machine import READ, WRITE, Machine, Options
+from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.model.unloaded_latency import quantile_us
+from azbenchlib.probe.portrait import CAP_WIDTH, LATENCY_WIDTH, Knowledge, Portrait
+from azbenchlib.probe.runs import ProbeRun, Shown
+from azbenchlib.probe.session import Probe
+
+NAME = "data"
+UNITS_BYTES = (16 * KIB, 64 * KIB, 256 * KIB, None)
+MOST_IOS = 15_000  # of a run: enough for a rate within 0.1 % and a median within 1 %
+SETTLES = 0.2  # share of a run that is left out: what a pause had saved up passes at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlindDisk(Disk):
+    """A disk that counts I/Os in a unit of its own."""
+
+    unit_bytes: int | None = None
+
+    @property
+    def io_unit_bytes(self) -> int | None:
+        return self.unit_bytes
+
+
+@dataclass(kw_only=True)
+class Blind:
+    """An emulated disk and what is hidden of it."""
+
+    cap: Cap
+    unit_bytes: int | None
+    table: str
+    emulated_s: float = 0.0
+    _machine: Machine = field(init=False)
+    _now: float = field(default=0.0, init=False)
+    _seeds: Iterator[int] = field(default_factory=lambda: count(1), init=False)
+
+    def __post_init__(self) -> None:
+        disk = BlindDisk(name=NAME, cap=self.cap, unit_bytes=self.unit_bytes)
+        self._machine = Machine(Setup(VM(), (disk,)), Options(latency={NAME: self.table}))
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator) -> Blind:
+        iops = float(np.exp(rng.uniform(math.log(100), math.log(20_000))))
+        rate = float(np.clip(iops * np.exp(rng.uniform(math.log(12), math.log(500))) * KIB, 3 * MB, 4e9))
+        own = rng.random() < 0.4
+        tables = [name for name in latency.names() if name != latency.NONE]
+        return cls(
+            cap=Cap(
+                iops=iops,
+                bytes_per_s=rate,
+                write_iops=iops * float(rng.uniform(0.3, 1.3)) if own else None,
+                write_bytes_per_s=rate * float(rng.uniform(0.3, 1.3)) if own else None,
+            ),
+            unit_bytes=UNITS_BYTES[int(rng.integers(len(UNITS_BYTES)))],
+            table=tables[int(rng.integers(len(tables)))],
+        )
+
+    def true(self, key: str) -> float | None:
+        """What a figure of a portrait should be; None: another figure."""
+        way, _, what = key.partition("_")
+        if what in ("iops", "bytes_per_s"):
+            return self.cap.limit(what, write=way == "write")
+        if what == "p50_us_4k":
+            return quantile_us(self.table, way == "write", 50.0)
+        return None
+
+    def measure(self, run: ProbeRun) -> Shown:
+        """A run, in emulated time; short where it has I/Os enough."""
+        self._now += 1.0
+        return self._paced(run) if run.rate_iops else self._driven(run)
+
+    def _driven(self, run: ProbeRun) -> Shown:
+        job = SimulatedJob(
+            volume=NAME, queue_depth=run.depth, bs_bytes=run.bs_bytes, read_share=run.read_share
+        )
+        trial = simulate(self._machine, job, 0.2, start=self._now, seed=next(self._seeds))
+        self._now += 0.2 + self._drained(run)
+        per_s = max(len(trial) / 0.2, run.depth, 1)
+        seconds = min(run.seconds, max(2.0, MOST_IOS / per_s))
+        ios = simulate(self._machine, job, seconds, start=self._now, seed=next(self._seeds))
+        self._now += seconds + self._drained(run)
+        self.emulated_s += seconds
+        settled = ios[ios["t_s"] > SETTLES * seconds]
+        medians = settled.groupby("ddir")["lat_us"].median()
+        length = (1 - SETTLES) * seconds
+        return Shown(
+            run=run,
+            iops=len(settled) / length,
+            read_p50_us=medians.get("read"),
+            write_p50_us=medians.get("write"),
+            seconds=length,
+        )
+
+    def _drained(self, run: ProbeRun) -> float:
+        """Seconds after which nothing is outstanding: the longest that all of a queue may take."""
+        slowest = min(value for value in (self.cap.iops, self.cap.write_iops) if value)
+        rate = min(value for value in (self.cap.bytes_per_s, self.cap.write_bytes_per_s) if value)
+        counted = math.ceil(run.bs_bytes / self.unit_bytes) if self.unit_bytes else 1
+        return 1.0 + run.depth * max(counted / slowest, run.bs_bytes / rate)
+
+    def _paced(self, run: ProbeRun) -> Shown:
+        took: dict[int, list[float]] = {READ: [], WRITE: []}
+        rng = np.random.default_rng(next(self._seeds))
+        for _ in range(int(min(run.seconds * run.rate_iops, 4_000))):
+            self._now += 1 / run.rate_iops
+            op = READ if rng.random() < run.read_share else WRITE
+            begun = self._now
+            self._machine.submit(
+                NAME, op, 0, run.bs_bytes, begun, lambda due, op=op, begun=begun: took[op].append(due - begun)
+            )
+        self._machine.advance(self._now + 10)
+        self._now += 10
+        medians = {op: float(np.median(times)) * US_PER_S if times else None for op, times in took.items()}
+        return Shown(run=run, iops=run.rate_iops, read_p50_us=medians[READ], write_p50_us=medians[WRITE])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a figure of one disk came out."""
+
+    key: str
+    state: Knowledge
+    error: float
+    held: bool
+
+
+def outcomes(blind: Blind, found: Portrait) -> list[Outcome]:
+    """Each figure of which the truth is known."""
+    told = []
+    for figure in found.figures:
+        true = blind.true(figure.key)
+        if true is None:
+            continue
+        error = abs((figure.value or figure.low) / true - 1)
+        told.append(
+            Outcome(
+                key=figure.key,
+                state=figure.state,
+                error=error,
+                # what was reached may be above a cap by the rate's own error
+                held=figure.low <= true * 1.005
+                if figure.value is None
+                else figure.low <= true <= figure.high,
+            )
+        )
+    return told
+
+
+def probed(blind: Blind, seed: int) -> tuple[Probe, Portrait]:
+    """A disk probed to the end."""
+    session = Probe(seed=seed)
+    while chosen := session.next():
+        session.tell(blind.measure(chosen.run))
+    return session, session.portrait()
+
+
+def summary(all_: Iterable[Outcome]) -> Iterator[str]:
+    """A line a figure."""
+    by_key: dict[str, list[Outcome]] = {}
+    for one in all_:
+        by_key.setdefault(one.key, []).append(one)
+    for key, ones in by_key.items():
+        wanted = LATENCY_WIDTH if "p50" in key else CAP_WIDTH
+        known = [one for one in ones if one.state is Knowledge.KNOWN]
+        within, held = sum(one.error <= wanted for one in known), sum(one.held for one in known)
+        above = [one for one in ones if one.state is Knowledge.ABOVE]
+        yield (
+            f"{key:18} known {len(known):4} (within {wanted:.0%}: {within}; interval holds: {held}), "
+            f"above {len(above)} (true: {sum(one.held for one in above)}), "
+            f"open {len(ones) - len(known) - len(above)}"
+        )
+
+
+def main(disks: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found: list[Outcome] = []
+    runs: list[int] = []
+    units = wrong_units = 0
+    for number in range(disks):
+        blind = Blind.drawn(rng)
+        session, portrait = probed(blind, seed + number)
+        found += outcomes(blind, portrait)
+        runs.append(len(session.shown))
+        units += portrait.unit_bytes is not None
+        true = float(blind.unit_bytes or math.inf)
+        wrong_units += portrait.units[true] < 0.01
+        if any(
+            one.state is Knowledge.KNOWN and one.error > LATENCY_WIDTH for one in outcomes(blind, portrait)
+        ):
+            print(f"disk {number}: {blind.cap}, {blind.unit_bytes}, {blind.table}", flush=True)
+    print(f"{disks} disks, seed {seed}: {np.mean(runs):.1f} runs on average, {max(runs)} at most")
+    print(f"unit known: {units}, ruled out although it is right: {wrong_units}")
+    for line in summary(found):
+        print(line)
+
+
+if __name__ == "__main__":
+    main(
+        int(sys.argv[1]) if len(sys.argv) > 1 else 100,
+        int(sys.argv[2]) if len(sys.argv) > 2 else secrets.randbits(32),
+    )

@@ -1,0 +1,144 @@
+"""Thousands of simulated disks: how far a probe is from the truth, and in how many runs.
+
+.venv/bin/python benchmarks/probe_simulation.py [DISKS] [FIRST]
+
+Disks are drawn from ranges wider than Azure's and answer by the probe's own model with noise, so this tests
+the inference and the choice of runs, not the model (`probe_blind_disks.py` does). A fixed design makes the
+same kinds of runs in an order that does not depend on what they show, until no more figures are open.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from probe_blind_disks import Outcome, summary
+
+from azbenchlib.core.units import KIB, MB, US_PER_S
+from azbenchlib.probe.hypotheses import SMALLEST_BYTES, Hypotheses, Setting, draw
+from azbenchlib.probe.portrait import Knowledge, Portrait
+from azbenchlib.probe.runs import PROBED_SIZES, ProbeRun
+from azbenchlib.probe.session import Probe
+from azbenchlib.probe.simulate import SimulatedDisk
+
+FIXED_LIMIT = 40  # runs of the fixed design at most
+FIXED_DEPTHS = (256, 1, 32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What came of one disk."""
+
+    seed: int
+    runs: int
+    fixed_runs: int
+    outcomes: tuple[Outcome, ...]
+    unit_known: bool
+    unit_wrong: bool
+
+
+def hidden(rng: np.random.Generator) -> Hypotheses:
+    """A disk: 100 to 400,000 IOPS, 3 MB/s to 10 GB/s, 60 µs to 8 ms."""
+    disk = draw(rng, 1)
+    iops, ratio = np.exp(rng.uniform(np.log([100, 10 * KIB]), np.log([400_000, 600 * KIB])))
+    rate, first = np.clip(iops * ratio, 3 * MB, 10_000 * MB), np.exp(rng.uniform(np.log(60), np.log(8_000)))
+    stream = np.exp(rng.uniform(np.log(100 * MB), np.log(20_000 * MB)))
+    values = {
+        Setting.READ_IOPS: iops,
+        Setting.WRITE_IOPS: iops * np.exp(rng.uniform(-1.5, 0.5)),
+        Setting.READ_BYTES_PER_S: rate,
+        Setting.WRITE_BYTES_PER_S: rate * np.exp(rng.uniform(-1.5, 0.5)),
+        Setting.READ_LAT_US: first,
+        Setting.WRITE_LAT_US: first * np.exp(rng.uniform(-1, 0.7)),
+        Setting.READ_STREAM: stream,
+        Setting.WRITE_STREAM: stream * np.exp(rng.uniform(-0.5, 0.5)),
+        Setting.READ_SKEW: np.exp(rng.uniform(0, 0.3)),
+        Setting.WRITE_SKEW: np.exp(rng.uniform(0, 0.3)),
+        Setting.DEVIATION: 0.0015 * np.exp(rng.normal(0, 0.5)),
+    }
+    for setting, value in values.items():
+        disk.logs[0, setting] = np.log(value)
+    return disk
+
+
+def fixed_design() -> list[ProbeRun]:
+    """Both directions and their mix, at every block size, at a few queue depths."""
+    return [
+        ProbeRun(read_share=share, bs_bytes=size, depth=depth)
+        for depth in FIXED_DEPTHS
+        for size in (PROBED_SIZES[0], PROBED_SIZES[-1], *PROBED_SIZES[1:-1])
+        for share in (1.0, 0.0, 0.5)
+    ]
+
+
+def true(disk: Hypotheses, key: str) -> float | None:
+    way, _, what = key.partition("_")
+    if what in ("iops", "bytes_per_s"):
+        return float(disk.values(Setting[key.upper()])[0])
+    if what.startswith("p50_us_"):
+        more = int(what.removeprefix("p50_us_").removesuffix("k")) * KIB - SMALLEST_BYTES
+        stream = disk.values(Setting[f"{way.upper()}_STREAM"])[0]
+        return float(disk.values(Setting[f"{way.upper()}_LAT_US"])[0] + more / stream * US_PER_S)
+    return None
+
+
+def outcomes(disk: Hypotheses, found: Portrait) -> tuple[Outcome, ...]:
+    told = []
+    for figure in found.figures:
+        if (right := true(disk, figure.key)) is not None:
+            held = figure.low <= right * (1.01 if figure.value is None else 1) and right <= figure.high
+            error = abs((figure.value or figure.low) / right - 1)
+            told.append(Outcome(key=figure.key, state=figure.state, error=error, held=held))
+    return tuple(told)
+
+
+def probed(seed: int) -> Result:
+    disk = hidden(np.random.default_rng(seed))
+    answers = SimulatedDisk(disk, seed)
+    session = Probe(seed=seed)
+    while chosen := session.next():
+        session.tell(answers.measure(chosen.run))
+    found = session.portrait()
+    unit = float(disk.unit_bytes()[0])
+    return Result(
+        seed=seed,
+        runs=len(session.shown),
+        fixed_runs=fixed_runs(disk, seed, len(found.open_figures)),
+        outcomes=outcomes(disk, found),
+        unit_known=found.unit_bytes is not None,
+        unit_wrong=found.unit_bytes not in (None, unit) or found.largest_single_bytes > unit,
+    )
+
+
+def fixed_runs(disk: Hypotheses, seed: int, open_: int) -> int:
+    """Runs of the fixed design until no more figures are open than the probe left open."""
+    answers, session = SimulatedDisk(disk, seed), Probe(seed=seed)
+    for number, run in enumerate(fixed_design()[:FIXED_LIMIT], 1):
+        session.tell(answers.measure(run))
+        if number >= 6 and len(session.portrait().open_figures) <= open_:
+            return number
+    return FIXED_LIMIT
+
+
+def main(disks: int, first: int) -> None:
+    with ProcessPoolExecutor() as pool:
+        results = list(pool.map(probed, range(first, first + disks), chunksize=4))
+    runs, fixed = ([getattr(one, name) for one in results] for name in ("runs", "fixed_runs"))
+    print(f"{disks} disks from seed {first}: {np.mean(runs):.1f} runs on average, {max(runs)} at most")
+    print(f"the fixed design: {np.mean(fixed):.1f} ({FIXED_LIMIT} counts for all that is more)")
+    wrong = sum(one.unit_wrong for one in results)
+    print(f"I/O unit known: {sum(one.unit_known for one in results)}, wrong: {wrong}")
+    for line in summary(outcome for one in results for outcome in one.outcomes):
+        print(line)
+    off = [
+        one.seed
+        for one in results
+        if any(told.state is Knowledge.KNOWN and told.error > 0.05 for told in one.outcomes)
+    ]
+    print(f"seeds of disks with a figure off by more than 5 %: {off}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000, int(sys.argv[2]) if len(sys.argv) > 2 else 0)

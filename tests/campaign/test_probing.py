@@ -1,0 +1,126 @@
+"""Probing with real fio: an emulated disk, a directory, what is refused, and a probe that was cut short."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from azbenchlib.campaign import host, probing
+from azbenchlib.campaign.journal import Journal, JournalEvent
+from azbenchlib.campaign.plan import PLAN_FILE
+from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.cli import app
+from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
+from azbenchlib.core.units import KIB, MIB
+from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.model import VM, Setup, notation
+from azbenchlib.probe.runs import ProbeRun, candidates
+from azbenchlib.probe.session import Probe
+
+SECONDS = 1.0
+
+
+@pytest.fixture(autouse=True)
+def _need_fio() -> None:
+    if shutil.which("fio") is None:
+        pytest.skip("no fio")
+
+
+@pytest.fixture
+def p30() -> Iterator[Setup]:
+    if "nbd" not in tool.find().engines:
+        pytest.skip("this fio has no nbd engine")
+    yield Setup(VM(), notation.with_names(notation.parse_disks(["P30"])), None)
+
+
+def probe_of(runs: int) -> Probe:
+    return Probe(runs=candidates(SECONDS), most_runs=runs)
+
+
+def request(target: str, setup: Setup | None = None) -> probing.ProbeRequest:
+    return probing.ProbeRequest(target=target, setup=setup, seconds=SECONDS, size_bytes=8 * MIB)
+
+
+@pytest.mark.fio
+@pytest.mark.slow
+def test_an_emulated_disk_is_probed_and_a_probe_that_was_cut_short_goes_on(
+    p30: Setup, tmp_path: Path
+) -> None:
+    folder, first = tmp_path / "probe", probe_of(6)
+
+    def cut(done: int, total: int, text: str) -> None:
+        if done == 2 and text.startswith("next"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        probing.probe(request("lab", p30), folder, first, cut)
+    kept = list(Journal(folder).kept())
+    assert len(kept) == 2
+
+    second = probe_of(6)
+    found = probing.probe(request("lab", p30), folder, second)
+    assert [shown.run for shown in second.shown[:2]] == [shown.run for shown in first.shown]
+    assert list(Journal(folder).kept())[:2] == kept
+    known = {figure.key: figure.value for figure in found.figures if figure.value}
+    held = [known[key] for key in ("read_iops", "write_iops") if key in known]
+    assert all(2_500 < value < 10_000 for value in held)  # a busy machine; figures: benchmarks
+
+    # as a dataset it has what was measured, and nothing of the runs that were not chosen
+    dataset = Dataset.load(folder)
+    assert len(dataset.tables["runs"]) == len(second.shown)
+    assert len(dataset.manifest.commands) == len(second.shown)
+    planned = [one for one in Journal(folder).events() if one["event"] == JournalEvent.PLANNED]
+    assert [len(one["runs"]) for one in planned] == [0, 2]
+
+    third = probe_of(6)  # it is finished: nothing is measured, and the same is known
+    assert probing.probe(request("lab", p30), folder, third) == found
+
+
+@pytest.mark.fio
+def test_a_directory_is_probed_through_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    words = ["probe", str(tmp_path / "data"), "--runs", "2", "--seconds", "1", "--size", "8MiB"]
+    done = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "out"), "--format", "json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert len(told["runs"]) == 2 and told["figures"] and told["version"]
+    assert list((tmp_path / "data").iterdir()) == []  # what was written is gone
+    assert len(json.loads((tmp_path / "out" / PLAN_FILE).read_text())["workloads"]) == len(candidates(1))
+
+
+def test_what_cannot_be_probed_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="ssh:USER@HOST"):
+        probing.probe(request("azure"), tmp_path / "out", probe_of(1))
+    with pytest.raises(InputError, match="--disk"):
+        probing.probe(request("lab"), tmp_path / "out", probe_of(1))
+    with pytest.raises(UnsafeTargetError, match="does not exist"):
+        probing.probe(request(str(tmp_path / "nothere")), tmp_path / "out", probe_of(1))
+    two = Setup(VM(), notation.with_names(notation.parse_disks(["P10", "P30"])), None)
+    with pytest.raises(AzbenchError, match="one disk"):
+        probing.probe(request("lab", two), tmp_path / "out", probe_of(1))
+
+
+def test_a_paced_run_asks_fio_for_its_rate_in_both_directions() -> None:
+    mixed = ProbeRun(read_share=0.5, bs_bytes=4 * KIB, depth=1, rate_iops=64)
+    assert probing.workload(mixed, MIB).options == {"rate_iops": "32,32"}
+    reads = ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=1, rate_iops=64)
+    assert probing.workload(reads, MIB).options == {"rate_iops": "64,64"}
+
+
+def test_names_of_datasets_are_those_of_files() -> None:
+    assert probing.dataset_name("ssh:me@host:22") == "probe-ssh-me-host-22"
+    assert probing.dataset_name("/dev/sdc") == "probe-dev-sdc"
+    assert probing.dataset_name("/") == "probe-here"
+
+
+@pytest.mark.fio
+def test_a_file_in_memory_is_not_taken_for_a_disk(tmp_path: Path) -> None:
+    memory = Path("/dev/shm")  # noqa: S108  a place in memory is what is wanted
+    if not memory.is_dir() or host.mount_of(memory).fstype not in host.MEMORY_FILE_SYSTEMS:
+        pytest.skip("no file system in memory")
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        assert probing.probe(request(folder), tmp_path / "out", probe_of(1)).buffered

@@ -1,0 +1,101 @@
+"""The model of a disk that a probe looks for: against the documented limits' own model, and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from azbenchlib.core.units import KIB, MB
+from azbenchlib.model.io_path import Load
+from azbenchlib.model.limits import deliver
+from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.probe.forward import Loads, predict
+from azbenchlib.probe.hypotheses import IO_UNITS, Hypotheses, Setting, draw
+from azbenchlib.probe.likelihood import ProbeEvidence
+from azbenchlib.probe.runs import PROBED_SIZES, QUEUE_DEPTHS, ProbeRun, Shown, candidates
+
+PREMIUM_UNIT = 256 * KIB
+
+
+def disk(unit_bytes: float = math.inf, same: bool = True, apart: bool = False, **values: float) -> Hypotheses:
+    """One disk: 5,000 IOPS, 200 MB/s, 2 ms, unless said otherwise."""
+    found = draw(np.random.default_rng(1), 1)
+    known = {
+        "read_iops": 5_000.0,
+        "write_iops": 5_000.0,
+        "read_bytes_per_s": 200.0 * MB,
+        "write_bytes_per_s": 200.0 * MB,
+        "read_lat_us": 2_000.0,
+        "write_lat_us": 2_000.0,
+        "read_stream": 1e15,
+        "write_stream": 1e15,
+        "read_skew": 1.0,
+        "write_skew": 1.0,
+        "deviation": 0.001,
+    }
+    for name, value in (known | values).items():
+        found.logs[0, Setting[name.upper()]] = math.log(value)
+    found.unit[:], found.same[:], found.apart[:] = IO_UNITS.index(unit_bytes), same, apart
+    return found
+
+
+def rate(one: Hypotheses, run: ProbeRun) -> float:
+    return float(predict(one, Loads.of([run])).iops[0, 0])
+
+
+def test_a_queue_does_depth_by_latency_until_a_cap_holds_it() -> None:
+    assert rate(disk(), ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=4)) == pytest.approx(2_000)
+    assert rate(disk(), ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=64)) == pytest.approx(5_000)
+    large = ProbeRun(read_share=1.0, bs_bytes=1028 * KIB, depth=64)
+    assert rate(disk(), large) == pytest.approx(200 * MB / (1028 * KIB))
+
+
+def test_an_io_above_the_unit_counts_as_several() -> None:
+    run = ProbeRun(read_share=1.0, bs_bytes=36 * KIB, depth=256)
+    assert rate(disk(unit_bytes=16.0 * KIB), run) == pytest.approx(5_000 / 3)
+
+
+def test_mixes_share_caps_or_have_them_apart() -> None:
+    run = ProbeRun(read_share=0.5, bs_bytes=4 * KIB, depth=256)
+    own = {"same": False, "read_iops": 6_000.0, "write_iops": 2_000.0}
+    assert rate(disk(**own), run) == pytest.approx(3_000)  # 1 / (0.5/6000 + 0.5/2000)
+    assert rate(disk(apart=True, **own), run) == pytest.approx(4_000)  # writes end at 2,000, reads keep pace
+    assert rate(disk(apart=True), run) == pytest.approx(10_000)
+
+
+@given(
+    share=st.sampled_from([0.0, 0.5, 1.0]),
+    bs_bytes=st.sampled_from(PROBED_SIZES),
+    depth=st.sampled_from(QUEUE_DEPTHS),
+    write_iops=st.floats(100, 50_000),
+)
+def test_it_is_the_model_of_documented_limits(
+    share: float, bs_bytes: int, depth: int, write_iops: float
+) -> None:
+    """Where that knows what a probe looks for: caps of reads and writes on one disk, 256 KiB I/Os."""
+    cap = Cap(iops=5_000, bytes_per_s=200 * MB, write_iops=write_iops, write_bytes_per_s=150 * MB)
+    setup = Setup(VM(), (Disk(name="data", sku="Premium_LRS", cap=cap),))
+    load = Load(volume="data", read_share=share, bs_bytes=bs_bytes)
+    expected = deliver(setup, [load], queue_depth=depth, latency_s=0.002).iops
+    same = disk(PREMIUM_UNIT, same=False, write_iops=write_iops, write_bytes_per_s=150 * MB)
+    assert rate(same, ProbeRun(read_share=share, bs_bytes=bs_bytes, depth=depth)) == pytest.approx(expected)
+
+
+@given(st.sampled_from(candidates()), st.floats(1.01, 10))
+def test_a_higher_cap_never_lowers_a_rate(run: ProbeRun, factor: float) -> None:
+    low, high = disk(same=False), disk(same=False, read_iops=5_000 * factor)
+    assert rate(high, run) >= rate(low, run)
+
+
+def test_what_was_measured_is_likelier_if_the_disk_does_it() -> None:
+    run = ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=64)
+    evidence = ProbeEvidence([Shown(run=run, iops=5_004.0, read_p50_us=12_700.0)])
+    right, wrong = (float(evidence.log_likelihoods(disk(read_iops=cap))[0, 0]) for cap in (5_000, 5_600))
+    assert right > wrong + 10
+
+
+def test_runs_have_names_of_their_own() -> None:
+    names = [run.name for run in candidates()]
+    assert len(set(names)) == len(names)
