@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from azbenchlib.api import compare, emulate, judge, price, read, write_report
+    from azbenchlib.api import advise, compare, emulate, judge, price, read, write_report
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.lab.lab import Lab
     from azbenchlib.lake.lake import Lake
@@ -18,6 +18,7 @@ __all__ = [
     "Lake",
     "Report",
     "__version__",
+    "advise",
     "compare",
     "emulate",
     "judge",
@@ -32,7 +33,7 @@ _HOMES = {
     "Lab": "azbenchlib.lab.lab",
     "Lake": "azbenchlib.lake.lake",
     "Report": "azbenchlib.views.report",
-    **dict.fromkeys(("compare", "emulate", "judge", "price", "read", "write_report"), _API),
+    **dict.fromkeys(("advise", "compare", "emulate", "judge", "price", "read", "write_report"), _API),
 }
 
 

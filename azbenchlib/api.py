@@ -18,13 +18,14 @@ from azbenchlib.dataset.dataset import Dataset
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azbenchlib.advisor.advise import Advice
     from azbenchlib.analysis.compare import ComparisonResult
     from azbenchlib.cost.priced_setups import Priced
     from azbenchlib.lab.lab import Lab
     from azbenchlib.model import Setup
     from azbenchlib.report.build import Written
 
-__all__ = ["compare", "emulate", "judge", "price", "read", "write_report"]
+__all__ = ["advise", "compare", "emulate", "judge", "price", "read", "write_report"]
 
 
 def read(
@@ -149,6 +150,42 @@ def price(
         raise InputError(f"hours {hours}: a number above 0 is needed")
     terms = Terms(region=region, hours=Decimal(str(hours)), as_of=as_of or "")
     return priced(_described(vm, disks), terms)
+
+
+def advise(*, region: str, as_of: str | None = None, **demand: str) -> Advice:
+    """Find the cheapest VM and disks that meet a demand, of what suits a server.
+
+    Parameters
+    ----------
+    region : str
+        Such as westeurope.
+    as_of : str, optional
+        ISO day whose limits and prices count; default: the newest.
+    **demand : str
+        As the options of ``azbench advise`` take it, with underscores: ``iops="24000"``, ``mbps="600"``,
+        ``size="2TiB"``, ``bs="8KiB"``, ``read_share="70%"``, ``preset="postgresql"``.
+
+    Returns
+    -------
+    Advice
+        ``records()`` has a row a configuration, the cheapest first: vm, disks, price_per_month, binding_limit, …
+
+    Raises
+    ------
+    InputError
+        For an option that there is not, a value that cannot be read, or a demand that nothing meets.
+    """
+    from azbenchlib.advisor import demand_file
+    from azbenchlib.advisor.advise import advise as ask
+    from azbenchlib.advisor.load_market import check_offered, market
+
+    known = (*demand_file.DEMAND_COLUMNS, demand_file.PRESET)
+    if unknown := [name for name in demand if name not in known]:
+        raise InputError(f"a demand has no '{unknown[0]}'; it has: {', '.join(known)}")
+    wanted = demand_file.demand(demand, where="")
+    there = market(region, as_of=as_of)
+    check_offered(wanted.vm, there)
+    return ask(wanted, there)
 
 
 def compare(

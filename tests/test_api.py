@@ -50,6 +50,18 @@ def test_a_price_is_that_of_the_bill() -> None:
     assert az.price(None, ["P30"], region="nowhere").total is None
 
 
+def test_advice_is_that_of_the_command_line() -> None:
+    ours = az.advise(region="westeurope", iops="6000", size="1TiB", bs="8KiB", read_share="70%")
+    theirs = told(
+        "advise", "--region=westeurope", "--iops=6000", "--size=1TiB", "--bs=8KiB", "--read-share=70%"
+    )
+    best, same = ours.records()[0], theirs["configurations"][0]
+    assert (best["vm"], best["disks"]) == (same["vm"], same["disks"])
+    assert float(str(best["price_per_month"])) == pytest.approx(float(same["price_per_month"]))
+    with pytest.raises(InputError, match="a demand has no 'iopz'"):
+        az.advise(region="westeurope", iopz="6000", size="1TiB")
+
+
 def test_a_comparison_is_that_of_the_command_line() -> None:
     sides = ("azure-local-disks-2020:E8ds_v4-os-none", "azure-local-disks-2020:E8ds_v4-temp")
     ours = az.compare(*sides)
