@@ -168,7 +168,7 @@ def advise(*, region: str, as_of: str | None = None, **demand: str) -> Advice:
     Returns
     -------
     Advice
-        ``records()`` has a row a configuration, the cheapest first: vm, disks, price_per_month, binding_limit, …
+        ``records()`` has a row a configuration, the cheapest first: vm, disks, price_per_month, …
 
     Raises
     ------

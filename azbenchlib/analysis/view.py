@@ -29,7 +29,7 @@ FILE_ENGINES = (
 _OF_SETUP = ("ram_bytes", "environment", "credit_s")
 
 Row = Mapping[str, Any]
-Block = tuple[str, str, str]  # run_id, ddir, lat_kind
+LatencyKey = tuple[str, str, str]  # run_id, ddir, lat_kind
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -48,12 +48,12 @@ class Percentiles:
     percentile, lat_us : ndarray of float
     """
 
-    blocks: list[Block]
+    blocks: list[LatencyKey]
     block: IntArray
     percentile: FloatArray
     lat_us: FloatArray
 
-    def of(self, keep: Callable[[Block], bool]) -> BoolArray:
+    def of(self, keep: Callable[[LatencyKey], bool]) -> BoolArray:
         """Which rows are of the blocks that are to be kept."""
         return np.fromiter(map(keep, self.blocks), bool, len(self.blocks))[self.block]
 
@@ -165,7 +165,7 @@ class View:
         """The table percentiles."""
         rows = self.table("percentiles")
         names = (rows[name].to_numpy(dtype=object, na_value="") for name in ("run_id", "ddir", "lat_kind"))
-        places: dict[Block, int] = {}
+        places: dict[LatencyKey, int] = {}
         block = [places.setdefault(key, len(places)) for key in zip(*names, strict=True)]
         percentile, lat_us = (
             rows[name].to_numpy(dtype=float, na_value=np.nan) for name in ("percentile", "lat_us")
@@ -213,7 +213,7 @@ def _with_setup(row: dict[str, Any], setups: Mapping[Any, Row]) -> Row:
     return {**row, **{name: setup.get(name) for name in _OF_SETUP}, "direct": direct}
 
 
-def _block(row: Row) -> Block:
+def _block(row: Row) -> LatencyKey:
     return row["run_id"], row["ddir"], row["lat_kind"]
 
 

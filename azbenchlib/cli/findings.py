@@ -31,8 +31,12 @@ def is_nothing(tables: Mapping[str, pd.DataFrame]) -> bool:
 
 def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:
     """All errors and warnings; where nothing could be read, also what is worth knowing."""
-    findings = tables["findings"]
-    _tell(findings if is_nothing(tables) else findings[findings["severity"] != Severity.INFO])
+    tell(tables["findings"], is_nothing(tables))
+
+
+def tell(findings: pd.DataFrame, with_info: bool) -> None:
+    """All errors and warnings of a table of findings, or all of it."""
+    _tell(findings if with_info else findings[findings["severity"] != Severity.INFO])
 
 
 def tell_of_files(tables: Mapping[str, pd.DataFrame]) -> None:

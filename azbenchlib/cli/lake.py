@@ -73,7 +73,7 @@ def collect(
     with working("Collecting"):
         count = processes or os.cpu_count() or 1
         found = Lake(output).collect(*paths, processes=count, dask=dask, setup_id=setup, log_unit=log_unit)
-    findings.tell_all({"findings": found.findings, "runs": found.findings})
+    findings.tell(found.findings, with_info=not found.runs)
     if format_ is PrintFormat.json:
         told = {"outputs": found.outputs, "runs": found.runs, "there_already": found.there_already}
         print_json({"lake": output, **told})

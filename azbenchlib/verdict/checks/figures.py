@@ -9,7 +9,16 @@ from typing import TypeVar
 import numpy as np
 
 from azbenchlib.analysis.observation import Observation
-from azbenchlib.analysis.view import Block, BoolArray, Check, FloatArray, IntArray, Percentiles, Row, View
+from azbenchlib.analysis.view import (
+    BoolArray,
+    Check,
+    FloatArray,
+    IntArray,
+    LatencyKey,
+    Percentiles,
+    Row,
+    View,
+)
 from azbenchlib.core.findings import INFO, WARNING, Code, Finding
 from azbenchlib.core.histogram import index_of, value_of
 from azbenchlib.core.units import (
@@ -231,7 +240,7 @@ def _percentiles_out_of_order(view: View) -> Iterator[tuple[str, str]]:
         yield _told(rows, i, _shown(rows, i), f"{name} {format_us(bounds[rows.block[i]])}")
 
 
-def _each_block(blocks: Sequence[Block], moments: Mapping[Block, Row], name: str) -> FloatArray:
+def _each_block(blocks: Sequence[LatencyKey], moments: Mapping[LatencyKey, Row], name: str) -> FloatArray:
     """A column of the table latency, by block; NaN where it is not told."""
     known = (moments.get(block, {}).get(name) for block in blocks)
     return np.array([np.nan if value is None else value for value in known], dtype=float)
