@@ -258,7 +258,7 @@ def _unpriced(one: Any) -> str:
     names = ", ".join(one.missing[:_NAMES])
     more = f" and {len(one.missing) - _NAMES} more" if len(one.missing) > _NAMES else ""
     least = f", at least {one.at_least:,.2f} a month without it" if one.at_least is not None else ""
-    return f"{one.what} is not ranked, for a price is missing: {names}{more}{least}"
+    return f"{one.what}: not ranked, a price is missing: {names}{more}{least}"
 
 
 def _sources(answer: Advice) -> list[str]:
