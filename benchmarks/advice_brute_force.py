@@ -12,6 +12,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ import small_market
 
 from azbenchlib.advisor.search import Candidate, search
 from azbenchlib.advisor.verify import limits
+from azbenchlib.advisor.volumes import cheapest_volumes
 
 KINDS = ("premium", "premium_v2", "ultra", "standard_ssd", "standard_hdd", "nvme", "temp")
 WANTED = (*KINDS, "cached", "on demand", "hours", "windows", "reserved", "restricted", "zone")
@@ -55,6 +57,33 @@ def compare(seeds: Iterable[int]) -> Counter[str]:
     return won
 
 
+def compare_volumes(seeds: Iterable[int]) -> Counter[str]:
+    """The same of two volumes on one VM, without peaks and local disks."""
+    won: Counter[str] = Counter()
+    for seed in seeds:
+        random = Random(seed)  # noqa: S311
+        there = small_market.market(random)
+        wanted = [
+            replace(small_market.demand(random), peak=None, persistent=True, vm="*", zone=None)
+            for _ in range(2)
+        ]
+        wanted = [replace(one, latency="premium") if one.latency == "local" else one for one in wanted]
+        wanted[1] = replace(wanted[1], choice=wanted[0].choice, architecture=wanted[0].architecture)
+        slow = small_market.cheapest_volumes(wanted, there)
+        found = cheapest_volumes(dict(zip("ab", wanted, strict=True)), there)
+        if slow is None or found is None:
+            if slow is not None or found is not None:
+                raise AssertionError(f"catalogue {seed}: {slow} and {found and found.setup}")
+            won["none"] += 1
+            continue
+        same = math.isclose(float(found.price), float(slow[0]), abs_tol=1e-6)
+        if not (same and found.delivers()):
+            raise AssertionError(f"catalogue {seed}: {slow} and {found.setup} for {found.price}")
+        won.update(["answers", *(option.kind.key for option in found.options.values())])
+        won["cached"] += any(option.disk.caching != "None" for option in found.options.values())
+    return won
+
+
 def _told(found: Candidate, zone: str | None) -> Iterable[str]:
     """What of the configuration, and of its market, was put to the test."""
     market = found.market
@@ -85,3 +114,5 @@ if __name__ == "__main__":
     many = int(sys.argv[1]) if len(sys.argv) > 1 else CATALOGUES
     found = compare(range(many))
     print(f"{many} catalogues, all equal: " + ", ".join(f"{found[name]} {name}" for name in sorted(found)))
+    found = compare_volumes(range(many))
+    print(f"{many} with two volumes, too: " + ", ".join(f"{found[name]} {name}" for name in sorted(found)))

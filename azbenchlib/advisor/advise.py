@@ -11,6 +11,7 @@ from azbenchlib.advisor import relaxation
 from azbenchlib.advisor import text as words
 from azbenchlib.advisor.configuration import CHEAPEST, Configuration
 from azbenchlib.advisor.demand import Demand
+from azbenchlib.advisor.disk_options import DiskOption
 from azbenchlib.advisor.market import Market
 from azbenchlib.advisor.savings import Saving, savings
 from azbenchlib.advisor.search import Candidate, Search, search
@@ -215,21 +216,21 @@ def _unpriced(found: Search) -> Iterator[Unpriced]:
     """Disks and VMs that would do, but have no price."""
     vm_sizes = np.zeros(len(found.market.vms), dtype=bool)
     for group in found.groups:
-        least = group.at_least() if not group.cached else None
         vm_sizes |= group.unpriced_sizes
         slots = group.slots[group.fits].max(initial=0)
-        missing: dict[str, list[str]] = {}
+        lacking: dict[str, list[DiskOption]] = {}
         for option in group.unpriced:
             if option.disk.count <= slots and not group.cached:
                 redundancy = (option.disk.sku or "").partition("_")[2]
                 paid = ", bursting on demand" if option.on_demand else ""
-                meters = missing.setdefault(f"{group.kind.label} {redundancy}{paid}", [])
-                meters += [str(meter) for meter in option.bill.missing]
-        for what, meters in missing.items():
-            yield Unpriced(what, tuple(dict.fromkeys(meters)), least.price if least else None)
+                lacking.setdefault(f"{group.kind.label} {redundancy}{paid}", []).append(option)
+        for what, some in lacking.items():
+            least = group.at_least(some)
+            meters = dict.fromkeys(str(meter) for option in some for meter in option.bill.missing)
+            yield Unpriced(what, tuple(meters), least.price if least else None)
     if vm_sizes.any():
         names = [vm_size.size for vm_size, lacks in zip(found.market.vms, vm_sizes, strict=True) if lacks]
-        yield Unpriced(f"{len(names)} VM sizes", tuple(names))
+        yield Unpriced(f"{len(names)} VM size{'s' if len(names) > 1 else ''}", tuple(names))
 
 
 def _changes(advice: Advice) -> Iterator[Sensitivity]:

@@ -6,6 +6,7 @@ The help of `azbench` shows the columns, so the physics behind a demand is impor
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,10 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "zone": ("zone", None, "availability zone, such as 1"),
 }
 PRESET = "preset"  # column, and option, of a workload by name
+VOLUME_COLUMNS = (
+    PRESET, "iops", "mbps", "size", "bs", "read_share", "latency", "zrs", "hit", "headroom", "max_disks",
+)  # fmt: skip
+_VOLUME_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, Any] | None = None) -> Demand:
@@ -141,6 +146,35 @@ def _for_a_server(stated: dict[str, Any]) -> Demand:
     choice = replace(SERVER_CHOICE, **of_choice)
     found = Demand(**{"choice": choice, "most_disks": SERVER_DISKS, **stated})
     return found if "latency" in stated else replace(found, latency="ssd" if found.small else "any")
+
+
+def volume(text: str, common: Mapping[str, str]) -> tuple[str, Demand]:
+    """A volume by its name, and its demand: ``log:iops=4000,size=256GiB``.
+
+    Parameters
+    ----------
+    text : str
+        Columns of a volume, with commas between them.
+    common : mapping of str to str
+        What holds where it says nothing, and what is wanted of the VM.
+
+    Raises
+    ------
+    InputError
+        For a text of another form, and as :func:`demand`.
+    """
+    name, _, rest = text.partition(":")
+    parts = [part.partition("=") for part in rest.split(",")]
+    if not _VOLUME_NAME.fullmatch(name) or any(not value for _, _, value in parts):
+        raise InputError(f"--volume '{text}': write NAME:iops=4000,size=256GiB; a name is letters and digits")
+    stated = {column.strip().replace("-", "_"): value for column, _, value in parts}
+    if unknown := [column for column in stated if column not in VOLUME_COLUMNS]:
+        wanted = ", ".join(VOLUME_COLUMNS)
+        raise InputError(f"--volume '{text}': '{unknown[0]}' is not one of: {wanted}")
+    try:
+        return name, demand({**common, **stated}, "")
+    except InputError as error:
+        raise InputError(f"--volume '{name}': {error}") from None
 
 
 def read(path: Path, common: Mapping[str, str]) -> list[tuple[str, Demand]]:

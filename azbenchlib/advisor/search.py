@@ -122,11 +122,11 @@ class Group:
         least = min((option.disk.count for option in self.options), default=np.inf)
         return there & (self.slots >= least)
 
-    def at_least(self) -> Candidate | None:
-        """Of what lacks only prices of operations the cheapest without them; None: there is nothing such."""
+    def at_least(self, some: Sequence[DiskOption]) -> Candidate | None:
+        """Of options that lack only prices of operations the cheapest without them; None: none is such."""
         prices = np.where(self.fits, self.market.vm_prices, np.nan)
         found = []
-        for option in self.unpriced:
+        for option in some:
             there = np.where(self.slots >= option.disk.count, prices, np.nan)
             if option.at_least and np.isfinite(there).any():
                 found.append(Candidate(self.market, int(np.nanargmin(there)), option))

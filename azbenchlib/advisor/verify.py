@@ -83,7 +83,7 @@ def limits(setup: Setup, demand: Demand) -> list[CheckedLimit]:
 
 
 def _rates(setup: Setup, demand: Demand) -> Iterator[CheckedLimit]:
-    there = _always(setup)
+    there = with_paid_bursts(setup)
     steady: dict[str, float] = {}
     for moment in demand.moments():
         for use, wanted in _wanted(there, demand, moment, bursting=False):
@@ -132,7 +132,7 @@ def _load(setup: Setup, demand: Demand, moment: Moment) -> Load:
     )
 
 
-def _always(setup: Setup) -> Setup:
+def with_paid_bursts(setup: Setup) -> Setup:
     """On-demand bursting has no credits: its limits are there all the time."""
 
     def lasting(disk: Disk) -> Disk:

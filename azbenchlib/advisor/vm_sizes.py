@@ -189,6 +189,22 @@ class VmSizes:
             found = np.maximum(found, _utilisation(self._limits["cached"], before, demand.peak))
         return found
 
+    def shares(self, kind: DiskKind, cached: bool, demand: Demand) -> tuple[Floats, Floats]:
+        """What a lasting load takes of each VM's uncached and cached limits: of IOPS and of bytes per second,
+        shape (2, sizes) each; infinite where a limit is not documented, zero where it is not passed.
+        """
+        remote = self._shares("uncached_v2" if kind.separate_vm_limits else "uncached", demand.needs(cached))
+        if not cached:
+            return remote, np.zeros_like(remote)
+        return remote, self._shares("cached", demand.needs(cached, remote=False))
+
+    def _shares(self, path: str, needs: Mapping[str, Need]) -> Floats:
+        parts = [
+            utilisation(*self._limits[path][name].of(needs[name]), needs[name], None) for name in QUANTITIES
+        ]
+        found: Floats = np.nan_to_num(np.array(parts), nan=math.inf, posinf=math.inf)
+        return found
+
     def local_bytes(self, kind: DiskKind) -> Floats:
         """Size of the temp disk, or of all local NVMe disks; 0 where there is none."""
         if kind is not NVME:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from azbenchlib.advisor.market import Market
     from azbenchlib.advisor.savings import Saving
     from azbenchlib.advisor.verify import CheckedLimit
+    from azbenchlib.advisor.volumes import Volumes
 
 _BAR = 8  # characters of a limit
 _LIMITS = 8  # that are shown
@@ -108,6 +109,26 @@ def _headline(console: Console, best: Configuration, market: Market) -> None:
     vm = f"VM {best.price - disks:,.2f} ({system}{PAYMENT_WORDS[market.pay]}{hours})"
     paid = f" ({PAYMENT_WORDS[market.disk_pay]})" if market.disk_pay != PAYG or market.pay != PAYG else ""
     console.print(f"  {vm}, disks {disks:,.2f}{paid}", style="dim")
+
+
+def show_volumes(found: Volumes) -> None:
+    """Print a VM with several volumes."""
+    from azbenchlib.advisor.text import described
+
+    console, market = Console(highlight=False), found.market
+    line = Text("  ")
+    bound = "≤ " if any(option.at_most for option in found.options.values()) else ""
+    line.append(f"{bound}{found.price:,.2f} {market.currency} a month", style="bold green")
+    line.append(f"   {found.vm_size.size}", style="bold")
+    console.print(Text(f"{', '.join(found.options)} on one VM; in {market.region}", style="bold"))
+    console.print()
+    console.print(line)
+    table = _grid("left", "left", "right", fold=1)
+    table.add_row("VM", "", f"{market.vm_bill(found.vm_index).total or 0:,.2f}")
+    for name, part in found.parts.items():
+        table.add_row(Text(name), Text(described(part)), f"{found.options[name].price:,.2f}")
+    console.print(Padding(table, (0, 0, 0, 2)))
+    _list(console, "Before you order", found.cautions)
 
 
 def _bounded(one: Configuration) -> str:
@@ -237,7 +258,7 @@ def _unpriced(one: Any) -> str:
     names = ", ".join(one.missing[:_NAMES])
     more = f" and {len(one.missing) - _NAMES} more" if len(one.missing) > _NAMES else ""
     least = f", at least {one.at_least:,.2f} a month without it" if one.at_least is not None else ""
-    return f"{one.what} is not ranked, for a price is missing: {names}{more}{least}"
+    return f"{one.what}: not ranked, a price is missing: {names}{more}{least}"
 
 
 def _sources(answer: Advice) -> list[str]:

@@ -134,6 +134,12 @@ def advise(
             help=f"CSV with one demand per row; columns: name, {', '.join(demand_file.DEMAND_COLUMNS)}."
         ),
     ] = None,
+    volume: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="One of several volumes on one VM, such as log:iops=4000,size=256GiB,bs=60KiB; repeatable."
+        ),
+    ] = None,
     job: Annotated[
         Path | None,
         typer.Option(help="Write the fio job that verifies the cheapest configuration to this file."),
@@ -164,6 +170,12 @@ def advise(
         wanted = demand_file.read(workloads, given)
         advise_many.workloads(wanted, _market(_only(region), paid, prices, as_of), format_)
         return
+    if volume:
+        if from_ is not None or job is not None:
+            raise InputError("--volume states the demand of each volume: leave out --from and --job")
+        _refuse_regions("--volume", region)
+        advise_many.volumes(volume, given, _market(_only(region), paid, prices, as_of), format_)
+        return
     measured: dict[str, Any] = {}
     if from_ is not None:
         achieved = _achieved(from_, run)
@@ -189,8 +201,12 @@ def _refuse_with_workloads(from_: str | None, job: Path | None, region: list[str
         raise InputError("give either --from or --workloads, not both")
     if job is not None:
         raise InputError("--job writes the job of one demand; with --workloads, take --format json")
+    _refuse_regions("--workloads", region)
+
+
+def _refuse_regions(option: str, region: list[str] | None) -> None:
     if region and (len(region) > 1 or _is_world(region[0])):
-        raise InputError("--workloads are answered for one region: give --region once")
+        raise InputError(f"{option} is answered for one region: give --region once")
 
 
 def _is_world(name: str) -> bool:

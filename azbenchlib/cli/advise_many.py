@@ -66,6 +66,29 @@ def regions(
     _print(rows, "regions", "Region", payment.currency, form)
 
 
+def volumes(texts: Sequence[str], common: Mapping[str, str], market: Market, form: str) -> None:
+    """The cheapest VM with disks for several volumes."""
+    from azbenchlib.advisor import demand_file
+    from azbenchlib.advisor.load_market import check_offered
+    from azbenchlib.advisor.volumes import advise_volumes
+
+    wanted = [demand_file.volume(text, common) for text in texts]
+    names = [name for name, _ in wanted]
+    if len(set(names)) < len(names):
+        raise InputError(f"--volume: the names {', '.join(names)} are not all different")
+    if form == "csv":
+        raise InputError("--volume has no CSV: take --format json")
+    demands = dict(wanted)
+    check_offered(next(iter(demands.values())).vm, market)
+    found = advise_volumes(demands, market)
+    if form == "json":
+        print_json(plain(found.record()))
+        return
+    from azbenchlib.cli import advice_view
+
+    advice_view.show_volumes(found)
+
+
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """A record in cells: of the headroom that of the binding limit, lists in one text."""
     cells = dict(row)

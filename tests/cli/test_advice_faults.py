@@ -93,6 +93,10 @@ def test_json_has_what_the_text_has() -> None:
     assert "S4 LRS Disk Operations" in hdd["missing"][0]
     assert 0 < hdd["at_least"] < found["configurations"][0]["price_per_month"]
     assert "at least" in run("advise", *asked)
+    ssd = {
+        one["what"]: one["at_least"] for one in found["not_ranked"] if one["what"].startswith("Standard SSD")
+    }
+    assert ssd["Standard SSD LRS"] < ssd["Standard SSD ZRS"]
 
 
 def test_a_price_that_may_be_less_has_a_sign() -> None:

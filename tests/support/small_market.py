@@ -261,6 +261,61 @@ def cheapest(
     return least, {key for key, price in found.items() if price == least}
 
 
+def cheapest_volumes(wanted: list[Demand], there: Market) -> tuple[Fraction, set[tuple[Any, ...]]] | None:
+    """The same for volumes side by side on one VM: every VM with every disks of each."""
+    found: dict[tuple[Any, ...], Fraction] = {}
+    disks = [[one for one in _disks(each, there, True) if one.price is not None] for each in wanted]
+    for vm_size in there.vms:
+        vm = _machine(vm_size, there)
+        if vm is None or any(
+            vm_size.size not in _chosen(each, there) or not _suits(vm_size, each) for each in wanted
+        ):
+            continue
+        able = [
+            [(one, shares) for one in some if (shares := _shares(vm_size, one, each)) is not None]
+            for some, each in zip(disks, wanted, strict=True)
+        ]
+        for several in product(*able):
+            counts = sum(one.count for one, _ in several)
+            taken = [sum(parts) for parts in zip(*(shares for _, shares in several), strict=True)]
+            if counts <= (vm_size.vm.max_data_disks or 0) and max(taken) <= 1 + 1e-9:
+                key = (vm_size.size, *(one.key for one, _ in several))
+                found[key] = vm + sum(one.price for one, _ in several)
+    if not found:
+        return None
+    least = min(found.values())
+    return least, {key for key, price in found.items() if price == least}
+
+
+def _shares(vm_size: VmSize, disk: "_Disk", wanted: Demand) -> list[float] | None:
+    """What a volume takes of the VM's uncached and cached IOPS and bytes; None: it cannot be there."""
+    if disk.count > wanted.most_disks or not (disk.kind.startswith("standard") or vm_size.premium_io):
+        return None
+    if disk.kind == "ultra" and vm_size.offer and vm_size.ultra is False:
+        return None
+    v2 = disk.kind in ("premium_v2", "ultra")
+    uncached = vm_size.vm.uncached_v2 if v2 and vm_size.vm.uncached_v2 else vm_size.vm.uncached
+    if not disk.cached:
+        remote = _share_of(wanted, uncached, 1)
+        return None if remote is None else [*remote, 0.0, 0.0]
+    local = _share_of(wanted, vm_size.vm.cached, 1) if vm_size.caching else None
+    remote = _share_of(wanted, uncached, 1 - wanted.read_share * wanted.cache_hit)
+    return None if local is None or remote is None else [*remote, *local]
+
+
+def _share_of(wanted: Demand, cap: Cap, share: float) -> list[float] | None:
+    writes, found = 1 - wanted.read_share, []
+    for name, size in (("iops", False), ("bytes_per_s", True)):
+        base, own = getattr(cap, name), getattr(cap, f"write_{name}")
+        if base is None or (own == math.inf and writes):
+            return None
+        if own is not None and writes:
+            base = share / ((share - writes) / base + writes / own)
+        amounts = (iops * share * (bs if size else 1) for iops, bs in _loads(wanted, "steady"))
+        found.append(max(amounts) * wanted.headroom / base)
+    return found
+
+
 class _Disk:
     """Disks that carry the demand, with their price; None: a price is missing."""
 
