@@ -28,6 +28,7 @@ LARGE = ("pandas", "numpy", "pyarrow", "yaml", "papermill", "matplotlib", "scipy
     [
         ("report", "nothere"),
         ("verdict", "nothere"),
+        ("size", "nothere"),
         ("read", "nothere"),
         ("import", "nothere", "--name", "mine"),
         ("advise", "--from", "nothere"),
@@ -65,6 +66,7 @@ def test_an_answer_needs_no_tables(more: tuple[str, ...]) -> None:
         ("verdict", DATASET),
         ("limits", f"{DATASET}/ultra-10000-50"),
         ("advise", "--from", DATASET),
+        ("size", str(DATASETS.parent / "tests" / "data" / "sysstat" / "extended.json")),
         ("read", str(DATASETS / DATASET)),
     ],
     ids=lambda arguments: arguments[0],
