@@ -65,9 +65,7 @@ def test_an_emulated_disk_is_probed_and_a_probe_that_was_cut_short_goes_on(
     found = probing.probe(request("lab", p30), folder, second)
     assert [shown.run for shown in second.shown[:2]] == [shown.run for shown in first.shown]
     assert list(Journal(folder).kept())[:2] == kept
-    known = {figure.key: figure.value for figure in found.figures if figure.value}
-    held = [known[key] for key in ("read_iops", "write_iops") if key in known]
-    assert all(2_500 < value < 10_000 for value in held)  # a busy machine; figures: benchmarks
+    assert found["read_p50_us_4k"].value and 2 < len(second.shown) <= 6  # how right it is: benchmarks
 
     # as a dataset it has what was measured, and nothing of the runs that were not chosen
     dataset = Dataset.load(folder)
