@@ -215,6 +215,12 @@ def _in_memory(target: Path) -> bool:
     return target.is_dir() and host.mount_of(target.resolve()).fstype in host.MEMORY_FILE_SYSTEMS
 
 
+def disk_bytes(target: str) -> float | None:
+    """The size of a probed disk, where it is a block device of this machine; None: not known."""
+    device = Path(target)
+    return float(host.device_bytes(device.resolve())) if device.is_block_device() else None
+
+
 def dataset_name(target: str) -> str:
     """What the dataset of a probe is called where nothing else is said."""
     words = re.sub(r"[^a-z0-9]+", "-", target.lower()).strip("-")

@@ -76,7 +76,9 @@ class ProbedDisk:
         folder = Path(dataset) if dataset else Path("datasets") / probing.dataset_name(target)
         self.session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
         self.found = probing.probe(asked, folder, self.session, show_progress())
-        self._named = names(self.found, documented(date.today().isoformat()), None, seconds)
+        self._named = names(
+            self.found, documented(date.today().isoformat()), probing.disk_bytes(target), seconds
+        )
 
     def figures(self) -> pd.DataFrame:
         """What is known: a row a figure, with its 95 % interval and the runs that say so."""

@@ -109,6 +109,13 @@ def test_a_paced_run_asks_fio_for_its_rate_in_both_directions() -> None:
     assert probing.workload(reads, MIB).options == {"rate_iops": "64,64"}
 
 
+def test_a_wrong_day_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+    words = ["probe", str(tmp_path), "--as-of", "soon", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, InputError) and "soon" in str(done.exception)
+    assert list(tmp_path.iterdir()) == [] and probing.disk_bytes(str(tmp_path)) is None
+
+
 def test_names_of_datasets_are_those_of_files() -> None:
     assert probing.dataset_name("ssh:me@host:22") == "probe-ssh-me-host-22"
     assert probing.dataset_name("/dev/sdc") == "probe-dev-sdc"
