@@ -28,6 +28,7 @@ from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.targets import SSH, kind_of
 from azbenchlib.core.units import GIB
+from azbenchlib.dataset.manifest import MANIFEST_FILE
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 from azbenchlib.model.unloaded_latency import MEDIAN
@@ -126,6 +127,8 @@ class ProbeOrder(Order):
         self._kept = sorted(there, key=lambda one: _place(order, run.key(one)))
         for one in self._kept:
             self._learn(run, one)
+        if (run.folder / MANIFEST_FILE).is_file():  # nothing more is measured
+            run.measurements = self._kept
 
     def begin(self, run: MeasurementRun[Any, Any]) -> None:
         """What is kept is all that will be measured for certain."""
@@ -210,6 +213,12 @@ def probe(
 
 def _in_memory(target: Path) -> bool:
     return target.is_dir() and host.mount_of(target.resolve()).fstype in host.MEMORY_FILE_SYSTEMS
+
+
+def disk_bytes(target: str) -> float | None:
+    """The size of a probed disk, where it is a block device of this machine; None: not known."""
+    device = Path(target)
+    return float(host.device_bytes(device.resolve())) if device.is_block_device() else None
 
 
 def dataset_name(target: str) -> str:

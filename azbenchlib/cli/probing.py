@@ -68,7 +68,6 @@ def probe(
     """
     described = _setup(target, vm, disk or [], as_of)
     size_bytes = stated_values.size("--size", size)
-    day = as_of or date.today().isoformat()
     from azbenchlib.campaign import probing
     from azbenchlib.campaign.documented import documented
     from azbenchlib.probe.naming import names
@@ -76,6 +75,7 @@ def probe(
     from azbenchlib.probe.session import Probe
     from azbenchlib.probe.to_json import document
 
+    limits = documented(as_of or date.today().isoformat())  # a wrong day is told before anything is measured
     asked = probing.ProbeRequest(
         target=target,
         directory=directory,
@@ -87,7 +87,7 @@ def probe(
     session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
     folder = output or Path("datasets") / probing.dataset_name(target)
     found = probing.probe(asked, folder, session, _tell, fresh)
-    named = names(found, documented(day), None, seconds)
+    named = names(found, limits, probing.disk_bytes(target), seconds)
     if format_ is PrintFormat.json:
         print_json({"dataset": str(folder), **document(session, found, named)})
     else:

@@ -11,6 +11,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.probe.choice import Worth, worths
 from azbenchlib.probe.forward import Loads, predict
+from azbenchlib.probe.hypotheses import Hypotheses
 from azbenchlib.probe.inference import CHAINS, SWEEPS, Sampler
 from azbenchlib.probe.likelihood import UNHELD_BELOW, ProbeEvidence
 from azbenchlib.probe.portrait import HARDLY, Portrait, portrait
@@ -51,6 +52,11 @@ class Probe:
 
     def __post_init__(self) -> None:
         self._sampler = Sampler(self.seed, self.chains, self.sweeps)
+
+    @property
+    def disks(self) -> Hypotheses:
+        """The disks that explain what was shown so far."""
+        return self._sampler.disks
 
     @property
     def spent_s(self) -> float:

@@ -9,7 +9,6 @@ from azbenchlib.core.units import (
     KIB,
     S_PER_MIN,
     format_count,
-    format_depth,
     format_mbps,
     format_size,
     format_us,
@@ -28,11 +27,11 @@ def label(key: str) -> str:
     way, _, what = key.partition("_")
     if what.startswith("p50_us_"):
         size = int(what.removeprefix("p50_us_").removesuffix("k")) * KIB
-        return f"{WAYS[way]} of {format_size(size)}, unloaded p50"
+        return f"{WAYS[way]} of {format_size(size)}, p50"
     names = {
         "iops": "IOPS cap",
         "bytes_per_s": "MB/s cap",
-        "depth_of_95_pct": "queue depth for 95 % of IOPS",
+        "depth_of_95_pct": "95 % of cap from",
     }
     return f"{WAYS[way]}, {names[what]}"
 
@@ -45,7 +44,7 @@ def amount(key: str, value: float) -> str:
         return f"{format_mbps(value)} MB/s"
     if key.endswith("iops"):
         return f"{format_count(round(value))} IOPS"
-    return format_depth(value)
+    return f"QD {math.ceil(value)}"
 
 
 def told(figure: DiskFigure) -> tuple[str, str]:
@@ -54,7 +53,9 @@ def told(figure: DiskFigure) -> tuple[str, str]:
         return f"no cap up to {amount(figure.key, figure.low)}", ""
     if figure.value is None:
         return "open", ""
-    between = f"{amount(figure.key, figure.low)} to {amount(figure.key, figure.high)}"
+    low, high = amount(figure.key, figure.low), amount(figure.key, figure.high)
+    unit = high.lstrip("0123456789.,")
+    between = f"{low.removesuffix(unit) if unit != high else low} to {high}"
     about = "" if figure.state is Knowledge.KNOWN else "about "
     return f"{about}{amount(figure.key, figure.value)}", between
 

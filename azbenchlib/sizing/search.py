@@ -171,7 +171,7 @@ class SizeSearch:
         """The better of what was found and of the cheapest of a kind whose figures are chosen."""
         disks = Provisioned(kind, self.requirement, self.market)
         floors = {}
-        least_vm = min(self.market.vm_bills[i].total or Decimal(0) for i in self.vms)
+        least_vm = min(self._vm_prices.values())
         most = None if best is None else best.price - least_vm
         for count in range(1, self.most + 1):
             alone = disks.cheapest(count, self._may_do, most)

@@ -65,9 +65,7 @@ def test_an_emulated_disk_is_probed_and_a_probe_that_was_cut_short_goes_on(
     found = probing.probe(request("lab", p30), folder, second)
     assert [shown.run for shown in second.shown[:2]] == [shown.run for shown in first.shown]
     assert list(Journal(folder).kept())[:2] == kept
-    known = {figure.key: figure.value for figure in found.figures if figure.value}
-    held = [known[key] for key in ("read_iops", "write_iops") if key in known]
-    assert all(2_500 < value < 10_000 for value in held)  # a busy machine; figures: benchmarks
+    assert found["read_p50_us_4k"].value and 2 < len(second.shown) <= 6  # how right it is: benchmarks
 
     # as a dataset it has what was measured, and nothing of the runs that were not chosen
     dataset = Dataset.load(folder)
@@ -109,6 +107,13 @@ def test_a_paced_run_asks_fio_for_its_rate_in_both_directions() -> None:
     assert probing.workload(mixed, MIB).options == {"rate_iops": "32,32"}
     reads = ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=1, rate_iops=64)
     assert probing.workload(reads, MIB).options == {"rate_iops": "64,64"}
+
+
+def test_a_wrong_day_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+    words = ["probe", str(tmp_path), "--as-of", "soon", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, InputError) and "soon" in str(done.exception)
+    assert list(tmp_path.iterdir()) == [] and probing.disk_bytes(str(tmp_path)) is None
 
 
 def test_names_of_datasets_are_those_of_files() -> None:
