@@ -106,4 +106,7 @@ class VmChoice:
 
 ANYTHING = VmChoice()
 SERVER_CHOICE = VmChoice(arm=False, burstable=False, any_family=False)
+FOR_SERVERS = (
+    "VM sizes for servers: x64, not burstable, no GPU, of a current generation"  # SERVER_CHOICE in words
+)
 SERVER_DISKS = 8  # of one volume at most: our judgement of what one wants to stripe, attach and replace

@@ -61,6 +61,12 @@ def size(
         str | None, typer.Option("--vm", help="A VM size or a pattern such as Standard_E*s_v5.")
     ] = None,
     arch: Annotated[str, typer.Option(help="CPU architecture: any, x64 or arm64.")] = "x64",
+    burstable: Annotated[
+        bool, typer.Option("--burstable", help="VMs whose CPU lives on credits (B-series) too.")
+    ] = False,
+    any_family: Annotated[
+        bool, typer.Option("--any-family", help="VMs of previous generations and special families too.")
+    ] = False,
     most_disks: Annotated[int, typer.Option(help="Most disks of a volume.")] = 8,
     device: Annotated[
         list[str] | None,
@@ -93,7 +99,12 @@ def size(
     sorted_out(telemetry)  # a wrong name is told before anything is loaded
     factor = _factor(headroom, growth)
     burst = math.inf if burst_factor is None else stated_values.number("--burst-factor", burst_factor)
+    from dataclasses import replace
+
+    from azbenchlib.advisor.vm_choice import SERVER_CHOICE
+
     wanted = {
+        "choice": replace(SERVER_CHOICE, arm=arch != "x64", burstable=burstable, any_family=any_family),
         "size_bytes": _LEAST_BYTES if data is None else stated_values.size("--size", data),
         "latency": latency,
         "redundancy": "ZRS" if zrs else "LRS",

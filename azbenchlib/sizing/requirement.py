@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from azbenchlib.advisor.demand import Demand
+from azbenchlib.advisor.vm_choice import SERVER_CHOICE
 from azbenchlib.core.errors import InputError
 from azbenchlib.model.load_history import LoadHistory
 
@@ -76,12 +77,13 @@ def requirement(
     iops, rate = history.mean(history.iops), history.mean(history.bytes_per_s)
     if not iops or not rate:
         raise InputError("the telemetry tells of no load: all its rates are 0")
+    choice = replace(SERVER_CHOICE, arm=wanted.get("architecture") in ("any", "arm64"))
     demand = Demand(
         iops=iops,
         bs_bytes=rate / iops,
         read_share=history.mean(history.read_iops) / iops,
         headroom=1.0,
-        **wanted,
+        **{"choice": choice, **wanted},
     )
     stated = [throttled_s, None if within is None else within * history.duration_s]
     allowed = min((seconds for seconds in stated if seconds is not None), default=THROTTLED_S)

@@ -10,7 +10,7 @@ from azbenchlib import plots
 from azbenchlib.advisor.demand import MOST_DISKS, Demand
 from azbenchlib.advisor.frontier import frontier
 from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.vm_choice import SERVER_CHOICE
+from azbenchlib.advisor.vm_choice import FOR_SERVERS, SERVER_CHOICE
 from azbenchlib.azure import disk_kinds
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_money, format_size
 from azbenchlib.plots.cost import Scale
@@ -19,7 +19,6 @@ from azbenchlib.report.sections.purchase_options import colour_of, draw
 
 FACTORS = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # of the demand
 FILLED = "A filled marker is the cheapest kind of disk at that demand, a hollow one the cheapest of its kind."
-FOR_SERVERS = "VM sizes for servers: x64, not burstable, no GPU, of a current generation."
 PROMISED = {
     "local": "on the host",
     "submillisecond": "within 1 ms",
@@ -50,7 +49,11 @@ def frontier_figure(market: Market, demand: Demand) -> Block:
             f"{format_size(demand.size_bytes)} and 1/8 to 8 times {format_count(demand.steady[0])} IOPS and "
             f"{format_mbps(demand.steady[1])} MB/s, {market.region}, list price of VM and disks."
         ),
-        "how": [FILLED, _conditions(demand), *([FOR_SERVERS] if demand.choice == SERVER_CHOICE else [])],
+        "how": [
+            FILLED,
+            _conditions(demand),
+            *([f"{FOR_SERVERS}."] if demand.choice == SERVER_CHOICE else []),
+        ],
     }
     return render("figure", id="frontier-figure", svg=safe(svg), group=None, **shown) + _best(best, scale)
 
