@@ -21,6 +21,7 @@ test: BOOTSTRAP = --browser
 test: setup azure ## run the tests, with ruff, mypy and the import contracts among them
 	@sh scripts/unpack-iozone
 	@sh scripts/install-sshd
+	@sh scripts/install-sysstat
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone and not long"
 	@.venv/bin/python -m pytest -m "alone and not long"
 

@@ -91,6 +91,7 @@ def test_setup_is_the_first_thing_that_report_and_test_do(target: str) -> None:
         ("sh", "scripts/bootstrap"),
         ("sh", "scripts/unpack-iozone"),
         ("sh", "scripts/install-sshd"),
+        ("sh", "scripts/install-sysstat"),
         ("bash", ".ci/run"),
     ],
 )

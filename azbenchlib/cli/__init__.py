@@ -25,6 +25,7 @@ from azbenchlib.cli import (
     measuring,
     reading,
     reporting,
+    size,
     verdict,
 )
 from azbenchlib.cli.console import notes, say
@@ -48,6 +49,7 @@ for verb in (
     limits.limits,
     cost.cost,
     advise.advise,
+    size.size,
     verdict.verdict,
     compare.compare,
     reporting.report,

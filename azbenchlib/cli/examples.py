@@ -14,6 +14,7 @@ EXAMPLES = {
     "limits": "azbench limits --vm E8ds_v4 --disk P30x4:ReadOnly --bs 4k,64k",
     "cost": "azbench cost --vm D8s_v5 --disk P30 --region westeurope",
     "advise": "azbench advise --iops 20000 --size 1TiB --region westeurope",
+    "size": "azbench size telemetry/ --held-back 60s --size 2TiB --region westeurope",
     "verdict": "azbench verdict results/*.json --vm E8ds_v4 --disk P30",
     "compare": 'azbench compare before/ after/ --fail-if "p99 > +10%"',
     "report": "azbench report results/*.json --vm E8ds_v4 --disk P30 -o report",

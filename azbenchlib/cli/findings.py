@@ -24,17 +24,22 @@ def tell_each(found: Sequence[Finding]) -> None:
             notes.print(one_line(f"{finding.severity}: {told}."))
 
 
+def is_nothing(tables: Mapping[str, pd.DataFrame]) -> bool:
+    """Whether neither a run nor telemetry could be read."""
+    return tables["runs"].empty and tables["demand"].empty
+
+
 def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:
     """All errors and warnings; where nothing could be read, also what is worth knowing."""
     findings = tables["findings"]
-    _tell(findings[findings["severity"] != Severity.INFO] if len(tables["runs"]) else findings)
+    _tell(findings if is_nothing(tables) else findings[findings["severity"] != Severity.INFO])
 
 
 def tell_of_files(tables: Mapping[str, pd.DataFrame]) -> None:
     """What is said of whole files, for a verb that shows the warnings of each run by itself."""
     findings = tables["findings"]
     serious = findings["run_id"].isna() & (findings["severity"] != Severity.INFO)
-    _tell(findings[serious] if len(tables["runs"]) else findings)
+    _tell(findings if is_nothing(tables) else findings[serious])
 
 
 def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:

@@ -103,7 +103,7 @@ def _read_tables(
     with working("Reading"):
         found = Dataset.read(*paths, log_unit=log_unit)
     findings.tell_all(found.tables)
-    nothing = not len(found.tables["runs"])
+    nothing = findings.is_nothing(found.tables)
     if wide and format_ is ReadFormat.csv and output is None:
         print_table(overview(found.tables))
     elif output is not None:
@@ -114,10 +114,39 @@ def _read_tables(
         print_json(schema.plain(found.tables))
     elif format_ is ReadFormat.csv:
         print_table(found.tables[table])
-    elif not nothing:
-        print_overview(found, wide)
+    else:
+        _show(found, wide)
     if nothing:
         raise typer.Exit(2)
+
+
+def _show(found: Dataset, wide: bool) -> None:
+    """What was read, for people."""
+    if len(found.tables["runs"]):
+        print_overview(found, wide)
+    if len(found.tables["demand"]):
+        print_telemetry(found)
+
+
+def print_telemetry(found: Dataset) -> None:
+    """A line a device of telemetry: how long it was recorded, and what it did on average."""
+    from azbenchlib.core.units import format_count, format_span
+
+    rows = found.tables["demand"]
+    table = Table(box=None, pad_edge=False)
+    for name in ("Host", "Device", "Tool", "Reports", "Interval", "IOPS on average"):
+        table.add_column(name, justify="left" if name in ("Host", "Device", "Tool") else "right")
+    for (host, device, tool), own in rows.groupby(["host", "device", "tool"], sort=False, dropna=False):
+        iops = own["iops"].fillna(own["read_iops"] + own["write_iops"]).dropna()
+        length = own["interval_s"].dropna()
+        cells = (
+            *(str(name) for name in (host, device, tool)),
+            format_count(len(own)),
+            format_span(float(length.median())) if len(length) else "not known",
+            format_count(float(iops.mean())) if len(iops) else "not known",
+        )
+        table.add_row(*map(Text, cells))
+    Console(highlight=False).print(table)
 
 
 def print_overview(found: Dataset, wide: bool = False) -> None:

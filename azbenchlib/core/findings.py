@@ -126,7 +126,7 @@ class Code(StrEnum):
     SINCE_BOOT = (
         "since_boot",
         (INFO, WARNING),
-        "The first report of iostat is the average since boot (unless -y was given), so it was left out. It "
+        "The first report of iostat is the average since boot (unless -y is there), so it was left out. It "
         "is a warning where there is no other report.",
         "Run iostat with an interval, such as iostat -x -t -y 60",
     )

@@ -17,14 +17,18 @@ from azbenchlib.core import schema
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.core.units import S_PER_HOUR, format_span
 from azbenchlib.formats.base import Records
+from azbenchlib.formats.device_names import sorted_by_role
 
-STAMP_S = 1.0  # times are printed in whole seconds: two reports may be so much nearer or farther than they were
+STAMP_S = (
+    1.0  # times are printed in whole seconds: two reports may be so much nearer or farther than they were
+)
 _LATENCIES = {"iops": "lat_us", "read_iops": "read_lat_us", "write_iops": "write_lat_us"}  # rate -> latency
+_NAMED = 5  # devices in a message
 _PAUSE = 1.5  # of the usual interval; longer is a pause
 
 
 @dataclass(kw_only=True)
-class Report:
+class DeviceReport:
     """What one report tells.
 
     Parameters
@@ -53,7 +57,7 @@ class Report:
 class _Timed:
     """A report with the begin and the length of its interval; None: not known."""
 
-    report: Report
+    report: DeviceReport
     begun_s: float | None
     interval_s: float | None
 
@@ -67,7 +71,7 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def add_reports(records: Records, tool: str, reports: Sequence[Report]) -> None:
+def add_reports(records: Records, tool: str, reports: Sequence[DeviceReport]) -> None:
     """Rows of the table demand, and findings about times.
 
     Parameters
@@ -76,7 +80,7 @@ def add_reports(records: Records, tool: str, reports: Sequence[Report]) -> None:
         Where they go.
     tool : str
         Name of the tool.
-    reports : sequence of Report
+    reports : sequence of DeviceReport
         In the order of the file.
     """
     columns: dict[str, list[object]] = {name: [] for name in schema.TABLES["demand"].columns}
@@ -98,8 +102,21 @@ def add_reports(records: Records, tool: str, reports: Sequence[Report]) -> None:
             }
             for name, column in columns.items():
                 column.append(row.get(name))
+    _tell_of_devices(records, reports)
     if columns["seq"]:
         records.add_frame("demand", pd.DataFrame(columns, dtype=object))
+
+
+def _tell_of_devices(records: Records, reports: Sequence[DeviceReport]) -> None:
+    """Which of the devices repeat the load of others."""
+    roles = sorted_by_role(name for report in reports for name in report.devices)
+    for names, code, what in (
+        (roles.partitions, Code.PARTITIONS_BESIDE_DISK, "partitions stand beside their disks"),
+        (roles.stacked, Code.STACKED_DEVICES, "devices that lie on disks stand beside them"),
+    ):
+        if names:
+            shown = f"{', '.join(names[:_NAMED])}{' …' if len(names) > _NAMED else ''}"
+            records.finding(code, f"{records.source.path}: {what}: {shown}")
 
 
 def _measured(told: Mapping[str, float]) -> dict[str, float]:
@@ -108,17 +125,19 @@ def _measured(told: Mapping[str, float]) -> dict[str, float]:
     return {name: value for name, value in told.items() if name not in idle}
 
 
-def _kept(records: Records, reports: Sequence[Report]) -> Iterator[_Timed]:
-    """The reports with their times, each host's in their order; those that tell of no interval are left out."""
+def _kept(records: Records, reports: Sequence[DeviceReport]) -> Iterator[_Timed]:
+    """The reports with their times, host by host in their order; those of no interval are left out."""
     path = records.source.path
     since_boot = [
         report for report in reports if report.is_first and report.interval_s is None and report.devices
     ]
     if since_boot:
         others = len(since_boot) < sum(bool(report.devices) for report in reports)
-        message = f"{path}: {len(since_boot)} of {len(reports)} reports may tell of the time since boot; left out"
+        message = (
+            f"{path}: {len(since_boot)} of {len(reports)} reports may tell of the time since boot; left out"
+        )
         records.finding(Code.SINCE_BOOT, message, severity=None if others else Severity.WARNING)
-    by_host: dict[str | None, list[Report]] = {}
+    by_host: dict[str | None, list[DeviceReport]] = {}
     for report in reports:
         by_host.setdefault(report.host, []).append(report)
     for host, told in by_host.items():
@@ -132,7 +151,7 @@ def _kept(records: Records, reports: Sequence[Report]) -> Iterator[_Timed]:
             yield from (_Timed(report, None, report.interval_s) for report in kept)
 
 
-def _with_times(records: Records, host: str | None, told: Sequence[Report]) -> Iterator[_Timed]:
+def _with_times(records: Records, host: str | None, told: Sequence[DeviceReport]) -> Iterator[_Timed]:
     """The reports of one host that have a time."""
     dated = [report for report in told if report.end_s is not None]
     ends = _forward(records, host, [report.end_s or 0.0 for report in dated])
@@ -145,7 +164,9 @@ def _with_times(records: Records, host: str | None, told: Sequence[Report]) -> I
         if length is None and report.is_first:
             before = end
             continue
-        if length is None and last is not None and usual is not None:
+        if length is None and last is None:
+            length = usual
+        elif length is None and last is not None and usual is not None:
             step = end - last
             regular = abs(step - usual) <= STAMP_S or step > usual * _PAUSE
             length = usual if regular or step <= 0 else step
@@ -177,8 +198,7 @@ def _forward(records: Records, host: str | None, ends: list[float]) -> list[floa
         found.append(end + ahead)
     if set_back:
         where = f" of {host}" if host else ""
-        message = (
-            f"{records.source.path}: the clock{where} was set back {set_back} times by {format_span(S_PER_HOUR)}"
-        )
+        hour = format_span(S_PER_HOUR)
+        message = f"{records.source.path}: the clock{where} was set back {set_back} times by {hour}"
         records.finding(Code.CLOCK_SET_BACK, message)
     return found

@@ -74,6 +74,7 @@ _METRICS: dict[str, tuple[str, str | None, float]] = {
 _INTERVAL = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,4})M)?(?:(\d{1,5})S)?")
 _VALUES = ("average", "total", "maximum", "minimum")  # the first that a point has counts
 _MOST_NAMED = 5
+_CUT_AT = 10  # series that Azure gives where a filter is set and --top is not
 
 
 def sniff(opening: str) -> bool:
@@ -114,6 +115,7 @@ class _Reader:
     def __init__(self, records: Records, interval_s: float) -> None:
         self.records, self.interval_s = records, interval_s
         self.left_out: list[str] = []
+        self.cut: list[str] = []
         self.broken = 0
 
     def add(self, metrics: list[Any]) -> None:
@@ -156,6 +158,8 @@ class _Reader:
             return
         kind, ddir, factor = _METRICS[rest]
         per_s = 1 / self.interval_s if rest.endswith(" bytes") else 1.0
+        if len(series) == _CUT_AT:
+            self.cut.append(name)
         for one in series:
             found = _lun(one)
             its = f"LUN {found}" if found is not None and owner == "data disks" else owner
@@ -179,6 +183,9 @@ class _Reader:
             self.records.finding(
                 Code.ROW_NOT_READ, f"{path}: {self.broken} damaged points or metrics left out"
             )
+        if self.cut:
+            message = f"{path}: {len(self.cut)} metrics have just {_CUT_AT} series, such as {self.cut[0]}"
+            self.records.finding(Code.SERIES_CUT, message)
         if self.left_out:
             shown = ", ".join(self.left_out[:_MOST_NAMED])
             message = f"{path}: {len(self.left_out)} metrics are of no use here: {shown}"

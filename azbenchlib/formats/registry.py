@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats import azure_monitor, lab_log, published
+from azbenchlib.formats import azure_monitor, blkparse, lab_log, perfmon_csv, published
 from azbenchlib.formats._several_tools import report_others
 from azbenchlib.formats.base import Beside, Records
 from azbenchlib.formats.diskspd import text as diskspd_text
@@ -123,6 +123,16 @@ FORMATS = (
         read=lambda source, _: sysstat_text.read_sysstat_text(source),
     ),
     Format(name="sadf", sniff=sysstat_sadf.sniff, read=lambda source, _: sysstat_sadf.read_sadf(source)),
+    Format(
+        name="perfmon CSV",
+        sniff=perfmon_csv.sniff,
+        read=lambda source, _: perfmon_csv.read_perfmon_csv(source),
+    ),
+    Format(
+        name="blkparse text",
+        sniff=blkparse.sniff,
+        read=lambda source, _: blkparse.read_blkparse(source),
+    ),
     Format(
         name="published measurements",
         sniff=published.sniff,

@@ -1,14 +1,14 @@
-"""How long a load may have been held back at most, where only means over intervals are known.
+"""How long a load may have been throttled at most, where only means over intervals are known.
 
-Within an interval the load may have come in any way, all of it at once even. A mean tells no more, so what a
-setup does lies between two bounds. The lower one is the replay of the means. The upper one adds up, for each
-interval, the time in which the setup is busy with it at its limits: that is the longest that any of it can wait
-for the setup, however it came, for a line that is served at its limits is over as soon as its work is done.
-Burst limits count only where there are credits however the load came: where the largest bursts of this
-interval and of the one before, one right after the other, leave some, and nothing older waits.
+Within an interval the load may have come in any way, all of it at once even. A mean tells no more, so what
+a setup does lies between two bounds. The lower one is the replay of the means. The upper one adds up, for
+each interval, the time in which the setup is busy with it at its limits: that is the longest that any of it
+can wait for the setup, however it came, for a line that is served at its limits is over as soon as its work
+is done. Burst limits count only where there are credits however the load came: where the largest bursts of
+this interval and of the one before, one right after the other, leave some, and nothing older waits.
 
 With `burst_factor`, the load is never more than so many times the mean of its interval; an interval whose
-highest load fits all limits then holds nothing back by itself.
+highest load fits all limits then throttles nothing by itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import PassedLimit
 
 
-def held_back_at_most_s(
+def throttled_at_most_s(
     limits: Sequence[PassedLimit], history: LoadHistory, burst_factor: float = math.inf
 ) -> float:
     """Seconds in which something may have waited, at most.

@@ -19,8 +19,8 @@ class LoadHistory:
     Parameters
     ----------
     t_s : ndarray
-        Begin of each interval, shape (n,), in s; later ones come later. Between two intervals there may be time of
-        which nothing is known.
+        Begin of each interval, shape (n,), in s, in their order. Between two intervals there may be time
+        of which nothing is known.
     interval_s : ndarray
         Their lengths in s, shape (n,).
     read_iops, write_iops, read_bytes_per_s, write_bytes_per_s : ndarray
@@ -47,7 +47,9 @@ class LoadHistory:
             raise InputError("a history needs at least one interval")
         for name, values in self._figures().items():
             if values.shape != self.t_s.shape:
-                raise InputError(f"{name} has {values.shape} values, not {self.t_s.shape} as there are intervals")
+                raise InputError(
+                    f"{name} has {values.shape} values, not {self.t_s.shape} as there are intervals"
+                )
             if not (np.isfinite(values).all() and (values >= 0).all()):
                 raise InputError(f"{name}: a figure is negative or missing")
         if not (self.interval_s > 0).all():
@@ -72,11 +74,22 @@ class LoadHistory:
         """Of all intervals."""
         return float(self.interval_s.sum())
 
+    def moment(self, seconds: float) -> float:
+        """The time on the clock so many seconds after the begin, where gaps are left out."""
+        ends = np.cumsum(self.interval_s)
+        place = min(int(np.searchsorted(ends, seconds, side="right")), len(ends) - 1)
+        return float(self.t_s[place] + seconds - (ends[place] - self.interval_s[place]))
+
     def mean(self, values: Series) -> float:
         """Of a figure over all intervals, by their lengths."""
         return float(np.average(values, weights=self.interval_s))
 
     def times(self, factor: float) -> LoadHistory:
         """The same with so many times the rates."""
-        rates = {name: values * factor for name, values in self._figures().items() if name != "interval_s"}
-        return replace(self, **rates)
+        return replace(
+            self,
+            read_iops=self.read_iops * factor,
+            write_iops=self.write_iops * factor,
+            read_bytes_per_s=self.read_bytes_per_s * factor,
+            write_bytes_per_s=self.write_bytes_per_s * factor,
+        )

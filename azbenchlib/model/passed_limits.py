@@ -100,7 +100,9 @@ def amounts(setup: Setup, history: LoadHistory, cache_hit: float | None = None) 
         "bytes_per_s": (history.read_bytes_per_s, history.write_bytes_per_s),
     }
     unit = the_volume(setup).disk.io_unit_bytes
-    counted = [ios_counted(*pair, unit) for pair in zip(*rates.values(), strict=True)]
+    counted = [
+        ios_counted(iops, size, unit) for iops, size in zip(rates["iops"], rates["bytes_per_s"], strict=True)
+    ]
     found = []
     for read, write in legs_of(setup, cache_hit):
         for quantity, (reads, writes) in rates.items():
@@ -162,9 +164,7 @@ def needed(amount: Amount, leg: Leg) -> PassedLimit | None:
 
 def _parts(amount: Amount, limit: float, of_writes: float | None) -> Series:
     """An amount in parts of a limit; `of_writes`: writes have their own."""
-    if of_writes is None:
-        need = amount.total / limit
-    else:
-        need = amount.reads / limit + amount.writes / of_writes
+    alike = of_writes is None
+    need = amount.total / limit if alike else amount.reads / limit + amount.writes / (of_writes or limit)
     need[np.abs(need - 1) < _ROUNDING] = 1.0
     return need

@@ -1,16 +1,16 @@
-"""A history of loads on a setup: what is held back, when, by which limit, and how the credits go.
+"""A history of loads on a setup: what is throttled, when, by which limit, and how the credits go.
 
-What a limit holds back waits in line and is served later, first come, first served. With the time `t` goes a
-place `p` in the history up to which all is served: `p = t` while nothing waits, and ``t − p`` is for how long
-what is served now was held back. Intervals of the history are served at ``v`` seconds a second,
+What a limit throttles waits in line and is served later, first come, first served. With the time `t` goes a
+place `p` in the history up to which all is served: `p = t` while nothing waits, and ``t − p`` is for how
+long what is served now was throttled. Intervals of the history are served at ``v`` seconds a second,
 
     v = min over all limits of 1 / need(p),    and at most 1 while nothing waits,
 
-where the need is in parts of the burst limit while a limit has credits, else of the base limit. Credits of a
-limit change by ``1 − v·need(p)`` seconds of the base limit a second, between 0 and full. All of this is linear
-between events (an interval ends, credits end, the line ends), so the replay goes from event to event and is
-exact. With loads that keep their proportions it is the greedy shaper of network calculus (Le Boudec and
-Thiran, Network Calculus, 2001, 1.5), by which the tests calculate it another way.
+where the need is in parts of the burst limit while a limit has credits, else of the base limit. Credits of
+a limit change by ``1 − v·need(p)`` seconds of the base limit a second, between 0 and full. All of this is
+linear between events (an interval ends, credits end, the line ends), so the replay goes from event to event
+and is exact. With loads that keep their proportions it is the greedy shaper of network calculus (Le Boudec
+and Thiran, Network Calculus, 2001, 1.5), by which the tests calculate it another way.
 
 Valid for loads that would be the same however long they wait, such as those of users; and for means over
 seconds: the ticks of the throttle are not part of it.
@@ -31,11 +31,11 @@ _EXACT = 1e-6  # s; a place that is so near to an event is there
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldBack:
+class Throttling:
     """A time in which a load waited: begin and end in s since the begin of the history, gaps left out.
 
-    `labels`: the limits that held it back, the one that did so longest first. `delay_s`: for how long what
-    waited longest was held back.
+    `labels`: the limits that throttled it, the one that did so longest first. `delay_s`: for how long what
+    waited longest was throttled.
     """
 
     start_s: float
@@ -55,7 +55,7 @@ class Replayed:
 
     Parameters
     ----------
-    held_back : tuple of HeldBack
+    throttled : tuple of Throttling
         In their order.
     duration_s : float
         Of the history.
@@ -64,10 +64,10 @@ class Replayed:
     credits : mapping of str to ndarray, as a tuple of pairs
         By label, of limits with a burst: the share that is left at the end of each interval, shape (n,).
     delay_s : ndarray
-        At the end of each interval: for how long what is served then was held back, shape (n,).
+        At the end of each interval: for how long what is served then was throttled, shape (n,).
     """
 
-    held_back: tuple[HeldBack, ...]
+    throttled: tuple[Throttling, ...]
     duration_s: float
     left_s: float
     credits: tuple[tuple[str, Series], ...]
@@ -75,13 +75,13 @@ class Replayed:
 
     @property
     def seconds(self) -> float:
-        """How long the load was held back in all."""
-        return sum(one.seconds for one in self.held_back)
+        """How long the load was throttled in all."""
+        return sum(one.seconds for one in self.throttled)
 
     @property
-    def worst(self) -> HeldBack | None:
-        """The longest time; None: nothing was held back."""
-        return max(self.held_back, key=lambda one: (one.seconds, -one.start_s), default=None)
+    def worst(self) -> Throttling | None:
+        """The longest time; None: nothing was throttled."""
+        return max(self.throttled, key=lambda one: (one.seconds, -one.start_s), default=None)
 
 
 def replay(
@@ -98,7 +98,7 @@ def replay(
         Time between intervals of which nothing is known is left out: nothing waits less after it, and no
         credits come back.
     stop_after_s : float, optional
-        The replay may end as soon as more than this was held back; what comes later is then not told.
+        The replay may end as soon as more than this was throttled; what comes later is then not told.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def replay(
 
 
 class _Replay:
-    """A replay under way: time, place, credits, and what has been held back."""
+    """A replay under way: time, place, credits, and what has been throttled."""
 
     def __init__(
         self, limits: Sequence[PassedLimit], history: LoadHistory, stop_after_s: float | None
@@ -131,20 +131,20 @@ class _Replay:
         self.begun: float | None = None
         self.blame: dict[int, float] = {}
         self.longest = 0.0
-        self.held: list[HeldBack] = []
-        self.held_s = 0.0
+        self.throttled: list[Throttling] = []
+        self.throttled_s = 0.0
 
     def run(self) -> Replayed:
         """To the end of the history."""
         ends = self.ends.tolist()
-        while self.now < self.n and self.held_s <= self.stop:
+        while self.now < self.n and self.throttled_s <= self.stop:
             if self.begun is None and self.credits == self.full and self._skip(ends):
                 continue
             self._step(ends)
         left = self.total - self.p if self.now >= self.n else 0.0
         self._end_line()
         return Replayed(
-            held_back=tuple(self.held),
+            throttled=tuple(self.throttled),
             duration_s=self.total,
             left_s=left,
             credits=tuple(self._balances()),
@@ -176,7 +176,7 @@ class _Replay:
             self.p = min(ends[place], self.t)
             self._turn(ends)
             return
-        held = waits or speed < 1
+        late = waits or speed < 1
         step = self._until(ends, speed)
         gains = [1 - speed * base[place] for base, _ in self.needs]
         empties = None
@@ -187,7 +187,7 @@ class _Replay:
             credits[k] = min(self.full[k], max(0.0, credits[k] + gain * step))
         if empties is not None:
             credits[empties] = 0.0
-        if held:
+        if late:
             self._hold(needs.index(worst), step)
         self.t += step
         self.p += speed * step
@@ -206,7 +206,7 @@ class _Replay:
         if self.begun is None:
             self.begun = self.t
         self.blame[limit] = self.blame.get(limit, 0.0) + seconds
-        self.held_s += seconds
+        self.throttled_s += seconds
 
     def _turn(self, ends: list[float]) -> None:
         """What an event changes: the interval of the time, that of the place, and whether the line ended."""
@@ -226,8 +226,8 @@ class _Replay:
     def _end_line(self) -> None:
         if self.begun is not None:
             labels = sorted(self.blame, key=lambda limit: -self.blame[limit])
-            self.held.append(
-                HeldBack(
+            self.throttled.append(
+                Throttling(
                     start_s=self.begun,
                     end_s=self.t,
                     labels=tuple(dict.fromkeys(self.labels[limit] for limit in labels)),

@@ -1,4 +1,4 @@
-"""How long a limit alone holds a history back, in closed form: what no setup with that limit can undercut.
+"""How long a limit alone throttles a history, in closed form: what no setup with that limit can undercut.
 
 A limit with base 1, burst c and full credits B (in seconds of the base) lets through what the curve
 ``min(c·t, t + B)`` does, so the load that waits at any time is
@@ -7,7 +7,7 @@ A limit with base 1, burst c and full credits B (in seconds of the base) lets th
 
 where L_r is what waits at a limit of r without credits: a running sum less its running minimum. Source: Le
 Boudec and Thiran, Network Calculus, 2001, theorem 1.5.1 (shapers whose curves are min-plus combined). More
-limits can only let things wait longer, so the time in which any of several limits alone holds back is a lower
+limits can only let things wait longer, so the time in which any of several limits alone throttles is a lower
 bound for all of them together; with loads that keep their proportions it is exact.
 """
 
@@ -24,8 +24,8 @@ from azbenchlib.model.passed_limits import PassedLimit
 
 
 @dataclass(frozen=True)
-class HeldAlone:
-    """In which intervals a limit alone holds back, and for how many seconds at their begin and at their end.
+class ThrottledAlone:
+    """In which intervals a limit alone throttles, and for how many seconds at their begin and at their end.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class HeldAlone:
     at_end: Series
 
 
-NEVER = HeldAlone(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
+NEVER = ThrottledAlone(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
 
 
-def held_alone(limit: PassedLimit, lengths: Series) -> HeldAlone:
-    """When a limit alone holds a load back.
+def throttled_alone(limit: PassedLimit, lengths: Series) -> ThrottledAlone:
+    """When a limit alone throttles a load.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ def held_alone(limit: PassedLimit, lengths: Series) -> HeldAlone:
         more_begin, more_end = _positive(before - limit.credit_s, slope, lengths)
         at_begin, at_end = np.maximum(at_begin, more_begin), np.maximum(at_end, more_end)
     places = np.flatnonzero((at_begin > 0) | (at_end > 0))
-    return HeldAlone(places, at_begin[places], at_end[places])
+    return ThrottledAlone(places, at_begin[places], at_end[places])
 
 
-def seconds_together(several: Iterable[HeldAlone], lengths: Series) -> float:
-    """Seconds in which any of several limits holds back."""
+def seconds_together(several: Iterable[ThrottledAlone], lengths: Series) -> float:
+    """Seconds in which any of several limits throttles."""
     told = [one for one in several if len(one.places)]
     if not told:
         return 0.0

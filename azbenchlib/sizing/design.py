@@ -13,7 +13,7 @@ from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import Amount, PassedLimit, amounts, legs_of, needed, passed_limits
 from azbenchlib.model.replay import Replayed, replay
 from azbenchlib.model.setup import Setup
-from azbenchlib.sizing.bounds import NEVER, HeldAlone, held_alone, seconds_together
+from azbenchlib.sizing.bounds import NEVER, ThrottledAlone, seconds_together, throttled_alone
 
 
 class Replays:
@@ -25,13 +25,13 @@ class Replays:
     cache_hit : float
         Share of reads that a host cache would serve.
     stop_after_s : float
-        What is held back longer need not be known to the end.
+        What is throttled longer need not be known to the end.
     """
 
     def __init__(self, history: LoadHistory, cache_hit: float, stop_after_s: float) -> None:
         self.history, self.cache_hit, self.stop_after_s = history, cache_hit, stop_after_s
         self._amounts: dict[object, dict[tuple[str, str], Amount]] = {}
-        self._alone: dict[object, HeldAlone] = {}
+        self._alone: dict[object, ThrottledAlone] = {}
         self._enough: dict[object, bool] = {}
 
     def least_s(self, setup: Setup) -> float:
@@ -39,35 +39,35 @@ class Replays:
         return seconds_together(self._parts(setup).values(), self.history.interval_s)
 
     def is_enough(self, setup: Setup) -> bool:
-        """Whether a setup holds the load back no longer than may be."""
+        """Whether a setup throttles the load no longer than may be."""
         parts = self._parts(setup)
         key = frozenset(parts)
         if key not in self._enough:
             self._enough[key] = (
                 seconds_together(parts.values(), self.history.interval_s) <= self.stop_after_s
-                and self._held_back_s(setup) <= self.stop_after_s
+                and self._throttled_s(setup) <= self.stop_after_s
             )
         return self._enough[key]
 
-    def _held_back_s(self, setup: Setup) -> float:
+    def _throttled_s(self, setup: Setup) -> float:
         limits = passed_limits(setup, self.history, self.cache_hit)
         return replay(limits, self.history, self.stop_after_s).seconds
 
-    def _parts(self, setup: Setup) -> dict[object, HeldAlone]:
-        """When each limit of a setup alone holds back, by all that decides it."""
+    def _parts(self, setup: Setup) -> dict[object, ThrottledAlone]:
+        """When each limit of a setup alone throttles, by all that decides it."""
         (disk,) = setup.disks
         path = (disk.caching, disk.io_unit_bytes)
         if path not in self._amounts:
             found = amounts(setup, self.history, self.cache_hit)
             self._amounts[path] = {(amount.leg.stem, amount.quantity): amount for amount in found}
-        told = {}
+        told: dict[object, ThrottledAlone] = {}
         for (stem, quantity), amount in self._amounts[path].items():
             leg = next(read for read, _ in legs_of(setup, self.cache_hit) if read.stem == stem)
             limits = tuple(leg.cap.limit(quantity, *how) for how in ((False,), (True,), (False, True)))
             key = (path, stem, quantity, limits)
             if key not in self._alone:
                 limit = needed(amount, leg)
-                self._alone[key] = NEVER if limit is None else held_alone(limit, self.history.interval_s)
+                self._alone[key] = NEVER if limit is None else throttled_alone(limit, self.history.interval_s)
             told[key] = self._alone[key]
         return told
 
@@ -111,4 +111,3 @@ def design(
 ) -> Design:
     """A design of a market."""
     return Design(Candidate(market, vm_index, option), history, cache_hit)
-

@@ -1,4 +1,4 @@
-"""Of VM sizes, and of disks, those that nothing undercuts: no other costs no more and has no smaller limit."""
+"""Of VM sizes and disks those that nothing undercuts: no other costs no more and has no smaller limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of Azure Monitor as rows of the table demand: those of the data disks, or of the VM where no disk is."""
+"""Samples of Azure Monitor as rows of the table demand: of the data disks, or of the VM where no disk is."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _of_answer(run: Mapping[str, object], samples: pd.DataFrame) -> pd.DataFrame
     if "data disks" in wanted:
         raise InputError(
             f"{run['source_path']}: the figures of data disks are means over them; ask Azure again with "
-            '--filter "LUN eq \'*\'"'
+            "--filter \"LUN eq '*'\""
         )
     own = own[own["object"].isin(wanted)]
     if own.empty:

@@ -1,21 +1,22 @@
 """Premium SSD v2 and Ultra: the cheapest IOPS and MB/s with which a VM does, exactly.
 
-Both are whole numbers, and more of either never holds a load back longer, so the least IOPS fall as the MB/s
-rise. The search goes along this border from the least MB/s that can do up to where the MB/s alone cost as much
-as the best that was found.
+Both are whole numbers, and more of either never throttles a load longer, so the least IOPS fall as the MB/s
+rise. The search goes along this border from the least MB/s that can do up to where the MB/s alone cost as
+much as the best that was found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 
 from azbenchlib.advisor.disk_options import DiskOption, priced, provision, provisioned_disk
 from azbenchlib.advisor.market import Market
 from azbenchlib.azure.catalog.rows import ProvisionedRules
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.core.units import MB
-from azbenchlib.sizing.requirement import Requirement
+from azbenchlib.sizing.requirement import SizeRequirement
 
 Enough = Callable[[DiskOption], bool]
 
@@ -26,11 +27,11 @@ class Provisioned:
     Parameters
     ----------
     kind : DiskKind
-    requirement : Requirement
+    requirement : SizeRequirement
     market : Market
     """
 
-    def __init__(self, kind: DiskKind, requirement: Requirement, market: Market) -> None:
+    def __init__(self, kind: DiskKind, requirement: SizeRequirement, market: Market) -> None:
         self.kind, self.requirement, self.market = kind, requirement, market
         self.rules = next((rules for rules in market.rules if rules.sku == kind.sku), None)
         self._options: dict[tuple[int, int, int], DiskOption | None] = {}
@@ -83,7 +84,7 @@ class Provisioned:
                 break
             if not does(highest - 1, mbps) and best is not None:
                 continue
-            found = _least(lambda iops, mbps=mbps: does(iops, mbps), least_iops, highest)
+            found = _least(partial(does, mbps=mbps), least_iops, highest)
             if found is None:
                 continue
             highest = found
@@ -110,4 +111,3 @@ def _least(does: Callable[[int], bool], low: int, high: int) -> int | None:
         else:
             low = middle + 1
     return low
-

@@ -1,19 +1,21 @@
-"""What is asked of a design: how long its load may be held back, and what else it must have."""
+"""What is asked of a design: how long its load may be throttled, and what else it must have."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from azbenchlib.advisor.demand import Demand
 from azbenchlib.core.errors import InputError
 from azbenchlib.model.load_history import LoadHistory
 
-HELD_BACK_S = 60.0  # where nothing is stated: a minute in all, however long the telemetry is
+THROTTLED_S = 60.0  # where nothing is stated: a minute in all, however long the telemetry is
 
 
 @dataclass(frozen=True, kw_only=True)
-class Requirement:
+class SizeRequirement:
     """What is asked of a design.
 
     Parameters
@@ -22,7 +24,7 @@ class Requirement:
         With growth and headroom in it.
     demand : Demand
         Its mean, and what is asked for beside the load: size, latency, redundancy, VM, memory.
-    held_back_s : float
+    throttled_s : float
         In all of the history, at most.
     most_disks : int, optional
         At most so many.
@@ -35,20 +37,52 @@ class Requirement:
 
     history: LoadHistory
     demand: Demand
-    held_back_s: float = HELD_BACK_S
+    throttled_s: float = THROTTLED_S
     most_disks: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.held_back_s < math.inf:
-            raise InputError(f"held back for at most {self.held_back_s} s: it must be 0 or more")
+        if not 0 <= self.throttled_s < math.inf:
+            raise InputError(f"throttled for at most {self.throttled_s} s: it must be 0 or more")
         if self.most_disks is not None and self.most_disks < 1:
             raise InputError(f"at most {self.most_disks} disks: it must be 1 or more")
 
 
-def allowed_s(history: LoadHistory, held_back_s: float | None, within: float | None) -> float:
-    """Seconds in which a load may be held back: so many, or such a share of the time, or the less of both."""
+def requirement(
+    history: LoadHistory,
+    throttled_s: float | None,
+    within: float | None,
+    most_disks: int | None,
+    wanted: Mapping[str, Any],
+) -> SizeRequirement:
+    """What is asked of a design for a history.
+
+    Parameters
+    ----------
+    history : LoadHistory
+    throttled_s, within : float, optional
+        Seconds in which the load may be throttled, and the share of the time; the less counts. None for both:
+        60 s.
+    most_disks : int, optional
+    wanted : mapping of str to Any
+        Fields of :class:`~azbenchlib.advisor.demand.Demand` beside the load.
+
+    Raises
+    ------
+    InputError
+        For a history without any load, or a value that is none.
+    """
     if within is not None and not 0 <= within <= 1:
         raise InputError(f"within {within} is not between 0 and 1")
-    found = [] if held_back_s is None else [held_back_s]
-    found += [] if within is None else [within * history.duration_s]
-    return min(found, default=HELD_BACK_S)
+    iops, rate = history.mean(history.iops), history.mean(history.bytes_per_s)
+    if not iops or not rate:
+        raise InputError("the telemetry tells of no load: all its rates are 0")
+    demand = Demand(
+        iops=iops,
+        bs_bytes=rate / iops,
+        read_share=history.mean(history.read_iops) / iops,
+        headroom=1.0,
+        **wanted,
+    )
+    stated = [throttled_s, None if within is None else within * history.duration_s]
+    allowed = min((seconds for seconds in stated if seconds is not None), default=THROTTLED_S)
+    return SizeRequirement(history=history, demand=demand, throttled_s=allowed, most_disks=most_disks)

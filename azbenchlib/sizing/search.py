@@ -1,8 +1,9 @@
-"""The cheapest VM with disks that holds a load back no longer than it may be, over a whole market, exactly.
+"""The cheapest VM with disks that throttles a load no longer than it may be, over a whole market, exactly.
 
-VM sizes and disks that others undercut are left out first: no design with them is the cheapest. What is left is
-tried pair by pair from the cheapest on. A closed form rules out most pairs (:mod:`azbenchlib.sizing.bounds`);
-the others are replayed. Premium SSD v2 and Ultra are searched with each VM for their least figures.
+VM sizes and disks that others undercut are left out first: no design with them is the cheapest. What is
+left is tried pair by pair from the cheapest on. A closed form rules out most pairs
+(:mod:`azbenchlib.sizing.bounds`); the others are replayed. Premium SSD v2 and Ultra are searched with each
+VM for their least figures.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from azbenchlib.model.setup import VM, Setup
 from azbenchlib.sizing.design import Design, Replays, design
 from azbenchlib.sizing.efficient import documented, efficient_options, efficient_vms
 from azbenchlib.sizing.provisioned import Provisioned
-from azbenchlib.sizing.requirement import Requirement
+from azbenchlib.sizing.requirement import SizeRequirement
 from azbenchlib.sizing.tiered import tiered
 
 
@@ -42,12 +43,12 @@ class _Pair:
         return self.price, disk.caching != "None", disk.count, disk.name, self.vm_index
 
 
-class Search:
+class SizeSearch:
     """What of a market meets a requirement.
 
     Parameters
     ----------
-    requirement : Requirement
+    requirement : SizeRequirement
     market : Market
 
     Raises
@@ -56,10 +57,10 @@ class Search:
         When no VM size, or no kind of disk, may be taken.
     """
 
-    def __init__(self, requirement: Requirement, market: Market) -> None:
+    def __init__(self, requirement: SizeRequirement, market: Market) -> None:
         self.requirement, self.market = requirement, market
         demand = requirement.demand
-        self.replays = Replays(requirement.history, demand.cache_hit, requirement.held_back_s)
+        self.replays = Replays(requirement.history, demand.cache_hit, requirement.throttled_s)
         suiting = np.flatnonzero(market.vm_sizes.suits(demand) & (market.vm_sizes.max_disks >= 1))
         self.vms = efficient_vms(market, suiting.tolist())
         if not self.vms:
@@ -72,8 +73,8 @@ class Search:
 
     @cached_property
     def options(self) -> list[DiskOption]:
-        """Disks of tiers that nothing undercuts, those that hold back too long by themselves left out."""
-        limit = self.requirement.held_back_s
+        """Disks of tiers that nothing undercuts, those that throttle too long by themselves left out."""
+        limit = self.requirement.throttled_s
         return [one for one in self._all_options if self.replays.least_s(Setup(VM(), (one.disk,))) <= limit]
 
     def cheapest(self) -> Design | None:
@@ -83,6 +84,17 @@ class Search:
             if kind.provisioned:
                 best = self._provisioned(kind, best)
         return None if best is None else self._design(best)
+
+    def least_throttled(self) -> Design | None:
+        """Of the disks of tiers the design that throttles least; None: there is none."""
+        pairs = self._pairs_with(self._all_options)
+        if not pairs:
+            return None
+        least = [(self.replays.least_s(self._setup(pair)), pair.order, pair) for pair in pairs]
+        return self._design(min(least, key=lambda one: one[:2])[2])
+
+    def _setup(self, pair: _Pair) -> Setup:
+        return Setup(self.market.vms[pair.vm_index].vm, (pair.option.disk,))
 
     def next_cheaper(self, than: Design) -> Design | None:
         """The dearest of the designs that are cheaper and that nothing undercuts; None: there is none.
@@ -122,7 +134,7 @@ class Search:
 
     @cached_property
     def _all_options(self) -> list[DiskOption]:
-        """Disks of tiers that nothing undercuts, whatever they hold back."""
+        """Disks of tiers that nothing undercuts, whatever they throttle."""
         some = (
             option
             for kind in self.kinds
@@ -146,7 +158,7 @@ class Search:
     def _provisioned(self, kind: DiskKind, best: _Pair | None) -> _Pair | None:
         """The better of what was found and of the cheapest of a kind whose figures are chosen."""
         disks = Provisioned(kind, self.requirement, self.market)
-        limit = self.requirement.held_back_s
+        limit = self.requirement.throttled_s
         floors = {}
         for count in range(1, self.most + 1):
             alone = disks.cheapest(
@@ -165,13 +177,11 @@ class Search:
                 if self._does(vm_index, floor):
                     best = _Pair(vm_price + floor.price, vm_index, floor)
                     continue
-                found = disks.cheapest(count, lambda option, i=vm_index: self._does(i, option), below)
+                found = disks.cheapest(count, partial(self._does, vm_index), below)
                 if found is not None:
                     best = _Pair(vm_price + found.price, vm_index, found)
         return best
 
     def _design(self, pair: _Pair) -> Design:
         demand = self.requirement.demand
-        return design(
-            self.market, pair.vm_index, pair.option, self.requirement.history, demand.cache_hit
-        )
+        return design(self.market, pair.vm_index, pair.option, self.requirement.history, demand.cache_hit)

@@ -15,7 +15,7 @@ from azbenchlib.formats.device_names import sorted_by_role
 from azbenchlib.model.load_history import LoadHistory, Series
 from azbenchlib.sizing.monitor import of_azure_monitor
 
-RATES = ("read_iops", "write_iops", "read_bytes_per_s", "write_bytes_per_s")
+LOAD_RATES = ("read_iops", "write_iops", "read_bytes_per_s", "write_bytes_per_s")
 _TOGETHER_S = 1e-3  # ends and begins of intervals that are nearer are the same moment
 
 
@@ -77,13 +77,15 @@ def telemetry(
     rows = _with_directions(pd.concat(hosts.values(), ignore_index=True), notes)
     clock = _clock(rows, len(hosts))
     begin, length, sums = _added_up(rows)
-    history = LoadHistory(t_s=begin, interval_s=length, clock=clock, **dict(zip(RATES, sums, strict=True)))
+    history = LoadHistory(
+        t_s=begin, interval_s=length, clock=clock, **dict(zip(LOAD_RATES, sums, strict=True))
+    )
     missing = float(begin[-1] + length[-1] - begin[0] - length.sum())
     usual = float(np.median(rows["interval_s"].to_numpy(dtype=float)))
     if missing > _TOGETHER_S:
         notes.append(
-            f"of {format_span(missing)} between the first and the last report nothing is known; it is left out, "
-            "and no credits come back in it"
+            f"of {format_span(missing)} between the first and the last report nothing is known; it is left "
+            "out, and no credits come back in it"
         )
     if len(hosts) > 1:
         notes.append(f"the loads of {len(hosts)} hosts are added up, as on one VM")
@@ -144,7 +146,7 @@ def _with_directions(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
         notes.append("bytes read and written are not told apart; they are taken as written")
     found["read_bytes_per_s"] = found["read_bytes_per_s"].fillna((size * 0).astype("Float64"))
     found["write_bytes_per_s"] = found["write_bytes_per_s"].fillna(size)
-    unknown = found[list(RATES)].isna().all(axis=0)
+    unknown = found[list(LOAD_RATES)].isna().all(axis=0)
     if unknown.any():
         path, what = found["source_path"].iloc[0], unknown.index[unknown][0]
         raise InputError(f"{path}: it does not tell {what}; record it with iostat -x")
@@ -166,7 +168,7 @@ def _added_up(rows: pd.DataFrame) -> tuple[Series, Series, list[Series]]:
     begins, lengths = (rows[name].to_numpy(dtype=float) for name in ("t_s", "interval_s"))
     edges = _edges(np.concatenate([begins, begins + lengths]))
     middles = (edges[:-1] + edges[1:]) / 2
-    sums = [np.zeros(len(middles)) for _ in RATES]
+    sums = [np.zeros(len(middles)) for _ in LOAD_RATES]
     told_by_all = np.ones(len(middles), dtype=bool)
     for _, own in rows.groupby("host", sort=False):
         told = np.zeros(len(middles), dtype=bool)
@@ -200,5 +202,5 @@ def _add(series: pd.DataFrame, middles: Series, sums: list[Series]) -> np.ndarra
 
 
 def _values(series: pd.DataFrame) -> Iterator[Series]:
-    for name in RATES:
+    for name in LOAD_RATES:
         yield series[name].to_numpy(dtype=float, na_value=np.nan)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from azbenchlib.advisor.disk_options import DiskOption, priced, redundancies, rows_of, tier_disk, tier_size
 from azbenchlib.advisor.market import Market
 from azbenchlib.azure.disk_kinds import DiskKind
-from azbenchlib.sizing.requirement import Requirement
+from azbenchlib.sizing.requirement import SizeRequirement
 
 
-def tiered(kind: DiskKind, requirement: Requirement, market: Market, most: int) -> Iterator[DiskOption]:
+def tiered(kind: DiskKind, requirement: SizeRequirement, market: Market, most: int) -> Iterator[DiskOption]:
     """Every number of disks of every tier of a kind that has room for the data, and whose price is known.
 
     Cached only where reads are served by a cache: without, caching is one limit more and costs the same.
@@ -19,7 +19,7 @@ def tiered(kind: DiskKind, requirement: Requirement, market: Market, most: int) 
     Parameters
     ----------
     kind : DiskKind
-    requirement : Requirement
+    requirement : SizeRequirement
     market : Market
     most : int
         Number of disks.

@@ -1,4 +1,4 @@
-"""What a minute hides is bounded: however the load of each interval came, no more is held back."""
+"""What a minute hides is bounded: however the load of each interval came, no more is throttled."""
 
 import math
 from random import Random
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.model.hidden_bursts import held_back_at_most_s
+from azbenchlib.model.hidden_bursts import throttled_at_most_s
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import PassedLimit
 from azbenchlib.model.replay import replay
@@ -35,13 +35,13 @@ def limits(random: Random, need: np.ndarray) -> list[PassedLimit]:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_no_way_in_which_the_load_came_is_held_back_longer(seed: int) -> None:
-    random = Random(seed)
+def test_no_way_in_which_the_load_came_is_throttled_longer(seed: int) -> None:
+    random = Random(seed)  # noqa: S311
     n = random.randint(1, 15)
     means = np.array([random.choice([0, 0.5, 1, 2, 3, 5]) for _ in range(n)])
     parts = np.array([_parts(random, mean) for mean in means])
-    of_means, of_parts = limits(Random(seed), means), limits(Random(seed), parts.ravel())
-    most = held_back_at_most_s(of_means, loads(n, PART_S * PARTS))
+    of_means, of_parts = limits(Random(seed), means), limits(Random(seed), parts.ravel())  # noqa: S311
+    most = throttled_at_most_s(of_means, loads(n, PART_S * PARTS))
     assert replay(of_parts, loads(n * PARTS, PART_S)).seconds <= most + 1e-6
     assert replay(of_means, loads(n, PART_S * PARTS)).seconds <= most + 1e-6
 
@@ -60,13 +60,13 @@ def _parts(random: Random, mean: float) -> list[float]:
 def test_a_setup_is_busy_for_its_share_of_each_interval() -> None:
     need = np.array([0.25, 0.5, 0.0])
     (limit,) = [PassedLimit(label="a", need=need, burst_need=need, credit_s=0.0)]
-    assert held_back_at_most_s([limit], loads(3, 60)) == pytest.approx(45)
+    assert throttled_at_most_s([limit], loads(3, 60)) == pytest.approx(45)
     # bursts of up to twice the mean fit the limit
-    assert held_back_at_most_s([limit], loads(3, 60), burst_factor=2) == 0
-    assert held_back_at_most_s([limit], loads(3, 60), burst_factor=3) == pytest.approx(30)
-    assert held_back_at_most_s([limit], loads(3, 60), burst_factor=math.inf) == pytest.approx(45)
+    assert throttled_at_most_s([limit], loads(3, 60), burst_factor=2) == 0
+    assert throttled_at_most_s([limit], loads(3, 60), burst_factor=3) == pytest.approx(30)
+    assert throttled_at_most_s([limit], loads(3, 60), burst_factor=math.inf) == pytest.approx(45)
 
 
 def test_a_factor_below_one_is_refused() -> None:
     with pytest.raises(InputError, match="1 or more"):
-        held_back_at_most_s([], loads(1, 60), burst_factor=0.5)
+        throttled_at_most_s([], loads(1, 60), burst_factor=0.5)

@@ -41,7 +41,7 @@ def test_what_is_above_the_limit_waits_until_it_is_served() -> None:
     load = history([(60, 100, 0), (60, 300, 0), (60, 50, 0), (60, 50, 0)])
     found = served(disk_of(Cap(iops=200)), load)
     # a minute of 100 too many is 6,000 I/Os; 150 a second are free then: 40 s more
-    (held,) = found.held_back
+    (held,) = found.throttled
     assert (held.start_s, held.end_s) == pytest.approx((60, 160))
     assert held.labels == ("disk_iops",)
     # the last I/O of the second minute is served when 12,000 more were: 90 s after it began, 30 s late
@@ -54,7 +54,7 @@ def test_credits_carry_a_burst_as_long_as_they_last() -> None:
     # 3,500 of 500: a full bucket is 3,000 x 1,800 I/Os and lasts 1,800 s at the largest burst
     load = history([(600, 100, 0), (2000, 3500, 0), (36_000, 100, 0)])
     found = served(disk_of(Cap(iops=500, burst_iops=3500)), load)
-    (held,) = found.held_back
+    (held,) = found.throttled
     assert held.start_s == pytest.approx(600 + 1800)
     # 200 s at 3,000 too many, then 400 a second are free
     assert held.end_s == pytest.approx(2600 + 200 * 3000 / 400)
@@ -92,7 +92,7 @@ def test_what_one_limit_delays_is_met_later_by_another() -> None:
         write_bytes_per_s=np.zeros(3),
     )
     setup = disk_of(Cap(iops=80, bytes_per_s=large[1]))
-    (held,) = served(setup, load).held_back
+    (held,) = served(setup, load).throttled
     # 2.5 s late at 10 s; the large ones run at their limit, so they stay 2.5 s late until none come
     assert (held.start_s, held.end_s) == pytest.approx((0, 22.5))
     assert held.labels == ("disk_iops", "disk_mbps")  # 12.5 s of it, then 10
@@ -129,17 +129,17 @@ def of_plain(limits: list[plain_replay.PlainLimit]) -> list[PassedLimit]:
 
 @pytest.mark.parametrize("seed", range(200))
 def test_it_equals_a_replay_second_by_second(seed: int) -> None:
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311
     lengths = [random.choice([1, 2, 5, 10, 30]) for _ in range(random.randint(1, 12))]
     limits = limits_of(random, lengths)
-    waited, balances, left = plain_replay.held_back(limits, lengths)
+    waited, balances, left = plain_replay.throttled(limits, lengths)
     load = history([(length, 1, 0) for length in lengths])
     found = replay(of_plain(limits), load)
     ends = np.cumsum(lengths)
     assert found.seconds == pytest.approx(float(sum(waited)), abs=1e-4)
     assert found.left_s == pytest.approx(float(left), abs=1e-4)
     for begin, end in zip([0, *ends[:-1]], ends, strict=True):
-        inside = sum(max(0.0, min(end, one.end_s) - max(begin, one.start_s)) for one in found.held_back)
+        inside = sum(max(0.0, min(end, one.end_s) - max(begin, one.start_s)) for one in found.throttled)
         assert inside == pytest.approx(float(sum(waited[begin:end])), abs=1e-4)
     for k, (label, shares) in enumerate(found.credits):
         limit = int(label.split()[1])

@@ -15,15 +15,17 @@ from azbenchlib.core.units import GIB, KIB
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import PassedLimit
 from azbenchlib.model.replay import replay
-from azbenchlib.sizing.bounds import held_alone, seconds_together
-from azbenchlib.sizing.requirement import Requirement
-from azbenchlib.sizing.search import Search
+from azbenchlib.sizing.bounds import seconds_together, throttled_alone
+from azbenchlib.sizing.requirement import SizeRequirement
+from azbenchlib.sizing.search import SizeSearch
 
 
 def a_history(random: Random, highest: int) -> LoadHistory:
     n = random.randint(1, 12)
     usual = random.randint(1, highest)
-    iops = np.array([random.choice([0, usual, random.randint(0, 2 * highest)]) for _ in range(n)], dtype=float)
+    iops = np.array(
+        [random.choice([0, usual, random.randint(0, 2 * highest)]) for _ in range(n)], dtype=float
+    )
     reads = iops * random.choice([0, 0.5, 0.75, 1])
     sizes = [np.array([random.choice([4, 64, 300]) * KIB for _ in range(n)], dtype=float) for _ in range(2)]
     lengths = np.array([random.choice([10, 60, 300, 3000]) for _ in range(n)], dtype=float)
@@ -37,7 +39,7 @@ def a_history(random: Random, highest: int) -> LoadHistory:
     )
 
 
-def a_requirement(random: Random) -> Requirement:
+def a_requirement(random: Random) -> SizeRequirement:
     history = a_history(random, random.choice([20, 120, 400]))
     mean = max(history.mean(history.iops), 1e-3)
     demand = Demand(
@@ -50,10 +52,10 @@ def a_requirement(random: Random) -> Requirement:
         headroom=1,
         vcpus=random.choice([None, None, 4]),
     )
-    return Requirement(
+    return SizeRequirement(
         history=history,
         demand=demand,
-        held_back_s=random.choice([0, 10, 60, 300]),
+        throttled_s=random.choice([0, 10, 60, 300]),
         most_disks=random.choice([2, 4]),
     )
 
@@ -62,18 +64,18 @@ def a_requirement(random: Random) -> Requirement:
 def test_the_cheapest_is_what_trying_every_design_finds(some: int) -> None:
     found = 0
     for seed in range(some * 20, some * 20 + 20):
-        random = Random(seed)
+        random = Random(seed)  # noqa: S311
         market, requirement = small_market.market(random), a_requirement(random)
         expected = plain_sizing.cheapest_price(requirement, market)
         try:
-            best = Search(requirement, market).cheapest()
+            best = SizeSearch(requirement, market).cheapest()
         except InputError as error:
             assert expected is None, (seed, error)
             continue
         assert (best and Fraction(best.price)) == expected, seed
         if best is not None:
             found += 1
-            assert best.replayed.seconds <= requirement.held_back_s
+            assert best.replayed.seconds <= requirement.throttled_s
     assert found > 5
 
 
@@ -91,10 +93,10 @@ def limits_alone(random: Random, n: int) -> list[PassedLimit]:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_a_limit_alone_holds_back_as_long_as_its_replay(seed: int) -> None:
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311
     load = a_history(random, 10)
     limits = limits_alone(random, len(load.t_s))
-    alone = [held_alone(limit, load.interval_s) for limit in limits]
+    alone = [throttled_alone(limit, load.interval_s) for limit in limits]
     for limit, held in zip(limits, alone, strict=True):
         together = seconds_together([held], load.interval_s)
         assert together == pytest.approx(replay([limit], load).seconds, abs=1e-3)
@@ -103,24 +105,24 @@ def test_a_limit_alone_holds_back_as_long_as_its_replay(seed: int) -> None:
 
 def test_with_loads_that_keep_their_proportions_the_bound_is_exact() -> None:
     for seed in range(50):
-        random = Random(seed)
+        random = Random(seed)  # noqa: S311
         load = a_history(random, 10)
         need = np.array([random.choice([0, 1, 2, 5, 9, 14]) for _ in load.t_s], dtype=float)
         limits = [
             PassedLimit(label="a", need=need / 3, burst_need=need / 7, credit_s=4 / 3 * 60),
             PassedLimit(label="b", need=need / 5, burst_need=need / 5, credit_s=0.0),
         ]
-        alone = [held_alone(limit, load.interval_s) for limit in limits]
+        alone = [throttled_alone(limit, load.interval_s) for limit in limits]
         assert seconds_together(alone, load.interval_s) == pytest.approx(
             replay(limits, load).seconds, abs=1e-3
         )
 
 
-def test_more_that_may_be_held_back_is_never_dearer() -> None:
-    random = Random(3)
+def test_more_that_may_be_throttled_is_never_dearer() -> None:
+    random = Random(3)  # noqa: S311
     market, requirement = small_market.market(random), a_requirement(random)
     prices = []
     for seconds in (0, 60, 600, 6000):
-        best = Search(replace(requirement, held_back_s=seconds), market).cheapest()
+        best = SizeSearch(replace(requirement, throttled_s=seconds), market).cheapest()
         prices.append(float(best.price) if best else float("inf"))
     assert prices == sorted(prices, reverse=True)

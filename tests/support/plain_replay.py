@@ -1,4 +1,4 @@
-"""The slow way to what is held back: second by second, in fractions, without a shortcut.
+"""The slow way to what is throttled: second by second, in fractions, without a shortcut.
 
 Nothing of the library's replay is used: limits are pairs of numbers, the line is a list.
 """
@@ -17,7 +17,7 @@ class PlainLimit:
     full: Fraction
 
 
-def held_back(
+def throttled(  # noqa: C901
     limits: Sequence[PlainLimit], lengths: Sequence[int]
 ) -> tuple[list[Fraction], list[list[Fraction]], Fraction]:
     """Of each second how much of it something waited; the credits after each second; what is left at the end.

@@ -1,6 +1,6 @@
 """The slow way to the cheapest design: every VM with every disk in the order of prices, each replayed.
 
-Nothing of the search is used here: no bound, no design left out; only the replay, which has its own reference.
+No part of the search is used here: no bound, no design left out; the replay is, which has its own reference.
 """
 
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.catalog.rows import ProvisionedRules
 from azbenchlib.azure.prices.rows import Meter
 from azbenchlib.core.units import GIB, MB
-from azbenchlib.model import VM, Cap, Disk, Setup
+from azbenchlib.model import Cap, Disk, Setup
 from azbenchlib.model.passed_limits import passed_limits
 from azbenchlib.model.replay import replay
-from azbenchlib.sizing.requirement import Requirement
+from azbenchlib.sizing.requirement import SizeRequirement
 
 Priced = tuple[Fraction, str, Disk]
 
 
-def cheapest_price(requirement: Requirement, there: Market) -> Fraction | None:
-    """What the cheapest design costs that holds back no longer than it may; None: none does."""
+def cheapest_price(requirement: SizeRequirement, there: Market) -> Fraction | None:
+    """What the cheapest design costs that throttles no longer than it may; None: none does."""
     demand = requirement.demand
     suits = there.vm_sizes.suits(demand)
     vms = [
@@ -47,9 +47,9 @@ def cheapest_price(requirement: Requirement, there: Market) -> Fraction | None:
     return None
 
 
-def _does(requirement: Requirement, setup: Setup) -> bool:
+def _does(requirement: SizeRequirement, setup: Setup) -> bool:
     limits = passed_limits(setup, requirement.history, requirement.demand.cache_hit)
-    return replay(limits, requirement.history).seconds <= requirement.held_back_s
+    return replay(limits, requirement.history).seconds <= requirement.throttled_s
 
 
 def _takes(vm_size, kind: str, disk: Disk) -> bool:
@@ -69,7 +69,7 @@ def _known(cap: Cap) -> bool:
     return None not in (cap.iops, cap.bytes_per_s) and float("inf") not in own
 
 
-def _disks(requirement: Requirement, there: Market) -> Iterator[Priced]:
+def _disks(requirement: SizeRequirement, there: Market) -> Iterator[Priced]:  # noqa: C901
     demand = requirement.demand
     for row in there.tiers:
         kind = disk_kinds.of_sku(f"{row.sku}_LRS")
@@ -91,7 +91,7 @@ def _disks(requirement: Requirement, there: Market) -> Iterator[Priced]:
 
 
 def _of_rules(
-    requirement: Requirement, there: Market, rules: ProvisionedRules, count: int
+    requirement: SizeRequirement, there: Market, rules: ProvisionedRules, count: int
 ) -> Iterator[Priced]:
     ultra = rules.sku == "UltraSSD"
     product, name = ("Ultra Disks", "Ultra") if ultra else ("Azure Premium SSD v2", "Premium")

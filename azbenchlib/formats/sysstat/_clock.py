@@ -55,7 +55,9 @@ class Clock:
         else:
             month, day, year = first, second, third
         try:
-            return timegm(datetime(year + (_CENTURY if year < 100 else 0), month, day, tzinfo=UTC).timetuple())
+            return timegm(
+                datetime(year + (_CENTURY if year < 100 else 0), month, day, tzinfo=UTC).timetuple()
+            )
         except ValueError:
             return None
 

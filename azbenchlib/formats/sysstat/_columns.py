@@ -7,12 +7,12 @@ Source: sysstat iostat.c, pr_stats.c, json_stats.c and CHANGES, 12.7.9 (2026-07-
 from azbenchlib.core.units import GIB, KIB, MIB, TIB, US_PER_MS
 from azbenchlib.formats._telemetry import number
 
-SECTOR_BYTES = 512
-_UNITS = {"kB": KIB, "MB": MIB, "GB": GIB, "sec": SECTOR_BYTES}
-_SUFFIXES = {"s": SECTOR_BYTES, "B": 1, "k": KIB, "M": MIB, "G": GIB, "T": TIB}  # of --human
+_SECTOR = 512
+_UNITS = {"kB": KIB, "MB": MIB, "GB": GIB, "sec": _SECTOR}
+_SUFFIXES = {"s": _SECTOR, "B": 1, "k": KIB, "M": MIB, "G": GIB, "T": TIB}  # of --human
 
 # Name -> column of the table demand, factor.
-COLUMNS: dict[str, tuple[str, float]] = {
+FIGURES: dict[str, tuple[str, float]] = {
     "tps": ("iops", 1),
     "r/s": ("read_iops", 1),
     "w/s": ("write_iops", 1),
@@ -24,14 +24,14 @@ COLUMNS: dict[str, tuple[str, float]] = {
     "util": ("busy_pct", 1),
     "%util": ("busy_pct", 1),
     "util-percent": ("busy_pct", 1),
-    "rd_sec": ("read_bytes_per_s", SECTOR_BYTES),
-    "wr_sec": ("write_bytes_per_s", SECTOR_BYTES),
-    "rd_sec/s": ("read_bytes_per_s", SECTOR_BYTES),
-    "wr_sec/s": ("write_bytes_per_s", SECTOR_BYTES),
+    "rd_sec": ("read_bytes_per_s", _SECTOR),
+    "wr_sec": ("write_bytes_per_s", _SECTOR),
+    "rd_sec/s": ("read_bytes_per_s", _SECTOR),
+    "wr_sec/s": ("write_bytes_per_s", _SECTOR),
     "rkB": ("read_bytes_per_s", KIB),
     "wkB": ("write_bytes_per_s", KIB),
-    "Blk_read/s": ("read_bytes_per_s", SECTOR_BYTES),
-    "Blk_wrtn/s": ("write_bytes_per_s", SECTOR_BYTES),
+    "Blk_read/s": ("read_bytes_per_s", _SECTOR),
+    "Blk_wrtn/s": ("write_bytes_per_s", _SECTOR),
     **{f"r{unit}/s": ("read_bytes_per_s", factor) for unit, factor in _UNITS.items()},
     **{f"w{unit}/s": ("write_bytes_per_s", factor) for unit, factor in _UNITS.items()},
     **{f"{unit}_read/s": ("read_bytes_per_s", factor) for unit, factor in _UNITS.items()},
@@ -50,9 +50,9 @@ def value(name: str, text: str) -> tuple[str, float] | None:
     text : str
         As the tool prints it; with ``--human`` a unit stands behind it.
     """
-    if name not in COLUMNS:
+    if name not in FIGURES:
         return None
-    column, factor = COLUMNS[name]
+    column, factor = FIGURES[name]
     suffix = text[-1:]
     if suffix == "%":
         text = text[:-1]

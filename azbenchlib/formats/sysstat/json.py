@@ -16,7 +16,7 @@ import re
 from typing import Any
 
 from azbenchlib.core.findings import Code, Severity
-from azbenchlib.formats._telemetry import Report, add_reports
+from azbenchlib.formats._telemetry import DeviceReport, add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.sysstat._clock import Clock
@@ -24,7 +24,7 @@ from azbenchlib.formats.sysstat._columns import value
 
 _MARK = re.compile(r'\A\s{0,99}\{\s{0,99}"sysstat"\s{0,9}:')
 _KEYS = ("disk_device", "disk-device")  # of iostat, of sadf
-# What stands in a document, in its order. Repetitions have bounds, so that no text takes longer than its length.
+# What stands in a document, in its order. Repetitions have bounds: no text takes longer than its length.
 _TOKEN = re.compile(
     r'"nodename"\s{0,9}:\s{0,9}"(?P<host>[^"\n]{0,255})"'
     r'|"date"\s{0,9}:\s{0,9}"(?P<date>[^"\n]{0,40})"(?=[^{}]{0,99}"statistics")'
@@ -70,7 +70,7 @@ class _Document:
     """The reports of a text, one after the other."""
 
     def __init__(self, text: str) -> None:
-        self.reports: list[Report] = []
+        self.reports: list[DeviceReport] = []
         self.damaged = 0
         self.of_sadf = False
         self._clock, self._host = Clock(text), ""
@@ -106,7 +106,7 @@ class _Document:
     def _open(self) -> None:
         end, clock = self._time or (None, "elapsed")
         self.reports.append(
-            Report(
+            DeviceReport(
                 host=self._host or None,
                 end_s=end,
                 clock=clock,

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats._telemetry import Report, add_reports
+from azbenchlib.formats._telemetry import DeviceReport, add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.sysstat._clock import Clock
@@ -44,7 +44,7 @@ def read_sadf(source: Source) -> Records:
     """
     records = Records(source)
     clock = Clock("")
-    reports: dict[tuple[str, float], Report] = {}
+    reports: dict[tuple[str, float], DeviceReport] = {}
     header: list[str] = []
     damaged = 0
     for line in source.text.splitlines():
@@ -63,7 +63,7 @@ def read_sadf(source: Source) -> Records:
     return records
 
 
-def _report(fields: list[str], header: list[str], clock: Clock) -> Report | None:
+def _report(fields: list[str], header: list[str], clock: Clock) -> DeviceReport | None:
     """One line; None where it is damaged. The line of a comment, such as sadf -C has it, is that too."""
     if len(fields) <= _FIXED or not fields[1].isdigit() or not int(fields[1]):
         return None
@@ -71,7 +71,7 @@ def _report(fields: list[str], header: list[str], clock: Clock) -> Report | None
     devices = dict(_devices(fields[_FIXED:], header))
     if stamp is None or not devices:
         return None
-    return Report(
+    return DeviceReport(
         host=fields[0], end_s=stamp[0], clock=stamp[1], interval_s=float(fields[1]), devices=devices
     )
 
@@ -79,7 +79,7 @@ def _report(fields: list[str], header: list[str], clock: Clock) -> Report | None
 def _devices(fields: list[str], header: list[str]) -> Iterator[tuple[str, dict[str, float]]]:
     """The figures of each disk of a line."""
     names = [name.removesuffix(_REPEATED) for name in header]
-    if len(fields) % len(names) or (len(fields) > len(names) and header == names):
+    if "DEV" not in names or len(fields) % len(names) or (len(fields) > len(names) and header == names):
         return
     for start in range(0, len(fields), len(names)):
         told = dict(zip(names, fields[start : start + len(names)], strict=True))

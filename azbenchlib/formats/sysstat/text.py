@@ -12,14 +12,15 @@ Source: sysstat iostat.c, pr_stats.c and CHANGES, 12.7.9 (2026-07-18), and outpu
 import re
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats._telemetry import Report, add_reports, number
+from azbenchlib.formats._telemetry import DeviceReport, add_reports, number
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.sysstat._clock import Clock, next_day
-from azbenchlib.formats.sysstat._columns import COLUMNS, value
+from azbenchlib.formats.sysstat._columns import FIGURES, value
 
 _BANNER = re.compile(
-    r"Linux \S{1,200} \((?P<host>[^()\n]{0,255})\)\s{1,9}(?P<date>\S{6,10})(?:\s{1,9}_\S{1,40}_)?(?:\s{1,9}\(\d{1,5} CPU\))?\s{0,9}"
+    r"Linux \S{1,200} \((?P<host>[^()\n]{0,255})\)\s{1,9}(?P<date>\S{6,10})"
+    r"(?:\s{1,9}_\S{1,40}_)?(?:\s{1,9}\(\d{1,5} CPU\))?\s{0,9}"
 )
 _SNIFF = re.compile(rf"\A\s{{0,99}}{_BANNER.pattern}$", re.MULTILINE)
 _DEVICE = ("Device", "Device:")
@@ -59,12 +60,13 @@ class _Lines:
     """Lines on their way into reports."""
 
     def __init__(self, clock: Clock) -> None:
-        self.reports: list[Report] = []
+        self.reports: list[DeviceReport] = []
         self.damaged = 0
         self.of_sar = False
         self._clock, self._host = clock, ""
         self._begun = True
         self._time: tuple[float, str] | None = None
+        self._before_s: float | None = None  # the last time of sar since its begin
         self._header: list[str] = []
         self._told: set[str] = set()  # columns that the report under way has
 
@@ -73,7 +75,7 @@ class _Lines:
         words = line.split()
         if banner := _BANNER.fullmatch(line):
             self._host, self._begun, self._header = banner["host"], True, []
-            self._time = None
+            self._time = self._before_s = None
             self._clock.begin_day(banner["date"])
         elif _RESTART in line:
             self._begun, self._header = True, []
@@ -92,7 +94,7 @@ class _Lines:
 
     def _begin_table(self, words: list[str]) -> None:
         """A header of iostat; a column that the report has already begins another one."""
-        columns = {word for word in words if word in COLUMNS}
+        columns = {word for word in words if word in FIGURES}
         if not self._told or self._told & columns:
             self._open(self._time, self._begun)
             self._begun, self._time, self._told = False, None, set()
@@ -132,14 +134,14 @@ class _Lines:
         for many in (2, 1):
             stamp = self._clock.stamp(" ".join(words[:many]))
             if stamp is not None:
-                before = self.reports[-1].end_s if self.reports and not self._begun else None
-                end = next_day(stamp[0], before)
+                end = next_day(stamp[0], self._before_s)
+                self._before_s = end
                 return (end, stamp[1]), many
         return None
 
     def _open(self, time: tuple[float, str] | None, is_first: bool) -> None:
         end, clock = time or (None, "elapsed")
-        self.reports.append(Report(host=self._host or None, end_s=end, clock=clock, is_first=is_first))
+        self.reports.append(DeviceReport(host=self._host or None, end_s=end, clock=clock, is_first=is_first))
 
     def _add(self, words: list[str]) -> None:
         """The figures of one device."""

@@ -1,0 +1,163 @@
+"""The verb that sizes from telemetry: `azbench size`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from azbenchlib.cli import findings
+from azbenchlib.cli.advise import REGION
+from azbenchlib.cli.console import notes, print_json, working
+from azbenchlib.cli.cost import PriceDayOption, PricesOption
+from azbenchlib.cli.setup_options import PrintFormat, PrintOption, opened
+from azbenchlib.core import stated_values
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import GIB, parse_duration
+
+if TYPE_CHECKING:
+    from azbenchlib.sizing.answer import SizeAnswer
+    from azbenchlib.sizing.requirement import SizeRequirement
+    from azbenchlib.sizing.telemetry import Telemetry
+
+_LEAST_BYTES = GIB  # where no size is stated: any disk has room
+
+
+def size(
+    telemetry: Annotated[
+        list[str],
+        typer.Argument(
+            help="Outputs of iostat, sar, sadf, perfmon or az monitor metrics list; folders of them, or - "
+            "for standard input. The loads of several hosts are added up, as on one VM."
+        ),
+    ],
+    held_back: Annotated[
+        str | None,
+        typer.Option(help="How long the load may be throttled in all, such as 60s. Default: 60s."),
+    ] = None,
+    within: Annotated[
+        str | None, typer.Option(help="The same as a share of the time, such as 1%; with both, the less.")
+    ] = None,
+    headroom: Annotated[
+        str | None, typer.Option(help="Every rate counts as so many times itself, such as 1.2. Default: 1.")
+    ] = None,
+    growth: Annotated[
+        str | None, typer.Option(help="By how much the load will grow, such as 20%. Default: 0.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option("--size", help="Room for data, such as 2TiB. Default: any disk has room.")
+    ] = None,
+    latency: Annotated[
+        str, typer.Option(help="Class of the disks: any, premium or submillisecond.")
+    ] = "premium",
+    zrs: Annotated[bool, typer.Option("--zrs", help="Zone-redundant disks only.")] = False,
+    hit: Annotated[
+        str | None, typer.Option(help="Share of reads that a host cache serves. Default: 0.")
+    ] = None,
+    vcpus: Annotated[str | None, typer.Option(help="Least number of vCPUs.")] = None,
+    ram: Annotated[str | None, typer.Option(help="Least memory, such as 64GiB.")] = None,
+    vm: Annotated[
+        str | None, typer.Option("--vm", help="A VM size or a pattern such as Standard_E*s_v5.")
+    ] = None,
+    arch: Annotated[str, typer.Option(help="CPU architecture: any, x64 or arm64.")] = "x64",
+    most_disks: Annotated[int, typer.Option(help="Most disks of a volume.")] = 8,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Count only these devices, such as sdc or 'nvme*'; repeatable. Default: all disks."
+        ),
+    ] = None,
+    interval: Annotated[
+        str | None, typer.Option(help="How long each report is, such as 60s, where none has a time.")
+    ] = None,
+    burst_factor: Annotated[
+        str | None,
+        typer.Option(
+            help="How many times the mean of its interval the load may be at a moment, such as 5. Default: "
+            "not known."
+        ),
+    ] = None,
+    region: Annotated[str | None, typer.Option(help=f"Azure region. Default: {REGION}.")] = None,
+    prices: PricesOption = None,
+    as_of: PriceDayOption = None,
+    format_: PrintOption = PrintFormat.text,
+) -> None:
+    """Find the cheapest VM and disks for a system from its telemetry.
+
+    Every interval is replayed in its order through all limits and credits. The answer tells how long the load
+    is throttled, what the next cheaper design would do and when, and what a percentile would have led to.
+    """
+    from azbenchlib.dataset.names import sorted_out
+
+    sorted_out(telemetry)  # a wrong name is told before anything is loaded
+    factor = _factor(headroom, growth)
+    burst = math.inf if burst_factor is None else stated_values.number("--burst-factor", burst_factor)
+    wanted = {
+        "size_bytes": _LEAST_BYTES if data is None else stated_values.size("--size", data),
+        "latency": latency,
+        "redundancy": "ZRS" if zrs else "LRS",
+        "cache_hit": 0.0 if hit is None else stated_values.share("--hit", hit),
+        "vcpus": None if vcpus is None else stated_values.number("--vcpus", vcpus),
+        "memory_bytes": None if ram is None else stated_values.size("--ram", ram),
+        "vm": vm or "*",
+        "architecture": arch,
+    }
+    limits = (
+        None if held_back is None else parse_duration(held_back),
+        None if within is None else stated_values.share("--within", within),
+    )
+    recorded = _read(telemetry, device or [], interval)
+    for missing, what in ((data, "--size"), (region, "--region")):
+        if missing is None:
+            default = "any disk has room for the data" if what == "--size" else f"prices of {REGION}"
+            notes.print(f"Note: {default}, as no {what} is given")
+    from azbenchlib.advisor.load_market import check_offered, market
+    from azbenchlib.sizing.answer import size as ask
+    from azbenchlib.sizing.requirement import requirement
+
+    asked: SizeRequirement = requirement(recorded.history.times(factor), *limits, most_disks, wanted)
+    there = market(region or REGION, own=prices, as_of=as_of)
+    check_offered(asked.demand.vm, there)
+    with working("Searching"):
+        answer = ask(recorded, asked, there, factor, burst)
+    _print(answer, format_)
+
+
+def _factor(headroom: str | None, growth: str | None) -> float:
+    """Growth and headroom together."""
+    factor = 1.0 if headroom is None else stated_values.number("--headroom", headroom)
+    if factor < 1:
+        raise InputError(f"--headroom '{headroom}' is not 1 or more; 1.2 keeps a sixth of each limit free")
+    if growth is None:
+        return factor
+    text = growth.strip().removesuffix("%")
+    try:
+        grown = 1 + float(text) / (100 if growth.strip().endswith("%") else 1)
+    except ValueError:
+        grown = math.nan
+    if not 0 < grown < math.inf:
+        raise InputError(f"--growth '{growth}' is no growth; write one such as 20% or 0.2")
+    return factor * grown
+
+
+def _read(names: list[str], devices: list[str], interval: str | None) -> Telemetry:
+    """What was recorded; findings about files are told."""
+    found = opened(names)
+    from azbenchlib.dataset.dataset import Dataset
+    from azbenchlib.sizing.telemetry import telemetry
+
+    tables = Dataset.merge(found).tables
+    findings.tell_of_files(tables)
+    return telemetry(tables, devices, None if interval is None else parse_duration(interval))
+
+
+def _print(answer: SizeAnswer, format_: PrintFormat) -> None:
+    if format_ is PrintFormat.json:
+        from azbenchlib.sizing.to_json import record
+
+        print_json(record(answer))
+    else:
+        from azbenchlib.cli import size_view
+
+        size_view.show(answer)

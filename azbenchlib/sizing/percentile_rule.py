@@ -1,0 +1,53 @@
+"""What a rule of thumb leads to: the 95th percentile of the rates, times 1.3, in limits without credits.
+
+Source: Azure Migrate, MicrosoftDocs/azure-docs concepts-assessment-calculation.md (2020-01-06: percentiles of
+peaks of 10 min, 95 by default) and best-practices-assessment.md (2019-07-10: comfort factor of 30 %). There
+the peaks are of 10 minutes; here the percentile is of the intervals themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from azbenchlib.advisor.demand import Demand
+from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.search import Candidate, search
+from azbenchlib.core.units import MB
+from azbenchlib.model.load_history import LoadHistory, Series
+
+PERCENTILE, COMFORT = 95, 1.3
+_LEAST_IOPS, _LEAST_BYTES_PER_S = 1.0, 0.001 * MB
+
+
+def percentile(history: LoadHistory, values: Series, percent: float) -> float:
+    """The value that a figure did not exceed in so many per cent of the time."""
+    order = np.argsort(values, kind="stable")
+    passed = np.cumsum(history.interval_s[order])
+    place = int(np.searchsorted(passed, percent / 100 * passed[-1] * (1 - 1e-12)))
+    return float(values[order[min(place, len(order) - 1)]])
+
+
+def by_percentile(history: LoadHistory, demand: Demand, market: Market) -> Candidate | None:
+    """The cheapest that the rule accepts; None: nothing is that large.
+
+    Parameters
+    ----------
+    history : LoadHistory
+    demand : Demand
+        What is asked for beside the load.
+    market : Market
+    """
+    iops, rate = (
+        COMFORT * percentile(history, values, PERCENTILE) for values in (history.iops, history.bytes_per_s)
+    )
+    wanted = replace(
+        demand,
+        iops=max(iops, _LEAST_IOPS),
+        bytes_per_s=max(rate, _LEAST_BYTES_PER_S),
+        bs_bytes=None,
+        headroom=1.0,
+        peak=None,
+    )
+    return search(wanted, market, bursting=False).cheapest()

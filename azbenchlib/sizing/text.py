@@ -1,0 +1,100 @@
+"""Sizing in words: times on the clock, what is throttled, and what an answer assumes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from azbenchlib.core.units import format_count, format_mbps, format_span
+from azbenchlib.model.load_history import LoadHistory
+from azbenchlib.model.replay import Throttling
+from azbenchlib.sizing.answer import Outcome, SizeAnswer
+
+NOT_IN_SIZES = (
+    "CPU and memory of the VM, unless --vcpus and --ram state them",
+    "the OS disk, snapshots, backup, network and licences; discounts and agreements",
+    "on-demand bursting, performance plus, shared disks, encryption at host",
+    "that a faster disk can make the system ask for more",
+)
+# What a label says, for sentences.
+_LIMITS = {
+    "disk": "disk",
+    "vm_uncached": "uncached limit of the VM",
+    "vm_cached": "cached limit of the VM",
+}
+
+
+def limit_name(label: str) -> str:
+    """A limit in words: ``vm_uncached_burst_mbps`` is MB/s of the uncached limit of the VM."""
+    stem, _, quantity = label.rpartition("_")
+    owner = _LIMITS.get(stem.removesuffix("_burst"), stem)
+    return f"{'IOPS' if quantity == 'iops' else 'MB/s'} of the {owner}"
+
+
+def moment(history: LoadHistory, seconds: float) -> str:
+    """A moment of a history: a weekday with date and time, or how long after the begin."""
+    time_s = history.moment(seconds)
+    if history.clock == "elapsed":
+        return f"{format_span(time_s)} after the begin"
+    zone = " UTC" if history.clock == "utc" else ""
+    return f"{datetime.fromtimestamp(time_s, UTC):%A %Y-%m-%d %H:%M}{zone}"
+
+
+def throttled_at(history: LoadHistory, one: Throttling) -> str:
+    """A time in which a load was throttled: when, how long, by which limit."""
+    return f"{moment(history, one.start_s)}, {format_span(one.seconds)}, {limit_name(one.labels[0])}"
+
+
+def bounds(outcome: Outcome) -> str:
+    """How long an outcome is throttled, between its bounds."""
+    least, most = outcome.at_least_s, outcome.at_most_s
+    if most <= 0:
+        return "never"
+    if most == least:
+        return f"{_span(least)}"
+    return f"between {_span(least)} and {_span(most)}"
+
+
+def _span(seconds: float) -> str:
+    return format_span(seconds) if seconds > 0 else "0 s"
+
+
+def assumptions(answer: SizeAnswer) -> tuple[str, ...]:
+    """What an answer assumes, in sentences."""
+    requirement, demand = answer.requirement, answer.requirement.demand
+    found = [
+        "the load of all devices goes to one volume of striped disks; "
+        f"{demand.read_share:.0%} of its I/Os are reads",
+        "the lower bound takes each interval's load as even; the upper one in any way, even all at once",
+        "credits are full at the begin",
+        "what is throttled waits in line and is served later",
+    ]
+    if answer.best.burst_factor != float("inf"):
+        found[1] = (
+            "the lower bound takes each interval's load as even; the upper one lets it be "
+            f"{answer.best.burst_factor:g} times its mean at a moment"
+        )
+    if answer.factor != 1:
+        found.append(f"all rates are {answer.factor:g} times those of the telemetry (growth and headroom)")
+    hits = f"a ReadOnly host cache serves {demand.cache_hit:.0%} of the reads" if demand.cache_hit else ""
+    found.append(hits or "a host cache serves no reads (state --hit)")
+    if requirement.most_disks:
+        found.append(f"at most {requirement.most_disks} disks")
+    if demand.latency != "any":
+        found.append(f"disks of the latency class {demand.latency}")
+    return (*found, *answer.telemetry.notes)
+
+
+def load_figures(answer: SizeAnswer) -> list[tuple[str, float, float, float]]:
+    """IOPS and bytes per second of the load: name, median, 95th percentile, largest."""
+    from azbenchlib.sizing.percentile_rule import percentile
+
+    history = answer.history
+    return [
+        (name, percentile(history, values, 50), percentile(history, values, 95), float(values.max()))
+        for name, values in (("IOPS", history.iops), ("MB/s", history.bytes_per_s))
+    ]
+
+
+def rate(name: str, value: float) -> str:
+    """A figure of :func:`load_figures`, without its unit."""
+    return format_count(value) if name == "IOPS" else format_mbps(value)

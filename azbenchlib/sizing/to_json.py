@@ -1,0 +1,95 @@
+"""An answer as plain values, for JSON."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from azbenchlib.model.load_history import LoadHistory
+from azbenchlib.model.replay import Throttling
+from azbenchlib.sizing import text
+from azbenchlib.sizing.answer import Outcome, SizeAnswer
+from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
+
+_TIMES = 100  # that are listed, the longest
+
+
+def record(answer: SizeAnswer) -> dict[str, Any]:
+    """An answer: the telemetry, what was asked, and what each design does."""
+    history, telemetry, demand = answer.history, answer.telemetry, answer.requirement.demand
+    names = {"IOPS": "iops", "MB/s": "bytes_per_s"}
+    return {
+        "telemetry": {
+            "hosts": {host: list(devices) for host, devices in telemetry.devices.items()},
+            "clock": history.clock,
+            "begin": _time(history, 0.0),
+            "end": _time(history, history.duration_s),
+            "interval_s": telemetry.interval_s,
+            "duration_s": history.duration_s,
+            "missing_s": telemetry.missing_s,
+        },
+        "load": {
+            names[name]: {"p50": median, "p95": high, "max": most}
+            for name, median, high, most in text.load_figures(answer)
+        },
+        "asked": {
+            "throttled_s": answer.requirement.throttled_s,
+            "factor": answer.factor,
+            "size_bytes": demand.size_bytes,
+            "latency": demand.latency,
+            "redundancy": demand.redundancy,
+            "cache_hit": demand.cache_hit,
+            "most_disks": answer.requirement.most_disks,
+            "region": answer.market.region,
+            "limits_as_of": answer.market.as_of,
+        },
+        "cheapest": _outcome(answer, answer.best),
+        "next_cheaper": _outcome(answer, answer.next_cheaper),
+        "by_percentile": {
+            "percentile": PERCENTILE,
+            "factor": COMFORT,
+            "design": _outcome(answer, answer.by_percentile),
+        },
+        "assumptions": list(text.assumptions(answer)),
+        "not_modelled": list(text.NOT_IN_SIZES),
+    }
+
+
+def _outcome(answer: SizeAnswer, outcome: Outcome | None) -> dict[str, Any] | None:
+    if outcome is None:
+        return None
+    disk = outcome.design.setup.disks[0]
+    return {
+        "vm": outcome.design.vm,
+        "disks": disk.name,
+        "redundancy": (disk.sku or "").partition("_")[2],
+        "caching": disk.caching,
+        "price_per_month": float(outcome.design.price),
+        "currency": answer.market.currency,
+        "throttled": {
+            "at_least_s": outcome.at_least_s,
+            "at_most_s": outcome.at_most_s,
+            "left_s": outcome.replayed.left_s,
+            "times": [_throttling(answer.history, one) for one in outcome.times(_TIMES)],
+            "times_in_all": len(outcome.replayed.throttled),
+        },
+        "least_credits": {label: float(left.min()) for label, left in outcome.replayed.credits},
+    }
+
+
+def _throttling(history: LoadHistory, one: Throttling) -> dict[str, Any]:
+    return {
+        "begin": _time(history, one.start_s),
+        "seconds": one.seconds,
+        "delay_s": one.delay_s,
+        "binding_limits": list(one.labels),
+    }
+
+
+def _time(history: LoadHistory, seconds: float) -> str | float:
+    """ISO 8601, with a zone where one is known; seconds where no time is."""
+    moment = history.moment(seconds)
+    if history.clock == "elapsed":
+        return moment
+    stated = datetime.fromtimestamp(moment, UTC)
+    return (stated if history.clock == "utc" else stated.replace(tzinfo=None)).isoformat()
