@@ -13,7 +13,7 @@ from dataclasses import dataclass
 _STACKED = re.compile(r"(?:dm-|md|bcache|drbd|zd)\d+(?:p\d+)?|mapper/.+|md_d\d+")
 _NO_DISK = re.compile(r"(?:loop|ram|zram|sr|fd|mtdblock)\d+")
 _TOTALS = ("_Total", "ALL", "total")
-_PARTITION = re.compile(r"(?P<disk>.*?[a-z])(?P<number>\d{1,3})|(?P<long>.*\d)p(?P<part>\d{1,3})")
+_PARTITIONS = (re.compile(r"(.*[a-z])\d{1,3}"), re.compile(r"(.*\d)p\d{1,3}"))  # sda1; nvme0n1p1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,5 +50,4 @@ def sorted_by_role(names: Iterable[str]) -> Devices:
 
 
 def _is_partition(name: str, names: Collection[str]) -> bool:
-    found = _PARTITION.fullmatch(name)
-    return found is not None and (found["disk"] or found["long"]) in names
+    return any((found := form.fullmatch(name)) and found[1] in names for form in _PARTITIONS)

@@ -1,0 +1,92 @@
+"""`azbench size` as a user meets it: its text, its JSON, its refusals."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from azbenchlib.cli.size import size
+from azbenchlib.core.errors import InputError
+
+app = typer.Typer()
+app.command()(size)
+BEGUN = datetime(2026, 11, 16, tzinfo=UTC)  # a Monday
+OPTIONS = ("--size", "1TiB", "--region", "westeurope", "--as-of", "2026-11-20")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "100", "NO_COLOR": "1"})
+
+
+def refused(*arguments: str) -> str:
+    done = run(*arguments)
+    assert isinstance(done.exception, InputError) and not done.stdout, done.exception
+    return str(done.exception)
+
+
+@pytest.fixture(scope="module")
+def busy_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two days at a minute: 800 IOPS of 16 KiB, and 6,000 from Tuesday 02:10 on for 40 minutes."""
+    statistics = []
+    for minute in range(2 * 1440 + 1):
+        end = BEGUN + timedelta(minutes=minute)
+        busy = timedelta(days=1, hours=2, minutes=10) < end - BEGUN <= timedelta(days=1, hours=2, minutes=50)
+        iops = 6000 if busy else 800
+        disk = {"disk_device": "sdc", "r/s": iops * 0.75, "w/s": iops * 0.25, "rkB/s": iops * 12.0}
+        disk |= {"wkB/s": iops * 4.0, "r_await": 1.0, "w_await": 1.0, "aqu-sz": 1.0}
+        statistics.append({"timestamp": f"{end:%Y-%m-%dT%H:%M:%S}+0000", "disk": [disk]})
+    host = {"nodename": "db1", "date": "2026-11-16", "statistics": statistics}
+    path = tmp_path_factory.mktemp("telemetry") / "iostat.json"
+    path.write_text(json.dumps({"sysstat": {"hosts": [host]}}))
+    return path
+
+
+def test_json_has_the_design_the_next_cheaper_one_and_what_a_percentile_leads_to(busy_night: Path) -> None:
+    done = run(str(busy_night), *OPTIONS, "--format", "json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert next(iter(found)) == "version"
+    assert found["telemetry"]["hosts"] == {"db1": ["sdc"]}
+    assert found["telemetry"]["duration_s"] == 2 * 86_400
+    assert found["load"]["iops"] == {"p50": 800.0, "p95": 800.0, "max": 6000.0}
+    best, below, ruled = found["cheapest"], found["next_cheaper"], found["by_percentile"]["design"]
+    assert best["throttled"]["at_least_s"] <= 60 <= best["throttled"]["at_most_s"]
+    assert below["price_per_month"] < best["price_per_month"]
+    assert below["throttled"]["at_least_s"] > 60
+    # the median decides what the percentile leads to: 1.3 times 800 IOPS are throttled all that night
+    assert ruled["throttled"]["at_least_s"] > 2400
+    (night,) = ruled["throttled"]["times"]
+    assert night["begin"] == "2026-11-17T02:10:00+00:00" and night["binding_limits"]
+
+
+def test_more_that_may_be_throttled_and_less_load_cost_no_more(busy_night: Path) -> None:
+    def price(*more: str) -> float:
+        done = run(str(busy_night), *OPTIONS, *more, "--format", "json")
+        return json.loads(done.stdout)["cheapest"]["price_per_month"]
+
+    plain = price()
+    assert price("--within", "50%", "--held-back", "1d") <= plain
+    assert price("--growth", "100%") >= plain
+
+
+def test_text_says_when_and_which_limit(busy_night: Path) -> None:
+    done = run(str(busy_night), *OPTIONS)
+    assert done.exit_code == 0
+    assert "Tuesday 2026-11-17 02:10 UTC" in done.stdout
+    assert "between" in done.stdout and "By the 95th percentile" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 110
+
+
+def test_what_cannot_be_is_refused_in_a_sentence(busy_night: Path, tmp_path: Path) -> None:
+    assert "write a number" in refused(str(busy_night), "--held-back", "60")
+    assert "share between 0 and 1" in refused(str(busy_night), "--within", "2")
+    assert "not 1 or more" in refused(str(busy_night), "--headroom", "0.5")
+    assert "is no growth" in refused(str(busy_night), "--growth", "much")
+    assert "no such disk of db1; there are: sdc" in refused(str(busy_night), "--device", "nvme*")
+    assert "no VM size in westeurope" in refused(str(busy_night), *OPTIONS, "--headroom", "1000")
+    nothing = tmp_path / "nothing.txt"
+    nothing.write_text("hello")
+    assert "there is no telemetry" in refused(str(nothing))
