@@ -1,6 +1,7 @@
 """A throttle at work: the rate over time below its limits, and the burst credits that it spends."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from matplotlib.axes import Axes
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
-from azbenchlib.core.units import NBSP, format_count
+from azbenchlib.core.units import MB, NBSP, format_count, format_mbps
 from azbenchlib.plots import interactive, scales
 from azbenchlib.plots.label_layout import LEADING, say, spread, text_width, wrap, y_title
 from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
@@ -20,22 +21,59 @@ SHIFT = 10  # pixels from the panel to the names of the limits
 DASHES = (0, (5, 3))
 SHORT = (("M", 10**6), ("k", 10**3))
 
-Cap = tuple[str, float]  # what the limit is called, and its value in IOPS
+Cap = tuple[str, float]  # what the limit is called, and its value in the unit of the rate
+TIME_SPANS = (("Days", 86_400), ("Hours", 3600), ("Minutes", 60), ("Seconds", 1))
+_LONG = 3  # of a unit, from which on it is taken
 
 
-def rate_over_time(trace: pd.DataFrame, caps: Sequence[Cap], entry: Series, layout: Layout) -> Drawn:
-    """Draw IOPS over time with the limits as dashed lines and, where they are known, the credits below.
+def _short(value: float) -> str:
+    """``1.5 M``, ``300 k``: credits are many."""
+    for letter, unit in SHORT:
+        if value >= unit:
+            return f"{value / unit:g}{NBSP}{letter}"
+    return f"{value:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """What is drawn over time: its column, what it is called, and how figures of it read."""
+
+    column: str
+    title: str
+    text: Callable[[float], str]
+    credits: str
+    credits_text: Callable[[float], str]
+
+
+IOPS_RATE = Rate(
+    column="iops", title="IOPS", text=format_count, credits="Burst credits left, in I/Os", credits_text=_short
+)
+THROUGHPUT_RATE = Rate(
+    column="bytes_per_s",
+    title="MB/s",
+    text=format_mbps,
+    credits="Burst credits left, in MB",
+    credits_text=lambda size: _short(size / MB),
+)
+
+
+def rate_over_time(
+    trace: pd.DataFrame, caps: Sequence[Cap], entry: Series, layout: Layout, rate: Rate = IOPS_RATE
+) -> Drawn:
+    """Draw a rate over time with the limits as dashed lines and, where they are known, the credits below.
 
     Parameters
     ----------
     trace : DataFrame
-        Columns t_s, iops and, if wanted, credits (the balance at that time, in I/Os).
+        Columns t_s, that of the rate and, if wanted, credits (the balance at that time, in I/Os or bytes).
     caps : sequence of (str, float)
-        Name and value in IOPS of each limit, for a block size of this run.
+        Name and value of each limit, for a block size of this run.
     entry : Series
         The setup that the line stands for.
     layout : Layout
         The width to draw for.
+    rate : Rate
+        IOPS, or MB/s.
 
     Returns
     -------
@@ -47,11 +85,11 @@ def rate_over_time(trace: pd.DataFrame, caps: Sequence[Cap], entry: Series, layo
     InputError
         When there is no rate to draw.
     """
-    rows = trace.dropna(subset=["t_s", "iops"]).sort_values("t_s")
+    rows = trace.dropna(subset=["t_s", rate.column]).sort_values("t_s")
     if rows.empty:
         raise InputError("no rate to draw over time: every value is NA")
     credits = "credits" in rows
-    names = [wrap(f"{name} {format_count(value)}", _name_width(layout), layout.small) for name, value in caps]
+    names = [wrap(f"{name} {rate.text(value)}", _name_width(layout), layout.small) for name, value in caps]
     right = SHIFT + max((text_width(line, layout.small) for lines in names for line in lines), default=6)
     shape, gap = (2 if credits else 1, 1), (_GAP, 0)
     height = _TOP + _BOTTOM + RATE_HEIGHT + (_GAP + CREDITS_HEIGHT if credits else 0)
@@ -69,12 +107,12 @@ def rate_over_time(trace: pd.DataFrame, caps: Sequence[Cap], entry: Series, layo
         used = list(panels[:, 0])
         if credits:
             _set_heights(used, height)
-        _draw_rate(used[0], rows, caps, entry, layout)
+        _draw_rate(used[0], rows, caps, entry, layout, rate)
         _name_caps(used[0], caps, names, layout)
         if credits:
-            _draw_credits(used[1], rows, entry, layout)
+            _draw_credits(used[1], rows, entry, layout, rate)
         _set_time(used, float(rows["t_s"].max()))
-    return Drawn(figure, {}, _in_words(rows, caps, entry), layout)
+    return Drawn(figure, {}, _in_words(rows, caps, entry, rate), layout)
 
 
 def _name_width(layout: Layout) -> float:
@@ -94,15 +132,15 @@ def _set_heights(panels: Sequence[Axes], height: float) -> None:
         panel.set_position((box.x0, below / height, box.width, tall / height))
 
 
-def _draw_rate(panel: Axes, rows: pd.DataFrame, caps: Sequence[Cap], entry: Series, layout: Layout) -> None:
-    values = [*rows["iops"].astype(float), *(value for _, value in caps)]
-    scales.set_y([panel], values, format_count, log=False)
-    y_title(panel, "IOPS", layout)
+def _draw_rate(
+    panel: Axes, rows: pd.DataFrame, caps: Sequence[Cap], entry: Series, layout: Layout, rate: Rate
+) -> None:
+    drawn = rows[rate.column].astype(float)
+    scales.set_y([panel], [*drawn, *(value for _, value in caps)], rate.text, log=False)
+    y_title(panel, rate.title, layout)
     for _, value in caps:
         panel.axhline(value, color=NEUTRAL["limit"], linewidth=1.5, linestyle=DASHES, zorder=2)
-    panel.plot(
-        rows["t_s"], rows["iops"], color=entry.colour, label=entry.short, gid=f"rate-{entry.index}", zorder=3
-    )
+    panel.plot(rows["t_s"], drawn, color=entry.colour, label=entry.short, gid=f"rate-{entry.index}", zorder=3)
 
 
 def _name_caps(panel: Axes, caps: Sequence[Cap], names: Sequence[list[str]], layout: Layout) -> None:
@@ -119,25 +157,17 @@ def _name_caps(panel: Axes, caps: Sequence[Cap], names: Sequence[list[str]], lay
         say(panel, names[i], (1, place / height), (SHIFT, 0), **how)
 
 
-def _draw_credits(panel: Axes, rows: pd.DataFrame, entry: Series, layout: Layout) -> None:
+def _draw_credits(panel: Axes, rows: pd.DataFrame, entry: Series, layout: Layout, rate: Rate) -> None:
     balance = rows["credits"].to_numpy(dtype=float)
-    scales.set_y([panel], balance if np.nanmax(balance) > 0 else [1.0], _short, log=False)
-    y_title(panel, "Burst credits left, in I/Os", layout)
+    scales.set_y([panel], balance if np.nanmax(balance) > 0 else [1.0], rate.credits_text, log=False)
+    y_title(panel, rate.credits, layout)
     panel.fill_between(rows["t_s"], 0, balance, color=entry.colour, alpha=0.16, linewidth=0, zorder=2)
     panel.plot(rows["t_s"], balance, color=entry.colour, label="credits", zorder=3)
 
 
-def _short(value: float) -> str:
-    """``1.5 M``, ``300 k``: credits are many."""
-    for letter, unit in SHORT:
-        if value >= unit:
-            return f"{value / unit:g}{NBSP}{letter}"
-    return f"{value:g}"
-
-
 def _set_time(panels: Sequence[Axes], end: float) -> None:
     width, _ = size_of(panels[0])
-    name, unit = ("Minutes", 60) if end >= 180 else ("Seconds", 1)
+    name, unit = next((span for span in TIME_SPANS if end >= _LONG * span[1]), TIME_SPANS[-1])
     ticks = [tick * unit for tick in scales.linear_ticks(end / unit, most=max(2, int(width / 60)))]
     for i, panel in enumerate(panels):
         panel.set_xlim(0, end or 1)
@@ -147,14 +177,15 @@ def _set_time(panels: Sequence[Axes], end: float) -> None:
     panels[-1].set_xlabel(f"{name} since the start", loc="left", labelpad=6)
 
 
-def _in_words(rows: pd.DataFrame, caps: Sequence[Cap], entry: Series) -> str:
-    low, high = rows["iops"].min(), rows["iops"].max()
-    told = "; ".join(f"{name} {format_count(value)} IOPS" for name, value in caps)
-    text = f"Line chart of IOPS over {format_count(rows['t_s'].max())} s, {entry.label}: "
-    text += f"{format_count(low)} to {format_count(high)}."
+def _in_words(rows: pd.DataFrame, caps: Sequence[Cap], entry: Series, rate: Rate) -> str:
+    low, high = rows[rate.column].min(), rows[rate.column].max()
+    told = "; ".join(f"{name} {rate.text(value)} {rate.title}" for name, value in caps)
+    text = f"Line chart of {rate.title} over {format_count(rows['t_s'].max())} s, {entry.label}: "
+    text += f"{rate.text(low)} to {rate.text(high)}."
     if told:
         text += f" Limits: {told}."
     if "credits" in rows:
         first, last = rows["credits"].iloc[0], rows["credits"].iloc[-1]
-        text += f" Burst credits fall from {format_count(first)} to {format_count(last)} I/Os."
+        unit = rate.credits.rpartition(" ")[2]
+        text += f" Burst credits fall from {rate.text(first)} to {rate.text(last)} {unit}."
     return text

@@ -1,0 +1,109 @@
+"""Which disk a system needs: the designs of an answer in a table, and the load on one of them over time."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from azbenchlib import plots
+from azbenchlib.core.units import format_money, format_span
+from azbenchlib.plots.throttle import IOPS_RATE, THROUGHPUT_RATE, Rate, rate_over_time
+from azbenchlib.report.blocks import Block, render, safe
+from azbenchlib.sizing import text as words
+from azbenchlib.sizing.answer import Outcome, SizeAnswer
+from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
+from azbenchlib.sizing.traces import caps, trace
+
+_MOST_TIMES = 20  # in the table of times
+HOW = (
+    "The line is the largest rate of each stretch; dashed are the tightest limits; below are the credits of "
+    "the emptiest bucket.",
+    "The load is throttled where it is above the base limit and no credits are left, and until what waited "
+    "is served.",
+)
+
+
+def designs(answer: SizeAnswer) -> Block:
+    """The cheapest design, the next cheaper one, and what the percentile leads to."""
+    named = [
+        ("Cheapest that does", answer.best),
+        ("The next cheaper", answer.next_cheaper),
+        (f"By p{PERCENTILE} × {COMFORT:g}", answer.by_percentile),
+    ]
+    rows = [_row(name, outcome) for name, outcome in named if outcome is not None]
+    note = (
+        f"Of {format_span(answer.history.duration_s)} of telemetry, throttled for at most "
+        f"{format_span(answer.requirement.throttled_s)} as asked; in {answer.market.region}. The first bound "
+        "takes each interval's load as even, the second one in any way."
+    )
+    columns = ["Design", "VM with disks", f"{answer.market.currency} a month", "Throttled"]
+    return render("table", id="size-designs", note=note, columns=columns, rows=rows, left=[1, 3])
+
+
+def _row(name: str, outcome: Outcome) -> dict[str, object]:
+    design = outcome.design
+    what = f"{design.vm} with {design.setup.disks[0].name}"
+    cells = [what, format_money(float(design.price)), words.bounds(outcome)]
+    return {"entry": None, "name": name, "sub": "", "cells": cells}
+
+
+def over_time(answer: SizeAnswer, outcome: Outcome, name: str) -> Block:
+    """The load of IOPS and of MB/s on a design, with its limits and credits."""
+    return _figure(answer, outcome, IOPS_RATE, name) + _figure(answer, outcome, THROUGHPUT_RATE, name)
+
+
+def _figure(answer: SizeAnswer, outcome: Outcome, rate: Rate, name: str) -> Block:
+    design = outcome.design
+    label = f"{design.vm} with {design.setup.disks[0].name}"
+    entry = plots.Series(rate.column, label, label, 0)
+    rows, limits = trace(design, rate.column), caps(design, rate.column)
+    svg = plots.both(partial(_draw, rows, limits, entry, rate), f"{name}-{rate.column}")
+    hours = outcome.at_least_s
+    title = f"{label}: throttled for {format_span(hours)} at least" if hours else f"{label}: not throttled"
+    begin = words.moment(answer.history, 0.0)
+    return render(
+        "figure",
+        id=f"{name}-{rate.column}-figure",
+        title=title,
+        what=f"{rate.title} from {begin} on.",
+        svg=safe(svg),
+        how=HOW,
+        group=None,
+    )
+
+
+def _draw(rows: object, limits: object, entry: plots.Series, rate: Rate, layout: plots.Layout) -> plots.Drawn:
+    return rate_over_time(rows, limits, entry, layout, rate)  # type: ignore[arg-type]
+
+
+def times(answer: SizeAnswer, outcome: Outcome, name: str) -> Block:
+    """When a design is throttled, the longest first."""
+    some = outcome.times(_MOST_TIMES)
+    what = f"{outcome.design.vm} with {outcome.design.setup.disks[0].name}"
+    if not some:
+        return render(
+            "note", text=f"{what} is never throttled if the load of each interval is even", options=[]
+        )
+    rows = [
+        {
+            "entry": None,
+            "name": words.moment(answer.history, one.start_s),
+            "sub": "",
+            "cells": [
+                format_span(one.seconds),
+                words.limit_name(one.labels[0]),
+                format_span(one.delay_s) if one.delay_s > 0 else "0 s",
+            ],
+        }
+        for one in some
+    ]
+    all_of_them = len(outcome.replayed.throttled)
+    more = f"; the {len(some)} longest of {all_of_them}" if all_of_them > len(some) else ""
+    columns = ["Begin", "Throttled", "By", "Longest wait"]
+    return render(
+        "table",
+        id=f"{name}-times",
+        note=f"When {what} is throttled{more}.",
+        columns=columns,
+        rows=rows,
+        left=[2],
+    )

@@ -1,0 +1,138 @@
+"""What `06_size.ipynb` shows: each method of :class:`Sizing` is one of its cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from azbenchlib.advisor.load_market import market
+from azbenchlib.core.units import GIB, parse_duration, stated_size
+from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.report.blocks import Block, render
+from azbenchlib.report.sections import sizes
+from azbenchlib.sizing.answer import Outcome, SizeAnswer, size
+from azbenchlib.sizing.requirement import requirement
+from azbenchlib.sizing.telemetry import Telemetry, telemetry
+from azbenchlib.sizing.text import assumptions
+
+_RECORD = ("iostat -x -t -y -o JSON 60 > telemetry.json",)
+
+
+class Sizing:
+    """Which VM with disks a system needs.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Outputs of iostat, sar, perfmon or Azure Monitor, or folders of them; none: a note tells how to
+        record.
+    held_back : str
+        How long the load may be throttled in all, such as ``60s``; empty: a minute.
+    within : float
+        The same as a share of the time; 0: not stated.
+    growth : float
+        By how much the load will grow: 0.2 is 20 %.
+    headroom : float
+        Every rate counts as so many times itself.
+    room : str
+        For data, such as ``2TiB``; empty: any disk has room.
+    wanted : Any
+        Further fields of :class:`~azbenchlib.advisor.demand.Demand`, such as ``latency`` or ``vcpus``.
+
+    Raises
+    ------
+    InputError
+        When telemetry cannot be read, or nothing does.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        held_back: str = "",
+        within: float = 0.0,
+        growth: float = 0.0,
+        headroom: float = 1.0,
+        room: str = "",
+        region: str = "westeurope",
+        devices: Sequence[str] = (),
+        interval: str = "",
+        most_disks: int = 8,
+        burst_factor: float = math.inf,
+        prices: str = "",
+        as_of: str = "",
+        **wanted: Any,
+    ) -> None:
+        self._names = list(names)
+        self._devices, self._interval = list(devices), parse_duration(interval) if interval else None
+        self._limits = (parse_duration(held_back) if held_back else None, within or None)
+        self._factor, self._burst_factor, self._most_disks = (1 + growth) * headroom, burst_factor, most_disks
+        self._wanted = {"size_bytes": stated_size(room) if room else GIB, "architecture": "x64"} | wanted
+        self._wanted.setdefault("latency", "premium")
+        self._region, self._own, self._as_of = region, Path(prices) if prices else None, as_of or None
+
+    @cached_property
+    def telemetry(self) -> Telemetry:
+        """What was recorded, as one history."""
+        tables = Dataset.merge(Dataset.load_each(self._names)).tables
+        return telemetry(tables, self._devices, self._interval)
+
+    @cached_property
+    def answer(self) -> SizeAnswer:
+        """The designs, to go on with."""
+        asked = requirement(
+            self.telemetry.history.times(self._factor), *self._limits, self._most_disks, self._wanted
+        )
+        there = market(self._region, own=self._own, as_of=self._as_of)
+        return size(self.telemetry, asked, there, self._factor, self._burst_factor)
+
+    def load(self) -> Block:
+        """What was read of each host: its devices, and how long it was recorded."""
+        if not self._names:
+            text = (
+                "No telemetry is named: set telemetry to files of iostat, sar, perfmon or Azure Monitor, from"
+            )
+            return render("note", text=text, options=_RECORD)
+        history = self.telemetry.history
+        rows = [
+            {"entry": None, "name": host, "sub": "", "cells": [", ".join(devices)]}
+            for host, devices in self.telemetry.devices.items()
+        ]
+        note = "; ".join(("Devices that are added up", *self.telemetry.notes))
+        made = render(
+            "table", id="size-hosts", note=f"{note}.", columns=["Host", "Devices"], rows=rows, left=[1]
+        )
+        return Block(made.html, lambda: pd.DataFrame({"t_s": history.t_s, "iops": history.iops,
+                                                      "bytes_per_s": history.bytes_per_s}))  # fmt: skip
+
+    def designs(self) -> Block:
+        """The cheapest design, the next cheaper one, and what a percentile leads to."""
+        return sizes.designs(self.answer) if self._names else Block("")
+
+    def over_time(self) -> Block:
+        """The load on the cheapest design, with its limits and credits."""
+        return sizes.over_time(self.answer, self.answer.best, "best") if self._names else Block("")
+
+    def cheaper(self) -> Block:
+        """What the next cheaper design would do, and when."""
+        return self._of(self.answer.next_cheaper if self._names else None, "cheaper")
+
+    def by_percentile(self) -> Block:
+        """What the design of the percentile would do, and when."""
+        return self._of(self.answer.by_percentile if self._names else None, "percentile")
+
+    def assumed(self) -> Block:
+        """What all of this assumes."""
+        if not self._names:
+            return Block("")
+        return render("note", text="; ".join(assumptions(self.answer)), options=[])
+
+    def _of(self, outcome: Outcome | None, name: str) -> Block:
+        if outcome is None:
+            return Block("")
+        return sizes.over_time(self.answer, outcome, name) + sizes.times(self.answer, outcome, name)
