@@ -9,7 +9,7 @@ from azbenchlib.model.io_path import QUANTITIES
 from azbenchlib.model.passed_limits import legs_of
 from azbenchlib.sizing.design import Design
 
-MOST_POINTS = 600  # of a line: more than a screen is wide are not seen
+POINTS_OF_A_LINE = 600  # of a line: more than a screen is wide are not seen
 
 
 def trace(design: Design, quantity: str) -> pd.DataFrame:
@@ -29,7 +29,7 @@ def trace(design: Design, quantity: str) -> pd.DataFrame:
     history = design.history
     rates = history.iops if quantity == "iops" else history.bytes_per_s
     ends = np.cumsum(history.interval_s)
-    places = np.linspace(0, len(ends), min(MOST_POINTS, len(ends)) + 1).astype(int)[:-1]
+    places = np.linspace(0, len(ends), min(POINTS_OF_A_LINE, len(ends)) + 1).astype(int)[:-1]
     rows = {"t_s": (ends - history.interval_s)[places], quantity: np.maximum.reduceat(rates, places)}
     buckets = [
         (shares, label) for label, shares in design.replayed.credits if label.endswith(QUANTITIES[quantity])

@@ -11,7 +11,7 @@ from azbenchlib.model import VM, Cap, Disk, Setup
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.report import execute
 from azbenchlib.report.page import to_html
-from azbenchlib.sizing.traces import MOST_POINTS, caps, trace
+from azbenchlib.sizing.traces import POINTS_OF_A_LINE, caps, trace
 from azbenchlib.views.sizing import Sizing
 
 FILE = Path(__file__).parents[1] / "data" / "sysstat" / "extended.json"
@@ -74,7 +74,7 @@ def test_a_line_keeps_its_peaks_and_the_lowest_credits() -> None:
     setup = Setup(VM(uncached=Cap(iops=2000)), (Disk(name="d", cap=Cap(iops=200, burst_iops=1000)),))
     design = Design(OnlySetup(setup), history, 0.0)
     rows = trace(design, "iops")
-    assert len(rows) == MOST_POINTS and rows["iops"].max() == 900
+    assert len(rows) == POINTS_OF_A_LINE and rows["iops"].max() == 900
     full = 800 * 1800
     assert rows["credits"].max() == pytest.approx(full)
     assert rows["credits"].min() == pytest.approx(full - 700 * 60)

@@ -14,7 +14,7 @@ from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
 from azbenchlib.sizing.traces import caps, trace
 
 _MOST_TIMES = 20  # in the table of times
-HOW = (
+_HOW = (
     "The line is the largest rate of each stretch; dashed are the tightest limits; below are the credits of "
     "the emptiest bucket.",
     "The load is throttled where it is above the base limit and no credits are left, and until what waited "
@@ -66,7 +66,7 @@ def _figure(answer: SizeAnswer, outcome: Outcome, rate: Rate, name: str) -> Bloc
         title=title,
         what=f"{rate.title} from {begin} on.",
         svg=safe(svg),
-        how=HOW,
+        how=_HOW,
         group=None,
     )
 
