@@ -30,7 +30,7 @@ def show(answer: SizeAnswer) -> None:
     if answer.next_cheaper is None:
         console.print(Text("\nNothing is cheaper", style="bold"))
     else:
-        _design(console, "The next cheaper", answer, answer.next_cheaper)
+        _design(console, "The best of what costs less", answer, answer.next_cheaper)
     title = f"By the {PERCENTILE}th percentile × {COMFORT:g}, as assessments do"
     if answer.by_percentile is None:
         console.print(Text(f"\n{title}: nothing is that large", style="bold"))

@@ -199,6 +199,7 @@ def _forward(records: Records, host: str | None, ends: list[float]) -> list[floa
     if set_back:
         where = f" of {host}" if host else ""
         hour = format_span(S_PER_HOUR)
-        message = f"{records.source.path}: the clock{where} was set back {set_back} times by {hour}"
+        often = "once" if set_back == 1 else f"{set_back} times"
+        message = f"{records.source.path}: the clock{where} was set back by {hour}, {often}"
         records.finding(Code.CLOCK_SET_BACK, message)
     return found

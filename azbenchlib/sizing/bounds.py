@@ -33,14 +33,17 @@ class ThrottledAlone:
         Intervals with any, in order.
     at_begin, at_end : ndarray
         Seconds, of the same shape.
+    seconds : float
+        In all.
     """
 
     places: npt.NDArray[np.intp]
     at_begin: Series
     at_end: Series
+    seconds: float
 
 
-NEVER = ThrottledAlone(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
+NEVER = ThrottledAlone(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0), 0.0)
 
 
 def throttled_alone(limit: PassedLimit, lengths: Series) -> ThrottledAlone:
@@ -61,14 +64,16 @@ def throttled_alone(limit: PassedLimit, lengths: Series) -> ThrottledAlone:
         more_begin, more_end = _positive(before - limit.credit_s, slope, lengths)
         at_begin, at_end = np.maximum(at_begin, more_begin), np.maximum(at_end, more_end)
     places = np.flatnonzero((at_begin > 0) | (at_end > 0))
-    return ThrottledAlone(places, at_begin[places], at_end[places])
+    begins, ends = at_begin[places], at_end[places]
+    seconds = float(np.minimum(begins + ends, lengths[places]).sum())
+    return ThrottledAlone(places, begins, ends, seconds)
 
 
 def seconds_together(several: Iterable[ThrottledAlone], lengths: Series) -> float:
     """Seconds in which any of several limits throttles."""
     told = [one for one in several if len(one.places)]
-    if not told:
-        return 0.0
+    if len(told) < 2:
+        return told[0].seconds if told else 0.0
     places, where = np.unique(np.concatenate([one.places for one in told]), return_inverse=True)
     at_begin, at_end = np.zeros(len(places)), np.zeros(len(places))
     np.maximum.at(at_begin, where, np.concatenate([one.at_begin for one in told]))

@@ -38,15 +38,20 @@ class Replays:
         """A time that the setup does not undercut."""
         return seconds_together(self._parts(setup).values(), self.history.interval_s)
 
+    def at_least_s(self, setup: Setup) -> float:
+        """A smaller such time, found faster: that of the limit which throttles longest alone."""
+        return max((one.seconds for one in self._parts(setup).values()), default=0.0)
+
+    def may_do(self, setup: Setup) -> bool:
+        """Whether no limit, and not all of them together, rule a setup out."""
+        return self.at_least_s(setup) <= self.stop_after_s and self.least_s(setup) <= self.stop_after_s
+
     def is_enough(self, setup: Setup) -> bool:
         """Whether a setup throttles the load no longer than may be."""
         parts = self._parts(setup)
         key = frozenset(parts)
         if key not in self._enough:
-            self._enough[key] = (
-                seconds_together(parts.values(), self.history.interval_s) <= self.stop_after_s
-                and self._throttled_s(setup) <= self.stop_after_s
-            )
+            self._enough[key] = self.may_do(setup) and self._throttled_s(setup) <= self.stop_after_s
         return self._enough[key]
 
     def _throttled_s(self, setup: Setup) -> float:
@@ -60,9 +65,10 @@ class Replays:
         if path not in self._amounts:
             found = amounts(setup, self.history, self.cache_hit)
             self._amounts[path] = {(amount.leg.stem, amount.quantity): amount for amount in found}
+        there = {read.stem: read for read, _ in legs_of(setup, self.cache_hit)}
         told: dict[object, ThrottledAlone] = {}
         for (stem, quantity), amount in self._amounts[path].items():
-            leg = next(read for read, _ in legs_of(setup, self.cache_hit) if read.stem == stem)
+            leg = there[stem]
             limits = tuple(leg.cap.limit(quantity, *how) for how in ((False,), (True,), (False, True)))
             key = (path, stem, quantity, limits)
             if key not in self._alone:

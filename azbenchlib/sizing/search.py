@@ -27,6 +27,8 @@ from azbenchlib.sizing.provisioned import Provisioned
 from azbenchlib.sizing.requirement import SizeRequirement
 from azbenchlib.sizing.tiered import tiered
 
+_LESS = 0.9  # of a figure that is chosen
+
 
 @dataclass(frozen=True)
 class _Pair:
@@ -74,8 +76,7 @@ class SizeSearch:
     @cached_property
     def options(self) -> list[DiskOption]:
         """Disks of tiers that nothing undercuts, those that throttle too long by themselves left out."""
-        limit = self.requirement.throttled_s
-        return [one for one in self._all_options if self.replays.least_s(Setup(VM(), (one.disk,))) <= limit]
+        return [one for one in self._all_options if self._may_do(one)]
 
     def cheapest(self) -> Design | None:
         """The cheapest design; None: nothing does."""
@@ -87,37 +88,43 @@ class SizeSearch:
 
     def least_throttled(self) -> Design | None:
         """Of the disks of tiers the design that throttles least; None: there is none."""
-        pairs = self._pairs_with(self._all_options)
-        if not pairs:
-            return None
-        least = [(self.replays.least_s(self._setup(pair)), pair.order, pair) for pair in pairs]
-        return self._design(min(least, key=lambda one: one[:2])[2])
+        return self._least_throttled(self._pairs_with(self._all_options))
 
     def _setup(self, pair: _Pair) -> Setup:
         return Setup(self.market.vms[pair.vm_index].vm, (pair.option.disk,))
 
     def next_cheaper(self, than: Design) -> Design | None:
-        """The dearest of the designs that are cheaper and that nothing undercuts; None: there is none.
+        """Of the designs that cost less the one that is throttled least; None: there is none.
 
-        Of disks whose figures are chosen these are the same with a cheaper VM, and one disk fewer.
+        Of disks whose figures are chosen these are the same with another VM, one disk fewer, and a tenth less
+        of either figure.
         """
         option, price = than.candidate.option, than.price
-        found = [
-            pair
-            for pair in (*self._pairs(all_disks=True), *self._pairs_with(self._near(option)))
-            if pair.price < price
-        ]
-        return self._design(max(found, key=lambda pair: pair.price)) if found else None
+        pairs = (*self._pairs(all_disks=True), *self._pairs_with(self._near(option)))
+        return self._least_throttled([pair for pair in pairs if pair.price < price])
+
+    def _least_throttled(self, pairs: Sequence[_Pair]) -> Design | None:
+        """Of designs the one that is throttled least, by the closed form; None: there is none."""
+        rough = ((self.replays.at_least_s(self._setup(pair)), pair.order, pair) for pair in pairs)
+        ordered = sorted(rough, key=lambda one: one[:2])
+        best: tuple[float, tuple[object, ...], _Pair] | None = None
+        for at_least, order, pair in ordered:
+            if best is not None and at_least > best[0]:
+                break
+            found = (self.replays.least_s(self._setup(pair)), order, pair)
+            best = found if best is None or found[:2] < best[:2] else best
+        return None if best is None else self._design(best[2])
 
     def _near(self, option: DiskOption) -> list[DiskOption]:
-        """Disks of chosen figures themselves, and one of them fewer; none of tiers."""
+        """Disks of chosen figures themselves, and a little less of them; none of tiers."""
         if not option.kind.provisioned:
             return []
         disk = option.disk
         disks = Provisioned(option.kind, self.requirement, self.market)
-        rate = int((disk.cap.bytes_per_s or 0) // MB)
-        fewer = disks.of(disk.count - 1, int(disk.cap.iops or 0), rate) if disk.count > 1 else None
-        return [option, *([] if fewer is None else [fewer])]
+        iops, mbps = int(disk.cap.iops or 0), int((disk.cap.bytes_per_s or 0) // MB)
+        less = [(disk.count, int(iops * _LESS), mbps), (disk.count, iops, int(mbps * _LESS))]
+        less += [(disk.count - 1, iops, mbps)] if disk.count > 1 else []
+        return [option, *(one for figures in less if (one := disks.of(*figures)) is not None)]
 
     def _pairs(self, all_disks: bool = False) -> Iterator[_Pair]:
         """VMs with disks of tiers that they can have, the cheapest first."""
@@ -155,15 +162,18 @@ class SizeSearch:
     def _does(self, vm_index: int, option: DiskOption) -> bool:
         return self.replays.is_enough(Setup(self.market.vms[vm_index].vm, (option.disk,)))
 
+    def _may_do(self, option: DiskOption) -> bool:
+        """Whether disks by themselves do not throttle too long."""
+        return self.replays.may_do(Setup(VM(), (option.disk,)))
+
     def _provisioned(self, kind: DiskKind, best: _Pair | None) -> _Pair | None:
         """The better of what was found and of the cheapest of a kind whose figures are chosen."""
         disks = Provisioned(kind, self.requirement, self.market)
-        limit = self.requirement.throttled_s
         floors = {}
+        least_vm = min(self.market.vm_bills[i].total or Decimal(0) for i in self.vms)
+        most = None if best is None else best.price - least_vm
         for count in range(1, self.most + 1):
-            alone = disks.cheapest(
-                count, lambda option: self.replays.least_s(Setup(VM(), (option.disk,))) <= limit, None
-            )
+            alone = disks.cheapest(count, self._may_do, most)
             if alone is not None:
                 floors[count] = alone
         for vm_index in self.vms:

@@ -149,7 +149,10 @@ def _with_directions(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     unknown = found[list(LOAD_RATES)].isna().all(axis=0)
     if unknown.any():
         path, what = found["source_path"].iloc[0], unknown.index[unknown][0]
-        raise InputError(f"{path}: it does not tell {what}; record it with iostat -x")
+        raise InputError(
+            f"{path}: it does not tell {what}; IOPS and bytes per second are needed, as iostat -x records "
+            "them, or as Azure Monitor has them for reads and for writes"
+        )
     return found
 
 

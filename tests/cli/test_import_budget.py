@@ -28,6 +28,7 @@ LARGE = ("pandas", "numpy", "pyarrow", "yaml", "papermill", "matplotlib", "scipy
     [
         ("report", "nothere"),
         ("verdict", "nothere"),
+        ("size", "nothere"),
         ("read", "nothere"),
         ("import", "nothere", "--name", "mine"),
         ("advise", "--from", "nothere"),
@@ -54,6 +55,7 @@ def test_a_wrong_name_is_told_before_any_large_library_is_loaded(arguments: tupl
         ("verdict", DATASET),
         ("limits", f"{DATASET}/ultra-10000-50"),
         ("advise", "--from", DATASET),
+        ("size", str(DATASETS.parent / "tests" / "data" / "sysstat" / "extended.json")),
         ("read", str(DATASETS / DATASET)),
     ],
     ids=lambda arguments: arguments[0],

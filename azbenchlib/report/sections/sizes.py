@@ -26,7 +26,7 @@ def designs(answer: SizeAnswer) -> Block:
     """The cheapest design, the next cheaper one, and what the percentile leads to."""
     named = [
         ("Cheapest that does", answer.best),
-        ("The next cheaper", answer.next_cheaper),
+        ("The best of what costs less", answer.next_cheaper),
         (f"By p{PERCENTILE} × {COMFORT:g}", answer.by_percentile),
     ]
     rows = [_row(name, outcome) for name, outcome in named if outcome is not None]
