@@ -86,7 +86,7 @@ def size(
     """Find the cheapest VM and disks for a system from its telemetry.
 
     Every interval is replayed in its order through all limits and credits. The answer tells how long the load
-    is throttled, what the next cheaper design would do and when, and what a percentile would have led to.
+    is throttled, what the best of the cheaper designs would do and when, and what a percentile leads to.
     """
     from azbenchlib.dataset.names import sorted_out
 
