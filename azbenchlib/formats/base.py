@@ -37,7 +37,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Block:
+class ColumnBlock:
     """Rows of a table that agree in some columns: those, and the others by column."""
 
     shared: Mapping[str, Any]
@@ -59,7 +59,7 @@ class Records:
         self.source = source
         self.begins_as = ""  # the format that claimed the file
         self._rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        self._blocks: dict[str, list[Block]] = defaultdict(list)
+        self._blocks: dict[str, list[ColumnBlock]] = defaultdict(list)
         self._frames: dict[str, list[pd.DataFrame]] = defaultdict(list)
 
     def add(self, table: str, **row: Any) -> None:
@@ -69,7 +69,7 @@ class Records:
     def add_columns(self, table: str, shared: Mapping[str, Any], **columns: Sequence[Any]) -> None:
         """Rows that agree in the columns `shared`; the others as a sequence a column, all of one length."""
         if len(next(iter(columns.values()))):
-            self._blocks[table].append(Block(shared, columns))
+            self._blocks[table].append(ColumnBlock(shared, columns))
 
     def add_frame(self, table: str, data: pd.DataFrame) -> None:
         """Many rows at once; columns that are left out become NA, and so do values that do not fit."""
@@ -121,7 +121,7 @@ class Records:
         return sum(map(len, self._rows.values())) + blocks + self.source.size_bytes // 512
 
     @property
-    def blocks(self) -> Mapping[str, Sequence[Block]]:
+    def blocks(self) -> Mapping[str, Sequence[ColumnBlock]]:
         """Further rows of each table, by columns."""
         return self._blocks
 
@@ -192,7 +192,7 @@ def _together(several: Sequence[Records]) -> dict[str, pd.DataFrame] | None:
     return made
 
 
-def _frame_of_blocks(table: str, blocks: Sequence[Block]) -> pd.DataFrame:
+def _frame_of_blocks(table: str, blocks: Sequence[ColumnBlock]) -> pd.DataFrame:
     """The rows of blocks that have the same columns, one below the other.
 
     Raises
