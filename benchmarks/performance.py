@@ -43,10 +43,10 @@ other, so it holds on a busy machine and on another one. Memory is what a proces
 GROWTH = """
 ## Growth
 
-What azbench takes for more of the same. Of linear: the CPU time for each further item beyond the first row,
-as a share of the same from the first row to the second.
+What azbench takes for more of the same; the last column is the CPU time for each item more than in the first
+row, which stays the same where time grows linearly.
 
-| What | How many | CPU (s) | Memory (MiB) | Of linear |
+| What | How many | CPU (s) | Memory (MiB) | CPU for each further item (µs) |
 |---|---|---|---|---|
 """
 
@@ -69,15 +69,12 @@ def compared(what: str, beside: str, theirs: list[str], ours: list[str], out: Pa
 
 def grown(what: str, sizes: list[tuple[int, list[str]]], out: Path) -> Iterator[str]:
     """Rows of the table of growth."""
-    took: list[tuple[int, float]] = []
-    for count, command in sizes:
+    first_s = 0.0
+    for place, (count, command) in enumerate(sizes):
         seconds, mib = run(command, out / "ours")
-        took.append((count, seconds))
-        share = ""
-        if len(took) > 2:
-            first = (took[1][1] - took[0][1]) / (took[1][0] - took[0][0])
-            share = f"{(seconds - took[0][1]) / (count - took[0][0]) / first:.2f}"
-        row = f"| {what} | {count:,} | {seconds:.2f} | {mib:,.0f} | {share} |"
+        first_s = seconds if place == 0 else first_s
+        further = f"{(seconds - first_s) * 1e6 / (count - sizes[0][0]):,.2f}" if place else ""
+        row = f"| {what} | {count:,} | {seconds:.2f} | {mib:,.0f} | {further} |"
         print(row, flush=True)
         yield row
 
