@@ -69,6 +69,8 @@ def connected(
             "preserve_insertion_order": False,
         }
         with duckdb.connect(config=settings) as connection:
+            # it would go to standard output, into the answer
+            connection.execute("SET enable_progress_bar = false")
             if isinstance(place, ObjectStore):
                 connection.register_filesystem(place.filesystem)
             connection.create_function(

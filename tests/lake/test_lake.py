@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -185,6 +186,14 @@ def test_a_query_reads_the_lake_and_nothing_else(lake: Lake, query: str, told: s
     with pytest.raises(InputError) as refused:
         lake.query(query)
     assert told in str(refused.value) and "Traceback" not in str(refused.value)
+
+
+def test_no_progress_is_drawn_into_the_answer(lake: Lake) -> None:
+    """A program without a file of its own, such as a notebook, is one that DuckDB draws progress for."""
+    asked = "SELECT current_setting('enable_progress_bar') AS shown"
+    program = f"from azbenchlib import Lake; print(Lake({str(lake.address)!r}).query({asked!r})['shown'][0])"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert told.stdout == "False\n"
 
 
 def test_whole_numbers_stay_whole(lake: Lake) -> None:
