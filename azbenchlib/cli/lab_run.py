@@ -80,7 +80,7 @@ def run(
         credit_s=credit_seconds,
         time_scale=time_scale,
     )
-    measure(target, folder, progress=show_progress(every=True), fresh=True)
+    measure(target, folder, progress=show_progress(every=True, say=notes.print), fresh=True)
     found = Dataset.load(folder)
     if format_ is PrintFormat.json:
         print_json({"dataset": str(folder), **schema.plain(found.tables)})

@@ -1,5 +1,6 @@
 """`azbench lab run` with real fio, `azbench lab mount` with the real storage daemon and the real iozone."""
 
+import json
 import os
 import shutil
 import signal
@@ -79,8 +80,11 @@ def test_it_runs_a_job_file_with_the_credits_and_the_time_scale_that_were_asked_
 def test_a_second_run_takes_the_place_of_the_first(job: Path, tmp_path: Path) -> None:
     folder = tmp_path / "ds"
     for disk in ("P4:None", "P10:None"):
-        azbench("run", "--disk", disk, str(job), "-o", str(folder), "--seconds", "1", "--time-scale", "1")
+        options = ("-o", str(folder), "--seconds", "1", "--time-scale", "1", "--format", "json")
+        done = CliRunner().invoke(app, ["run", "--disk", disk, str(job), *options], catch_exceptions=False)
     assert list(Dataset.load(folder).disks["tier"]) == ["P10"]
+    told = json.loads(done.stdout)  # how far it is goes to stderr
+    assert list(told)[:2] == ["version", "dataset"] and told["disks"][0]["tier"] == "P10"
 
 
 @pytest.mark.fio
