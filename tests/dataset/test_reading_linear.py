@@ -136,6 +136,8 @@ def test_reading_is_linear(case):
         size *= GROWTH
         took = cpu_s(reader, made(size))
         if took > LEAST_S:
+            if took >= WORST * max(before, LEAST_S / GROWTH):  # a busy machine? then not every time
+                took = min(took, *(cpu_s(reader, made(size)) for _ in range(2)))
             assert took < WORST * max(before, LEAST_S / GROWTH), f"{before:.2f} s, then {took:.2f} s"
             return
         before = took

@@ -28,14 +28,17 @@ Key = tuple[str, ...]
 
 
 @cache
-def _book(root: Path, kind: str) -> dict[Key, list[dict[str, str]]]:
-    """The prices that hold, by region and what they are for."""
+def _book(root: Path, region: str, kind: str) -> dict[Key, list[dict[str, str]]]:
+    """The prices that hold in a region, by what they are for."""
     found: dict[Key, list[dict[str, str]]] = {}
     names = ("arm_sku", "price_type", "os") if kind == "vm" else ("product_name", "meter_name")
-    with gzip.open(root / DATA / f"prices_{kind}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    path = root / DATA / "prices" / f"{region}.csv.gz"
+    if not path.is_file():
+        return found
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            if not row.get("valid_to"):
-                found.setdefault((row["region"], *(row[name].lower() for name in names)), []).append(row)
+            if row["kind"] == kind and not row.get("valid_to"):
+                found.setdefault(tuple(row[name].lower() for name in names), []).append(row)
     return found
 
 
@@ -63,11 +66,11 @@ def _newest(rows: list[dict[str, str]]) -> float | None:
 
 def vm_month(root: Path, size: str, region: str) -> float | None:
     """A Linux VM for a month, pay as you go."""
-    return _newest(_book(root, "vm").get((region, size.lower(), "consumption", "linux"), []))
+    return _newest(_book(root, region, "vm").get((size.lower(), "consumption", "linux"), []))
 
 
 def _meter(root: Path, region: str, product: str, meter: str) -> float | None:
-    return _newest(_book(root, "disk").get((region, product.lower(), meter.lower()), []))
+    return _newest(_book(root, region, "disk").get((product.lower(), meter.lower()), []))
 
 
 def disk_month(root: Path, disk: Row, region: str) -> float | None:
