@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from azbenchlib.analysis import summary
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
@@ -144,6 +143,8 @@ class Dataset:
 
     def overview(self) -> pd.DataFrame:
         """One row a run and direction with its main figures: :func:`azbenchlib.analysis.summary.overview`."""
+        from azbenchlib.analysis import summary  # takes a while, and reading needs nothing of it
+
         return summary.overview(self.tables)
 
     def _repr_html_(self) -> str:
