@@ -52,24 +52,29 @@ class Format:
     tells_of_others: bool = False
 
 
-_TEXT = Format(name="fio text", sniff=fio_text.sniff, read=lambda source, _: fio_text.read_fio_text(source))
+def _alone(reader: Callable[[Source], Records]) -> Callable[[Source, Beside | None], Records]:
+    """A reader that needs nothing of what lies beside a file."""
+    return lambda source, _: reader(source)
+
+
+_TEXT = Format(name="fio text", sniff=fio_text.sniff, read=_alone(fio_text.read_fio_text))
 
 _SHEETS = Format(
     name="iozone sheets",
     sniff=iozone_sheets.sniff,
-    read=lambda source, _: iozone_sheets.read_iozone_sheets(source),
+    read=_alone(iozone_sheets.read_iozone_sheets),
     is_binary=True,
     tells_of_others=True,
 )
 
 FORMATS = (
-    Format(name="fio JSON", sniff=fio_json.sniff, read=lambda source, _: fio_json.read_fio_json(source)),
-    Format(name="fio terse", sniff=fio_terse.sniff, read=lambda source, _: fio_terse.read_fio_terse(source)),
+    Format(name="fio JSON", sniff=fio_json.sniff, read=_alone(fio_json.read_fio_json)),
+    Format(name="fio terse", sniff=fio_terse.sniff, read=_alone(fio_terse.read_fio_terse)),
     _TEXT,
     Format(
         name="fio job file",
         sniff=fio_jobfile.sniff,
-        read=lambda source, _: fio_jobfile.read_fio_jobfile(source),
+        read=_alone(fio_jobfile.read_fio_jobfile),
         tells_of_others=True,
     ),
     Format(name="fio log", sniff=fio_log_lines.sniff, read=fio_log.read_fio_log, needs_beside=True),
@@ -82,65 +87,65 @@ FORMATS = (
     Format(
         name="iozone text",
         sniff=iozone_text.sniff,
-        read=lambda source, _: iozone_text.read_iozone_text(source),
+        read=_alone(iozone_text.read_iozone_text),
     ),
     _SHEETS,
     Format(
         name="iozone latencies",
         sniff=iozone_dat.sniff,
-        read=lambda source, _: iozone_dat.read_iozone_dat(source),
+        read=_alone(iozone_dat.read_iozone_dat),
     ),
     Format(
         name="diskspd text",
         sniff=diskspd_text.sniff,
-        read=lambda source, _: diskspd_text.read_diskspd_text(source),
+        read=_alone(diskspd_text.read_diskspd_text),
     ),
     Format(
         name="diskspd XML",
         sniff=diskspd_xml.sniff,
-        read=lambda source, _: diskspd_xml.read_diskspd_xml(source),
+        read=_alone(diskspd_xml.read_diskspd_xml),
     ),
     Format(name="lab log", sniff=lab_log.sniff, read=lab_log.read_lab_log, needs_beside=True),
     Format(
         name="IOMeter results",
         sniff=iometer_csv.sniff,
-        read=lambda source, _: iometer_csv.read_iometer_csv(source),
+        read=_alone(iometer_csv.read_iometer_csv),
     ),
     Format(
         name="IOMeter setup",
         sniff=iometer_icf.sniff,
-        read=lambda source, _: iometer_icf.read_iometer_icf(source),
+        read=_alone(iometer_icf.read_iometer_icf),
     ),
     Format(
         name="Azure Monitor",
         sniff=azure_monitor.sniff,
-        read=lambda source, _: azure_monitor.read_azure_monitor(source),
+        read=_alone(azure_monitor.read_azure_monitor),
     ),
     Format(
         name="sysstat JSON",
         sniff=sysstat_json.sniff,
-        read=lambda source, _: sysstat_json.read_sysstat_json(source),
+        read=_alone(sysstat_json.read_sysstat_json),
     ),
     Format(
         name="sysstat text",
         sniff=sysstat_text.sniff,
-        read=lambda source, _: sysstat_text.read_sysstat_text(source),
+        read=_alone(sysstat_text.read_sysstat_text),
     ),
-    Format(name="sadf", sniff=sysstat_sadf.sniff, read=lambda source, _: sysstat_sadf.read_sadf(source)),
+    Format(name="sadf", sniff=sysstat_sadf.sniff, read=_alone(sysstat_sadf.read_sadf)),
     Format(
         name="perfmon CSV",
         sniff=perfmon_csv.sniff,
-        read=lambda source, _: perfmon_csv.read_perfmon_csv(source),
+        read=_alone(perfmon_csv.read_perfmon_csv),
     ),
     Format(
         name="blkparse text",
         sniff=blkparse.sniff,
-        read=lambda source, _: blkparse.read_blkparse(source),
+        read=_alone(blkparse.read_blkparse),
     ),
     Format(
         name="published measurements",
         sniff=published.sniff,
-        read=lambda source, _: published.read_published(source),
+        read=_alone(published.read_published),
     ),
 )
 

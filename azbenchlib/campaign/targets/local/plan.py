@@ -1,41 +1,23 @@
 """What is measured on this machine: the workloads as they can run here."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
 from pydantic import field_serializer
 
 from azbenchlib.campaign import host, plan
-from azbenchlib.campaign.plan import StoredPlan
 from azbenchlib.campaign.targets.local import data
+from azbenchlib.campaign.targets.one_target import OneTargetPlan
 from azbenchlib.campaign.workloads.fio import Fio
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy
 
 
-class LocalPlan(StoredPlan):
+class LocalPlan(OneTargetPlan):
     """What is measured on this machine, with what, and what has to be said about it."""
 
     target: Path
-    fio: str
-    workloads: list[AnyWorkload]
-    started: str
-    iozone: str = ""
-
-    def only(self, names: Container[str]) -> Self:
-        """The same with some of the workloads."""
-        return self.model_copy(update={"workloads": [one for one in self.workloads if one.name in names]})
-
-    @property
-    def size_bytes(self) -> int:
-        """How much data the workloads share: what the largest touches; some make their own."""
-        return max((work.shared_bytes for work in self.workloads), default=0)
-
-    @property
-    def jobs_bytes(self) -> int:
-        """How much data a workload makes of its own at most."""
-        return max((work.own_bytes for work in self.workloads), default=0)
 
     def same_as(self, other: Self) -> bool:
         """Whether both measure the same workloads on the same target with the same tools."""

@@ -14,6 +14,7 @@ from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.campaign.targets.local import data as local
 from azbenchlib.campaign.targets.local.command_lines import CommandLines
 from azbenchlib.campaign.targets.local.plan import LocalPlan, make
+from azbenchlib.campaign.targets.one_target import OneTargetMeasurement
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import iozone
 from azbenchlib.campaign.workloads.arguments import LAYOUT
@@ -27,24 +28,11 @@ from azbenchlib.dataset.manifest import Command, Manifest
 SPARE_S = 10  # how much longer than its run time a fio may last that was left behind
 
 
-@dataclass(frozen=True)
-class LocalMeasurement:
-    """A workload; all of them drive the one target."""
-
-    workload: AnyWorkload
-    folder: str = ""
-
-    @property
-    def title(self) -> str:
-        """How progress and errors call it."""
-        return self.workload.title
-
-
-LocalRun = MeasurementRun[LocalPlan, LocalMeasurement]
+LocalRun = MeasurementRun[LocalPlan, OneTargetMeasurement]
 
 
 @dataclass(kw_only=True)
-class LocalTarget(Target[LocalPlan, LocalMeasurement]):
+class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     """Measure in a directory or on a block device of this machine.
 
     Parameters
@@ -91,9 +79,9 @@ class LocalTarget(Target[LocalPlan, LocalMeasurement]):
         self._programs = {"fio": fio} | ({"iozone": other} if other else {})
         return make(target, self.workloads, fio, other.version if other else "")
 
-    def measurements(self, plan: LocalPlan) -> list[LocalMeasurement]:
+    def measurements(self, plan: LocalPlan) -> list[OneTargetMeasurement]:
         """One a workload."""
-        return [LocalMeasurement(work) for work in plan.workloads]
+        return [OneTargetMeasurement(work) for work in plan.workloads]
 
     def check(self, run: LocalRun, resumed: bool) -> None:
         """Refuse a data file that is not ours, and a target without room for what is still to be written."""
@@ -115,7 +103,7 @@ class LocalTarget(Target[LocalPlan, LocalMeasurement]):
         held = local.held(run.plan.target, run.plan.size_bytes, longest_s + SPARE_S)
         self._lock = self._open.enter_context(held)
 
-    def prepare(self, run: LocalRun, one: LocalMeasurement) -> None:
+    def prepare(self, run: LocalRun, one: OneTargetMeasurement) -> None:
         """Write the shared data before the first workload that reads it."""
         if self._laid_out or one.workload.own_data:
             return
@@ -129,7 +117,7 @@ class LocalTarget(Target[LocalPlan, LocalMeasurement]):
         shutil.rmtree(part)
         self._laid_out = True
 
-    def measure(self, run: LocalRun, one: LocalMeasurement, part: Path) -> tuple[int, str]:
+    def measure(self, run: LocalRun, one: OneTargetMeasurement, part: Path) -> tuple[int, str]:
         """Run a workload; data of its own is there meanwhile."""
         for name, text in one.workload.inputs.items():
             (part / name).write_text(text)

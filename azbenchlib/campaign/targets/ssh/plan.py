@@ -2,14 +2,14 @@
 
 import hashlib
 import secrets
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from pydantic import Field
 
 from azbenchlib.campaign import plan
-from azbenchlib.campaign.plan import StoredPlan
 from azbenchlib.campaign.safety import TargetFacts
+from azbenchlib.campaign.targets.one_target import OneTargetPlan
 from azbenchlib.campaign.workloads.fio import Fio
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy
@@ -17,34 +17,16 @@ from azbenchlib.core.errors import MissingToolError
 from azbenchlib.core.targets import SshAddress
 
 
-class SshPlan(StoredPlan):
+class SshPlan(OneTargetPlan):
     """What is measured on a host, with what, and what has to be said about it."""
 
     where: str  # which host and target, as a hash
-    workloads: list[AnyWorkload]
-    fio: str
-    started: str
-    iozone: str = ""
     told: dict[str, str] = Field(
         default_factory=dict
     )  # of the host: os, kernel, ram_kib, fstype, total_bytes
     token: str = Field(
         default_factory=lambda: secrets.token_hex(8)
     )  # what is ours on the host is called by it
-
-    def only(self, names: Container[str]) -> Self:
-        """The same with some of the workloads."""
-        return self.model_copy(update={"workloads": [one for one in self.workloads if one.name in names]})
-
-    @property
-    def size_bytes(self) -> int:
-        """How much data the workloads share: what the largest touches."""
-        return max((work.shared_bytes for work in self.workloads), default=0)
-
-    @property
-    def jobs_bytes(self) -> int:
-        """How much data a workload makes of its own at most."""
-        return max((work.own_bytes for work in self.workloads), default=0)
 
     def same_as(self, other: Self) -> bool:
         """Whether both measure the same workloads on the same target with the same tools."""

@@ -11,6 +11,7 @@ from azbenchlib.campaign import outputs, plan, safety
 from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
+from azbenchlib.campaign.targets.one_target import OneTargetMeasurement
 from azbenchlib.campaign.targets.ssh import host
 from azbenchlib.campaign.targets.ssh.connection import SshConnection
 from azbenchlib.campaign.targets.ssh.plan import SshPlan, make
@@ -31,24 +32,11 @@ _STARTS = 3  # of a run that is gone without a word, as after a host that starte
 _OVERDUE = 124  # as timeout(1) ends
 
 
-@dataclass(frozen=True)
-class SshMeasurement:
-    """A workload; all of them drive the one target."""
-
-    workload: AnyWorkload
-    folder: str = ""
-
-    @property
-    def title(self) -> str:
-        """How progress and errors call it."""
-        return self.workload.title
-
-
-SshRun = MeasurementRun[SshPlan, SshMeasurement]
+SshRun = MeasurementRun[SshPlan, OneTargetMeasurement]
 
 
 @dataclass(kw_only=True)
-class SshTarget(Target[SshPlan, SshMeasurement]):
+class SshTarget(Target[SshPlan, OneTargetMeasurement]):
     """Measure on a host that ssh reaches; it needs fio and a POSIX shell.
 
     Parameters
@@ -97,9 +85,9 @@ class SshTarget(Target[SshPlan, SshMeasurement]):
         safety.judge(self._facts, 0, self.allow_unsafe)
         return make(self.address, self._facts, told, self.workloads)
 
-    def measurements(self, plan: SshPlan) -> list[SshMeasurement]:
+    def measurements(self, plan: SshPlan) -> list[OneTargetMeasurement]:
         """One a workload."""
-        return [SshMeasurement(work) for work in plan.workloads]
+        return [OneTargetMeasurement(work) for work in plan.workloads]
 
     def check(self, run: SshRun, resumed: bool) -> None:
         """Refuse a target without room for what is still to be written."""
@@ -118,7 +106,7 @@ class SshTarget(Target[SshPlan, SshMeasurement]):
                 )
         self._held = True
 
-    def prepare(self, run: SshRun, one: SshMeasurement) -> None:
+    def prepare(self, run: SshRun, one: OneTargetMeasurement) -> None:
         """Write the shared data before the first workload that reads it."""
         if self._laid_out or one.workload.own_data:
             return
@@ -130,7 +118,7 @@ class SshTarget(Target[SshPlan, SshMeasurement]):
             raise run.failure(part, LAYOUT, "fio", status, text)
         self._laid_out = True
 
-    def measure(self, run: SshRun, one: SshMeasurement, part: Path) -> tuple[int, str]:
+    def measure(self, run: SshRun, one: OneTargetMeasurement, part: Path) -> tuple[int, str]:
         """Have a workload run on the host, or wait for it where it runs already, and fetch its outputs."""
         work = one.workload
         commands = self._commands(run, work)

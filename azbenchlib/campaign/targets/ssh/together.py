@@ -16,10 +16,11 @@ from typing import Self
 from azbenchlib.campaign import outputs, plan, safety
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import Request, Target
+from azbenchlib.campaign.targets.one_target import OneTargetMeasurement
 from azbenchlib.campaign.targets.ssh import host
 from azbenchlib.campaign.targets.ssh.connection import SshConnection
 from azbenchlib.campaign.targets.ssh.plan import SshPlan, make
-from azbenchlib.campaign.targets.ssh.target import SshMeasurement, SshRun
+from azbenchlib.campaign.targets.ssh.target import SshRun
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.grid import Workload, check_names
@@ -49,7 +50,7 @@ class _Member:
 
 
 @dataclass(kw_only=True)
-class SshHostsTarget(Target[SshPlan, SshMeasurement]):
+class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
     """Measure on several hosts at the same time.
 
     Parameters
@@ -120,9 +121,9 @@ class SshHostsTarget(Target[SshPlan, SshMeasurement]):
             )
         return _Member(name=name, connection=connection, facts=facts, plan=made)
 
-    def measurements(self, plan: SshPlan) -> list[SshMeasurement]:
+    def measurements(self, plan: SshPlan) -> list[OneTargetMeasurement]:
         """One a workload."""
-        return [SshMeasurement(work) for work in plan.workloads]
+        return [OneTargetMeasurement(work) for work in plan.workloads]
 
     def check(self, run: SshRun, resumed: bool) -> None:
         """Refuse targets without room for what is still to be written."""
@@ -150,7 +151,7 @@ class SshHostsTarget(Target[SshPlan, SshMeasurement]):
         member.connection.ask(host.listening(run.plan.token, _SERVER))
         member.connection.bring(str(socket), self._sockets / member.name)
 
-    def prepare(self, run: SshRun, one: SshMeasurement) -> None:
+    def prepare(self, run: SshRun, one: OneTargetMeasurement) -> None:
         """Write the shared data on all hosts before the first workload."""
         if self._laid_out:
             return
@@ -164,7 +165,7 @@ class SshHostsTarget(Target[SshPlan, SshMeasurement]):
         part.rmdir()
         self._laid_out = True
 
-    def measure(self, run: SshRun, one: SshMeasurement, part: Path) -> tuple[int, str]:
+    def measure(self, run: SshRun, one: OneTargetMeasurement, part: Path) -> tuple[int, str]:
         """Have a workload run on all hosts at once."""
         return self._together(run, self._argv(run, one), one.workload.name, part)
 
@@ -190,7 +191,7 @@ class SshHostsTarget(Target[SshPlan, SshMeasurement]):
         (part / f"{name}.fio").unlink()
         return status, text
 
-    def _argv(self, run: SshRun, one: SshMeasurement, layout: bool = False) -> list[str]:
+    def _argv(self, run: SshRun, one: OneTargetMeasurement, layout: bool = False) -> list[str]:
         made = one.workload.commands(PurePosixPath(host.HOST_DATA), PurePosixPath(), run.plan.size_bytes)
         return made[0] if layout else made[-1]
 

@@ -1,0 +1,44 @@
+"""What targets have in common whose workloads all drive one directory or one device."""
+
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Self
+
+from azbenchlib.campaign.plan import StoredPlan
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+
+
+@dataclass(frozen=True)
+class OneTargetMeasurement:
+    """A workload; all of them drive the one target."""
+
+    workload: AnyWorkload
+    folder: str = ""
+
+    @property
+    def title(self) -> str:
+        """How progress and errors call it."""
+        return self.workload.title
+
+
+class OneTargetPlan(StoredPlan):
+    """Workloads in their order, with the tools that there are."""
+
+    workloads: list[AnyWorkload]
+    fio: str
+    started: str
+    iozone: str = ""
+
+    def only(self, names: Container[str]) -> Self:
+        """The same with some of the workloads."""
+        return self.model_copy(update={"workloads": [one for one in self.workloads if one.name in names]})
+
+    @property
+    def size_bytes(self) -> int:
+        """How much data the workloads share: what the largest touches; some make their own."""
+        return max((work.shared_bytes for work in self.workloads), default=0)
+
+    @property
+    def jobs_bytes(self) -> int:
+        """How much data a workload makes of its own at most."""
+        return max((work.own_bytes for work in self.workloads), default=0)
