@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ssh_hosts import SshHost, know, processes, ssh_hosts
+from ssh_hosts import SshHost, know, ssh_hosts
 
 from azbenchlib.campaign import experiment
 from azbenchlib.campaign.experiment import Todo
@@ -88,14 +88,11 @@ def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> N
     """The run lives on the host: it is the same fio before and after, and it is measured once."""
     asked, seen, broken = todo(tmp_path, "3"), [], []
 
-    def fio() -> set[int]:
-        return {pid for pid, _, args in processes() if args.startswith("fio ") and "tiny-" in args}
-
     def look(done: int, total: int, text: str) -> None:
         if text.endswith("…") and "randread" in text and not broken:
-            break_when_it_runs(host, fio, seen, broken)
+            break_when_it_runs(host, seen, broken)
         if "the connection broke" in text:
-            seen.append(fio())
+            seen.append(host.fio("tiny"))
 
     run(tmp_path, asked, progress=look)
     assert broken == [True] and len(seen) >= 2
@@ -108,10 +105,10 @@ def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> N
     assert left_on(host) == []
 
 
-def break_when_it_runs(host: SshHost, fio: Callable[[], set[int]], seen: list, broken: list) -> None:
+def break_when_it_runs(host: SshHost, seen: list, broken: list) -> None:
     def break_it() -> None:
-        wait_for(fio)
-        seen.append(fio())
+        wait_for(lambda: host.fio("tiny"))
+        seen.append(host.fio("tiny"))
         broken.append(bool(host.hang_up()))
 
     threading.Thread(target=break_it).start()
@@ -124,7 +121,7 @@ def test_a_killed_campaign_collects_what_ran_meanwhile(host: SshHost, tmp_path: 
         "e.run(e.load(sys.argv[1] + '/file.yaml'), sys.argv[1] + '/ds', target='ssh:here')"
     )
     process = subprocess.Popen([sys.executable, "-c", code, tmp_path])
-    wait_for(lambda: any(args.startswith("fio ") and "--name=tiny" in args for _, _, args in processes()))
+    wait_for(lambda: host.fio("tiny"))
     process.kill()
     process.wait()
     first = Journal(tmp_path / "ds").events()[-1]["run"]
@@ -240,18 +237,10 @@ def test_two_interrupts_end_fio_on_the_host_and_leave_nothing(host: SshHost, tmp
         "e.run(e.load(sys.argv[1] + '/file.yaml'), sys.argv[1] + '/ds', target='ssh:here')"
     )
     process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stderr=subprocess.DEVNULL)
-    mine = {pid for pid, _, _ in processes()}
-
-    def measuring() -> bool:
-        return any(
-            args.startswith("fio ") and "--name=to-be-stopped" in args and pid not in mine
-            for pid, _, args in processes()
-        )
-
-    wait_for(measuring)
+    wait_for(lambda: host.fio("to-be-stopped"))
     process.send_signal(signal.SIGTERM)  # as a second Ctrl-C
     assert process.wait(60) != 0
-    assert not measuring()
+    assert host.fio("to-be-stopped") == set()
     assert left_on(host) == []
 
 

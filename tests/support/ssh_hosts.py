@@ -65,6 +65,16 @@ class SshHost:
                 os.kill(pid, signal.SIGKILL)
         return len(mine)
 
+    def fio(self, workload: str) -> set[int]:
+        """Process ids of every fio that runs this workload in its home, whatever else this machine does."""
+        found = set()
+        for pid, _, args in processes():
+            with suppress(OSError):
+                ours = Path(f"/proc/{pid}/cwd").readlink().is_relative_to(self.home)
+                if ours and args.startswith("fio ") and f"--name={workload}" in args:
+                    found.add(pid)
+        return found
+
     def new_key(self) -> None:
         """Another host key, as of a host that was set up anew."""
         for path in self.folder.glob("host_key*"):
