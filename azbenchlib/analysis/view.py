@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from azbenchlib.analysis import concurrency
+from azbenchlib.analysis import concurrency, mix
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code, Finding, job_label
@@ -119,10 +119,16 @@ class View:
         """Runs that ended with an error."""
         return {run_id for run_id, row in self.runs.items() if row["error"]}
 
+    @cached_property
+    def verified(self) -> set[str]:
+        """The runs that read back what they wrote."""
+        return mix.verified(self._own, self._tables["results"])
+
     def table(self, name: str) -> pd.DataFrame:
-        """The rows of a table that belong to these runs."""
+        """The rows of a table that belong to these runs, without reads that verify what a run wrote."""
         rows = self._tables[name]
-        return rows[rows["run_id"].isin(self.runs)] if len(rows) else rows
+        mine = rows[rows["run_id"].isin(self.runs)] if len(rows) else rows
+        return mix.of_load(mine, self.verified) if "ddir" in mine else mine
 
     def rows(self, name: str) -> Sequence[Row]:
         """The rows of a table that belong to these runs, as plain values."""
