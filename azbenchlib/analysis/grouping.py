@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from azbenchlib.analysis import concurrency, repeats, setup_names, sustained
-from azbenchlib.analysis.mix import MIXED
+from azbenchlib.analysis.mix import MIXED, of_load, verified
 from azbenchlib.analysis.percentiles import merged
 from azbenchlib.analysis.repeats import RATE_COLUMNS
 from azbenchlib.analysis.sustained import Phases
@@ -124,14 +124,15 @@ def measured_runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """One row a run and direction with what it delivered; sums of other rows and interim states left out.
 
     A published rate that is a mere bound, or whose direction is not stated, is taken from the table
-    published; its bound says so. A run of which only a latency of an open kind was published is kept.
+    published; its bound says so. A run of which only a latency of an open kind was published is kept. Reads
+    that verify what a run wrote are left out.
     """
     runs = tables["runs"][concurrency.counted(tables)]
     rated = tables["results"][["run_id", "ddir", "ios", *RATE_COLUMNS]]
     logged = tables["samples"][tables["samples"]["metric"].isin(LATENCY_LOGS)]
     parts = [table[["run_id", "ddir"]] for table in (tables["percentiles"], tables["bins"], logged)]
     timed = pd.concat(parts).drop_duplicates()
-    rows = rated.merge(timed, on=["run_id", "ddir"], how="outer")
+    rows = of_load(rated.merge(timed, on=["run_id", "ddir"], how="outer"), verified(runs, rated))
     rows = _with_published(rows, tables["published"])
     known = runs[RUN_COLUMNS].assign(at_once=concurrency.at_once(runs)).reset_index(names="place")
     full = known.merge(rows, on="run_id").sort_values(["place", "ddir"], ignore_index=True)

@@ -1,8 +1,9 @@
-"""The share of reads among the I/Os of a workload: the one place that tells it."""
+"""The share of reads of a workload, and reads that are none of it: the one place that tells."""
 
 import pandas as pd
 
 MIXED = ("rw", "readwrite", "randrw")
+WRITING = ("write", "randwrite", "trim", "randtrim", "trimwrite", "randtrimwrite")
 # What fio does with a mixed pattern that states no share. Source: fio HOWTO, "rwmixread", fio-3.41.
 DEFAULT_READ_PCT = 50.0
 
@@ -35,6 +36,33 @@ def read_share(
     if not shares and (stated := _number(rwmix_read_pct)) is not None:
         return stated / 100
     return shares.pop() if len(shares) == 1 else None
+
+
+def verified(runs: pd.DataFrame, results: pd.DataFrame) -> set[str]:
+    """The runs that wrote and then read it back: fio's ``verify``, whose reads are no part of the load.
+
+    They follow the writes (or stand between them), so that rates of both do not add up to one that there was.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Columns run_id, rw.
+    results : DataFrame
+        Columns run_id, ddir.
+    """
+    writing = set(runs.loc[runs["rw"].isin(WRITING), "run_id"])
+    if not writing:
+        return set()
+    rows = results[results["run_id"].isin(writing)]
+    wrote, read = (set(rows.loc[rows["ddir"] == ddir, "run_id"]) for ddir in ("write", "read"))
+    return wrote & read
+
+
+def of_load(rows: pd.DataFrame, verifying: set[str]) -> pd.DataFrame:
+    """The rows (with run_id and ddir) without the reads of runs that read back what they wrote."""
+    if not verifying:
+        return rows
+    return rows[~(rows["run_id"].isin(verifying) & (rows["ddir"] == "read"))]
 
 
 def _of_pattern(rw: str, rwmix_read_pct: object) -> float | None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from azbenchlib.analysis import concurrency, trace
 from azbenchlib.analysis.flow import Flow
-from azbenchlib.analysis.mix import read_share
+from azbenchlib.analysis.mix import of_load, read_share
 from azbenchlib.analysis.monitored import Monitor
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.analysis.view import View
@@ -56,12 +56,12 @@ class _Figures:
     """The figures of runs as plain rows, looked up by run."""
 
     def __init__(self, view: View, tables: Tables) -> None:
-        self.results = _by_run(view.results)
-        self.latency = _by_run(view.latency)
-        self.percentiles = _by_run(view.rows("percentiles"))
+        self.results = _by_run(view.of_load(view.results))
+        self.latency = _by_run(view.of_load(view.latency))
+        self.percentiles = _by_run(view.of_load(view.rows("percentiles")))
         self.monitor = Monitor(tables)
         samples = view.table("samples")
-        samples = samples[samples["metric"] == "iops"]
+        samples = of_load(samples[samples["metric"] == "iops"], view.verified)
         self.samples = {str(run_id): rows for run_id, rows in samples.groupby("run_id", sort=False)}
         self.published = _by_run([row for row in view.rows("published") if row["measured"]])
         findings = tables["findings"]

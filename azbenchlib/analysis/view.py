@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from azbenchlib.analysis import concurrency
+from azbenchlib.analysis import concurrency, mix
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code, Finding, job_label
@@ -119,10 +119,21 @@ class View:
         """Runs that ended with an error."""
         return {run_id for run_id, row in self.runs.items() if row["error"]}
 
+    @cached_property
+    def verified(self) -> set[str]:
+        """The runs that read back what they wrote."""
+        return mix.verified(self._own, self._tables["results"])
+
     def table(self, name: str) -> pd.DataFrame:
         """The rows of a table that belong to these runs."""
         rows = self._tables[name]
         return rows[rows["run_id"].isin(self.runs)] if len(rows) else rows
+
+    def of_load(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """The rows (with run_id and ddir) without reads that verify what a run wrote."""
+        if not self.verified:
+            return rows
+        return [row for row in rows if row["ddir"] != "read" or row["run_id"] not in self.verified]
 
     def rows(self, name: str) -> Sequence[Row]:
         """The rows of a table that belong to these runs, as plain values."""
@@ -177,7 +188,7 @@ class View:
         """What was measured of each run, by run_id, without latencies but the mean, and without samples."""
         means = {_block(row)[:2]: row["lat_mean_us"] for row in self.counted if row["lat_kind"] == "lat"}
         rates: dict[str, list[Row]] = defaultdict(list)
-        for row in self.results:
+        for row in self.of_load(self.results):
             rates[row["run_id"]].append({**row, "mean_us": means.get((row["run_id"], row["ddir"]))})
         return {run_id: self._observation(run_id, row, rates[run_id]) for run_id, row in self.runs.items()}
 

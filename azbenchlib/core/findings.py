@@ -498,6 +498,12 @@ class Code(StrEnum):
         "credits, full caches and the clean-up of an SSD do not show.",
         "Run again with --time_based --runtime=60; for burst credits, longer than 30 min",
     )
+    VERIFIED = (
+        "verified",
+        INFO,
+        "fio read back what the job had written (verify). Those reads are in the tables, and in no rate of a "
+        "report or a verdict: they followed the writes, so that the two rates do not add up.",
+    )
     ENDED_BY_SIZE = (
         "ended_by_size",
         INFO,

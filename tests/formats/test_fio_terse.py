@@ -293,3 +293,41 @@ def test_percentiles_longer_than_any_clat_are_those_of_lat(p99, kind):
     """fio puts them in one place (lat_percentiles=1); longest clat is 90 µs here, longest lat 99 µs."""
     tables = read(line(direction().replace("99.000000%=80", f"99.000000%={p99}"), idle()))
     assert set(tables["percentiles"]["lat_kind"]) == {kind}
+
+
+# ---- what the disks did -------------------------------------------------------------------------------
+
+
+def ratios(*lines: str) -> list[object]:
+    """Of the I/Os of the disks and of the jobs; `direction` has 100 I/Os in 2 s."""
+    return [row[0] for row in rows(read("\n".join(lines)), "runs", "device_ios_per_io")]
+
+
+@pytest.mark.parametrize(
+    ("disks", "expected"),
+    [
+        (DISK, 0.11),  # reads and writes
+        (DISK + DISK.replace(";5;6;", ";80;9;"), 1.0),
+        (DISK + DISK.replace("sda", "slaves") + DISK.replace("sda", "sdb"), 0.11),  # sda is made of sdb
+        (DISK.replace(";5;", ";x;"), None),
+        ("", None),
+    ],
+)
+def test_disks_tell_how_many_ios_they_did_for_one_of_the_jobs(disks: str, expected: float | None):
+    assert ratios(line(direction(), idle()) + disks) == [expected]
+
+
+def test_the_disks_of_several_lines_are_the_same_disks():
+    at_once = [line(direction(), direction(), name=name) + DISK for name in ("a", "b")]
+    assert ratios(*at_once) == [pytest.approx(11 / 400)] * 2
+    after_each_other = [line(direction(), idle(), name=name, group=name) + DISK for name in ("0", "1")]
+    assert ratios(*after_each_other) == [None, None]
+
+
+def test_a_sum_of_directions_is_not_counted_beside_them():
+    both = line(direction(version="4"), idle("4"), idle("4"), direction(version="4"), version="4")
+    assert ratios(both + DISK) == [0.11]
+
+
+def test_a_rate_that_is_truncated_too_coarsely_tells_no_number_of_ios():
+    assert ratios(line(direction(20), idle()) + DISK) == [None]

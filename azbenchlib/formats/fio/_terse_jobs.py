@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from azbenchlib.core import units
 from azbenchlib.core.findings import Code
+from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key, is_later
 from azbenchlib.formats.fio._text_lines import LONGEST
 
@@ -23,6 +24,7 @@ IOPS_STDDEV_AT, IOPS_SAMPLES_AT = 45, 46
 BIN = 1.02  # a percentile is that of a bin of fio's histogram, which is up to 1.6 % wide
 N_AFTER = 34  # CPU, switches and faults; 7 shares by depth, 10 by µs and 12 by ms
 N_DISK = 9
+_MEMBERS = "slaves"  # stands in place of a name after a device of others (md, dm); these are listed too
 # Directions by how many blocks a whole line has. With unified_rw_reporting there is one block or one more.
 _DDIRSS = {
     "2": {1: "mixed", 2: "read write", 3: "read write trim", 4: "read write trim mixed"},
@@ -59,6 +61,7 @@ class TerseReport:
 def find_jobs(text: Iterable[str]) -> TerseReport:
     """All jobs of the terse lines among these lines, in time linear in their length."""
     jobs: list[FioJob] = []
+    devices: list[int | None] = []
     broken: list[int] = []
     rest: list[str] = []
     for number, line in enumerate(text, 1):
@@ -66,12 +69,17 @@ def find_jobs(text: Iterable[str]) -> TerseReport:
         if fields is None:
             rest.append(line)
             continue
-        job, whole = _job(fields)
+        job, device_ios, whole = _job(fields)
         if job:
             jobs.append(job)
+            devices.append(device_ios)
         if not whole:
             broken.append(number)
-    return TerseReport(_documents(jobs), tuple(broken), tuple(rest))
+    documents, last = [], 0
+    for found in _documents(jobs):
+        last += len(found)
+        documents.append(with_devices(found, devices[last - 1]))
+    return TerseReport(tuple(documents), tuple(broken), tuple(rest))
 
 
 def fields_of(line: str) -> list[str] | None:
@@ -97,8 +105,8 @@ def fields_of(line: str) -> list[str] | None:
     return [*head, group, error, *fields[start:]]
 
 
-def _job(fields: Sequence[str]) -> tuple[FioJob | None, bool]:
-    """The job of a line, and whether the line is whole."""
+def _job(fields: Sequence[str]) -> tuple[FioJob | None, int | None, bool]:
+    """The job of a line, the I/Os of all devices up to then, and whether the line is whole."""
     version, tool, name, group, error, *values = fields
     width = WIDTH[version]
     n_blocks = 0
@@ -109,24 +117,24 @@ def _job(fields: Sequence[str]) -> tuple[FioJob | None, bool]:
     # the last field of a line that breaks off may be half a number
     usable = n_blocks if after else n_blocks - 1
     if not (_INT.fullmatch(group) and re.fullmatch(r"-?\d{1,9}", error)) or (not whole and usable < 2):
-        return None, False
+        return None, None, False
     order = (
         _DDIRSS[version][n_blocks].split() if whole else _IN_ORDER[: min(usable, 2 if version == "3" else 3)]
     )
     figures: dict[Key, Figure] = {}
     for place, ddir in enumerate(order):
         figures |= _direction(ddir, values[place * width : (place + 1) * width])
-    failed = None
+    failed = device_ios = None
     if whole:
         for column, share in (("usr_cpu_pct", after[0][:-1]), ("sys_cpu_pct", after[1][:-1])):
             if _REAL.fullmatch(share):
                 figures[Key("runs", "", column)] = Figure(float(share), 1e-6)
-        failed = _failed(after[N_AFTER:])
+        device_ios, failed = _after_shares(after[N_AFTER:])
     job = FioJob(
         name=name, group_id=int(group), error=int(error), version=tool or None, figures=figures, failed=failed
     )
     hidden = version == "3" and not job.directions and not job.error
-    return (replace(job, notes=(_NO_TRIM,)) if hidden else job), whole
+    return (replace(job, notes=(_NO_TRIM,)) if hidden else job), device_ios, whole
 
 
 def _is_block(block: Sequence[str], width: int) -> bool:
@@ -149,13 +157,22 @@ def _is_tail(after: Sequence[str]) -> bool:
     return len(tail) == N_AFTER and all(map(_SHARE.fullmatch, shares)) and all(map(_INT.fullmatch, tail[2:5]))
 
 
-def _failed(after: Sequence[str]) -> tuple[int, int] | None:
-    """Failed I/Os and the first error; they are there with continue_on_error, after the disks."""
+def _after_shares(after: Sequence[str]) -> tuple[int | None, tuple[int, int] | None]:
+    """The I/Os of the disks, reads and writes, and, with continue_on_error, failed I/Os and the first error.
+
+    They are those of the whole run in every line. None: no disk, or no such field.
+    """
+    done: list[int] = []
     while len(after) >= N_DISK and all(map(_INT.fullmatch, after[1:8])) and _SHARE.fullmatch(after[8]):
+        if after[0] == _MEMBERS:
+            done = done[:-1]
+        else:
+            done.append(int(after[1]) + int(after[2]))
         after = after[N_DISK:]
+    device_ios = sum(done) if done else None
     if len(after) >= 2 and all(map(_INT.fullmatch, after[:2])):
-        return int(after[0]), int(after[1])
-    return None
+        return device_ios, (int(after[0]), int(after[1]))
+    return device_ios, None
 
 
 def _direction(ddir: str, block: Sequence[str]) -> dict[Key, Figure]:

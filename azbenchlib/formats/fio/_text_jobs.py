@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio import _text_lines as lines
+from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key
 
 _READ_WRITE_TRIM = ("read", "write", "trim")
@@ -307,23 +308,10 @@ class _Search:
     def report(self) -> TextReport:
         """All that was found."""
         documents = tuple(
-            _with_devices(_members_counted([block.finished() for block in found]), self.device_ios.get(place))
+            with_devices(_members_counted([block.finished() for block in found]), self.device_ios.get(place))
             for place, found in enumerate(self.documents)
         )
         return TextReport(documents, tuple(self.openings), self.progress, tuple(self.rest))
-
-
-def _with_devices(jobs: tuple[FioJob, ...], device_ios: int | None) -> tuple[FioJob, ...]:
-    """The jobs with the devices' I/Os for one of theirs, where these ran at once and tell their I/Os."""
-    asked = [job.value("ios", ddir) for job in jobs for ddir in job.directions]
-    total = sum(ios for ios in asked if ios is not None)
-    at_once = len({job.group_id for job in jobs}) == 1 and not any(
-        job.host or job.name == SUM_OF_CLIENTS for job in jobs
-    )
-    if device_ios is None or not at_once or None in asked or not total:
-        return jobs
-    ratio = {Key("runs", "", "device_ios_per_io"): Figure(device_ios / total)}
-    return tuple(replace(job, figures=job.figures | ratio) for job in jobs)
 
 
 def _members_counted(jobs: list[FioJob]) -> tuple[FioJob, ...]:

@@ -36,6 +36,14 @@ def rate_from_status_line(view: View) -> Iterator[Finding]:
         yield Finding.of(Code.RATE_FROM_STATUS_LINE, what, run_id=run_id)
 
 
+def verified(view: View) -> Iterator[Finding]:
+    """A job wrote, and read it back to verify it."""
+    for run_id in view.runs:
+        if run_id in view.verified:
+            what = "fio read back what it had written to verify it: these reads are not counted"
+            yield Finding.of(Code.VERIFIED, what, run_id=run_id)
+
+
 def too_few_samples(view: View) -> Iterator[Finding]:
     """A percentile rests on fewer I/Os than bound it from above with 95 % confidence.
 
@@ -84,4 +92,5 @@ CONDITION_CHECKS: Mapping[Code, Check] = {
     Code.RATE_FROM_STATUS_LINE: rate_from_status_line,
     Code.TOO_FEW_SAMPLES: too_few_samples,
     Code.JOB_FAILED: job_failed,
+    Code.VERIFIED: verified,
 }

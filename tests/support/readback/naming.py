@@ -1,7 +1,7 @@
 """Of which setup, file, workload and direction a text speaks."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import PurePosixPath
 
@@ -97,6 +97,8 @@ class Names:
         word = rf"(?<![\w.,])(?:{'|'.join(words)})(?![\w])" if words else r"(?!)"
         self._one = re.compile(word)
         self._run = re.compile(rf"{word}(?:(?:, | ){word})*")
+        engines = "|".join(map(re.escape, tables["runs"]["ioengine"].dropna().unique())) or "(?!)"
+        self._which = re.compile(rf"\bjob '([^']+)'|\brun \d+ of \d+\b|(?<=, )(?:{engines})(?=,|$|:)")
         patterns = sorted(_patterns(tables), key=len, reverse=True)
         self._pattern = re.compile(
             rf"\b(?:{_SIZE} )?(?P<rw>{'|'.join(map(re.escape, patterns))})(?![\w])", re.I
@@ -111,10 +113,12 @@ class Names:
     def spans(self, text: str) -> list[tuple[int, int, frozenset[str]]]:
         """Where setups are named, each with those that fit; a rate alone is no name."""
         found = []
-        for match in re.finditer(r"…[^\s,;:()]+", text):  # the end of a long path
-            ends = {file for file in self._files if file.endswith(match[0][1:])}
-            if ends:
-                found.append((*match.span(), frozenset(ends)))
+        for match in re.finditer(r"…[^\s,;:()]+(?: [^\s,;:()]+)*", text):  # the end of a long path, in lines
+            for told in _beginnings(match[0]):
+                ends = {file for file in self._files if file.endswith(told[1:].replace(" ", ""))}
+                if ends:
+                    found.append((match.start(), match.start() + len(told), frozenset(ends)))
+                    break
         for match in self._run.finditer(text):
             parts = list(self._one.finditer(match[0]))
             while parts:
@@ -150,7 +154,7 @@ class Names:
     def workload(self, text: str) -> tuple[Topic, str]:
         """Pattern, block size, depth and direction in a text, and the text without them."""
         topic = Topic()
-        if match := re.search(r"\bjob '([^']+)'|\brun \d+ of \d+\b", text):
+        if match := self._which.search(text):
             topic = replace(topic, job=match[1] or match[0])
             text = blank(text, *match.span())
         if match := self._pattern.search(text):
@@ -169,6 +173,13 @@ class Names:
         elif re.search(r"\bmedian latency\b", text):
             topic = replace(topic, percentile=50.0)
         return topic, text
+
+
+def _beginnings(text: str) -> Iterator[str]:
+    """A text, and the text without its last words, the longest first."""
+    while text:
+        yield text
+        text = text.rpartition(" ")[0]
 
 
 def of_file(path: str) -> str:

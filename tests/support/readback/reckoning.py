@@ -88,6 +88,7 @@ class Unit:
     files: set[str] = field(default_factory=set)
     runtime_s: float | None = None
     job: str | None = None  # what tells it from others of its file, where the setup is not stated
+    engine: str = ""
 
     def topic(self, ddir: str | None = None, percentile: float | None = None) -> Topic:
         rw = frozenset({self.rw})
@@ -125,7 +126,7 @@ def _in_part(runs: pd.DataFrame, tables: Tables) -> pd.Series:
 def units(tables: Tables) -> list[Unit]:
     """What ran at once, one workload each: jobs and hosts of one document and reporting group."""
     found = []
-    rows = own_rows(tables)
+    rows, some = own_rows(tables), measured(tables)
     alone = rows["group_id"].isna()
     keys = [
         rows[name].astype(object).where(~alone, rows["run_id"])
@@ -145,21 +146,30 @@ def units(tables: Tables) -> list[Unit]:
                     tuple(key),
                     set(map(str, part["source_path"])),
                     job=None if part["job"].nunique() != 1 else str(part["job"].iloc[0]),
+                    engine=", ".join(map(str, part["ioengine"].dropna().unique())),
                 )
             )
-    return _told_apart(found)
+    return _told_apart(found, some)
 
 
-def _told_apart(made: list[Unit]) -> list[Unit]:
-    """Units of one file and workload by their jobs, or numbers: without a stated setup each is its own."""
+def _told_apart(made: list[Unit], some: set[str]) -> list[Unit]:
+    """Units of one file and workload by their engines, jobs, or numbers: without a stated setup each is its
+    own. What measured nothing is not shown, and needs no name.
+    """
     alike: dict[Topic, list[Unit]] = {}
     for unit in made:
-        alike.setdefault(replace(unit.topic(), job=None), []).append(unit)
+        if some & set(unit.rows):
+            alike.setdefault(replace(unit.topic(), job=None), []).append(unit)
+        else:
+            unit.job = None
     for group in alike.values():
         by_job = len({unit.job for unit in group}) == len(group)
+        by_engine = len({unit.engine for unit in group}) == len(group) and all(u.engine for u in group)
         for n, unit in enumerate(group, start=1):
             if len(group) == 1 or not unit.setup.startswith(FILE):
                 unit.job = None
+            elif by_engine:
+                unit.job = unit.engine
             elif not by_job:
                 unit.job = f"run {n} of {len(group)}"
     return made
@@ -179,7 +189,8 @@ def measured(tables: Tables) -> set[str]:
 
 def facts(tables: Tables, made: list[Unit]) -> list[Fact]:
     """Every rate and percentile that a report of these tables may show; `made` are their units."""
-    figures = _Figures(tables)
+    figures, some = _Figures(tables), measured(tables)
+    made = [unit for unit in made if some & set(unit.rows)]
     figures.sums = _sums(tables, made, figures)
     figures.bursts = {id(unit): found for unit in made if (found := burst_of(unit, tables))}
     own = [fact for unit in made for fact in _one_way(_of_unit(unit, figures), [unit], figures)]
@@ -206,16 +217,23 @@ class _Figures:
     def __init__(self, tables: Tables) -> None:
         self.bursts: dict[int, Phases] = {}
         self.sums: dict[frozenset[str], str] = {}  # the row that sums rows, and tells their percentiles
-        self.results = _by_run(tables["results"])
-        told = tables["percentiles"]
+        writing = tables["runs"].loc[tables["runs"]["rw"].isin(["write", "randwrite"]), "run_id"]
+        wrote = tables["results"].loc[tables["results"]["ddir"] == "write", "run_id"]
+        self.verified = set(writing) & set(wrote)  # what such a run reads is what it wrote, after it
+        self.results = _by_run(self._own(tables["results"]))
+        told = self._own(tables["percentiles"])
         self.percentiles = dict(list(told.groupby(["run_id", "ddir"])))
-        bins = tables["bins"]
+        bins = self._own(tables["bins"])
         self.bins = dict(list(bins.groupby(["run_id", "ddir"])))
         printed = tables["published"]
         self.printed = _by_run(printed[printed["measured"].fillna(False) & printed["value"].notna()])
         self.ddirs: dict[str, list[str]] = {}
         for run_id, ddir in dict.fromkeys((*self.percentiles, *self.bins)):
             self.ddirs.setdefault(str(run_id), []).append(str(ddir))
+
+    def _own(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Without reads that check what was written."""
+        return rows[~(rows["run_id"].isin(self.verified) & (rows["ddir"] == "read"))]
 
     def fell(self, unit: Unit) -> bool:
         """Whether the mean of a unit is over a clear burst and the base after it."""
@@ -385,7 +403,7 @@ def _percentiles(group: list[Unit], figures: _Figures) -> Iterator[tuple[float, 
     """
     runs = [run_id for unit in group for run_id in unit.rows]
     ddirs = [ddir for run_id in runs for ddir in figures.ddirs.get(run_id, [])]
-    if len(runs) > 1 and (whole := figures.sums.get(frozenset(runs))):
+    if (len(runs) > 1 or not ddirs) and (whole := figures.sums.get(frozenset(runs))):
         runs, ddirs = [whole], figures.ddirs[whole]
     ddirs = [ddir for ddir in ddirs if ddir != "mixed"] or ddirs
     several = len(set(ddirs)) > 1
