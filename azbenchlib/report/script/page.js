@@ -248,9 +248,10 @@ const equipFigure = figure => {
   if (!store || !svgs.length) return;
   const lines = JSON.parse(store.textContent), hidden = new Set();
   const charts = svgs.map(svg => new Chart(svg, lines, hidden));
-  const series = new Map(lines.flat().map(({colour, name}) => [colour, name]));
+  const series = new Map(); // above six, series share colours: they hide together
+  for (const {colour, name} of lines.flat()) series.set(colour, (series.get(colour) ?? new Set()).add(name));
   const {x, y} = charts[0].panels[0], tools = make("div", {className: "tools"});
-  for (const [colour, name] of series.size > 1 ? series : []) {
+  for (const [colour, names] of series.size > 1 ? series : []) {
     const toggle = button("", "Hide or show this series", () => {
       const off = !hidden.delete(colour);
       if (off) hidden.add(colour);
@@ -258,7 +259,7 @@ const equipFigure = figure => {
       figure.querySelectorAll(`svg [fill="${colour}"], svg [stroke="${colour}"]`).forEach(part => part.classList.toggle("off", off));
     });
     toggle.ariaPressed = "true";
-    toggle.append(dot(colour), name);
+    toggle.append(dot(colour), [...names].join(" and "));
     tools.append(toggle);
   }
   if (x === "time") {

@@ -83,15 +83,24 @@ def bill_block(names: Mapping[str, Any], found: Mapping[str, Priced], place: str
 
 def notes(names: Mapping[str, Any], found: Mapping[str, Priced]) -> list[str]:
     """Why there is no total, and what the bills leave out: each sentence once, with its setups."""
+    return [
+        as_note(text, whose if len(whose) < len(found) else [])
+        for text, whose in left_out(names, found).items()
+    ]
+
+
+def left_out(names: Mapping[str, Any], found: Mapping[str, Priced]) -> dict[str, list[str]]:
+    """Why there is no total, and what the bills leave out: each sentence with the names of its setups."""
     told: dict[str, list[str]] = {}
     for key, one in found.items():
         for text in (*([one.why] if one.why else []), *one.doubts):
             told.setdefault(text, []).append(str(getattr(names[key], "name", names[key])))
-    every = len(found)
-    return [
-        f"{text[:1].upper()}{text[1:]}{'' if len(whose) == every else f' ({formatting.join(whose)})'}."
-        for text, whose in told.items()
-    ]
+    return told
+
+
+def as_note(text: str, whose: Sequence[str]) -> str:
+    """A sentence, with whom it is true of in brackets; none: of all."""
+    return f"{text[:1].upper()}{text[1:]}{f' ({formatting.join(whose)})' if whose else ''}."
 
 
 Share = tuple["Part", Mapping[str, Priced], pd.DataFrame]  # of one dataset: its priced setups and rates

@@ -44,18 +44,33 @@ def price_section(parts: Sequence[Part], designs: Sequence[str]) -> Block:
         text = f"Nothing here can be priced: {every[0].why or 'no rate is stated'}"
         shown = {"table": safe(render("note", text=text, options=[]).html), "finding": "", "doubts": []}
         return render("cost", **shown)
-    notes: list[tuple[str, str]] = []
-    for i, (part, found) in enumerate(priced):
-        if found:
-            told = bills.notes({key: bills.called(part, key) for key in found}, found)
-            notes += [(f"d{i}", text) for text in (*told, *_more_doubts(part, found))]
-    notes = [one for n, one in enumerate(notes) if one[1] not in [text for _, text in notes[:n]]]
     return render(
         "cost",
         finding=_finding(known) if len(known) == 1 else "",
         table=safe(bills.delivered_block(shares, "price").html),
-        doubts=[*([("", KEEPING)] if designs else []), *notes],
+        doubts=[*([("", KEEPING)] if designs else []), *_notes(priced)],
     )
+
+
+def _notes(priced: Sequence[tuple[Part, Mapping[str, Priced]]]) -> list[tuple[str, str]]:
+    """What the bills leave out, each sentence once, with the dataset that it is of; "": of several."""
+    told: dict[str, list[tuple[str, list[str], int]]] = {}
+    more: dict[str, str] = {}
+    for i, (part, found) in enumerate(priced):
+        if not found:
+            continue
+        names = {key: bills.called(part, key) for key in found}
+        for text, whose in bills.left_out(names, found).items():
+            told.setdefault(text, []).append((f"d{i}", whose, len(found)))
+        for text in _more_doubts(part, found):
+            more.setdefault(text, f"d{i}")
+    every = sum(len(found) for _, found in priced)
+    notes = []
+    for text, shares in told.items():
+        place, whose, of = shares[0] if len(shares) == 1 else ("", ["some setups"], every)
+        concerned = sum(len(names) for _, names, _ in shares)
+        notes.append((place, bills.as_note(text, whose if concerned < of else [])))
+    return [*notes, *((place, text) for text, place in more.items())]
 
 
 def _rated(part: Part, found: Mapping[str, Priced]) -> pd.DataFrame:
