@@ -1,7 +1,6 @@
 """One measurement at a time into a dataset folder."""
 
 import errno
-import fcntl
 import json
 import os
 import socket
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from azbenchlib.campaign import plan
+from azbenchlib.core import file_locks
 from azbenchlib.core.errors import InputError, OutputError
 
 WAIT_S, PAUSE_S = 3.0, 0.1  # a kernel whose parent was killed notices within a second or two
@@ -39,11 +39,10 @@ def held(dataset: Path) -> Iterator[None]:
         file = _locked(path, dataset)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
-    with file:
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)
+    try:
+        yield
+    finally:
+        file_locks.close_and_remove(file, path)
 
 
 def is_held(dataset: Path) -> bool:
@@ -51,7 +50,7 @@ def is_held(dataset: Path) -> bool:
     real = dataset.resolve()
     try:
         with real.with_name(f".{real.name}.lock").open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            file_locks.lock(file.fileno(), shared=True)
             return False
     except BlockingIOError:
         return True
@@ -81,7 +80,7 @@ def _locked(path: Path, dataset: Path) -> IO[str]:
 def _lock(file: IO[str], path: Path) -> bool:
     """Whether the file could be locked, and is still the one of that name."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file_locks.lock(file.fileno())
     except OSError as error:
         if error.errno in _NO_LOCKS:
             return True

@@ -30,7 +30,7 @@ from azbenchlib.cli import (
     size,
     verdict,
 )
-from azbenchlib.cli.console import notes, say
+from azbenchlib.cli.console import notes, say, take_any_character
 from azbenchlib.cli.setup import setup
 from azbenchlib.core import extras
 from azbenchlib.core.errors import AzbenchError
@@ -90,6 +90,8 @@ def _root(
 def main() -> None:
     """Run a verb; an error of the library, or of the system, becomes one sentence and an exit code."""
     _open_closed_streams()
+    for stream in (sys.stdout, sys.stderr):
+        take_any_character(stream)
     try:
         try:
             app()

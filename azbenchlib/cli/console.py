@@ -7,6 +7,7 @@ a job file, is printed as it is: no terminal wraps, pads or indents it.
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 import sys
@@ -101,6 +102,20 @@ def working(what: str) -> Iterator[None]:
         later.cancel()
         later.join()
         shown.stop()
+
+
+def take_any_character(stream: TextIO) -> None:
+    """Let a stream take what its encoding lacks, as cp1252 of Windows lacks bars.
+
+    A file or a pipe gets UTF-8, as from Python 3.15 on, lest a name in it be changed. A terminal shows a
+    question mark, and so does a stream whose encoding PYTHONIOENCODING names.
+    """
+    if not isinstance(stream, io.TextIOWrapper) or stream.encoding.lower().startswith("utf"):
+        return
+    if stream.isatty() or "PYTHONIOENCODING" in os.environ:
+        stream.reconfigure(errors="replace")
+    else:
+        stream.reconfigure(encoding="utf-8")
 
 
 def say(text: str) -> None:

@@ -86,7 +86,7 @@ def _jupyterlab(notebook: Path, browser: bool) -> NoReturn:
         f"--LabApp.default_url=/lab/tree/{notebook.name}"
     )  # the address that is printed leads there
     command += [] if browser else ["--no-browser"]
-    if os.geteuid() == 0:
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # Windows has none
         notes.print("You are root, so JupyterLab runs as root: keep its address, with its token, private.")
         command.append("--allow-root")
     sys.stdout.flush()

@@ -5,7 +5,6 @@ content is flushed before the rename and the folder after it, and only then is a
 """
 
 import errno
-import fcntl
 import glob
 import os
 import secrets
@@ -13,10 +12,20 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from azbenchlib.core import file_locks
 from azbenchlib.core.errors import OutputError
 
 # What fsync answers for a folder where the file system has nothing to flush. Source: fsync(2) of Linux.
 _NOTHING_TO_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)
+
+
+def _flags(*names: str) -> int:
+    """Flags of open(2), as far as this system has them; bytes are bytes where it tells text from them."""
+    return sum(getattr(os, name, 0) for name in (*names, "O_CLOEXEC", "O_BINARY"))
+
+
+# What is there now need not be what was looked at: no link is followed, no pipe waited for.
+_UNTRUSTED = _flags("O_NOFOLLOW", "O_NONBLOCK")
 
 
 def write_atomically(path: Path, data: bytes) -> Path:
@@ -39,6 +48,9 @@ def write_atomically(path: Path, data: bytes) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+            if file_locks.AVAILABLE:  # as long as it is open and locked, nobody takes it for abandoned
+                part.replace(path)
+        if not file_locks.AVAILABLE:  # Windows renames no open file, and there nobody removes what is left
             part.replace(path)
         flush(path.parent)
     except OSError as error:
@@ -59,8 +71,7 @@ def append(path: Path, line: str) -> None:
         When that cannot be.
     """
     make_folder(path.parent)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _UNTRUSTED, 0o666)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
             raise OSError(errno.EPERM, "is a pipe")
@@ -87,7 +98,7 @@ def move(source: Path, target: Path) -> None:
 def flush(path: Path) -> None:
     """Flush a file, or the names in a folder; without effect where the file system offers none."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | _flags("O_NONBLOCK"))
     except PermissionError:  # a folder that may be written and not listed
         return
     try:
@@ -103,9 +114,9 @@ def _new_part(path: Path) -> tuple[int, Path]:
     """A new file beside `path`; its lock says that somebody writes it."""
     while True:
         part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flags(), 0o666)
         with suppress(OSError):  # a file system without locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            file_locks.lock(descriptor, wait=True)
         if os.fstat(descriptor).st_nlink:
             return descriptor, part
         os.close(descriptor)  # taken for abandoned before it was locked
@@ -115,9 +126,9 @@ def _remove_abandoned(path: Path) -> None:
     """Remove what writers of `path` left that no longer live."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
         with suppress(OSError):
-            descriptor = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = os.open(part, os.O_RDONLY | _UNTRUSTED)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                file_locks.lock(descriptor)
                 part.unlink()
             finally:
                 os.close(descriptor)
@@ -167,8 +178,7 @@ def read_bounded(path: Path, home: Path, most_bytes: int) -> bytes:
     """
     if fault := fault_of_file(path, home):
         raise OSError(errno.EPERM, fault)
-    # what is there now need not be what was looked at: no link is followed, no pipe waited for
-    descriptor = os.open(os.path.realpath(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(os.path.realpath(path), os.O_RDONLY | _UNTRUSTED)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EPERM, "is no regular file")

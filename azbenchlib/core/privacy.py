@@ -91,6 +91,6 @@ def _own_homes() -> list[str]:
 def _own_names() -> set[str]:
     """What this user is called in paths: the name, and that of the home folder."""
     names = {Path(home).name for home in _own_homes()}
-    with suppress(OSError, KeyError):  # no such user, and no variable tells
+    with suppress(OSError, KeyError, ImportError):  # no such user, and no variable tells
         names.add(getpass.getuser())
     return {name for name in names if len(name) > 2 and name.lower() not in _COMMON}

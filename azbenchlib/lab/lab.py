@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import shutil
+import socket
 import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
-from azbenchlib.core.errors import AzbenchError, InputError, OutputError
+from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, OutputError
 from azbenchlib.lab import calibrate, dilation
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.server.live_log import LIVE_LOG, PREFIX
@@ -80,9 +81,16 @@ class Lab:
         ------
         AzbenchError
             With the server's own sentence where it cannot.
+        MissingToolError
+            On a system that cannot run it, which is Windows.
         OutputError
             When the folder cannot be made.
         """
+        if not hasattr(socket, "AF_UNIX"):
+            raise MissingToolError(
+                "an emulated disk needs Linux, for its server listens on a Unix domain socket, and this "
+                "system has none; on Windows, azbench in WSL emulates disks"
+            )
         found = calibrate.calibration()
         self.floor_s = found.floor_s
         self.time_scale = self._wanted_scale or dilation.time_scale(self.setup, self.options, found)

@@ -74,7 +74,8 @@ class Relay:
         self._latest = now
         self._came += 1
         self.given_up = self._came > MOST_INTERRUPTS
-        if self.given_up or not (self._sent or self.at_work):
+        can_pass = hasattr(os, "killpg")  # Windows has no groups of processes
+        if self.given_up or not can_pass or not (self._sent or self.at_work):
             raise KeyboardInterrupt
         self._pass()
 

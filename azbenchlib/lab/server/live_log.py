@@ -5,7 +5,6 @@ The first line names the log and its lab. The server holds a lock on it as long 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.file_locks import lock
 from azbenchlib.core.units import US_PER_S
 
 LIVE_LOG = "lab.log"
@@ -143,7 +143,7 @@ def alive(log: Path) -> bool:
     """Whether the server of this log is running."""
     try:
         with log.open("rb") as file:
-            return not _locked(file.fileno(), fcntl.LOCK_SH)
+            return not _locked(file.fileno(), shared=True)
     except OSError:
         return False
 
@@ -154,10 +154,10 @@ def running() -> list[Path]:
     return sorted(logs, key=lambda log: log.stat().st_mtime, reverse=True)
 
 
-def _locked(file: int, kind: int = fcntl.LOCK_EX) -> bool:
+def _locked(descriptor: int, shared: bool = False) -> bool:
     """Take the lock if it is free; it ends with the file."""
     try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
+        lock(descriptor, shared=shared)
     except BlockingIOError:
         return False
     return True

@@ -12,7 +12,6 @@ import contextlib
 import gc
 import json
 import os
-import resource
 import signal
 import socket
 import sys
@@ -154,6 +153,8 @@ def _say(answer: dict[str, object]) -> None:
 
 def _allow_many_files() -> None:
     """As many clients as the system lets us have without asking anybody."""
+    import resource  # Windows, which runs no lab, has none
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with contextlib.suppress(ValueError, OSError):  # macOS says "unlimited" and does not mean it

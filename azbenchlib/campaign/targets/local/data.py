@@ -1,6 +1,5 @@
 """A directory or a block device of this machine: the data that workloads share, and who may touch it."""
 
-import fcntl
 import os
 import shutil
 import tempfile
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from azbenchlib.core.errors import OutputError, UnsafeTargetError
+from azbenchlib.core.file_locks import lock
 
 DATA_FILE = "azbench.fio-data"
 JOBS_FOLDER = "azbench.fio-jobs"  # where job files keep their data
@@ -25,6 +25,8 @@ def direct_works(target: Path) -> bool:
     """Whether the page cache can be bypassed: some file systems refuse O_DIRECT."""
     if target.is_block_device():
         return True
+    import fcntl  # Linux has it, and no other system is measured on
+
     with tempfile.TemporaryFile(dir=target) as file:
         flags = fcntl.fcntl(file, fcntl.F_GETFL)
         try:
@@ -101,7 +103,7 @@ def _locked(path: Path, deadline: float) -> int:
     while True:
         file = os.open(path, os.O_RDWR | create, 0o600)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file)
             if os.fstat(file).st_nlink:
                 return file
         except BlockingIOError:

@@ -1,5 +1,6 @@
 """The target that is this machine: a directory or a block device that all workloads share."""
 
+import os
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
-from azbenchlib.core.errors import UnsafeTargetError
+from azbenchlib.core.errors import MissingToolError, UnsafeTargetError
 from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest
 
@@ -69,6 +70,11 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
 
     def make_plan(self, dataset: Path) -> LocalPlan:
         """The workloads as they can run here."""
+        if not hasattr(os, "O_DIRECT"):
+            raise MissingToolError(
+                "measuring on this machine needs Linux, for this system has no O_DIRECT to go past the page "
+                "cache; measure a Linux machine from here: --target ssh:HOST, or --target azure"
+            )
         check_names(self.workloads)
         fio = tool.find()
         other = iozone.find() if any(work.tool == "iozone" for work in self.workloads) else None
