@@ -85,6 +85,6 @@ def check_cost_limit(target: str, max_cost: float) -> None:
     """
     if max_cost and target != "azure":
         raise InputError(
-            f"max_cost {max_cost:g}: a price is known for the target azure alone, and this is {target}; leave it "
-            "out, or limit the time with max_hours"
+            f"max_cost {max_cost:g}: a price is known for the target azure alone, and this is {target}; "
+            "leave it out, or limit the time with max_hours"
         )
