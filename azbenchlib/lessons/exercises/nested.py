@@ -94,8 +94,8 @@ def _of_a_stripe(draw: Random, unit: AnswerUnit, quantity: str, other: str) -> E
     single = (
         f"the {unit.name} of the VM alone",
         getattr(setup.vm.uncached, quantity) or 0.0,
-        f"The VM also limits {other}, and the disks limit both. Write every limit as {unit.name} at this block "
-        "size.",
+        f"The VM also limits {other}, and the disks limit both. Write every limit as {unit.name} at this "
+        "block size.",
     )
     return Exercise(
         question=f"{text} How many {unit.name} does it reach in blocks of {kib} KiB?",
