@@ -86,7 +86,7 @@ def _jupyterlab(notebook: Path, browser: bool) -> NoReturn:
     command.append(
         f"--LabApp.default_url=/lab/tree/{notebook.name}"
     )  # the address that is printed leads there
-    # nothing leaves this machine, and no question about it stands before the first lesson
+    # nothing leaves this machine, whatever is answered to the question about news
     command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     # a kernel takes 250 MiB: those of lessons that were closed end after a while
     command += [f"--MappingKernelManager.cull_idle_timeout={_IDLE_S}"]
