@@ -77,13 +77,16 @@ the method and its source). What was left out, and why, is in the journal and th
 
 `find: max_iops where p99 < 2ms` makes a workload a search: bisection over its queue depths (`iodepth`, a
 list that grows; 1 to 256 in powers of two where it is not said) for the deepest at which that percentile of
-the latency stays below the limit, with three repeats at the answer, or as many as `repeats` says. Searches
-come after the blocks of their setup. The notes of the dataset tell the answer and each depth on the way.
-`azbench plan` counts every depth, for which of them are needed is not known beforehand.
+the latency stays below the limit, with three repeats at the answer, or as many as `repeats` says. With a list
+of `numjobs` and one `iodepth`, it searches the number of jobs. Every other list makes a search of its own for
+each value. Searches come after the blocks of their setup. The notes of the dataset tell the answer and each
+depth on the way, and the report and `01_measure.ipynb` draw that curve. `azbench plan` counts every depth,
+for which of them are needed is not known beforehand.
 
-`max_hours` and `max_cost` (in Azure) at the top of a file limit a campaign, as the options of `azbench run`
-do. A limit below what is measured in any case is refused before anything is begun; outside of Azure, runs
-for which no time is left are left out, and what is measured is a dataset.
+`max_hours` and `max_cost` at the top of a file limit a campaign, as the options of `azbench run` do. A limit
+below what is measured in any case is refused before anything is begun; outside of Azure, runs for which no
+time is left are left out, and what is measured is a dataset. A price is known in Azure alone: elsewhere the
+file's `max_cost` has no effect, and the option `--max-cost` is refused.
 
 Or a job file of fio, as it is: `job` is its path, in the folder of the measurement file or below, and
 `runtime` the seconds after which it is ended. It is started in the folder where the disk is mounted. It may

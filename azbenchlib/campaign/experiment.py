@@ -25,7 +25,7 @@ from azbenchlib.campaign.workloads.grid import matrix, table
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.locations import shipped
-from azbenchlib.core.targets import SSH, check_target_name, kind_of
+from azbenchlib.core.targets import SSH, check_cost_limit, check_target_name, kind_of
 from azbenchlib.core.units import MIB
 
 DEFAULT = "emulated-disks.yaml"  # of campaigns/: what is emulated where no file is named
@@ -146,7 +146,8 @@ def run(
     max_cost, max_hours : float
         In Azure: what a run may cost, in the currency of its prices; and how long it may last. It is not
         begun where it would take more, and ends, with all it made deleted, when it has; elsewhere, the runs
-        for which no time is left are left out. 0: as the measurement file says, or no limit.
+        for which no time is left are left out, and a cost is refused. 0: as the measurement file says, or no
+        limit.
     progress, fresh
         As for :func:`~azbenchlib.campaign.measure`.
 
@@ -158,11 +159,13 @@ def run(
     Raises
     ------
     InputError
-        When the target is unknown, or another than this machine is asked for without a measurement file.
+        When the target is unknown, another than this machine is asked for without a measurement file, or a
+        cost is limited where no price is known.
     AzbenchError
         As :func:`~azbenchlib.campaign.measure` does.
     """
     check_target_name(target)
+    check_cost_limit(target, max_cost)  # one in the file is for Azure, wherever the file is measured
     planned = todo.experiment
     max_hours = max_hours or (planned.max_hours if planned else 0)
     max_cost = max_cost or (planned.max_cost if planned else 0)

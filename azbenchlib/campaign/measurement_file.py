@@ -206,37 +206,48 @@ def _tasks(given: object, where: str, folder: Path, trusted: bool) -> list[dict[
         disks = options.pop("disks", ())
         with _at("workloads", name, says=f"{at}: "):
             _check_name(name)
-            find = _search(options)
-            made = [
-                kinds.of(one, combined, folder, trusted)
-                for one, combined in matrix.combinations(name, options)
-            ]
+            find, along = _search(options)
+            combined = list(matrix.combinations(name, options))
+            made = [kinds.of(one, keys, folder, trusted) for one, keys in combined]
             named += made
-            ladder = {"find": find, "ladder": tuple(work.name for work in made)} if find else {}
-            tasks += [{"workload": work, "disks": _names(disks), **ladder} for work in made]
+            ladders = _ladders([keys for _, keys in combined], [work.name for work in made], along)
+            tasks += [
+                {"workload": work, "disks": _names(disks), "find": find, "ladder": ladder}
+                for work, ladder in zip(made, ladders, strict=True)
+            ]
     with _at("workloads"):
         check_names(named)
     return tasks
 
 
-def _search(options: dict[str, Any]) -> str:
-    """What a workload is to find; it becomes a ladder of queue depths."""
+def _search(options: dict[str, Any]) -> tuple[str, str]:
+    """What a workload is to find, and the list that it is searched along: queue depths, else jobs."""
     find = str(options.pop("find", ""))
     if not find:
-        return ""
+        return "", ""
     try:
         search.Condition.of(find)
     except ValueError as error:
         raise InputError(f"find '{shown(find)}' {error}", keys=("find",)) from error
-    depths = options.setdefault("iodepth", list(search.DEPTHS))
-    several = [key for key in matrix.LISTS if key != "iodepth" and isinstance(options.get(key), list)]
-    whole = isinstance(depths, list) and len(depths) > 1 and all(type(depth) is int for depth in depths)
-    if several or not whole or depths != sorted(depths) or "job" in options or "iozone" in options:
+    jobs = "numjobs" if isinstance(options.get("numjobs"), list) else ""
+    along = jobs if jobs and not isinstance(options.get("iodepth"), list) else "iodepth"
+    steps = options.setdefault(along, list(search.DEPTHS))
+    whole = isinstance(steps, list) and len(steps) > 1 and all(type(step) is int for step in steps)
+    if not whole or steps != sorted(steps) or "job" in options or "iozone" in options:
         raise InputError(
-            "find: searches one list, iodepth, whose depths grow, such as [1, 2, 4, 8]; without it, 1 to 256",
-            keys=(several[0] if several else "find",),
+            "find: searches a list that grows, of iodepth or of numjobs, such as [1, 2, 4, 8]; without one, "
+            "iodepth from 1 to 256",
+            keys=(along if along in options else "find",),
         )
-    return find
+    return find, along
+
+
+def _ladders(combined: list[dict[str, Any]], called: list[str], along: str) -> list[tuple[str, ...]]:
+    """For each workload, those that it is searched among: all that differ in one list only."""
+    if not along:
+        return [()] * len(called)
+    apart = [tuple(keys.get(key) for key in matrix.LISTS if key != along) for keys in combined]
+    return [tuple(name for name, other in zip(called, apart, strict=True) if other == mine) for mine in apart]
 
 
 def _check_name(name: str) -> None:

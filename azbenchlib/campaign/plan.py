@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from azbenchlib.core import privacy
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.files import flush, leads_out, read_bounded, write_atomically
+from azbenchlib.core.files import flush, leads_out, read_bounded, remove_abandoned, write_atomically
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.dataset import Dataset
@@ -90,6 +90,7 @@ def workspace(dataset: Path, plan: AnyPlan, fresh: bool) -> tuple[Path, AnyPlan,
         if found and plan.same_as(found):
             _check_own(dataset)
             return dataset, found.taken_up(plan), True
+        remove_abandoned(dataset / PLAN_FILE)  # of a run that was killed while it wrote its first plan
         if _occupied(dataset):
             what = f"measurements of another plan ({found.brief})" if found else "other files"
             way = "or pass fresh=True to replace it" if found else "or an empty one"

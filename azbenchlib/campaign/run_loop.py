@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from azbenchlib.campaign import journal, outputs, plan
+from azbenchlib.campaign.design import search_curves
 from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.journal import JournalEvent
 from azbenchlib.campaign.pace import Pace
@@ -129,7 +130,8 @@ def measure(
             carry_out(run, lambda: _measure_all(target, run, order), lambda fault: target.release(run, fault))
             run.check_any()
             run.journal.add(JournalEvent.FINISHED)
-            return target.manifest(run, dataset.name)
+            made = target.manifest(run, dataset.name)
+            return made.model_copy(update={"searches": search_curves.walked(run)})
 
         with _interrupt_explained(target, run), _disk_named(folder):
             whole = not target.goes_on_after_failure or all(map(run.done, run.measurements))

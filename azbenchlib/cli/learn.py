@@ -13,6 +13,7 @@ import typer
 from azbenchlib.cli.console import notes
 from azbenchlib.core.errors import InputError, MissingToolError
 
+_IDLE_S = 1200  # after which the kernel of a notebook that is not open any more is ended
 _NEEDED = ("jupyterlab", "ipywidgets", "papermill")
 
 
@@ -85,6 +86,10 @@ def _jupyterlab(notebook: Path, browser: bool) -> NoReturn:
     command.append(
         f"--LabApp.default_url=/lab/tree/{notebook.name}"
     )  # the address that is printed leads there
+    # nothing leaves this machine, whatever is answered to the question about news
+    command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    # a kernel takes 250 MiB: those of lessons that were closed end after a while
+    command += [f"--MappingKernelManager.cull_idle_timeout={_IDLE_S}"]
     command += [] if browser else ["--no-browser"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # Windows has none
         notes.print("You are root, so JupyterLab runs as root: keep its address, with its token, private.")

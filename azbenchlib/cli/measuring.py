@@ -15,7 +15,7 @@ import typer
 from azbenchlib.cli.console import notes, outlive_readers, print_json, say, working
 from azbenchlib.cli.setup_options import PrintFormat, PrintOption
 from azbenchlib.core.errors import AzbenchError, InputError
-from azbenchlib.core.targets import check_target_name
+from azbenchlib.core.targets import check_cost_limit, check_target_name
 
 if TYPE_CHECKING:
     from azbenchlib.azure.az import Az
@@ -80,6 +80,7 @@ def run(
     or an interrupt.
     """
     check_target_name(target)
+    check_cost_limit(target, max_cost)
     if vm_id and target != "azure":
         raise InputError(f"--vm-id is for --target azure, not {target}")
     from azbenchlib.campaign import experiment

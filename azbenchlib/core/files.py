@@ -42,7 +42,7 @@ def write_atomically(path: Path, data: bytes) -> Path:
     part = None
     try:
         make_folder(path.parent)
-        _remove_abandoned(path)
+        remove_abandoned(path)
         descriptor, part = _new_part(path)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -122,8 +122,8 @@ def _new_part(path: Path) -> tuple[int, Path]:
         os.close(descriptor)  # taken for abandoned before it was locked
 
 
-def _remove_abandoned(path: Path) -> None:
-    """Remove what writers of `path` left that no longer live."""
+def remove_abandoned(path: Path) -> None:
+    """Remove what writers of `path` left beside it that no longer live."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
         with suppress(OSError):
             descriptor = os.open(part, os.O_RDONLY | _UNTRUSTED)

@@ -73,3 +73,18 @@ def check_target_name(name: str) -> None:
         ssh_addresses(name)
     elif name not in TARGET_NAMES:
         raise InputError(f"target '{name}' is unknown; the choices are: {', '.join(TARGET_NAMES)}")
+
+
+def check_cost_limit(target: str, max_cost: float) -> None:
+    """Refuse a limit of costs where no price is known.
+
+    Raises
+    ------
+    InputError
+        When there is one and the target is not Azure.
+    """
+    if max_cost and target != "azure":
+        raise InputError(
+            f"max_cost {max_cost:g}: a price is known for the target azure alone, and this is {target}; "
+            "leave it out, or limit the time with max_hours"
+        )

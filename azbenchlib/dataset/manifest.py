@@ -100,6 +100,25 @@ class Command(_Strict):
         return Command(title=masked(self.title), text=masked(self.text))
 
 
+class SearchPoint(_Strict):
+    """A run that a search made: what it was, and the two figures that matter; of the disk at full speed."""
+
+    workload: str
+    queue_depth: int
+    iops: float
+    lat_us: float  # the percentile that the condition is about
+
+
+class SearchCurve(_Strict):
+    """The way of a search for the deepest queue at which a percentile of the latency stays below a limit."""
+
+    where: str  # setup and disk, as the raw files' folder is called; empty: there is one
+    percentile: float
+    limit_us: float
+    answer: str | None = None  # the workload that was found; None: none meets the condition
+    points: list[SearchPoint] = Field(default_factory=list, max_length=10_000)
+
+
 class Manifest(_Strict):
     """What a dataset folder holds."""
 
@@ -114,6 +133,7 @@ class Manifest(_Strict):
     tools: dict[str, str] = Field(default_factory=dict)  # name -> version, "not stated" where it is not
     sources: list[Publication] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)  # what a reader must know before trusting a figure
+    searches: list[SearchCurve] = Field(default_factory=list)
     raw: dict[str, str] = Field(default_factory=dict, max_length=MOST_FILES)  # path in the folder -> sha256
 
     @field_validator("setups")

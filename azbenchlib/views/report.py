@@ -17,6 +17,7 @@ from azbenchlib.report.sections import (
     method,
     prices,
     rooflines,
+    searches,
     setup_cards,
 )
 from azbenchlib.views.view import MOST_ROWS, NotebookView
@@ -80,6 +81,12 @@ class Report(NotebookView):
     def limits(self) -> Block:
         """Measured rates against the documented limits."""
         return self._blocks(self._limits_of)
+
+    def searches(self) -> Block:
+        """What searches for the most IOPS below a latency found; empty where there was none."""
+        return self._blocks(
+            lambda part, place: searches.curves(part, place, self._group(part), self._explained)
+        )
 
     def over_time(self) -> Block:
         """Rates over time below their limits, and latency over time, where there are logs."""

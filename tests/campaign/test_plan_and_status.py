@@ -170,6 +170,21 @@ def test_a_budget_of_time_below_the_plan_is_refused_with_its_line(tmp_path: Path
     assert not (tmp_path / "ds" / "raw").exists()
 
 
+def test_a_budget_of_money_is_for_azure(tmp_path: Path) -> None:
+    """A file may hold one for Azure and be measured elsewhere; asked for elsewhere, it is refused."""
+    path = tmp_path / "file.yaml"
+    path.write_text(FILE + "max_cost: 5\n")
+    said = (
+        r"max_cost 7: a price is known for the target azure alone, and this is (lab|ssh:there|local); leave"
+    )
+    for target in ("lab", "ssh:there", "local"):
+        with pytest.raises(InputError, match=said):
+            experiment.run(experiment.load(path), tmp_path / "ds", target=target, max_cost=7)
+    answer = CliRunner().invoke(app, ["run", str(path), "-o", str(tmp_path / "ds"), "--max-cost", "7"])
+    assert isinstance(answer.exception, InputError) and not (tmp_path / "ds").exists()
+    assert measurement_file.load(path).max_cost == 5
+
+
 def test_a_zone_that_azure_refuses_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "file.yaml"
     path.write_text(FILE)

@@ -157,3 +157,21 @@ def test_a_folder_of_another_plan_is_not_touched(tmp_path: Path) -> None:
         measure(Shelf(["b"]), tmp_path / "ds")
     measure(Shelf(["b"]), tmp_path / "ds", fresh=True)
     assert (tmp_path / "ds" / "raw" / "shelf" / "b.json").is_file()
+
+
+def test_a_run_that_was_killed_while_it_wrote_its_first_plan_is_begun_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "ds"
+    folder.mkdir()
+    left = folder / f".{plan.PLAN_FILE}.0123abcd.part"
+    left.write_text("{")
+    assert measure(Shelf(["a"]), folder) == folder and not left.exists()
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "ds"
+    folder.mkdir()
+    for name in (".other.0123abcd.part", "precious"):
+        (folder / name).write_text("data")
+        with pytest.raises(InputError, match="holds other files"):
+            measure(Shelf(["a"]), folder)
+        (folder / name).unlink()

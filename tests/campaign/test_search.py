@@ -66,13 +66,9 @@ def test_conditions(text: str, limit_us: float) -> None:
         ),
         ("p50 < 12ms", "p0 < 12ms", r"file.yaml:13: .*is no search"),
         ("p50 < 12ms", "p99 < 12", r"file.yaml:13: .*is no search"),
-        ("rw: randread", "rw: [read, randread]", r"file.yaml:9: .*find: searches one list, iodepth"),
-        (
-            "bs: 4k",
-            "bs: 4k\n    iodepth: [8, 4]",
-            r"file.yaml:14: .*whose depths grow, such as",
-        ),
-        ("bs: 4k", "bs: 4k\n    iodepth: 8", r"file.yaml:14: .*whose depths grow"),
+        ("bs: 4k", "bs: 4k\n    iodepth: [8, 4]", r"file.yaml:11: .*find: searches a list that grows"),
+        ("bs: 4k", "bs: 4k\n    iodepth: 8", r"file.yaml:11: .*of iodepth or of numjobs, such as"),
+        ("bs: 4k", "bs: 4k\n    iodepth: 8\n    numjobs: [4, 2]", r"file.yaml:12: .*searches a list that"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -80,6 +76,25 @@ def test_what_cannot_be_searched_is_refused(tmp_path: Path, old: str, new: str, 
     with pytest.raises(InputError) as caught:
         measurement_file.load(tmp_path / "file.yaml")
     assert re.search(said, str(caught.value)), str(caught.value)
+
+
+def test_other_lists_make_a_search_each(tmp_path: Path) -> None:
+    text = FILE.replace("bs: 4k", "bs: [4k, 8k]\n    iodepth: [1, 4]\n    numjobs: [1, 2]")
+    (tmp_path / "file.yaml").write_text(text)
+    (setup,) = measurement_file.load(tmp_path / "file.yaml").setups
+    ladders = {task.ladder for task in setup.tasks}
+    assert ladders == {
+        tuple(f"deep-{bs}-qd{depth}-j{jobs}" for depth in (1, 4)) for bs in ("4k", "8k") for jobs in (1, 2)
+    }
+
+
+def test_a_search_over_the_number_of_jobs(tmp_path: Path) -> None:
+    (tmp_path / "file.yaml").write_text(
+        FILE.replace("bs: 4k", "bs: 4k\n    iodepth: 8\n    numjobs: [1, 2, 4]")
+    )
+    (setup,) = measurement_file.load(tmp_path / "file.yaml").setups
+    assert {task.ladder for task in setup.tasks} == {("deep-j1", "deep-j2", "deep-j4")}
+    assert [task.workload.name for task in setup.tasks[:3]] == ["deep-j2-r1", "deep-j1-r1", "deep-j4-r1"]
 
 
 @pytest.mark.fio
@@ -104,3 +119,10 @@ def test_a_search_on_an_emulated_disk(tmp_path: Path) -> None:
     assert [name for name in kept if not name.endswith("-r1")] == [f"{answer}-r2", f"{answer}-r3"]
     notes = manifest.load(folder).notes
     assert any(f"most IOPS where p50 < 12\u00a0ms: {answer} (" in note for note in notes)
+    (curve,) = manifest.load(folder).searches
+    assert (curve.where, curve.percentile, curve.limit_us, curve.answer) == ("setup/data", 50, 12_000, answer)
+    assert [point.workload for point in curve.points].count(answer) == 3
+    depths = [point.queue_depth for point in curve.points]
+    assert depths == sorted(depths) and set(depths) == set(held)
+    measured = set(medians.loc[medians["job"].str.rpartition("-")[0] == answer, "lat_us"].round(3))
+    assert {round(point.lat_us, 3) for point in curve.points if point.workload == answer} == measured

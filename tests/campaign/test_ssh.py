@@ -298,6 +298,31 @@ def test_two_hosts_at_once_are_told_apart_and_together(
     assert "ssh:one" not in written and str(tmp_path / "hosts") not in written
 
 
+def test_a_connection_that_breaks_while_several_hosts_measure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one of them did alone is no result: all of them run the workload again, and it is kept once."""
+    with ssh_hosts(tmp_path / "hosts", monkeypatch, "one", "two") as hosts:
+        (tmp_path / "file.yaml").write_text(TOGETHER.replace("0.5", "2"))
+        asked, lines, broken = experiment.load(tmp_path / "file.yaml"), [], []
+
+        def client() -> set[int]:
+            return {pid for pid, _, args in processes() if "--client=sock:host-2" in args}
+
+        def look(done: int, total: int, text: str) -> None:
+            lines.append(text)
+            if text.endswith("…") and "randread" in text and not broken:
+                break_when_it_runs(hosts[1], client, [], broken)
+
+        experiment.run(asked, tmp_path / "ds", target="ssh:one,two", progress=look)
+        assert broken == [True]
+        assert sum("a host could not be heard to the end" in line for line in lines) == 1
+        assert [left_on(host) for host in hosts] == [[], []]
+    assert kept(tmp_path) == [work.name for work in asked.workloads]
+    runs = Dataset.read(tmp_path / "ds").runs
+    assert set(runs.loc[runs["level"] == "job", "host"]) == {"host-1", "host-2"}
+
+
 def test_several_hosts_need_what_all_can_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ssh_hosts(tmp_path / "hosts", monkeypatch, "one", "two") as hosts:
         asked = todo(tmp_path)

@@ -1,8 +1,9 @@
 """Search: the deepest queue, and so the most IOPS, at which a condition on the latency holds.
 
-Bisection over a ladder of queue depths, for latency grows with depth. The depths come in the order of the
-bisection's tree, level by level, so whichever way it goes, the next one to be measured is never behind: those
-that are off the way are left out. Repeats are run at the answer alone.
+Bisection over a ladder of queue depths, by the depth of each job or by the number of jobs, for latency grows
+with both. The depths come in the order of the bisection's tree, level by level, so whichever way it goes, the
+next one to be measured is never behind: those that are off the way are left out. Repeats are run at the
+answer alone.
 """
 
 import re
@@ -89,20 +90,25 @@ class Ladder:
             return "" if place in walked or (goes_on and self._open(walked, place)) else OFF_THE_WAY
         if goes_on:
             return ""
-        answer = max((one for one, held in walked.items() if held), default=None)
-        return "" if place == answer else "repeats are run at the answer of the search alone"
+        return "" if place == _deepest(walked) else "repeats are run at the answer of the search alone"
 
     def told(self, output: Path, dilation: float = 1) -> str:
         """What the search found, and the way that it walked; empty while it goes on."""
         walked = self._walked(output, dilation)
         if None in walked.values():
             return ""
-        answer = max((one for one, held in walked.items() if held), default=None)
+        answer = _deepest(walked)
         way = "; ".join(
             f"{self.workloads[place]}: {self._figures(output, place, dilation)}" for place in sorted(walked)
         )
         found = f"met by none, {self.workloads[0]} the least deep" if answer is None else ""
         return f"most IOPS where {self.condition.text}: {found or self.workloads[answer or 0]} ({way})"
+
+    def answer(self, output: Path, dilation: float = 1) -> str | None:
+        """The workload that was found; None while the search goes on, and where none meets the condition."""
+        walked = self._walked(output, dilation)
+        place = None if None in walked.values() else _deepest(walked)
+        return None if place is None else self.workloads[place]
 
     def _walked(self, output: Path, dilation: float) -> dict[int, bool | None]:
         """The places that the search came to so far, with whether the condition holds there."""
@@ -125,6 +131,11 @@ class Ladder:
     def _first(self, output: Path, place: int) -> Path:
         """The output of the first run of a workload, beside another one."""
         return output.with_name(f"{names.of_repeat(self.workloads[place], 1)}{output.suffix}")
+
+
+def _deepest(walked: Mapping[int, bool | None]) -> int | None:
+    """The last place at which the condition holds."""
+    return max((place for place, held in walked.items() if held), default=None)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 
 from azbenchlib.core.units import KIB
-from azbenchlib.lessons.answers import IN_IOPS, IN_MB_PER_S
+from azbenchlib.lessons.answers import IN_IOPS, IN_MB_PER_S, AnswerUnit
 from azbenchlib.lessons.check import Exercise, Misconception, telling
 from azbenchlib.model import VM, Load, Setup, deliver
 from azbenchlib.model.fill_from_catalogue import resolve
@@ -87,42 +87,34 @@ def _wrong(found: dict[str, float], single: tuple[str, float, str]) -> list[Misc
     return telling(found["all"], candidates)
 
 
-def rate_of_a_stripe(draw: Random) -> Exercise:
-    """IOPS of a stripe under a VM."""
+def _of_a_stripe(draw: Random, unit: AnswerUnit, quantity: str, other: str) -> Exercise:
+    """One quantity of a stripe under a VM, which limits the other one too; limits have both by one name."""
     setup, text, kib = _drawn(draw)
-    found = {name: got.iops or 0.0 for name, got in _variants(setup, kib * KIB).items()}
+    found = {name: getattr(got, quantity) or 0.0 for name, got in _variants(setup, kib * KIB).items()}
     single = (
-        "the IOPS of the VM alone",
-        setup.vm.uncached.iops or 0.0,
-        "The VM also limits MB/s, and the disks limit both. Write every limit as I/Os at this block size.",
+        f"the {unit.name} of the VM alone",
+        getattr(setup.vm.uncached, quantity) or 0.0,
+        f"The VM also limits {other}, and the disks limit both. Write every limit as {unit.name} at this "
+        "block size.",
     )
     return Exercise(
-        question=f"{text} How many IOPS does it reach in blocks of {kib} KiB?",
-        unit=IN_IOPS,
+        question=f"{text} How many {unit.name} does it reach in blocks of {kib} KiB?",
+        unit=unit,
         right=found["all"],
         misconceptions=_wrong(found, single),
         hint="There are four limits: IOPS and MB/s of all disks together, and of the VM. The lowest one "
         "binds.",
     )
+
+
+def rate_of_a_stripe(draw: Random) -> Exercise:
+    """IOPS of a stripe under a VM."""
+    return _of_a_stripe(draw, IN_IOPS, "iops", IN_MB_PER_S.name)
 
 
 def throughput_of_a_stripe(draw: Random) -> Exercise:
     """MB/s of a stripe under a VM."""
-    setup, text, kib = _drawn(draw)
-    found = {name: got.bytes_per_s or 0.0 for name, got in _variants(setup, kib * KIB).items()}
-    single = (
-        "the MB/s of the VM alone",
-        setup.vm.uncached.bytes_per_s or 0.0,
-        "The VM also limits IOPS, and the disks limit both. Write every limit as MB/s at this block size.",
-    )
-    return Exercise(
-        question=f"{text} How many MB/s does it reach in blocks of {kib} KiB?",
-        unit=IN_MB_PER_S,
-        right=found["all"],
-        misconceptions=_wrong(found, single),
-        hint="There are four limits: IOPS and MB/s of all disks together, and of the VM. The lowest one "
-        "binds.",
-    )
+    return _of_a_stripe(draw, IN_MB_PER_S, "bytes_per_s", IN_IOPS.name)
 
 
 NESTED = {"rate": rate_of_a_stripe, "throughput": throughput_of_a_stripe}

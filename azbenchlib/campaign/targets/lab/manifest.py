@@ -1,7 +1,7 @@
 """The manifest of a dataset of emulated disks."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from azbenchlib import __version__
 from azbenchlib.campaign import plan
@@ -9,7 +9,7 @@ from azbenchlib.campaign.setups import with_one_disk
 from azbenchlib.campaign.targets.lab import jobs
 from azbenchlib.campaign.targets.lab.plan import LabPlan
 from azbenchlib.campaign.targets.lab.setup import EmulatedSetup, EmulatedTask
-from azbenchlib.core.units import TIB
+from azbenchlib.core.units import TIB, US_PER_S, format_us
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 from azbenchlib.model.credits import BURST_S
 
@@ -62,3 +62,16 @@ def _emulation_notes(todo: LabPlan) -> Iterator[str]:
         )
         cut = f"; burst credits last {credit_s:.3g} s instead of {BURST_S:,} s" if credit_s < BURST_S else ""
         yield f"Setup {name} ran {slow}{cut}."
+    for one in todo.emulated:
+        if late_s := todo.late_s.get(one.setup.setup_id):
+            yield _busy(one, late_s)
+
+
+def _busy(one: EmulatedSetup, late_s: Mapping[str, float]) -> str:
+    """What a machine that others used too did to the figures."""
+    worst = format_us(max(late_s.values()) * US_PER_S)
+    return (
+        f"Setup {one.setup.setup_id}: this machine was busy in {len(late_s)} of {len(one.tasks)} runs: one "
+        f"completion in a hundred came up to {worst} late, so latencies are too long, and rates at small "
+        "queue depths too low."
+    )

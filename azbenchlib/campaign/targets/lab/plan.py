@@ -22,6 +22,7 @@ class LabPlan(StoredPlan):
     fio: str
     started: str
     credit_s: dict[str, float] = Field(default_factory=dict)  # setup -> how long its credits last
+    late_s: dict[str, dict[str, float]] = Field(default_factory=dict)  # setup -> run -> lateness, if worth it
     time_scale: dict[str, int] = Field(default_factory=dict)  # setup -> how much slower than the disk it runs
 
     def only(self, names: Container[str]) -> Self:
