@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +19,7 @@ from azbenchlib.core.units import GIB, parse_duration
 
 if TYPE_CHECKING:
     from azbenchlib.sizing.answer import SizeAnswer
+    from azbenchlib.sizing.busiest import LabCheck
     from azbenchlib.sizing.requirement import SizeRequirement
     from azbenchlib.sizing.telemetry import Telemetry
 
@@ -84,6 +86,13 @@ def size(
             "not known."
         ),
     ] = None,
+    verify: Annotated[
+        str | None,
+        typer.Option(
+            help="lab: fio replays the busiest hour on emulated disks of the cheapest design and of the next "
+            "cheaper one, in two minutes each."
+        ),
+    ] = None,
     region: Annotated[str | None, typer.Option(help=f"Azure region. Default: {REGION}.")] = None,
     prices: PricesOption = None,
     as_of: PriceDayOption = None,
@@ -97,6 +106,8 @@ def size(
     from azbenchlib.dataset.names import sorted_out
 
     sorted_out(telemetry)  # a wrong name is told before anything is loaded
+    if verify not in (None, "lab"):
+        raise InputError(f"--verify '{verify}' is not known; there is: lab")
     factor = _factor(headroom, growth)
     burst = math.inf if burst_factor is None else stated_values.number("--burst-factor", burst_factor)
     from dataclasses import replace
@@ -132,7 +143,21 @@ def size(
     check_offered(asked.demand.vm, there)
     with working("Searching"):
         answer = ask(recorded, asked, there, factor, burst)
-    _print(answer, format_)
+    _print(answer, _checked(answer) if verify else (), format_)
+
+
+def _checked(answer: SizeAnswer) -> list[LabCheck]:
+    """The cheapest design and the next cheaper one, replayed on emulated disks."""
+    from azbenchlib.campaign.lab_replay.lab_check import check_in_lab
+
+    def tell(done: int, total: int, text: str) -> None:
+        notes.print(text)
+
+    return [
+        check_in_lab(outcome.design, progress=tell)
+        for outcome in (answer.best, answer.next_cheaper)
+        if outcome is not None
+    ]
 
 
 def _factor(headroom: str | None, growth: str | None) -> float:
@@ -163,12 +188,12 @@ def _read(names: list[str], devices: list[str], interval: str | None) -> Telemet
     return telemetry(tables, devices, None if interval is None else parse_duration(interval))
 
 
-def _print(answer: SizeAnswer, format_: PrintFormat) -> None:
+def _print(answer: SizeAnswer, checks: Sequence[LabCheck], format_: PrintFormat) -> None:
     if format_ is PrintFormat.json:
         from azbenchlib.sizing.to_json import record
 
-        print_json(record(answer))
+        print_json(record(answer, checks))
     else:
         from azbenchlib.cli import size_view
 
-        size_view.show(answer)
+        size_view.show(answer, checks)

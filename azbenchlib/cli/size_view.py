@@ -16,12 +16,13 @@ from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
 
 if TYPE_CHECKING:
     from azbenchlib.sizing.answer import Outcome, SizeAnswer
+    from azbenchlib.sizing.busiest import LabCheck
 
 _TIMES = 3  # of each design that are shown
 _DEVICES = 6  # that are named
 
 
-def show(answer: SizeAnswer) -> None:
+def show(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> None:
     """Print all of it."""
     console = Console(highlight=False)
     console.print(Text(_what(answer), style="bold"))
@@ -36,6 +37,8 @@ def show(answer: SizeAnswer) -> None:
         console.print(Text(f"\n{title}: nothing is that large", style="bold"))
     else:
         _design(console, title, answer, answer.by_percentile)
+    if checks:
+        _list(console, "Replayed by fio on emulated disks", [words.checked(check) for check in checks])
     _list(console, "Assumptions", words.assumptions(answer))
     _list(console, "Not modelled", words.NOT_IN_SIZES)
 

@@ -84,6 +84,11 @@ class LoadHistory:
         """Of a figure over all intervals, by their lengths."""
         return float(np.average(values, weights=self.interval_s))
 
+    def between(self, first: int, last: int) -> LoadHistory:
+        """The intervals from the first one up to, but without, the last one."""
+        part = {name: values[first:last] for name, values in self._figures().items()}
+        return LoadHistory(t_s=self.t_s[first:last], clock=self.clock, **part)
+
     def times(self, factor: float) -> LoadHistory:
         """The same with so many times the rates."""
         return replace(

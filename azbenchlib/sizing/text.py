@@ -9,6 +9,7 @@ from azbenchlib.core.units import format_count, format_mbps, format_span
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.replay import Throttling
 from azbenchlib.sizing.answer import Outcome, SizeAnswer
+from azbenchlib.sizing.busiest import LabCheck
 
 NOT_IN_SIZES = (
     "CPU and memory of the VM, unless --vcpus and --ram state them",
@@ -85,6 +86,17 @@ def assumptions(answer: SizeAnswer) -> tuple[str, ...]:
     if demand.latency != "any":
         found.append(f"disks of the latency class {demand.latency}")
     return (*found, *answer.telemetry.notes)
+
+
+def checked(check: LabCheck) -> str:
+    """What a replay on emulated disks came to."""
+    stretch, design = check.stretch, check.design
+    what = f"{design.vm} with {design.setup.disks[0].name}"
+    when = f"the busiest {format_span(stretch.duration_s)}, from {moment(stretch, 0.0)} on"
+    came = f"{_span(check.predicted_s)} throttled as predicted, {_span(check.measured_s)} as measured"
+    doubt = "" if check.agrees else "; they differ by more than 5 %"
+    busy = "; this machine was busy, so repeat it when nothing else runs" if check.busy else ""
+    return f"{what}, {when}: {came}{doubt}{busy}"
 
 
 def load_figures(answer: SizeAnswer) -> list[tuple[str, float, float, float]]:

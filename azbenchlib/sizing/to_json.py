@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,13 +10,14 @@ from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.replay import Throttling
 from azbenchlib.sizing import text
 from azbenchlib.sizing.answer import Outcome, SizeAnswer
+from azbenchlib.sizing.busiest import LabCheck
 from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
 
 _TIMES = 100  # that are listed, the longest
 
 
-def record(answer: SizeAnswer) -> dict[str, Any]:
-    """An answer: the telemetry, what was asked, and what each design does."""
+def record(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> dict[str, Any]:
+    """An answer: the telemetry, what was asked, what each design does, and what replays of it came to."""
     history, telemetry, demand = answer.history, answer.telemetry, answer.requirement.demand
     names = {"IOPS": "iops", "MB/s": "bytes_per_s"}
     return {
@@ -50,6 +52,7 @@ def record(answer: SizeAnswer) -> dict[str, Any]:
             "factor": COMFORT,
             "design": _outcome(answer, answer.by_percentile),
         },
+        "replayed_in_lab": [_check(check) for check in checks],
         "assumptions": list(text.assumptions(answer)),
         "not_modelled": list(text.NOT_IN_SIZES),
     }
@@ -74,6 +77,19 @@ def _outcome(answer: SizeAnswer, outcome: Outcome | None) -> dict[str, Any] | No
             "times_in_all": len(outcome.replayed.throttled),
         },
         "least_credits": {label: float(left.min()) for label, left in outcome.replayed.credits},
+    }
+
+
+def _check(check: LabCheck) -> dict[str, Any]:
+    return {
+        "vm": check.design.vm,
+        "disks": check.design.setup.disks[0].name,
+        "begin": _time(check.stretch, 0.0),
+        "duration_s": check.stretch.duration_s,
+        "predicted_s": check.predicted_s,
+        "measured_s": check.measured_s,
+        "agrees": check.agrees,
+        "busy": check.busy,
     }
 
 

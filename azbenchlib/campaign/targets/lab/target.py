@@ -59,6 +59,23 @@ class LabMeasurement:
 LabRun = MeasurementRun[LabPlan, LabMeasurement]
 
 
+def nbd_fio() -> tool.Fio:
+    """The fio of this machine, which can drive emulated disks.
+
+    Raises
+    ------
+    MissingToolError
+        When there is no fio, or it lacks the NBD engine.
+    """
+    fio = tool.find()
+    if jobs.NBD_ENGINE not in fio.engines:
+        raise MissingToolError(
+            "this fio has no NBD engine, through which it drives emulated disks; "
+            f"{doctor.fio_nbd().remedy}; `fio --enghelp` lists what there is"
+        )
+    return fio
+
+
 @dataclass(kw_only=True)
 class LabTarget(Target[LabPlan, LabMeasurement]):
     """Measure on emulated disks, with real fio.
@@ -118,12 +135,7 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
         if not self.longest_s >= 1:
             raise InputError(f"longest_s '{self.longest_s}' must be a number of seconds, at least 1")
         dilation.check(self.time_scale)
-        self._fio = tool.find()
-        if jobs.NBD_ENGINE not in self._fio.engines:
-            raise MissingToolError(
-                "this fio has no NBD engine, through which it drives emulated disks; "
-                f"{doctor.fio_nbd().remedy}; `fio --enghelp` lists what there is"
-            )
+        self._fio = nbd_fio()
         return LabPlan(
             title=self.title,
             about=self.about,
