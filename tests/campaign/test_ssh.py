@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ssh_hosts import SshHost, know, ssh_hosts
+from ssh_hosts import SshHost, know, processes, ssh_hosts
 
 from azbenchlib.campaign import experiment
 from azbenchlib.campaign.experiment import Todo
