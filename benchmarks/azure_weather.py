@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
 from fake_azure.campaigns import SMALL  # noqa: E402
-from fake_azure.login import Azure, environment, find_az, write_config  # noqa: E402
+from fake_azure.login import Azure, environment, find_az, warm, write_config  # noqa: E402
 from fake_azure.server import Server  # noqa: E402
 
 from azbenchlib import campaign  # noqa: E402
@@ -126,8 +126,10 @@ def weather(folder: Path) -> Iterator[Azure]:
     orphans.LONGEST_PAUSE_S = orphans.LONGEST_LOOK_S = 0.5
     with Server(place) as server:
         write_config(place / "config", server.base)
-        os.environ.update(environment(place / "config", server.certificate) | {"AZBENCH_AZ": str(az)})
-        yield Azure(az, dict(os.environ), server.arm)
+        os.environ.update(environment(place / "config", server.certificate))
+        with warm(az, place / "config", place / "warm") as loaded:
+            os.environ["AZBENCH_AZ"] = str(loaded)
+            yield Azure(loaded, dict(os.environ), server.arm)
 
 
 def main() -> int:

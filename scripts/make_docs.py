@@ -13,7 +13,7 @@ import typer.cli
 import typer.main
 from pydantic import BaseModel
 
-from azbenchlib.campaign import measurement_file, spec
+from azbenchlib.campaign import disk_spec, measurement_file, spec
 from azbenchlib.campaign.workloads import fio_options
 from azbenchlib.cli import app
 from azbenchlib.core import choices, schema
@@ -115,9 +115,9 @@ programs, opens other files, turns to other machines or changes settings of the 
 """
 CHOICES = {
     "role": choices.ROLES,
-    "sku": spec.SKUS,
+    "sku": disk_spec.SKUS,
     "caching": choices.HOST_CACHING,
-    "placement": spec.EPHEMERAL_PLACEMENTS,
+    "placement": disk_spec.EPHEMERAL_PLACEMENTS,
 }
 KEYS = {"tasks": "workloads"}  # of a setup, as the file spells it
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -177,7 +177,7 @@ def measurement() -> str:
     for title, kind in (
         ("The file", spec.Experiment),
         ("A setup", spec.SetupSpec),
-        ("A disk", spec.DiskSpec),
+        ("A disk", disk_spec.DiskSpec),
     ):
         lines += [f"## {title}", "", *_prose(kind), "", "| key | default | meaning |", "|---|---|---|"]
         lines += [*_keys(kind), ""]

@@ -37,6 +37,7 @@ _FLAGS = (
     "--https-only",
     "--no-progress",
     "--as-user",
+    "--enable-write-accelerator",
 )
 _SECRET = ("--protected-parameters", "@-")  # az reads it from its standard input
 _OPTION = re.compile(r"--[a-z][a-z-]*")

@@ -5,8 +5,9 @@ It says what a file may hold; what fits together is checked when the file is rea
 
 from typing import Any
 
-from azbenchlib.campaign import spec
-from azbenchlib.campaign.spec import DiskSpec, Experiment, SetupSpec
+from azbenchlib.campaign import disk_spec
+from azbenchlib.campaign.disk_spec import DiskSpec
+from azbenchlib.campaign.spec import Experiment, SetupSpec
 from azbenchlib.campaign.workloads import fio_options, matrix
 from azbenchlib.campaign.workloads.grid import PATTERNS
 from azbenchlib.campaign.workloads.iozone import PASSES
@@ -15,9 +16,9 @@ from azbenchlib.core.choices import HOST_CACHING, ROLES
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _CHOICES = {
     "role": ROLES,
-    "sku": spec.SKUS,
+    "sku": disk_spec.SKUS,
     "caching": HOST_CACHING,
-    "placement": spec.EPHEMERAL_PLACEMENTS,
+    "placement": disk_spec.EPHEMERAL_PLACEMENTS,
 }
 _SIZE = {"type": ["string", "integer"], "description": "such as 4k, 64KiB or 1024GiB; powers of 1024"}
 _NAMED = {"pattern": "^[a-z][a-z0-9-]{0,29}$"}
@@ -77,7 +78,7 @@ def _setup_keys() -> dict[str, Any]:
     }
 
 
-def _keys(kind: type[spec.Experiment | SetupSpec | DiskSpec], without: set[str]) -> dict[str, Any]:
+def _keys(kind: type[Experiment | SetupSpec | DiskSpec], without: set[str]) -> dict[str, Any]:
     """The keys of a part of the file, as pydantic describes them, without its titles and nulls."""
     made = kind.model_json_schema()
     return {

@@ -2,8 +2,10 @@
 
 import pandas as pd
 
+from azbenchlib.azure import catalog
 from azbenchlib.campaign import spec
-from azbenchlib.campaign.spec import DiskSpec, Experiment
+from azbenchlib.campaign.disk_spec import DiskSpec
+from azbenchlib.campaign.spec import Experiment
 from azbenchlib.core.units import MB
 from azbenchlib.dataset.manifest import RAW, ManifestSetup, tables
 from azbenchlib.model.disk_row import DiskRow, stripe_text
@@ -24,7 +26,11 @@ def whole_setup(experiment: Experiment, setup: spec.SetupSpec) -> ManifestSetup:
         zone=setup.zone,
         vm_size=setup.vm,
         os=setup.image,
-        disks=[_disk_row(name, disk) for name, disk in setup.disks.items() if disk.attach == "granted"],
+        disks=[
+            _disk_row(name, disk, setup.as_of)
+            for name, disk in setup.disks.items()
+            if disk.attach == "granted"
+        ],
     )
 
 
@@ -37,8 +43,9 @@ def with_one_disk(setup: ManifestSetup, disk: str, several: bool) -> ManifestSet
     return setup.model_copy(update={"setup_id": name, "label": label, "disks": mine, "folder": folder})
 
 
-def _disk_row(name: str, disk: DiskSpec) -> DiskRow:
+def _disk_row(name: str, disk: DiskSpec, as_of: str | None) -> DiskRow:
     off = "None" if disk.role == "data" else None
+    plus = catalog.tier_for(disk.sku or "", disk.size or 0, as_of) if disk.performance_plus else None
     return DiskRow(
         disk=name,
         role=disk.role,
@@ -46,9 +53,10 @@ def _disk_row(name: str, disk: DiskSpec) -> DiskRow:
         tier=disk.tier,
         size_bytes=disk.size,
         host_caching=disk.caching or off,
-        provisioned_iops=disk.iops,
-        provisioned_bytes_per_s=disk.mbps and disk.mbps * MB,
+        provisioned_iops=plus.plus_iops if plus else disk.iops,
+        provisioned_bytes_per_s=plus.plus_bytes_per_s if plus else disk.mbps and disk.mbps * MB,
         count=disk.count,
         stripe=stripe_text(disk.stripe) if disk.count > 1 else None,
         zone=disk.zone,
+        bursting=True if disk.bursting else None,
     )

@@ -4,24 +4,18 @@ import re
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from azbenchlib.azure import disk_kinds
 from azbenchlib.campaign.design import figures
 from azbenchlib.campaign.design.intervals import FIRST_LOOK
+from azbenchlib.campaign.disk_spec import PROVISIONED, DiskSpec, Strict, Zone
 from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
-from azbenchlib.core.choices import HOST_CACHING, ROLES
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import GIB, parse_size
 
 IMAGE = "Canonical:ubuntu-24_04-lts:server:latest"
-SKUS = tuple(sku for kind in disk_kinds.managed() for sku in kind.skus())
-# IOPS and MB/s are provisioned; no host caching; zonal.
-PROVISIONED = tuple(sku for kind in disk_kinds.managed() if kind.provisioned for sku in kind.skus())
-EPHEMERAL_PLACEMENTS = ("CacheDisk", "ResourceDisk", "NvmeDisk")
-
 # What az is given. A VM's image: a URN, or the resource id of an image or of a version in a gallery.
 # Source: `az vm create --help`, --image, azure-cli 2.91.
 _URN = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9][A-Za-z0-9_.-]{0,99}){3}"
@@ -33,22 +27,13 @@ _SUBNET_ID = (
     r"^/subscriptions/[0-9A-Za-z-]{1,64}/resourceGroups/[A-Za-z0-9_.()-]{1,90}"
     r"/providers/Microsoft\.Network/virtualNetworks/[A-Za-z0-9_.-]{1,64}/subnets/[A-Za-z0-9_.-]{1,80}$"
 )
-_TIER = r"^P[1-9][0-9]{0,2}$"  # Premium SSD alone has tiers to choose
-_ZONE = r"^[1-9][0-9]{0,2}$"
 _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
-_MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9_.-]*){1,6}")
 
 
 def _named(text: str) -> str:
     if not _NAME.fullmatch(text):
         raise ValueError("use up to 30 lower-case letters, digits and -, a letter first")
-    return text
-
-
-def _mount(text: str) -> str:
-    if not _MOUNT.fullmatch(text):
-        raise ValueError("must be an absolute path of letters, digits, -, _ and .")
     return text
 
 
@@ -66,86 +51,13 @@ def _day(text: str) -> str:
     return text
 
 
-def _size(value: object) -> object:
-    return parse_size(value) if isinstance(value, str) else value
-
-
-def _one_of(choices: tuple[str, ...]) -> AfterValidator:
-    def check(text: str) -> str:
-        if text not in choices:
-            raise ValueError(f"is not one of: {', '.join(choices)}")
-        return text
-
-    return AfterValidator(check)
-
-
-Role = Annotated[str, _one_of(ROLES)]
-Sku = Annotated[str, _one_of(SKUS)]
-Caching = Annotated[str, _one_of(HOST_CACHING)]
-Placement = Annotated[str, _one_of(EPHEMERAL_PLACEMENTS)]
-Zone = Annotated[str, Field(pattern=_ZONE)]
 VmSize = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$")]
 Name = Annotated[str, AfterValidator(_named)]
-Size = Annotated[int, BeforeValidator(_size), Field(gt=0, le=2**63 - 1)]
 Figure = Annotated[str, AfterValidator(figures.checked)]
 Share = Annotated[float, BeforeValidator(figures.share)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DiskSpec(_Strict):
-    """A disk of a setup: one that is created and attached, or one that comes with the VM."""
-
-    role: Role = Field("data", description="what it is for; all but data come with the VM")
-    sku: Sku | None = Field(None, description="kind of a managed disk")
-    size: Size | None = Field(None, description="such as 1024GiB; whole GiB")
-    tier: str | None = Field(
-        None, pattern=_TIER, description="performance tier of a Premium disk; its size's otherwise"
-    )
-    iops: int | None = Field(None, gt=0, description="Provisioned IOPS (Ultra Disk, Premium SSD v2)")
-    mbps: int | None = Field(None, gt=0, description="Provisioned MB/s (Ultra Disk, Premium SSD v2)")
-    caching: Caching | None = Field(None, description="host caching; off where it is not said")
-    zone: Zone | None = Field(None, description="of the disk, where it is not the VM's")
-    count: int = Field(1, ge=1, le=64, description="how many of this kind, striped")
-    stripe: Size = Field(64 * 1024, description="chunk of the stripe over several disks")
-    placement: Placement | None = Field(None, description="where an ephemeral OS disk lies")
-    mount: Annotated[str, AfterValidator(_mount)] | None = Field(
-        None, description="where its file system is mounted; default /azbench/NAME"
-    )
-    raw: bool = Field(False, description="drive the bare device, without a file system")
-    attach: Literal["granted", "refused"] = Field(
-        "granted", description="refused: Azure should refuse to attach it, and that is a result"
-    )
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> "DiskSpec":
-        if self.role == "data" and not (self.sku and self.size):
-            raise ValueError("a data disk needs sku and size")
-        if self.role in ("temp", "nvme") and (self.sku or self.size or self.caching):
-            raise ValueError(
-                f"a {self.role} disk comes with the VM: it has no sku, size or caching to choose"
-            )
-        if (self.iops or self.mbps) and self.sku not in PROVISIONED:
-            raise ValueError(f"iops and mbps can be provisioned for {' and '.join(PROVISIONED)} only")
-        if self.sku in PROVISIONED and self.caching not in (None, "None"):
-            raise ValueError(f"{self.sku} has no host caching; leave caching out")
-        if self.placement and self.role != "ephemeral_os":
-            raise ValueError("placement is for an ephemeral_os disk only")
-        if self.raw and self.role in ("os", "ephemeral_os"):
-            raise ValueError("an OS disk cannot be driven raw")
-        if self.size is not None and self.size % GIB:
-            raise ValueError("size must be whole GiB")
-        return self
-
-    @property
-    def size_gib(self) -> int:
-        """Size in GiB, as az takes it."""
-        return (self.size or 0) // GIB
-
-
-class Task(_Strict):
+class Task(Strict):
     """A workload with the disks that it drives, one after the other; none named: all of the setup."""
 
     workload: AnyWorkload
@@ -154,14 +66,14 @@ class Task(_Strict):
     find: str = ""  # what is searched, such as: max_iops where p99 < 2ms
 
 
-class Alternative(_Strict):
+class Alternative(Strict):
     """Another size or zone for a VM that Azure cannot give."""
 
     vm: VmSize | None = Field(None, description="size of the VM; not said: the same")
     zone: Zone | None = Field(None, description="availability zone; not said: the same")
 
 
-class SetupSpec(_Strict):
+class SetupSpec(Strict):
     """A VM with its disks, and what is measured on them."""
 
     name: Name = Field(description="short; letters, digits and -")
@@ -213,10 +125,25 @@ class SetupSpec(_Strict):
                 raise ValueError(f"workload '{task.workload.name}' has no disk to drive; name one in disks")
         if self.until and self.repeats <= FIRST_LOOK:
             raise ValueError(f"until needs more repeats than {FIRST_LOOK}, which are run in any case")
+        self._check_sectors()
         zonal = [name for name, disk in self.disks.items() if disk.sku in PROVISIONED]
         if zonal and not self.zone:
             raise ValueError(f"disk '{zonal[0]}' ({self.disks[zonal[0]].sku}) needs a zone")
         return self
+
+    def _check_sectors(self) -> None:
+        """Refuse blocks that a disk cannot read or write past the page cache, where the file tells them."""
+        for task in self.tasks:
+            work = task.workload
+            if not isinstance(work, Workload) or not work.direct:
+                continue
+            for name in self.driven(task):
+                if work.bs_bytes % (sector := self.disks[name].sector_bytes):
+                    raise ValueError(
+                        f"workload '{work.name}': blocks of {work.bs_bytes} B cannot be read or written "
+                        f"directly on disk '{name}', whose sectors have {sector} B; take a multiple of that, "
+                        "or say sector: 512 of an Ultra Disk or a Premium SSD v2"
+                    )
 
     @property
     def os_disks(self) -> list[DiskSpec]:
@@ -239,7 +166,7 @@ class SetupSpec(_Strict):
         return self.disks[name].mount or f"/azbench/{name}"
 
 
-class Experiment(_Strict):
+class Experiment(Strict):
     """A measurement file, read: setups one after the other.
 
     A disk of one name in several setups is one and the same disk: it is moved to the setup's VM and its

@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from azbenchlib.campaign.detect.detect import Detected
-from azbenchlib.campaign.spec import PROVISIONED
+from azbenchlib.campaign.disk_spec import PROVISIONED
 from azbenchlib.core.units import GIB, MB
 from azbenchlib.model.disk_row import DiskRow
 

@@ -5,11 +5,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fake_azure.campaigns import AZBENCH, refused
+from fake_azure.campaigns import AZBENCH, refused, until
 from fake_azure.disks import block_bytes, image_name
 from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
 from fake_azure.machines import create_machine
+from fake_azure.roles import documented
 from fake_azure.routing import Request
 
 from azbenchlib import campaign
@@ -85,6 +86,7 @@ def test_what_is_there_is_measured_and_left_as_it_was(signed_in: Azure, file: Pa
         )
     )
     before, resources = run_there(signed_in, LOOK), set(signed_in.arm.resources)
+    *_, signed_in.arm.actions = documented()
     folder = campaign.run(campaign.load(file), file.with_name("out"), target="azure")
     assert run_there(signed_in, LOOK) == before
     assert set(signed_in.arm.resources) == resources
@@ -122,9 +124,7 @@ def test_an_interrupt_ends_what_runs_there_and_removes_the_folder(signed_in: Azu
     process = subprocess.Popen(
         [*command, "--vm-id", VM], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    for line in process.stdout:
-        if "randread" in line:
-            break
+    until(process, "randread")
     while "fio" not in run_there(signed_in, "pgrep -a fio"):
         pass
     process.send_signal(signal.SIGINT)

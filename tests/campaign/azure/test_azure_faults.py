@@ -1,15 +1,12 @@
 """What goes wrong in Azure: one sentence, results kept, and nothing left or the leftover named."""
 
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
-from fake_azure.campaigns import AZBENCH, SMALL, azbench, measured, refused
-from fake_azure.login import Azure
+from fake_azure.campaigns import SMALL, azbench, measured, measured_and_told, refused, started, until
 from fake_azure.skus import restrict
 
-from azbenchlib import campaign
 from azbenchlib.azure import retries
 from azbenchlib.core.errors import InputError, MissingToolError
 from azbenchlib.dataset.dataset import Dataset
@@ -72,13 +69,7 @@ def test_what_passes_by_itself_is_no_fault(azure, small, monkeypatch):
     azure.faults.refuse("PUT", "/runCommands/", "Conflict", "A run command is in progress.")
     azure.faults.page("GET", "/runCommands/", 200, command="vm run-command show")
     azure.faults.away("POST", "/runCommand$", times=4)
-    told: list[str] = []
-    folder = campaign.run(
-        campaign.load(small),
-        small.with_name("out"),
-        target="azure",
-        progress=lambda done, total, text: told.append(text),
-    )
+    folder, told = measured_and_told(small)
     assert [fault for fault in azure.faults.planned if not fault.hits] == []
     assert len([text for text in told if text.startswith("waiting, for ")]) >= 6
     assert Dataset.load(folder).results["iops"].gt(0).all()
@@ -126,8 +117,8 @@ def test_outputs_that_never_come_whole(azure, small):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_an_interrupt_takes_everything_down(azure, small, number):
-    process = _started(azure, small)
-    _until(process, "prepare data")
+    process = started(small)
+    until(process, "prepare data")
     process.send_signal(number)
     text, _ = process.communicate(timeout=300)
     assert process.returncode == 130, text
@@ -139,8 +130,8 @@ def test_an_interrupt_takes_everything_down(azure, small, number):
 @pytest.mark.long
 def test_a_killed_run_is_found_by_cleanup_and_by_the_next_run(azure, small):
     small.write_text(TWO)
-    process = _started(azure, small)
-    _until(process, "data: randwrite")
+    process = started(small)
+    until(process, "data: randwrite")
     process.kill()
     process.wait()
     assert azure.arm.resources
@@ -194,20 +185,3 @@ def test_without_az_one_sentence_says_what_to_do(small, monkeypatch):
     monkeypatch.setenv("AZBENCH_AZ", "no-such-az")
     with pytest.raises(MissingToolError, match="get it with `make azure`, then log in with `az login`"):
         measured(small)
-
-
-def _started(azure: Azure, file: Path) -> subprocess.Popen[str]:
-    command = [str(AZBENCH), "run", str(file), "--target", "azure", "-o", str(file.with_name("out"))]
-    return subprocess.Popen(
-        command, env=dict(azure.environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-
-
-def _until(process: subprocess.Popen[str], text: str) -> None:
-    assert process.stdout
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if text in line:
-            return
-    raise AssertionError("".join(lines))

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from fake_azure.campaigns import SMALL
+from fake_azure.campaigns import SMALL, measured_and_told
 from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
 
-from azbenchlib import campaign
 from azbenchlib.campaign.targets.azure import commands, monitor, reckoning
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.formats.azure_monitor import TOOL
@@ -42,13 +41,7 @@ def test_the_metrics_of_a_run_are_kept_and_judged(
         signed_in.faults.refuse(
             "GET", "Microsoft.Insights/metrics", "AuthorizationFailed", status=403, times=9
         )
-    told: list[str] = []
-    folder = campaign.run(
-        campaign.load(small),
-        small.with_name("out"),
-        target="azure",
-        progress=lambda done, total, text: told.append(text),
-    )
+    folder, told = measured_and_told(small)
     assert not signed_in.arm.resources
     files = sorted(path.name for path in folder.glob("raw/*/azure-monitor-*.json"))
     found = Dataset.load(folder)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from fake_azure.campaigns import AZBENCH, SMALL, measured
+from fake_azure.campaigns import AZBENCH, SMALL, measured, started, until
 from fake_azure.login import Azure
 
 from azbenchlib import campaign
@@ -42,13 +42,8 @@ def measured_again(azure: Azure) -> list[str]:
 
 @pytest.mark.long
 def test_a_killed_run_goes_on_on_its_vm_though_the_file_lost_and_gained_workloads(azure, small):
-    command = [str(AZBENCH), "run", str(small), "--target", "azure", "-o", str(small.with_name("out"))]
-    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    lines: list[str] = []
-    for line in first.stdout:
-        lines.append(line)
-        if "  1/4  " in line:
-            break
+    first = started(small)
+    lines = until(first, "  1/4  ")
     copied = small.with_name("copy")
     shutil.copytree(small.with_name("out"), copied)
     with pytest.raises(AzbenchError, match="is held by another run of this measurement"):
@@ -70,11 +65,8 @@ def test_a_killed_run_goes_on_on_its_vm_though_the_file_lost_and_gained_workload
 def test_sixty_workloads_killed_at_the_fortieth_are_taken_up_in_little_more_than_their_time(azure, small):
     lines = [f"  n{n}: {{rw: randread, bs: 4k, size: 4m, runtime: 1, ioengine: psync}}\n" for n in range(59)]
     small.write_text(SMALL + "".join(lines))
-    command = [str(AZBENCH), "run", str(small), "--target", "azure", "-o", str(small.with_name("out"))]
-    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    for line in first.stdout:
-        if "  40/60  " in line:
-            break
+    first = started(small)
+    until(first, "  40/60  ")
     first.kill()
     first.communicate()
     kept = {path: path.stat().st_mtime_ns for path in small.with_name("out").glob("raw/*/*/*.json")}
@@ -90,8 +82,9 @@ def test_sixty_workloads_killed_at_the_fortieth_are_taken_up_in_little_more_than
     assert not any("invoke" in command for command in commands)
 
 
-def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small):
-    """A bad workload among them is noted, and the others go on."""
+def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small, az_path, monkeypatch):
+    """A bad workload among them is noted, and the others go on. Each az is a process, to be seen as such."""
+    monkeypatch.setenv("AZBENCH_AZ", str(az_path))
     small.write_text(MANY + "  bad: {rw: randread, bs: 4k, size: 4m, runtime: 1, ioengine: windowsaio}\n")
     seen: set[str] = set()
     over = threading.Event()
@@ -156,9 +149,7 @@ def test_two_users_side_by_side_do_each_other_no_harm(azure, small):
         for user in users
     }
     for user in users:
-        for line in runs[user].stdout:
-            if "prepare data" in line:
-                break
+        until(runs[user], "prepare data")
     groups = {path.split("/")[4] for path in azure.arm.resources}
     assert len(groups) == 2
     for user in users:

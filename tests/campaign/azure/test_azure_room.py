@@ -93,6 +93,7 @@ def test_sizes_without_scsi_get_nvme_and_arm_is_refused(tmp_path: Path) -> None:
     ("changes", "said"),
     [
         ([("size: 32GiB", "size: 4096GiB, caching: ReadOnly")], "Azure caches disks of up to 4095 GiB"),
+        ([("size: 32GiB", "size: 32GiB, write_accelerator: true")], "has no write accelerator for so many"),
         (
             [
                 ("Standard_D2s_v3", "Standard_E8ds_v5"),

@@ -17,10 +17,9 @@ import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fake_azure.campaigns import AZBENCH, SMALL, azbench, measured, refused
+from fake_azure.campaigns import SMALL, azbench, measured, refused, started, until
 from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
 
@@ -64,22 +63,6 @@ def set_account(folder: Path) -> None:
 def noted(file: Path) -> list[str]:
     """The groups that the dataset folder remembers."""
     return json.loads(file.with_name("out").joinpath("plan.json").read_text())["groups"]
-
-
-def started(file: Path, **streams: Any) -> subprocess.Popen[str]:
-    command = [str(AZBENCH), "run", str(file), "--target", "azure", "-o", str(file.with_name("out"))]
-    given = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **streams}
-    return subprocess.Popen(command, text=True, **given)
-
-
-def until(process: subprocess.Popen[str], text: str) -> None:
-    assert process.stdout
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if text in line:
-            return
-    raise AssertionError("".join(lines))
 
 
 def wait_for(condition: Callable[[], bool]) -> bool:

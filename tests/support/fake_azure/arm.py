@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import (
+from . import (  # noqa: F401  each registers its routes
     attaching,
     catalogue,
     deployments,
@@ -18,31 +18,16 @@ from . import (
     identity,
     machines,
     monitor,
-    rights,
     run_commands,
     storage,
 )
 from .faults import PAGE, Fault, Faults
 from .rights import check_rights
+from .roles import documented
 from .routing import Answer, ArmError, Json, Operation, Request, find_route
 from .skus import all_skus
 from .vm import Network, Vm
 
-HANDLERS = (
-    *(
-        attaching,
-        catalogue,
-        deployments,
-        disks,
-        groups,
-        identity,
-        machines,
-        monitor,
-        rights,
-        run_commands,
-        storage,
-    ),
-)
 SOON_S = 2.0  # what is done within it is answered without a poll, which would cost az a second
 RETRY_AFTER = {"Retry-After": "1"}  # az takes 0 for 30 seconds
 
@@ -91,6 +76,8 @@ class Arm:
             self.custom_data: dict[str, bytes] = {}
             self.invoked: dict[str, Operation] = {}
             self.skus = all_skus()
+            self.actions = frozenset[str]().union(*documented())  # what the user of az may do
+            self.actions_used: set[str] = set()
             self.blob_role = True  # whether the user may write blobs
             self.quotas: dict[str, tuple[int, int]] = {}  # used and limit
             self.metrics: dict[str, float] = {}  # of every VM and disk at any time

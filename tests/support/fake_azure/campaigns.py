@@ -1,11 +1,14 @@
 """Shipped measurement files, made short enough for a test: a second a workload, little data, no rests."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import programs
 import pytest
@@ -66,6 +69,45 @@ def azbench(
 def measured(file: Path) -> Path:
     """Measure in this process, into the folder ``out`` beside the file."""
     return campaign.run(campaign.load(file), file.with_name("out"), target="azure")
+
+
+def measured_and_told(file: Path) -> tuple[Path, list[str]]:
+    """The same, with what was told meanwhile."""
+    told: list[str] = []
+    folder = campaign.run(
+        campaign.load(file),
+        file.with_name("out"),
+        target="azure",
+        progress=lambda done, total, text: told.append(text),
+    )
+    return folder, told
+
+
+def started(file: Path, **streams: Any) -> subprocess.Popen[str]:
+    """The same as a process of its own."""
+    command = [str(AZBENCH), "run", str(file), "--target", "azure", "-o", str(file.with_name("out"))]
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **streams}
+    return subprocess.Popen(command, text=True, **given)
+
+
+def until(process: subprocess.Popen[str], text: str) -> list[str]:
+    """Read what a process says until it has said this: its lines so far."""
+    assert process.stdout
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if text in line:
+            return lines
+    raise AssertionError("".join(lines))
+
+
+def on_this_machine(folder: Path, call: str) -> subprocess.CompletedProcess[str]:
+    """Functions of the scripts for VMs, called here with a /sys, home and tools of their own in a folder."""
+    text = resources.files("azbenchlib.campaign.targets.azure").joinpath("guest.sh").read_text()
+    text = text.replace("home=/var/lib/azbench", f"home={folder}/home").replace("/sys/", f"{folder}/sys/")
+    environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    command = ["/bin/sh", "-c", f"{text}\n{call}"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 def refused(file: Path) -> str:

@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from .machines import IMAGE_VERSION
 from .routing import SUBSCRIPTION, Answer, Request, route
 from .skus import REGIONS, capability, family
 
@@ -15,7 +16,6 @@ IMAGE = SUBSCRIPTION + (
     "/providers/Microsoft.Compute/locations/{location}/publishers/{publisher}"
     "/artifacttypes/vmimage/offers/{offer}/skus/{sku}/versions"
 )
-IMAGE_VERSION = "24.04.202511010"
 
 
 @route("GET", SUBSCRIPTION + "/locations")

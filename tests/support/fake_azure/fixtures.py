@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from .campaigns import SMALL
-from .login import Azure, environment, find_az, write_config
+from .login import Azure, environment, find_az, warm, write_config
 from .server import Server
 from .vm import available
 
@@ -24,10 +24,12 @@ def az_path() -> Path:
 @pytest.fixture(scope="session")
 def _azure(az_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
     folder = tmp_path_factory.mktemp("azure")
+    config = folder / "config"
     with Server(folder) as server:
-        write_config(folder / "config", server.base)
-        variables = environment(folder / "config", server.certificate)
-        yield Azure(az_path, variables | {"AZBENCH_AZ": str(az_path)}, server.arm)
+        write_config(config, server.base)
+        variables = environment(config, server.certificate)
+        with warm(az_path, config, folder / "warm") as az:
+            yield Azure(az, variables | {"AZBENCH_AZ": str(az)}, server.arm)
 
 
 @pytest.fixture

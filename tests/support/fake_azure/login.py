@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from .faults import Faults
 from .identity import PRINCIPAL, SUBSCRIPTION, TENANT
 
 ROOT = Path(__file__).parents[3]
+STARTS_S = 60.0  # within which az is loaded
 CONFIG = """[cloud]
 name = FakeCloud
 [core]
@@ -76,6 +79,26 @@ def environment(config: Path, certificate: Path) -> Mapping[str, str]:
         "HTTP_PROXY": nowhere,
         "NO_PROXY": "localhost,127.0.0.1",
     }
+
+
+@contextmanager
+def warm(az_path: Path, config: Path, folder: Path) -> Iterator[Path]:
+    """The same az, whose calls are forks of one that is loaded (`fake_azure.warm_az`); the program to call.
+
+    Only for calls with this AZURE_CONFIG_DIR; others start az as it is.
+    """
+    folder.mkdir()
+    python = az_path.resolve().with_name("python")
+    command = [str(python), "-I", str(Path(__file__).with_name("warm_az.py")), str(folder), str(az_path)]
+    variables = {**os.environ, "AZURE_CONFIG_DIR": str(config)}
+    client, deadline = folder / "az", time.monotonic() + STARTS_S
+    with subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL) as process:
+        try:
+            while not client.exists() and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+            yield client if client.exists() else az_path
+        finally:
+            process.terminate()
 
 
 def refused(az_path: Path, argvs: Sequence[Sequence[str]]) -> list[str]:

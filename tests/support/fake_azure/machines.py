@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MACHINE = COMPUTE + "/virtualMachines/{vm}"
 OS_DISK_GIB = 30
+IMAGE_VERSION = "24.04.202511010"
 
 
 def sku_of(arm: "Arm", machine: Json) -> Json:
@@ -79,6 +80,9 @@ def create_machine(arm: "Arm", resource_id: str, body: Json, command: str = "") 
     properties["vmId"] = str(uuid.uuid4())
     if "SystemAssigned" in (body.get("identity") or {}).get("type", ""):
         body["identity"] |= {"principalId": str(uuid.uuid4()), "tenantId": TENANT}
+    image = properties["storageProfile"].get("imageReference") or {}
+    if image.get("version") == "latest":
+        image["exactVersion"] = IMAGE_VERSION
     machine = arm.put(resource_id, body)
     try:
         fault = arm.faults.strike("fail", "PUT", resource_id, command)

@@ -1,7 +1,8 @@
-"""What a VM may do in its own name: role assignments, and who asks."""
+"""Who may do what: the user of az by a custom role, a VM by the roles that were assigned to it."""
 
 from typing import TYPE_CHECKING
 
+from .roles import check_role
 from .routing import GROUP, Answer, ArmError, Request, not_emulated, route
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ def assign(arm: "Arm", request: Request, group: str, name: str) -> Answer:
 
 
 def check_rights(arm: "Arm", request: Request) -> None:
-    """Refuse what a VM asks for without a role there; the user of az may do everything."""
+    """Refuse what a VM asks for without a role there, and what the role of the user of az does not have."""
     if not request.caller.startswith(TOKEN):
+        check_role(arm, request)
         return
     principal = request.caller.removeprefix(TOKEN)
     assigned = [one["properties"] for key, one in arm.resources.items() if "/roleassignments/" in key]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import NOT_LOGGED_IN, AzError
@@ -136,6 +137,7 @@ class Cloud:
         """Give the VM the right to delete the group, and have it do so when nobody else does."""
         try:
             shown = self.az.json(*commands.vm_show(self.group, step.vm))
+            self._note_image(step.vm, shown)
             principal, scope = shown["identity"]["principalId"], shown["id"].partition("/providers/")[0]
             self.az.json(*commands.role_assign(principal, scope))
             manager = str(self.az.within("").json(*commands.resource_manager()))  # of no subscription
@@ -148,6 +150,15 @@ class Cloud:
                 f"{step.vm} cannot delete the group by itself ({why}); left alone, it stops itself, and its "
                 "disks stay until `azbench cleanup --yes`"
             )
+
+    def _note_image(self, vm: str, shown: Any) -> None:
+        """Note which version of its image a VM was made of: the file may say latest."""
+        profile = shown.get("storageProfile") if isinstance(shown, dict) else None
+        image = (profile.get("imageReference") if isinstance(profile, dict) else None) or {}
+        version = image.get("exactVersion")
+        if version:
+            urn = ":".join(str(image.get(part)) for part in ("publisher", "offer", "sku"))
+            self.run.note(f"{vm} was made of the image {urn}:{version}.")
 
     def _rest(self, seconds: float) -> None:
         ends = time.monotonic() + seconds

@@ -11,7 +11,8 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from azbenchlib.campaign.spec import DiskSpec, SetupSpec
+from azbenchlib.campaign.disk_spec import DiskSpec
+from azbenchlib.campaign.spec import SetupSpec
 
 Command = list[str]
 
@@ -223,6 +224,9 @@ def disk_create(group: str, name: str, disk: DiskSpec, zone: str | None) -> Comm
         *(("--zone", zone) if zone and not str(disk.sku).endswith("_ZRS") else ()),
         *_bought(disk),
         *(("--tier", disk.tier) if disk.tier else ()),
+        *(("--enable-bursting", "true") if disk.bursting else ()),
+        *(("--performance-plus", "true") if disk.performance_plus else ()),
+        *(("--logical-sector-size", str(disk.sector)) if disk.sector else ()),
     ]
 
 
@@ -235,7 +239,8 @@ def disk_update(group: str, name: str, disk: DiskSpec) -> Command:
 def disk_attach(group: str, vm: str, name: str, lun: int, disk: DiskSpec) -> Command:
     """Attach a managed disk at a LUN."""
     place = ["--resource-group", group, "--vm-name", vm, "--name", name]
-    return ["vm", "disk", "attach", *place, "--lun", str(lun), "--caching", disk.caching or "None"]
+    fast = ["--enable-write-accelerator"] if disk.write_accelerator else []
+    return ["vm", "disk", "attach", *place, "--lun", str(lun), "--caching", disk.caching or "None", *fast]
 
 
 def disk_detach(group: str, vm: str, name: str) -> Command:

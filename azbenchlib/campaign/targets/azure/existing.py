@@ -12,10 +12,11 @@ from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
 from azbenchlib.campaign import lock, plan
+from azbenchlib.campaign.disk_spec import DiskSpec
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.spec import DiskSpec, Experiment
-from azbenchlib.campaign.targets.azure import budget, commands, guest
+from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.targets.azure import budget, commands, guest, preflight
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
 from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import AZ_LOG, measures_of
@@ -138,6 +139,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         if RUNNING not in (az.json(*commands.vm_state(at["group"], at["name"])) or []):
             raise InputError(f"the VM {at['name']} does not run; start it, then start again")
         run.plan.versions["az"] = az.json("version")["azure-cli"]
+        preflight.check_version(run.plan.versions["az"])
         self._budget = budget.Budget(max_hours=self.max_hours)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
         self._vm = Vm(patient, at["group"], at["name"])

@@ -40,12 +40,20 @@ again() {
     done >/dev/null 2>&1
 }
 
-# The device of a data disk, by the LUN it was attached at: SCSI, or NVMe from the v6 sizes on.
+# The device of a data disk, by the LUN it was attached at: SCSI, or NVMe from the v6 sizes on. The links by LUN of NVMe
+# disks are those of azure-vm-utils, which not every image has; there the number of the namespace tells it, which is the
+# LUN and 2. Source: Azure/azure-vm-utils, udev/80-azure-disk.rules, 2026-11-23.
 by_lun() {
     left=60
     while [ "$left" -gt 0 ]; do
         for link in "/dev/disk/azure/data/by-lun/$1" "/dev/disk/azure/scsi1/lun$1"; do
             if [ -b "$link" ]; then readlink -f "$link"; return; fi
+        done
+        for block in /sys/class/block/nvme*n"$(($1 + 2))"; do
+            if grep -q '^MSFT NVMe Accelerator' "$block/device/model" 2>/dev/null; then
+                printf '/dev/%s\n' "${block##*/}"
+                return
+            fi
         done
         left=$((left - 1))
         sleep 1
@@ -82,7 +90,7 @@ prepare_data() {
     device=$1
     if [ $# -gt 1 ]; then
         device=/dev/md/azbench-$name
-        [ -b "$device" ] || mdadm --assemble "$device" "$@" >/dev/null 2>&1 || stripe "$device" "$chunk" "$@"
+        [ -b "$device" ] || assemble "$device" "$@" || stripe "$device" "$chunk" "$@"
     fi
     mkdir -p "$(dirname "$mount")"
     if [ "$form" = raw ]; then ln -sfn "$device" "$mount"; return; fi
@@ -96,6 +104,18 @@ prepare_data() {
     mkdir -p "$mount"
     mount -o noatime "$device" "$mount"
 }
+
+# assemble DEVICE MEMBER...: a stripe that was made before; the system may have begun with it under another name.
+assemble() (
+    device=$1
+    shift
+    for member in "$@"; do
+        for holder in /sys/class/block/"${member##*/}"/holders/md*; do
+            if [ -e "$holder" ]; then mdadm --stop "/dev/${holder##*/}" >/dev/null 2>&1 || true; fi
+        done
+    done
+    mdadm --assemble "$device" "$@" >/dev/null 2>&1
+)
 
 # stripe DEVICE CHUNK_KIB MEMBER...: join empty disks.
 stripe() {

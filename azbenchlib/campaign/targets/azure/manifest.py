@@ -89,8 +89,20 @@ def make_manifest(name: str, todo: CloudPlan, told: Sequence[Step]) -> Manifest:
         setups=_setups(todo, measures),
         commands=_commands(told),
         tools={**tools, **todo.versions},
-        notes=todo.notes,
+        notes=[*todo.notes, *_bought(experiment)],
     )
+
+
+def _bought(experiment: Experiment) -> list[str]:
+    """What was bought of disks that no column tells."""
+    disks = {name: disk for setup in experiment.setups for name, disk in setup.disks.items()}
+    notes = []
+    for name, disk in disks.items():
+        told = ["Performance Plus"] if disk.performance_plus else []
+        told += ["the Write Accelerator"] if disk.write_accelerator else []
+        told += [f"sectors of {disk.sector} B"] if disk.sector else []
+        notes += [f"Disk {name} has {', '.join(told)}."] if told else []
+    return notes
 
 
 def _setups(todo: CloudPlan, measures: Sequence[Measure]) -> list[ManifestSetup]:

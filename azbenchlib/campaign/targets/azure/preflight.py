@@ -6,11 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from azbenchlib.azure.az import Az
-from azbenchlib.campaign.spec import PROVISIONED, DiskSpec, Experiment, SetupSpec
+from azbenchlib.campaign.disk_spec import PROVISIONED, DiskSpec
+from azbenchlib.campaign.spec import Experiment, SetupSpec
 from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.core.errors import InputError
 
 REGISTERED = "Registered"
+# The parameters that are used came over the years, the last of them with about this version, by judgement;
+# the tests use 2.91.
+OLDEST_AZ = (2, 60)
 # Source: Microsoft Learn, "Azure premium storage: design for high performance", disk caching, 2026: not for
 # disks of 4 TiB and larger.
 LARGEST_CACHED_GIB = 4095
@@ -38,6 +42,20 @@ def check(az: Az, experiment: Experiment) -> Chosen:
         _check_feature(az, feature)
     region = Region.of(az, experiment)
     return {setup.name: region.choose(setup) for setup in experiment.setups}
+
+
+def check_version(told: str) -> None:
+    """Refuse an az that lacks parameters which are needed; one that tells no numbers is taken.
+
+    Raises
+    ------
+    InputError
+        With what it is and what is needed.
+    """
+    numbers = tuple(int(part) for part in told.split(".")[:2] if part.isdigit())
+    if len(numbers) == 2 and numbers < OLDEST_AZ:
+        wanted = ".".join(map(str, OLDEST_AZ))
+        raise InputError(f"az {told} is too old; {wanted} or later is needed: `az upgrade`, or `make azure`")
 
 
 @dataclass(kw_only=True)
@@ -172,6 +190,7 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
     ultra = any(disk.sku == "UltraSSD_LRS" for disk in disks)
     ephemeral = any(disk.role == "ephemeral_os" for disk in disks)
     temp = any(disk.role == "temp" for disk in disks)
+    fast = sum(disk.count for disk in disks if disk.write_accelerator)
     trusted = setup.security_type == "TrustedLaunch"
     where = f"in zone {setup.zone}" if setup.zone else "there"
     placements = able.get("SupportedEphemeralOSDiskPlacements", "")
@@ -184,6 +203,8 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
         "is an Arm size, for which Azure has no managed run-commands; take an x64 size": arm,
         f"has no disk controller {setup.controller}, only {controllers}": (setup.controller or "")
         not in controllers,
+        "has no write accelerator for so many disks; sizes of the M series have one": fast
+        > int(able.get("MaxWriteAcceleratorDisksAllowed", 0)),
         "takes no Premium disks": premium and able.get("PremiumIO") == "False",
         f"has no Ultra disks {where}": ultra and in_zone.get("UltraSSDAvailable") != "True",
         "has no ephemeral OS disk": ephemeral and able.get("EphemeralOSDiskSupported") == "False",

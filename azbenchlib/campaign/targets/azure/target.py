@@ -130,6 +130,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         limits = budget.Budget.of(left, self.max_cost, self.max_hours)
         run.tell(f"it takes {limits.estimate.text}")
         run.plan.versions["az"] = az.json("version")["azure-cli"]
+        preflight.check_version(run.plan.versions["az"])
         todo = run.plan
         if todo.groups:  # of an earlier run, whose VM is still there
             self._adopted, ends = todo.steps_done, datetime.fromisoformat(todo.expires)

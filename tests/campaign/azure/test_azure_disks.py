@@ -1,0 +1,195 @@
+"""What is bought of a disk, found on the VM, and striped: from the measurement file to the VM."""
+
+import time
+from pathlib import Path
+
+import pytest
+from fake_azure.campaigns import SMALL, TINY, measured, on_this_machine
+from fake_azure.login import Azure, refused
+from fake_azure.skus import GIB
+from fake_azure.vm import CLOUD_INIT_DONE, Hardware, Vm, available, make_image, make_os_disk
+
+from azbenchlib.campaign import measurement_file, setups
+from azbenchlib.campaign.targets.azure import guest, steps
+from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
+from azbenchlib.campaign.targets.azure.preflight import check_version
+from azbenchlib.campaign.targets.azure.steps import Prepare
+from azbenchlib.core.errors import InputError
+from azbenchlib.dataset.dataset import Dataset
+
+pytest_plugins = ("fake_azure.fixtures",)
+
+DISK = "{sku: Premium_LRS, size: 32GiB}"
+LARGE = "{sku: Premium_LRS, size: 1024GiB, bursting: true, performance_plus: true, write_accelerator: true}"
+ULTRA = "{sku: UltraSSD_LRS, size: 64GiB, iops: 5000, mbps: 100, sector: 512}"
+
+
+def loaded(folder: Path, disk: str, bs: str = "4k"):
+    """A file with one disk, and one workload of blocks of this size."""
+    path = folder / "file.yaml"
+    text = TINY.replace(DISK, disk).replace("bs: 4k", f"bs: {bs}").replace("disks:", "zone: 1\ndisks:")
+    path.write_text(text)
+    return measurement_file.load(path)
+
+
+def called(experiment, *verb: str) -> list[str]:
+    """The one command of az that begins so."""
+    found = [step.argv for step in steps.steps(experiment, "g", {}, "0700") if isinstance(step, steps.Call)]
+    (argv,) = [argv for argv in found if argv[: len(verb)] == list(verb)]
+    return argv
+
+
+@pytest.mark.parametrize(
+    ("disk", "bs", "said"),
+    [
+        ("{sku: Premium_LRS, size: 512GiB, bursting: true}", "4k", "a Premium SSD larger than 512 GiB only"),
+        (
+            "{sku: StandardSSD_LRS, size: 1TiB, bursting: true}",
+            "4k",
+            "a Premium SSD larger than 512 GiB only",
+        ),
+        (
+            "{sku: UltraSSD_LRS, size: 1TiB, performance_plus: true}",
+            "4k",
+            "performance_plus is for data disks",
+        ),
+        (
+            "{sku: Premium_LRS, size: 512GiB, performance_plus: true}",
+            "4k",
+            "performance_plus is for data disks",
+        ),
+        (
+            "{sku: Premium_LRS, size: 32GiB, sector: 512}",
+            "4k",
+            "sector can be chosen for PremiumV2_LRS and U",
+        ),
+        ("{sku: UltraSSD_LRS, size: 32GiB, sector: 1024}", "4k", "sector"),
+        (
+            "{sku: StandardSSD_LRS, size: 32GiB, write_accelerator: true}",
+            "4k",
+            "write_accelerator is for data",
+        ),
+        (
+            "{sku: Premium_LRS, size: 32GiB, write_accelerator: true, caching: ReadWrite}",
+            "4k",
+            "write_accelerator goes with the host caching None or ReadOnly only",
+        ),
+        ("{sku: UltraSSD_LRS, size: 32GiB}", "512", "blocks of 512 B .* whose sectors have 4096 B"),
+        ("{sku: PremiumV2_LRS, size: 32GiB}", "6k", "blocks of 6144 B .* or say sector: 512"),
+    ],
+)
+def test_what_no_disk_can_be_bought_with_is_refused(tmp_path: Path, disk: str, bs: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        loaded(tmp_path, disk, bs)
+
+
+def test_what_is_bought_reaches_az_and_the_dataset(az_path: Path, tmp_path: Path) -> None:
+    large, ultra = loaded(tmp_path, LARGE), loaded(tmp_path, ULTRA, "512")
+    made, attached = called(large, "disk", "create"), called(large, "vm", "disk", "attach")
+    sectors = called(ultra, "disk", "create")
+    assert made[-4:] == ["--enable-bursting", "true", "--performance-plus", "true"]
+    assert attached[-1] == "--enable-write-accelerator"
+    assert sectors[-2:] == ["--logical-sector-size", "512"]
+    assert refused(az_path, [made, attached, sectors]) == ["", "", ""]
+    (row,) = setups.planned(large)["disks"].to_dict("records")
+    # A P30 with Performance Plus: Microsoft Learn, "Increase IOPS and throughput limits", 2024.
+    assert (row["provisioned_iops"], row["provisioned_bytes_per_s"], row["bursting"]) == (8000, 300e6, True)
+    for experiment, note in (
+        (large, "Disk data has Performance Plus, the Write Accelerator."),
+        (ultra, "Disk data has sectors of 512 B."),
+    ):
+        todo = CloudPlan(experiment=experiment, started="2026-11-23T09:00:00+00:00")
+        assert note in make_manifest("x", todo, []).notes
+
+
+@pytest.mark.parametrize(
+    ("told", "old"), [("2.59.3", True), ("2.60.0", False), ("2.91.0", False), ("3.0", False)]
+)
+def test_an_az_that_is_too_old_is_refused(told: str, old: bool) -> None:
+    if old:
+        with pytest.raises(
+            InputError, match=r"az 2\.59\.3 is too old; 2\.60 or later is needed: `az upgrade`"
+        ):
+            check_version(told)
+    else:
+        check_version(told)
+
+
+def test_nvme_disks_are_found_by_their_namespaces_where_an_image_has_no_links(tmp_path: Path) -> None:
+    """As on Debian: the OS disk is namespace 1, LUN 0 is 2; another controller's disks are none of them."""
+    for name, model in (
+        ("nvme0n1", "MSFT NVMe Accelerator v1.0"),
+        ("nvme0n2", "MSFT NVMe Accelerator v1.0"),
+        ("nvme1n5", "Microsoft NVMe Direct Disk v2"),
+        ("nvme0n5", "MSFT NVMe Accelerator v1.0"),
+    ):
+        folder = tmp_path / "sys/class/block" / name / "device"
+        folder.mkdir(parents=True)
+        folder.joinpath("model").write_text(f"{model}  \n")
+    assert on_this_machine(tmp_path, "by_lun 0; by_lun 3").stdout.split() == ["/dev/nvme0n2", "/dev/nvme0n5"]
+
+
+def test_a_stripe_that_the_system_began_under_another_name_is_ended_first(tmp_path: Path) -> None:
+    (tmp_path / "sys/class/block/sdc/holders/md127").mkdir(parents=True)
+    mdadm = tmp_path / "mdadm"
+    mdadm.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/given\n')
+    mdadm.chmod(0o755)
+    done = on_this_machine(tmp_path, "assemble /dev/md/azbench-data /dev/sdc /dev/sdd")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "given").read_text().splitlines() == [
+        "--stop /dev/md127",
+        "--assemble /dev/md/azbench-data /dev/sdc /dev/sdd",
+    ]
+
+
+def prepared(vm: Vm, script: str, name: str) -> tuple[str, str]:
+    """Run a script on an emulated VM: the state it ended in, and what it said."""
+    vm.run(name, script, 60)
+    while (status := vm.status(name))["state"] == "Running":
+        time.sleep(0.02)
+    return status["state"], status["output"] + status["error"]
+
+
+@pytest.mark.slow
+def test_a_stripe_keeps_its_data_on_another_vm(tmp_path: Path) -> None:
+    """A stripe remembers the host that made it, and another one would not take it for its own."""
+    if available():
+        pytest.skip(f"no VM can be emulated here: {available()}")
+    experiment = loaded(tmp_path, DISK.replace("32GiB", "32GiB, count: 2"))
+    (step,) = [one for one in steps.steps(experiment, "g", {}, "0700") if isinstance(one, Prepare)]
+    images = tmp_path / "images"
+    images.mkdir()
+    for name in ("data-1", "data-2"):
+        make_image(images / name, GIB)
+    said = {}
+    for host in ("vm-1", "vm-2"):
+        make_os_disk(images / f"{host}-os", GIB)
+        vm = Vm(host, images, f"{host}-os", Hardware(), CLOUD_INIT_DONE)
+        for lun, name in enumerate(("data-1", "data-2")):
+            vm.attach(lun, name, 512)
+        state, text = prepared(vm, guest.prepare(step), "prepare")
+        assert state == "Succeeded", text
+        where = step.setup.mount(step.disk)
+        said[host] = prepared(vm, f"cat {where}/kept; echo kept >{where}/kept; umount {where}", "use")[1]
+        vm.stop()
+    assert "No such file" in said["vm-1"]
+    assert said["vm-2"] == "kept\n"
+
+
+@pytest.mark.slow
+@pytest.mark.fio
+@pytest.mark.long
+def test_a_stripe_moves_to_another_size_and_the_dataset_tells_of_which_image(
+    signed_in: Azure, small: Path
+) -> None:
+    text = SMALL.replace("size: 32GiB", "size: 32GiB, count: 2").replace("vm: Standard_D2s_v3\n", "")
+    sizes = "setups: [{name: one, vm: Standard_D2s_v3}, {name: two, vm: Standard_D2ads_v5}]\n"
+    small.write_text(text + sizes)
+    found = Dataset.load(measured(small))
+    assert set(found.runs["setup_id"]) == {"one", "two"}
+    assert set(found.disks["count"]) == {2}
+
+    assert not signed_in.arm.resources
+    notes = [note for note in found.manifest.notes if "was made of the image" in note]
+    assert notes[0] == "vm-1 was made of the image Canonical:ubuntu-24_04-lts:server:24.04.202511010."
+    assert [note[:4] for note in notes] == ["vm-1", "vm-2"]
