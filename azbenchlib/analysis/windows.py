@@ -18,6 +18,10 @@ import numpy.typing as npt
 from azbenchlib.core.histogram import Shares, ranks, shares
 
 Column = npt.NDArray[np.float64 | np.int64 | np.uint8]
+# A direction and a latency in one integer, which sorts three times as fast as two columns: in 32 bits where
+# all latencies are short, else in 64.
+_CODES = 4  # more than there are directions
+_SHORT_BITS, _LONG_BITS = 30, 62
 Columns = tuple[Column, ...]  # direction, latency and, where rows stand for several I/Os, how many
 
 
@@ -155,10 +159,31 @@ class _Held:
     def _windows(self, place: int, parts: list[Columns]) -> Iterator[Window]:
         code, latency = (np.concatenate([part[i] for part in parts]) for i in range(2))
         count = _counts(parts)
+        if count is None and _fits_a_key(code, latency):
+            yield from self._single(place, code, latency)
+            return
         for one in np.flatnonzero(np.bincount(code)).tolist():
             mine = code == one
             n, chosen = _chosen(latency[mine], None if count is None else count[mine], self._shares)
             yield Window(place=place, code=one, n=n, latencies=tuple(chosen.tolist()))
+
+    def _single(self, place: int, code: Column, latency: Column) -> Iterator[Window]:
+        """The windows of I/Os that stand for themselves: all directions are sorted at once."""
+        bits = _SHORT_BITS if latency.max() < 1 << _SHORT_BITS else _LONG_BITS
+        kind: type[np.uint32 | np.uint64] = np.uint32 if bits == _SHORT_BITS else np.uint64
+        keys = np.left_shift(code.astype(kind), kind(bits)) | latency.astype(kind)
+        keys.sort()
+        edges = np.searchsorted(keys, np.arange(_CODES, dtype=np.uint64) << np.uint64(bits)).tolist()
+        for one, (begin, end) in enumerate(pairwise([*edges, keys.size])):
+            if begin < end:
+                chosen = keys[begin + ranks(self._shares, end - begin) - 1] & kind((1 << bits) - 1)
+                yield Window(place=place, code=one, n=end - begin, latencies=tuple(chosen.tolist()))
+
+
+def _fits_a_key(code: Column, latency: Column) -> bool:
+    """Whether direction and latency have room in one integer."""
+    whole = np.issubdtype(latency.dtype, np.integer)
+    return bool(whole and code.max() < _CODES and latency.min() >= 0 and latency.max() < 1 << _LONG_BITS)
 
 
 def _counts(parts: list[Columns]) -> Column | None:

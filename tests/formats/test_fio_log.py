@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -190,6 +191,54 @@ def test_the_quick_way_gives_what_the_careful_way_gives(rows, more, maxima):
     assert quick.damaged == careful.damaged == ()
     for name in ("t_ms", "value", "code", "bs_bytes"):
         assert getattr(quick, name).tolist() == getattr(careful, name).tolist()
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 899_999), st.integers(0, 10**15 - 1), st.integers(0, 2)),
+        min_size=1,
+        max_size=30,
+    ),
+    st.sampled_from([1, 10**4, 10**5, 10**9]),
+    st.sampled_from([", ", ","]),
+    st.sampled_from(["4096", "4096, 0", "4096, 0, 77"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_lines_of_one_shape_give_what_the_careful_way_gives(rows, start, comma, tail):
+    more = tail.replace(", ", comma)
+    text = "".join(f"{start + t % (9 * start)}{comma}{v}{comma}{d}{comma}{more}\n" for t, v, d in rows)
+    uniform = log_lines.uniform(text.encode())
+    careful = log_lines.carefully(text.encode(), maxima=False)
+    if uniform is None:  # too short to look at whole words
+        assert text.index("\n") + 1 < 24
+        return
+    assert careful.damaged == ()
+    for name in ("t_ms", "value", "code", "n_lines"):
+        assert np.array_equal(getattr(uniform, name), getattr(careful, name))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "12, 77, 0, 4096, 0\n",
+        "1234, 7x, 0, 4096, 0\n",
+        "1234, , 0, 4096, 0\n",
+        "1234, 7, 3, 4096, 0\n",
+        "1234, 7, 0, 4096\n",
+        "1234, 7, 0, 512, 0\n",
+        "1234, -7, 0, 4096, 0\n",
+        "1234, 7, 0, 4096, 0\r\n",
+        "1234, 1234567890123456, 0, 4096, 0\n",
+        "1234 , 7, 0, 4096, 0\n",
+        "1234, 7 0, 4096, 0\n",
+        "\n",
+    ],
+)
+def test_a_line_of_another_shape_is_not_taken_for_one(odd):
+    alike = "".join(f"{1000 + place}, {place}, 0, 4096, 0\n" for place in range(40))
+    assert log_lines.uniform(alike.encode()) is not None
+    assert log_lines.uniform((alike + odd).encode()) is None
+    assert log_lines.uniform((alike + odd + alike).encode()) is None
 
 
 def test_long_lines_and_blocks_make_no_difference(monkeypatch):

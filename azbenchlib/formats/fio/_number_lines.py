@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 LONGEST_NUMBER = 15  # digits; a float still holds every whole number of so many
-_WORD = 8  # bytes, and digits
+WORD = 8  # bytes, and digits
 _NEWLINE, _SPACE, _COMMA, _ZERO, _NINE = b"\n ,09"
 # Of the pairs, the fours and the eight: which bits hold digits, the factor that adds them up, and the shift.
 _STEPS = (
@@ -23,6 +23,7 @@ _STEPS = (
 )
 
 IntArray = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,23 +111,35 @@ def numbers(raw: bytes, begins: IntArray, digits: IntArray) -> IntArray:
     begins, digits : ndarray of int64, shape (n,)
         Where each begins, and its 1 to 15 digits.
     """
-    if begins.size and begins.max() > len(raw) - _WORD:
-        raw += bytes(_WORD)
-    words = np.ndarray(shape=(max(len(raw) - _WORD + 1, 0),), dtype="<u8", buffer=raw, strides=(1,))
-    if not digits.size or digits.max() <= _WORD:
+    if begins.size and begins.max() > len(raw) - WORD:
+        raw += bytes(WORD)
+    words = np.ndarray(shape=(max(len(raw) - WORD + 1, 0),), dtype="<u8", buffer=raw, strides=(1,))
+    if not digits.size or digits.max() <= WORD:
         return _up_to_eight(words, begins, digits)
-    more = digits > _WORD
-    low = _up_to_eight(words, np.where(more, begins + digits - _WORD, begins), np.minimum(digits, _WORD))
-    high = _up_to_eight(words, begins, np.where(more, digits - _WORD, 1))
-    return low + np.where(more, high, 0) * 10**_WORD
+    more = digits > WORD
+    low = _up_to_eight(words, np.where(more, begins + digits - WORD, begins), np.minimum(digits, WORD))
+    high = _up_to_eight(words, begins, np.where(more, digits - WORD, 1))
+    return low + np.where(more, high, 0) * 10**WORD
 
 
-def _up_to_eight(words: npt.NDArray[np.uint64], begins: IntArray, digits: IntArray) -> IntArray:
-    """The numbers of one to eight digits; the digits of each go to the end of its word, zeros before them."""
-    found = words[begins]
-    found <<= ((_WORD - digits) * 8).astype(np.uint64)
+def _up_to_eight(words: Words, begins: IntArray, digits: IntArray) -> IntArray:
+    """The numbers of one to eight digits."""
+    return of_digits(words[begins], digits)
+
+
+def of_digits(words: Words, digits: IntArray | int) -> IntArray:
+    """The numbers that words begin with; the words are written over.
+
+    Parameters
+    ----------
+    words : ndarray of uint64, shape (n,)
+        Eight characters each, the first in the lowest bits.
+    digits : ndarray of int64, shape (n,), or int
+        How many of them are digits of the number: 1 to 8.
+    """
+    words <<= np.asarray((WORD - digits) * 8, dtype=np.uint64)  # zeros come before the digits
     for mask, factor, shift in _STEPS:
-        found &= np.uint64(mask)
-        found *= np.uint64(factor)
-        found >>= np.uint64(shift)
-    return found.view(np.int64)
+        words &= np.uint64(mask)
+        words *= np.uint64(factor)
+        words >>= np.uint64(shift)
+    return words.view(np.int64)
