@@ -3,8 +3,8 @@
 .PHONY: help setup report test test-long azure dist docs notebook format lock clean
 
 AZ_VERSION = 2.91.0
-# One more than there are cores: many tests wait for az, a browser or a kernel.
-WORKERS = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+# Two more than there are cores: many tests wait for az, a browser or a kernel.
+WORKERS = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
 help: ## this list
