@@ -44,7 +44,10 @@ workloads: {first: {rw: randread, bs: 4k, size: 4m, runtime: 1}}
 def shortened(name: str, folder: Path, keep: Sequence[str] = ()) -> Path:
     """A copy of ``campaigns/NAME.yaml`` with its job files; of its workloads, those named in `keep`."""
     content = yaml.safe_load((ROOT / "campaigns" / f"{name}.yaml").read_text())
-    for place in [content, *content.get("setups", [])]:
+    places = [content, *content.get("setups", [])]
+    known = {key for place in places for key in place.get("workloads", {})}
+    assert set(keep) <= known, f"{name} has the workloads {known}"  # else it would be run as it is, for hours
+    for place in places:
         place.pop("rest", None)
         kept = {key: work for key, work in place.get("workloads", {}).items() if not keep or key in keep}
         if kept:
