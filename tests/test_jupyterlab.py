@@ -65,7 +65,7 @@ def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab
     assert page.locator(ERRORS).count() == 0
     blocks = page.locator(".azbench")
     empty = [i for i, block in enumerate(blocks.all()) if computed(block, "display") == "none"]
-    assert blocks.count() == 11 and empty == [4, 8]  # no logs of anything over time, and nothing emulated
+    assert blocks.count() == 12 and empty == [4, 5, 9]  # no search, nothing over time, nothing emulated
     cards = page.locator(".azbench .card")
     assert cards.count() == 6
     cards.first.scroll_into_view_if_needed()

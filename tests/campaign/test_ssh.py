@@ -90,7 +90,7 @@ def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> N
 
     def look(done: int, total: int, text: str) -> None:
         if text.endswith("…") and "randread" in text and not broken:
-            break_when_it_runs(host, seen, broken)
+            break_when_it_runs(host, lambda: host.fio("tiny"), seen, broken)
         if "the connection broke" in text:
             seen.append(host.fio("tiny"))
 
@@ -105,10 +105,10 @@ def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> N
     assert left_on(host) == []
 
 
-def break_when_it_runs(host: SshHost, seen: list, broken: list) -> None:
+def break_when_it_runs(host: SshHost, runs: Callable[[], set[int]], seen: list, broken: list) -> None:
     def break_it() -> None:
-        wait_for(lambda: host.fio("tiny"))
-        seen.append(host.fio("tiny"))
+        wait_for(runs)
+        seen.append(runs())
         broken.append(bool(host.hang_up()))
 
     threading.Thread(target=break_it).start()
