@@ -14,10 +14,11 @@ from azbenchlib.report import interrupts
 from azbenchlib.report.execute import run_notebook
 from azbenchlib.report.interrupts import MOST_INTERRUPTS, Relay
 
+# An interrupt may come while it still prints, and print may not be called again then.
 KERNEL = """
-import signal, sys
-signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
-print("up", flush=True)
+import os, signal
+signal.signal(signal.SIGINT, lambda *_: os.write(1, b"interrupted\\n"))
+os.write(1, b"up\\n")
 while True: signal.pause()
 """
 
