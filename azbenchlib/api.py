@@ -175,9 +175,9 @@ def advise(*, region: str, as_of: str | None = None, **demand: str) -> Advice:
     InputError
         For an option that there is not, a value that cannot be read, or a demand that nothing meets.
     """
-    from azbenchlib.advisor import demand_file
     from azbenchlib.advisor.advise import advise as ask
-    from azbenchlib.advisor.load_market import check_offered, market
+    from azbenchlib.advisor.demands import demand_file
+    from azbenchlib.advisor.offers.load_market import check_offered, market
 
     known = (*demand_file.DEMAND_COLUMNS, demand_file.PRESET)
     if unknown := [name for name in demand if name not in known]:

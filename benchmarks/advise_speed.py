@@ -20,10 +20,10 @@ from pathlib import Path
 from random import Random
 
 from azbenchlib.advisor.advise import advise, cheapest
-from azbenchlib.advisor.demand import Demand, Peak
-from azbenchlib.advisor.load_market import market
+from azbenchlib.advisor.demands.demand import Demand, Peak
+from azbenchlib.advisor.offers.load_market import market
+from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE, SERVER_DISKS
 from azbenchlib.advisor.regions import over_regions
-from azbenchlib.advisor.vm_choice import SERVER_CHOICE, SERVER_DISKS
 from azbenchlib.core.units import GIB, KIB, MB, TIB
 from azbenchlib.cost.payments import Payment
 

@@ -28,9 +28,9 @@ from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
-from azbenchlib.plots.label_layout import y_title
+from azbenchlib.plots.drawing.label_layout import y_title
+from azbenchlib.plots.drawing.style import WIDE, Drawn, Series, canvas, theme
 from azbenchlib.plots.roofline import standalone
-from azbenchlib.plots.style import WIDE, Drawn, Series, canvas, theme
 
 TARGET = 0.95
 WITHIN = 0.03

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from fuzz_mutations import mutate
 
-from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core import schema
 from azbenchlib.core.errors import AzbenchError

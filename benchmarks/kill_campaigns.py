@@ -20,8 +20,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from azbenchlib.campaign import LocalTarget, measure, measurement_file
+from azbenchlib.campaign import LocalTarget, measure
 from azbenchlib.campaign.experiment import Todo
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.dataset import manifest

@@ -12,7 +12,7 @@ from random import Random
 
 import numpy as np
 
-from azbenchlib.advisor.load_market import market
+from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.campaign.lab_replay.lab_check import LASTS_S, check_in_lab
 from azbenchlib.core.units import GIB, KIB
 from azbenchlib.model.load_history import LoadHistory

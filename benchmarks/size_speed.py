@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from azbenchlib.advisor.load_market import market
+from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.core.units import GIB, KIB, TIB
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.sizing.requirement import requirement

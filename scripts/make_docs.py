@@ -13,7 +13,7 @@ import typer.cli
 import typer.main
 from pydantic import BaseModel
 
-from azbenchlib.campaign import disk_spec, measurement_file, spec
+from azbenchlib.campaign.files import disk_spec, measurement_file, spec
 from azbenchlib.campaign.workloads import fio_options
 from azbenchlib.cli import app
 from azbenchlib.core import choices, schema

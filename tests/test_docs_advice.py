@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from azbenchlib.advisor.demand_file import DEMAND_COLUMNS
-from azbenchlib.advisor.presets import PRESETS
+from azbenchlib.advisor.demands.demand_file import DEMAND_COLUMNS
+from azbenchlib.advisor.demands.presets import PRESETS
 from azbenchlib.cli import app
 
 PAGE = (Path(__file__).parents[1] / "docs" / "advice.md").read_text()

@@ -7,15 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from azbenchlib.advisor import relaxation
 from azbenchlib.advisor import text as words
 from azbenchlib.advisor.configuration import CHEAPEST, Configuration
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.disk_options import DiskOption
-from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.savings import Saving, savings
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.disk_options import DiskOption
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.offers.vm_sizes import Bools
+from azbenchlib.advisor.reasons import relaxation
+from azbenchlib.advisor.reasons.savings import Saving, savings
 from azbenchlib.advisor.search import Candidate, Search, search
-from azbenchlib.advisor.vm_sizes import Bools
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.azure.prices.rows import VM_PRODUCT
 from azbenchlib.core.errors import InputError

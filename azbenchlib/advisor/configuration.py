@@ -5,10 +5,10 @@ from decimal import Decimal
 from functools import cached_property
 
 from azbenchlib.advisor import text as words
-from azbenchlib.advisor.cautions import Caution, cautions, old_prices
-from azbenchlib.advisor.demand import Demand
+from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.fio_job import fio_job
-from azbenchlib.advisor.rejected import RejectedAlternative, rejected_alternatives
+from azbenchlib.advisor.reasons.cautions import Caution, cautions, old_prices
+from azbenchlib.advisor.reasons.rejected import RejectedAlternative, rejected_alternatives
 from azbenchlib.advisor.search import Candidate, Search
 from azbenchlib.advisor.verify import CheckedLimit, limits
 from azbenchlib.azure.disk_kinds import DiskKind

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from azbenchlib.advisor.advise import Advice, Sensitivity
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.savings import Saving
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.reasons.savings import Saving
 
 
 def document(answer: Advice) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from azbenchlib.advisor.demand import Demand, Moment
+from azbenchlib.advisor.demands.demand import Demand, Moment
 from azbenchlib.azure.disk_kinds import SECTOR_BYTES
 from azbenchlib.core.units import (
     GIB,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from azbenchlib.advisor.advise import cheapest
 from azbenchlib.advisor.configuration import Configuration
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.load_market import market
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.azure.prices.book import check_region, regions
 from azbenchlib.azure.prices.rows import PAYMENT_WORDS
 from azbenchlib.core.errors import InputError
@@ -43,7 +43,7 @@ def over_regions(
         Regions; ``world`` is every one for which prices are known.
     payment : Payment
     own, as_of : optional
-        As :func:`azbenchlib.advisor.load_market.market` takes them.
+        As :func:`azbenchlib.advisor.offers.load_market.market` takes them.
 
     Raises
     ------

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from azbenchlib.advisor.demand import LARGE_BS, Demand
+from azbenchlib.advisor.demands.demand import LARGE_BS, Demand
 from azbenchlib.advisor.fio_job import latency_s, outstanding
-from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.rejected import RejectedAlternative
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.reasons.rejected import RejectedAlternative
 from azbenchlib.advisor.verify import CheckedLimit
 from azbenchlib.azure.prices.rows import PAYMENT_WORDS
 from azbenchlib.core.units import MS_PER_S, format_count, format_mbps, format_size

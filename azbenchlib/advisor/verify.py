@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from azbenchlib.advisor.demand import Demand, Moment
+from azbenchlib.advisor.demands.demand import Demand, Moment
 from azbenchlib.model.credits import Bucket
 from azbenchlib.model.io_path import QUANTITIES, Load
 from azbenchlib.model.limits import LimitUse, deliver

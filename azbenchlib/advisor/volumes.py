@@ -18,13 +18,13 @@ from functools import cached_property
 import numpy as np
 
 from azbenchlib.advisor.configuration import Configuration
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.disk_options import FULL, DiskOption, options
+from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.document import demand_record
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.offers.disk_options import FULL, DiskOption, options
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.offers.vm_sizes import Bools, Floats, VmSize
 from azbenchlib.advisor.search import Candidate, Search
 from azbenchlib.advisor.verify import with_paid_bursts
-from azbenchlib.advisor.vm_sizes import Bools, Floats, VmSize
 from azbenchlib.azure.disk_kinds import ULTRA, DiskKind
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.bill import Bill

@@ -14,7 +14,7 @@ from azbenchlib.core.units import US_PER_S
 from azbenchlib.model.setup import Setup, Volume
 
 if TYPE_CHECKING:
-    from azbenchlib.analysis.steady import Segment
+    from azbenchlib.analysis.over_time.steady import Segment
 
 FALL = 0.7  # of the highest level
 SURE_OF_LEVEL = 0.98  # of its time: where a level begins and ends is known to a sample or two
@@ -58,7 +58,7 @@ class Flow:
         """The levels of the sampled rate, in the order of time; none without samples."""
         if self.observation.samples is None:
             return []
-        from azbenchlib.analysis import steady  # its libraries take a second to import
+        from azbenchlib.analysis.over_time import steady  # its libraries take a second to import
 
         return steady.segments(*self.observation.samples)
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from azbenchlib.analysis import concurrency, repeats, setup_names, sustained
+from azbenchlib.analysis import concurrency, repeats, setup_names
 from azbenchlib.analysis.mix import MIXED, of_load, verified
+from azbenchlib.analysis.over_time import sustained
+from azbenchlib.analysis.over_time.sustained import Phases
 from azbenchlib.analysis.percentiles import merged
 from azbenchlib.analysis.repeats import RATE_COLUMNS
-from azbenchlib.analysis.sustained import Phases
 from azbenchlib.core import schema
 from azbenchlib.core.units import MB
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from azbenchlib.analysis import concurrency, trace
+from azbenchlib.analysis import concurrency
 from azbenchlib.analysis.flow import Flow
 from azbenchlib.analysis.mix import of_load, read_share
-from azbenchlib.analysis.monitored import Monitor
 from azbenchlib.analysis.observation import Observation
+from azbenchlib.analysis.over_time import trace
+from azbenchlib.analysis.over_time.monitored import Monitor
 from azbenchlib.analysis.view import View
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code, Finding, Severity, without_label

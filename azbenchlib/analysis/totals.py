@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from azbenchlib.analysis import repeats, sustained
+from azbenchlib.analysis import repeats
 from azbenchlib.analysis.grouping import Arrangement
 from azbenchlib.analysis.mix import read_share
+from azbenchlib.analysis.over_time import sustained
 from azbenchlib.core import schema
 
 _KEYS = ["series", "facet"]

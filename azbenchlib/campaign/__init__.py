@@ -2,10 +2,10 @@
 
 from azbenchlib.campaign.detect.detect import describe
 from azbenchlib.campaign.experiment import TARGETS, load, run, todo
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.progress import show_progress
 from azbenchlib.campaign.run_loop import measure
 from azbenchlib.campaign.safety import check_target
-from azbenchlib.campaign.spec import Experiment
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget

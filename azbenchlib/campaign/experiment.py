@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from azbenchlib.campaign import measurement_file
 from azbenchlib.campaign.design import blocks
 from azbenchlib.campaign.design.stopping import Stopping
+from azbenchlib.campaign.files import measurement_file
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.run_loop import measure
-from azbenchlib.campaign.spec import Experiment
 from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, ExistingVmTarget
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.base import Request, Target
@@ -100,7 +100,7 @@ def todo(
 def load(file: Path | str, quick: bool = False, trust_job_files: bool = False, repeats: int = 0) -> Todo:
     """A measurement file; `quick`: a rehearsal of a few seconds a workload on little data.
 
-    `trust_job_files`, `repeats`: as for :func:`azbenchlib.campaign.measurement_file.load`.
+    `trust_job_files`, `repeats`: as for :func:`azbenchlib.campaign.files.measurement_file.load`.
 
     Raises
     ------

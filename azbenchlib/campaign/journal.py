@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from azbenchlib.campaign import plan
+from azbenchlib.campaign.planning import plan
 from azbenchlib.core import privacy
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import append, flush, read_bounded

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from azbenchlib.campaign import plan
+from azbenchlib.campaign.planning import plan
 from azbenchlib.core import file_locks
 from azbenchlib.core.errors import InputError, OutputError
 

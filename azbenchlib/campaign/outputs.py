@@ -4,7 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from azbenchlib.analysis.concurrency import counted
-from azbenchlib.campaign import plan
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.workloads.matrix import MOST_IN_FILE
 from azbenchlib.core.files import flush, make_folder, move
 from azbenchlib.core.units import format_count, format_mbps

@@ -7,12 +7,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from azbenchlib.campaign import journal, outputs, plan
+from azbenchlib.campaign import journal, outputs
 from azbenchlib.campaign.design import search_curves
 from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.journal import JournalEvent
 from azbenchlib.campaign.pace import Pace
-from azbenchlib.campaign.plan import AnyPlan
+from azbenchlib.campaign.planning import plan
+from azbenchlib.campaign.planning.plan import AnyPlan
 from azbenchlib.campaign.progress import Progress, quiet, unheard
 from azbenchlib.campaign.targets.base import AnyMeasurement, MeasurementRun, Target
 from azbenchlib.campaign.workloads import names

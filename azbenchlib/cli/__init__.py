@@ -18,7 +18,6 @@ from azbenchlib.cli import (
     catalog,
     compare,
     cost,
-    examples,
     lab,
     lake,
     learn,
@@ -30,7 +29,8 @@ from azbenchlib.cli import (
     size,
     verdict,
 )
-from azbenchlib.cli.console import notes, say, take_any_character
+from azbenchlib.cli.options import examples
+from azbenchlib.cli.printing.console import notes, say, take_any_character
 from azbenchlib.cli.setup import setup
 from azbenchlib.core import extras
 from azbenchlib.core.errors import AzbenchError

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from azbenchlib.advisor import demand_file
-from azbenchlib.advisor.presets import PRESETS
-from azbenchlib.cli import advise_many, findings
-from azbenchlib.cli.console import notes, plain, print_json, print_rows, working, write_job
-from azbenchlib.cli.payment_options import (
+from azbenchlib.advisor.demands import demand_file
+from azbenchlib.advisor.demands.presets import PRESETS
+from azbenchlib.cli import advise_many
+from azbenchlib.cli.options.payment_options import (
     CurrencyOption,
     DiscountOption,
     DiskPay,
@@ -25,14 +24,16 @@ from azbenchlib.cli.payment_options import (
     SystemOption,
     payment,
 )
-from azbenchlib.cli.setup_options import opened
+from azbenchlib.cli.options.setup_options import opened
+from azbenchlib.cli.printing import findings
+from azbenchlib.cli.printing.console import notes, plain, print_json, print_rows, working, write_job
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
-    from azbenchlib.advisor.achieved import AchievedRates
     from azbenchlib.advisor.advise import Advice
-    from azbenchlib.advisor.demand import Demand
-    from azbenchlib.advisor.market import Market
+    from azbenchlib.advisor.demands.achieved import AchievedRates
+    from azbenchlib.advisor.demands.demand import Demand
+    from azbenchlib.advisor.offers.market import Market
     from azbenchlib.cost.payments import Payment
 
 REGION = "westeurope"  # prices of everything are shipped for it
@@ -218,7 +219,7 @@ def _only(region: list[str] | None) -> str | None:
 
 
 def _market(region: str | None, paid: Payment, own: Path | None, as_of: str | None) -> Market:
-    from azbenchlib.advisor.load_market import market
+    from azbenchlib.advisor.offers.load_market import market
 
     if region is None:
         notes.print(f"Note: prices of {REGION}, as no --region is given")
@@ -231,7 +232,7 @@ def _achieved(name: str, run: str | None) -> AchievedRates:
     from azbenchlib.dataset.inputs import the_only
 
     dataset = the_only(found_there, name)
-    from azbenchlib.advisor.achieved import achieved
+    from azbenchlib.advisor.demands.achieved import achieved
 
     tables = dataset.tables
     findings.tell_of_files(tables)
@@ -242,7 +243,7 @@ def _achieved(name: str, run: str | None) -> AchievedRates:
 
 
 def _print(answer: Advice, format_: AdviceFormat, why: bool) -> None:
-    from azbenchlib.cli import advice_view
+    from azbenchlib.cli.printing import advice_view
 
     if format_ is AdviceFormat.json:
         from azbenchlib.advisor.document import document
@@ -256,7 +257,7 @@ def _print(answer: Advice, format_: AdviceFormat, why: bool) -> None:
 
 def _advice(demand: Demand, market: Market) -> Advice:
     from azbenchlib.advisor.advise import advise as ask
-    from azbenchlib.advisor.load_market import check_offered
+    from azbenchlib.advisor.offers.load_market import check_offered
 
     check_offered(demand.vm, market)
     return ask(demand, market)

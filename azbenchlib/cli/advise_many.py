@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.console import Console, plain, print_json, print_rows
+from azbenchlib.cli.printing.console import Console, plain, print_json, print_rows
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
-    from azbenchlib.advisor.demand import Demand
-    from azbenchlib.advisor.market import Market
+    from azbenchlib.advisor.demands.demand import Demand
+    from azbenchlib.advisor.offers.market import Market
     from azbenchlib.cost.payments import Payment
 
 FLAT = (
@@ -28,9 +28,9 @@ Rows = list[dict[str, Any]]
 
 def workloads(wanted: Iterable[tuple[str, Demand]], market: Market, form: str) -> None:
     """The cheapest configuration of each workload; what cannot be met says so in its row."""
-    from azbenchlib.advisor import relaxation
     from azbenchlib.advisor.advise import cheapest
-    from azbenchlib.advisor.load_market import check_offered
+    from azbenchlib.advisor.offers.load_market import check_offered
+    from azbenchlib.advisor.reasons import relaxation
 
     rows: Rows = []
     for name, demand in wanted:
@@ -68,8 +68,8 @@ def regions(
 
 def volumes(texts: Sequence[str], common: Mapping[str, str], market: Market, form: str) -> None:
     """The cheapest VM with disks for several volumes."""
-    from azbenchlib.advisor import demand_file
-    from azbenchlib.advisor.load_market import check_offered
+    from azbenchlib.advisor.demands import demand_file
+    from azbenchlib.advisor.offers.load_market import check_offered
     from azbenchlib.advisor.volumes import advise_volumes
 
     wanted = [demand_file.volume(text, common) for text in texts]
@@ -84,7 +84,7 @@ def volumes(texts: Sequence[str], common: Mapping[str, str], market: Market, for
     if form == "json":
         print_json(plain(found.record()))
         return
-    from azbenchlib.cli import advice_view
+    from azbenchlib.cli.printing import advice_view
 
     advice_view.show_volumes(found)
 

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.azure import disk_kinds
-from azbenchlib.cli.console import Console, notes, print_json
-from azbenchlib.cli.payment_options import CurrencyOption
+from azbenchlib.cli.options.payment_options import CurrencyOption
+from azbenchlib.cli.printing.console import Console, notes, print_json
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:

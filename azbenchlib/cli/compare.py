@@ -13,8 +13,8 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli import findings
-from azbenchlib.cli.console import Console, notes, versioned, working
+from azbenchlib.cli.printing import findings
+from azbenchlib.cli.printing.console import Console, notes, versioned, working
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
 

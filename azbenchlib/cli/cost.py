@@ -14,8 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.azure.prices.rows import MONTH_HOURS
-from azbenchlib.cli.console import Console, notes, plain, print_json
-from azbenchlib.cli.payment_options import (
+from azbenchlib.cli.options.payment_options import (
     CurrencyOption,
     DiscountOption,
     DiskPay,
@@ -28,7 +27,8 @@ from azbenchlib.cli.payment_options import (
     SystemOption,
     payment,
 )
-from azbenchlib.cli.setup_options import VmOption, checked_setup, described_setup
+from azbenchlib.cli.options.setup_options import VmOption, checked_setup, described_setup
+from azbenchlib.cli.printing.console import Console, notes, plain, print_json
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, SIZE_RULE, stated_rate

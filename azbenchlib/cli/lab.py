@@ -16,8 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.cli import lab_run
-from azbenchlib.cli.console import Console, notes
-from azbenchlib.cli.setup_options import DayOption, DiskOption, SetupArgument, VmOption, described_setup
+from azbenchlib.cli.options.setup_options import (
+    DayOption,
+    DiskOption,
+    SetupArgument,
+    VmOption,
+    described_setup,
+)
+from azbenchlib.cli.printing.console import Console, notes
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.units import KIB, MIB, US_PER_S, format_count, format_mbps, format_size, format_us
@@ -85,7 +91,7 @@ def watch(
     ] = None,
 ) -> None:
     """Show what a running lab does: rates, queues, cache hits, credits, and which limits bind."""
-    from azbenchlib.cli.lab_view import follow
+    from azbenchlib.cli.printing.lab_view import follow
 
     log = _log_of(path)
     notes.print(f"{log}, until Ctrl-C")

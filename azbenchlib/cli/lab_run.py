@@ -11,9 +11,8 @@ from typing import Annotated
 
 import typer
 
-from azbenchlib.cli.console import notes, print_json
 from azbenchlib.cli.measuring import TRUST
-from azbenchlib.cli.setup_options import (
+from azbenchlib.cli.options.setup_options import (
     DayOption,
     DiskOption,
     PrintFormat,
@@ -21,6 +20,7 @@ from azbenchlib.cli.setup_options import (
     VmOption,
     described_setup,
 )
+from azbenchlib.cli.printing.console import notes, print_json
 from azbenchlib.core.errors import InputError
 
 TimeScaleOption = Annotated[

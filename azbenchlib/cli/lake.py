@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from azbenchlib.cli.console import Console, notes, print_json, print_table, say, working
-from azbenchlib.cli.log_windows import numbers
-from azbenchlib.cli.setup_options import OutputsArgument, PrintFormat, PrintOption
+from azbenchlib.cli.options.setup_options import OutputsArgument, PrintFormat, PrintOption
+from azbenchlib.cli.printing.console import Console, notes, print_json, print_table, say, working
+from azbenchlib.cli.printing.log_windows import numbers
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def collect(
     from azbenchlib.dataset.names import sorted_out
 
     sorted_out(paths)  # a wrong name is told before anything is loaded
-    from azbenchlib.cli import findings
+    from azbenchlib.cli.printing import findings
     from azbenchlib.lake.lake import Lake
 
     with working("Collecting"):

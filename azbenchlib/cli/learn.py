@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from azbenchlib.cli.console import notes
+from azbenchlib.cli.printing.console import notes
 from azbenchlib.core.errors import InputError, MissingToolError
 
 _IDLE_S = 1200  # after which the kernel of a notebook that is not open any more is ended

@@ -13,8 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.console import Console, notes, print_json
-from azbenchlib.cli.setup_options import (
+from azbenchlib.cli.options.setup_options import (
     DayOption,
     DiskOption,
     SetupArgument,
@@ -22,6 +21,7 @@ from azbenchlib.cli.setup_options import (
     checked_setup,
     described_setup,
 )
+from azbenchlib.cli.printing.console import Console, notes, print_json
 from azbenchlib.core import stated_values
 from azbenchlib.core.units import MB, format_count, format_mbps, format_size
 
@@ -180,8 +180,8 @@ def _plot(setup: Setup, found: list[Ceiling], read_share: float, path: Path) -> 
 
     from azbenchlib.core.files import write_atomically
     from azbenchlib.model import ceilings
+    from azbenchlib.plots.drawing.style import WIDE, Series
     from azbenchlib.plots.roofline import roofline, standalone
-    from azbenchlib.plots.style import WIDE, Series
 
     low, high = min(row.bs_bytes for row in found), max(row.bs_bytes for row in found)
     corners = {round(row.crossover_bytes) for row in found if row.crossover_bytes}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azbenchlib.cli.console import notes, outlive_readers, print_json, say, working
-from azbenchlib.cli.setup_options import PrintFormat, PrintOption
+from azbenchlib.cli.options.setup_options import PrintFormat, PrintOption
+from azbenchlib.cli.printing.console import notes, outlive_readers, print_json, say, working
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.targets import check_cost_limit, check_target_name
 
@@ -140,7 +140,8 @@ def plan(
     For each workload: how long, the most IOPS that the documented limits allow, and which of them binds.
     Nothing is done, and nobody is asked.
     """
-    from azbenchlib.campaign import experiment, plan_text
+    from azbenchlib.campaign import experiment
+    from azbenchlib.campaign.planning import plan_text
 
     todo = experiment.load(file, quick, trust_job_files, repeats)
     if format_ is PrintFormat.json:
@@ -171,7 +172,7 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of the measurement file, by which editors complete and check it."""
-    from azbenchlib.campaign import file_schema
+    from azbenchlib.campaign.files import file_schema
     from azbenchlib.core.files import write_atomically
 
     text = json.dumps(file_schema.document(), indent=1, ensure_ascii=False)

@@ -11,8 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.console import Console, notes, print_json, say
-from azbenchlib.cli.setup_options import (
+from azbenchlib.cli.options.setup_options import (
     DayOption,
     DiskOption,
     PrintFormat,
@@ -20,6 +19,7 @@ from azbenchlib.cli.setup_options import (
     VmOption,
     described_setup,
 )
+from azbenchlib.cli.printing.console import Console, notes, print_json, say
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.printable import one_line

@@ -12,9 +12,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli import findings
-from azbenchlib.cli.console import Console, notes, print_json, print_table, working
-from azbenchlib.cli.setup_options import OutputsArgument
+from azbenchlib.cli.options.setup_options import OutputsArgument
+from azbenchlib.cli.printing import findings
+from azbenchlib.cli.printing.console import Console, notes, print_json, print_table, working
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read(
             raise InputError(
                 "--window prints one table, as table, csv or json; leave out --output and --wide"
             )
-        from azbenchlib.cli import log_windows
+        from azbenchlib.cli.printing import log_windows
 
         log_windows.show(paths, window, percentiles, log_unit, format_)
     else:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azbenchlib.cli import findings
-from azbenchlib.cli.console import notes, print_json, say, working
-from azbenchlib.cli.setup_options import (
+from azbenchlib.cli.options.setup_options import (
     DiskOption,
     GroupByOption,
     OutputsArgument,
@@ -21,6 +19,8 @@ from azbenchlib.cli.setup_options import (
     VmOption,
     opened,
 )
+from azbenchlib.cli.printing import findings
+from azbenchlib.cli.printing.console import notes, print_json, say, working
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:

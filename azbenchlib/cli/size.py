@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azbenchlib.cli import findings
 from azbenchlib.cli.advise import REGION
-from azbenchlib.cli.console import notes, print_json, working
-from azbenchlib.cli.payment_options import PriceDayOption, PricesOption
-from azbenchlib.cli.setup_options import PrintFormat, PrintOption, opened
+from azbenchlib.cli.options.payment_options import PriceDayOption, PricesOption
+from azbenchlib.cli.options.setup_options import PrintFormat, PrintOption, opened
+from azbenchlib.cli.printing import findings
+from azbenchlib.cli.printing.console import notes, print_json, working
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, parse_duration
@@ -112,7 +112,7 @@ def size(
     burst = math.inf if burst_factor is None else stated_values.number("--burst-factor", burst_factor)
     from dataclasses import replace
 
-    from azbenchlib.advisor.vm_choice import SERVER_CHOICE
+    from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE
 
     wanted = {
         "choice": replace(SERVER_CHOICE, arm=arch != "x64", burstable=burstable, any_family=any_family),
@@ -134,7 +134,7 @@ def size(
         if missing is None:
             default = "any disk has room for the data" if what == "--size" else f"prices of {REGION}"
             notes.print(f"Note: {default}, as no {what} is given")
-    from azbenchlib.advisor.load_market import check_offered, market
+    from azbenchlib.advisor.offers.load_market import check_offered, market
     from azbenchlib.sizing.answer import size as ask
     from azbenchlib.sizing.requirement import requirement
 
@@ -194,6 +194,6 @@ def _print(answer: SizeAnswer, checks: Sequence[LabCheck], format_: PrintFormat)
 
         print_json(record(answer, checks))
     else:
-        from azbenchlib.cli import size_view
+        from azbenchlib.cli.printing import size_view
 
         size_view.show(answer, checks)

@@ -15,9 +15,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli import findings
-from azbenchlib.cli.console import Console, print_json, say, working, write_job
-from azbenchlib.cli.setup_options import DiskOption, GroupByOption, RegionOption, VmOption, opened
+from azbenchlib.cli.options.setup_options import DiskOption, GroupByOption, RegionOption, VmOption, opened
+from azbenchlib.cli.printing import findings
+from azbenchlib.cli.printing.console import Console, print_json, say, working, write_job
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.core.units import format_count, format_mbps
@@ -114,8 +114,8 @@ def _of_cases(files: Iterable[Sequence[dict[str, Any]]]) -> list[_Entry]:
 
 def _of_datasets(datasets: Sequence[Dataset], interface: Interface, as_of: str | None) -> list[_Entry]:
     """The judgements of all runs; outputs that are named together are evidence for each other."""
-    from azbenchlib.analysis.phases import in_words
-    from azbenchlib.analysis.sustained import phases_of
+    from azbenchlib.analysis.over_time.phases import in_words
+    from azbenchlib.analysis.over_time.sustained import phases_of
     from azbenchlib.verdict.run_verdicts import judge_runs
 
     found = []

@@ -36,7 +36,7 @@ class Payment:
     Parameters
     ----------
     pay, disk_pay, os : str
-        As in :class:`~azbenchlib.advisor.market.Market`.
+        As in :class:`~azbenchlib.advisor.offers.market.Market`.
     vm_hours : Decimal, optional
         Hours a month in which the VM runs. None: all.
     currency : str

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import pandas as pd
 
-from azbenchlib.analysis import time_dilation
+from azbenchlib.analysis.over_time import time_dilation
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from azbenchlib.analysis import windows
-from azbenchlib.analysis.windows import Completions, Window
+from azbenchlib.analysis.over_time import windows
+from azbenchlib.analysis.over_time.windows import Completions, Window
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.histogram import shares
@@ -26,9 +26,9 @@ from azbenchlib.core.units import MS_PER_S, NS_PER_US
 from azbenchlib.dataset.files import files_at
 from azbenchlib.dataset.log_names import LOG_NAME, Log
 from azbenchlib.dataset.names import RAW, STDIN, sorted_out
-from azbenchlib.formats.fio import hist_lines, log_lines
-from azbenchlib.formats.fio.hist_lines import HistBins, HistLayout
-from azbenchlib.formats.fio.log_lines import LogColumns
+from azbenchlib.formats.fio.logs import hist_lines, log_lines
+from azbenchlib.formats.fio.logs.hist_lines import HistBins, HistLayout
+from azbenchlib.formats.fio.logs.log_lines import LogColumns
 from azbenchlib.formats.source import Source
 
 HIST = "clat_hist"

@@ -24,7 +24,7 @@ from azbenchlib.dataset.log_matching import Kin, described_only
 from azbenchlib.dataset.log_names import LOG_NAME, Log
 from azbenchlib.formats import registry
 from azbenchlib.formats.base import Beside, Records, frames_of
-from azbenchlib.formats.fio import binned_log, log_lines
+from azbenchlib.formats.fio.logs import binned_log, log_lines
 from azbenchlib.formats.registry import Format
 from azbenchlib.formats.source import LARGEST_LOG, LARGEST_SOURCE, Source
 

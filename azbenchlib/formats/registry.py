@@ -17,14 +17,14 @@ from azbenchlib.formats._several_tools import report_others
 from azbenchlib.formats.base import Beside, Records
 from azbenchlib.formats.diskspd import text as diskspd_text
 from azbenchlib.formats.diskspd import xml as diskspd_xml
-from azbenchlib.formats.fio import hist_lines as fio_hist_lines
-from azbenchlib.formats.fio import hist_log as fio_hist_log
 from azbenchlib.formats.fio import jobfile as fio_jobfile
 from azbenchlib.formats.fio import json as fio_json
-from azbenchlib.formats.fio import log as fio_log
-from azbenchlib.formats.fio import log_lines as fio_log_lines
 from azbenchlib.formats.fio import terse as fio_terse
 from azbenchlib.formats.fio import text as fio_text
+from azbenchlib.formats.fio.logs import hist_lines as fio_hist_lines
+from azbenchlib.formats.fio.logs import hist_log as fio_hist_log
+from azbenchlib.formats.fio.logs import log as fio_log
+from azbenchlib.formats.fio.logs import log_lines as fio_log_lines
 from azbenchlib.formats.iometer import csv as iometer_csv
 from azbenchlib.formats.iometer import icf as iometer_icf
 from azbenchlib.formats.iozone import dat as iozone_dat

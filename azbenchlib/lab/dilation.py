@@ -62,7 +62,7 @@ def time_scale(setup: Setup, options: Options, found: Calibration, asked: Sequen
     Returns
     -------
     int
-        A power of two: see :mod:`azbenchlib.analysis.time_dilation`.
+        A power of two: see :mod:`azbenchlib.analysis.over_time.time_dilation`.
     """
     needs = needed_scales(setup, options, found)
     allowed = _power(allowed_scale(setup, options, asked), math.floor)

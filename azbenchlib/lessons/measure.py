@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from azbenchlib.analysis import time_dilation
+from azbenchlib.analysis.over_time import time_dilation
 from azbenchlib.campaign import doctor
 from azbenchlib.campaign.workloads import fio
 from azbenchlib.core import histogram, schema

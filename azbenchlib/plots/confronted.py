@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
-from azbenchlib.plots import scales
-from azbenchlib.plots.label_layout import EndLabels, say, text_width, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, theme
+from azbenchlib.plots.drawing import scales
+from azbenchlib.plots.drawing.label_layout import EndLabels, say, text_width, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, theme
 
 MODEL, MEASURED, PREDICTED = "model", "measured", "predicted"
 _FAR = 2 / 3  # of the values, and its reciprocal: where a prediction beyond them stands

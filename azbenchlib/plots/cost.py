@@ -13,9 +13,9 @@ from matplotlib.axes import Axes
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_count, format_money
-from azbenchlib.plots import scales
-from azbenchlib.plots.label_layout import EndLabels, say, text_width, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.plots.drawing import scales
+from azbenchlib.plots.drawing.label_layout import EndLabels, say, text_width, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, size_of, theme
 
 _TOP, _BOTTOM = 34, 52
 DROP = (0, (2, 3))

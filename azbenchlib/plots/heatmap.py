@@ -13,10 +13,10 @@ from matplotlib.patches import PathPatch, Rectangle
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_count, format_us
-from azbenchlib.plots import scales
-from azbenchlib.plots.cells import limits, name_above, rectangles
-from azbenchlib.plots.label_layout import LEADING, say, text_width, wrap, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.plots.drawing import scales
+from azbenchlib.plots.drawing.cells import limits, name_above, rectangles
+from azbenchlib.plots.drawing.label_layout import LEADING, say, text_width, wrap, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, size_of, theme
 from azbenchlib.plots.timeline import ENOUGH_TICKS, TIME_UNITS
 
 _PANEL_HEIGHT = 190

@@ -10,10 +10,10 @@ from matplotlib.patches import PathPatch
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_count, format_us
-from azbenchlib.plots import scales
-from azbenchlib.plots.cells import limits, name_above, rectangles
-from azbenchlib.plots.label_layout import LEADING, say, text_width, wrap, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.plots.drawing import scales
+from azbenchlib.plots.drawing.cells import limits, name_above, rectangles
+from azbenchlib.plots.drawing.label_layout import LEADING, say, text_width, wrap, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, size_of, theme
 
 _PANEL_HEIGHT = 92
 _MARKED = (("p50_us", "p50", "right"), ("p99_us", "p99", "left"))

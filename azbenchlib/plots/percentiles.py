@@ -9,9 +9,9 @@ from azbenchlib.analysis.percentiles import min_samples
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_us
-from azbenchlib.plots import interactive, scales
-from azbenchlib.plots.label_layout import EndLabels, say, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, theme
+from azbenchlib.plots.drawing import interactive, scales
+from azbenchlib.plots.drawing.label_layout import EndLabels, say, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, theme
 
 MARKED = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
 REACH = 99.0  # the x axis goes at least as far

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from azbenchlib.core.units import format_count, format_size
-from azbenchlib.plots.style import Drawn, Series
+from azbenchlib.plots.drawing.style import Drawn, Series
 
 
 def with_points(drawn: Drawn, points: pd.DataFrame, series: Sequence[Series]) -> Drawn:

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from azbenchlib.core.palette import COLOURS, NEUTRAL
 from azbenchlib.core.units import format_count, format_size, format_us
-from azbenchlib.plots.style import Drawn, Layout, theme
+from azbenchlib.plots.drawing.style import Drawn, Layout, theme
 
 _WAYS = {"read": ("Reads", COLOURS[0][0]), "write": ("Writes", COLOURS[1][0])}
 _PANEL_HEIGHT = 280

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import MB, NBSP, format_bound, format_count, format_mbps
-from azbenchlib.plots import scales
-from azbenchlib.plots.label_layout import LEADING, say, text_width, thin, wrap
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.plots.drawing import scales
+from azbenchlib.plots.drawing.label_layout import LEADING, say, text_width, thin, wrap
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, size_of, theme
 
 _MILLION = 10**6
 NEAREST = 5.0  # times the rate: a limit farther off would leave no room for the rates

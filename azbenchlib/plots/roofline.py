@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRALS, dark_rules
 from azbenchlib.core.units import format_count, format_mbps, format_size
-from azbenchlib.plots import scales
-from azbenchlib.plots.label_layout import EndLabels, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, theme
-from azbenchlib.plots.svg import inline
+from azbenchlib.plots.drawing import scales
+from azbenchlib.plots.drawing.label_layout import EndLabels, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, theme
+from azbenchlib.plots.drawing.svg import inline
 
 
 def roofline(ceilings: pd.DataFrame, series: Sequence[Series], layout: Layout) -> Drawn:

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_count, format_us
-from azbenchlib.plots import scales
-from azbenchlib.plots.label_layout import say, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, theme
+from azbenchlib.plots.drawing import scales
+from azbenchlib.plots.drawing.label_layout import say, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, theme
 from azbenchlib.plots.throttle import DASHES
 
 _PANEL_HEIGHT, _GAP, _TOP, _BOTTOM = 150, 52, 34, 52

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_mbps, format_size
-from azbenchlib.plots import scales
-from azbenchlib.plots.label_layout import EndLabels, say, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, theme
+from azbenchlib.plots.drawing import scales
+from azbenchlib.plots.drawing.label_layout import EndLabels, say, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, theme
 
 RECORD, FILE_SIZE = "Record size", "File size"
 

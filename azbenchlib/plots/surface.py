@@ -17,9 +17,9 @@ from matplotlib.patches import Rectangle
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import MB, format_mbps, format_size
-from azbenchlib.plots import scales
-from azbenchlib.plots.label_layout import LEADING, say, text_width
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.plots.drawing import scales
+from azbenchlib.plots.drawing.label_layout import LEADING, say, text_width
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, size_of, theme
 
 ROW_HEIGHT = 34  # of the map, in pixels
 SOLID_WIDTH, SOLID_HEIGHT = 344, 300

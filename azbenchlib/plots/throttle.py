@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import MB, NBSP, format_count, format_mbps
-from azbenchlib.plots import interactive, scales
-from azbenchlib.plots.label_layout import LEADING, say, spread, text_width, wrap, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.plots.drawing import interactive, scales
+from azbenchlib.plots.drawing.label_layout import LEADING, say, spread, text_width, wrap, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, size_of, theme
 
 RATE_HEIGHT, CREDITS_HEIGHT, _GAP = 240, 90, 52
 _TOP, _BOTTOM = 34, 52

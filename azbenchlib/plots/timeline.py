@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_count, format_us
-from azbenchlib.plots import interactive, scales
-from azbenchlib.plots.label_layout import LEADING, EndLabels, say, wrap, y_title
-from azbenchlib.plots.style import Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.plots.drawing import interactive, scales
+from azbenchlib.plots.drawing.label_layout import LEADING, EndLabels, say, wrap, y_title
+from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, size_of, theme
 
 ALIKE = 1.5  # longest ÷ shortest run that can share an axis of time
 MOST_LINES = 3  # lines that one panel shows without a tangle

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from azbenchlib import plots
 from azbenchlib.analysis import grouping, matched_runs, summary
-from azbenchlib.analysis.phases import in_words
+from azbenchlib.analysis.over_time.phases import in_words
+from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run
-from azbenchlib.analysis.sustained import phases_of
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding, Severity, without_label
 from azbenchlib.core.palette import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of

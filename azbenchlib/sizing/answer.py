@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_span
 from azbenchlib.model.hidden_bursts import throttled_at_most_s

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from azbenchlib.advisor.disk_options import DiskOption
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.offers.disk_options import DiskOption
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.search import Candidate
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import Amount, PassedLimit, amounts, legs_of, needed, passed_limits

@@ -8,9 +8,9 @@ from decimal import Decimal
 
 import numpy as np
 
-from azbenchlib.advisor.disk_options import DiskOption
-from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.vm_sizes import Floats, VmSize
+from azbenchlib.advisor.offers.disk_options import DiskOption
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.offers.vm_sizes import Floats, VmSize
 from azbenchlib.model.io_path import QUANTITIES
 from azbenchlib.model.setup import Cap
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.search import Candidate, search
 from azbenchlib.core.units import MB
 from azbenchlib.model.load_history import LoadHistory, Series

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 
-from azbenchlib.advisor.disk_options import DiskOption, priced, provision, provisioned_disk
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.offers.disk_options import DiskOption, priced, provision, provisioned_disk
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.azure.catalog.rows import ProvisionedRules
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.core.units import MB

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.vm_choice import SERVER_CHOICE
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE
 from azbenchlib.core.errors import InputError
 from azbenchlib.model.load_history import LoadHistory
 
@@ -65,7 +65,7 @@ def requirement(
         60 s.
     most_disks : int, optional
     wanted : mapping of str to Any
-        Fields of :class:`~azbenchlib.advisor.demand.Demand` beside the load.
+        Fields of :class:`~azbenchlib.advisor.demands.demand.Demand` beside the load.
 
     Raises
     ------

@@ -15,8 +15,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from azbenchlib.advisor.disk_options import DiskOption
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.offers.disk_options import DiskOption
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from azbenchlib.advisor.vm_choice import FOR_SERVERS, SERVER_CHOICE
+from azbenchlib.advisor.offers.vm_choice import FOR_SERVERS, SERVER_CHOICE
 from azbenchlib.core.units import format_count, format_mbps, format_span
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.replay import Throttling

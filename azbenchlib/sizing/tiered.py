@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from azbenchlib.advisor.disk_options import DiskOption, priced, redundancies, rows_of, tier_disk, tier_size
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.offers.disk_options import (
+    DiskOption,
+    priced,
+    redundancies,
+    rows_of,
+    tier_disk,
+    tier_size,
+)
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.sizing.requirement import SizeRequirement
 
@@ -14,7 +21,7 @@ def tiered(kind: DiskKind, requirement: SizeRequirement, market: Market, most: i
     """Every number of disks of every tier of a kind that has room for the data, and whose price is known.
 
     Cached only where reads are served by a cache: without, caching is one limit more and costs the same.
-    Performance tiers need no place of their own, as in :mod:`azbenchlib.advisor.disk_options`.
+    Performance tiers need no place of their own, as in :mod:`azbenchlib.advisor.offers.disk_options`.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def variation(observation: Observation) -> float | None:
     """Coefficient of variation of the rate after the first ten seconds; None where samples are too few."""
     if observation.samples is None:
         return None
-    from azbenchlib.analysis import steady  # its libraries take a second to import
+    from azbenchlib.analysis.over_time import steady  # its libraries take a second to import
 
     found = steady.variation(*observation.samples)
     return found.cv if found else None

@@ -7,11 +7,11 @@ from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 
-from azbenchlib.advisor.break_even import Requirement
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.load_market import market
-from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.vm_choice import SERVER_CHOICE, SERVER_DISKS
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.load_market import market
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE, SERVER_DISKS
+from azbenchlib.advisor.reasons.break_even import Requirement
 from azbenchlib.azure.prices.rows import PAYMENTS
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, format_count, format_mbps, format_size, parse_size, stated_size

@@ -11,7 +11,8 @@ from ipywidgets import interactive
 from seaborn import FacetGrid
 
 from azbenchlib import plots
-from azbenchlib.analysis import distribution, grouping, timeline
+from azbenchlib.analysis import distribution, grouping
+from azbenchlib.analysis.over_time import timeline
 from azbenchlib.analysis.percentiles import wide
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError

@@ -12,8 +12,8 @@ from azbenchlib.campaign.documented import documented
 from azbenchlib.core.stated_values import size as stated_size
 from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.model import VM, Setup, notation
+from azbenchlib.plots.drawing.svg import both
 from azbenchlib.plots.probed import probe_portrait
-from azbenchlib.plots.svg import both
 from azbenchlib.probe import curves, text
 from azbenchlib.probe.naming import names
 from azbenchlib.probe.runs import candidates

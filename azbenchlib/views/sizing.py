@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from azbenchlib.advisor.load_market import market
+from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.core.units import GIB, parse_duration, stated_size
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report.blocks import Block, render
@@ -42,7 +42,8 @@ class Sizing:
     room : str
         For data, such as ``2TiB``; empty: any disk has room.
     wanted : Any
-        Further fields of :class:`~azbenchlib.advisor.demand.Demand`, such as ``latency`` or ``vcpus``.
+        Further fields of :class:`~azbenchlib.advisor.demands.demand.Demand`, such as ``latency`` or
+        ``vcpus``.
 
     Raises
     ------

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from azbenchlib.advisor.advise import advise
 from azbenchlib.advisor.configuration import Configuration
-from azbenchlib.advisor.demand import LARGE_BS, Demand, Peak
-from azbenchlib.advisor.disk_options import options, provision, tier_disk
-from azbenchlib.advisor.frontier import frontier
-from azbenchlib.advisor.load_market import check_offered, market
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.demands.demand import LARGE_BS, Demand, Peak
+from azbenchlib.advisor.offers.disk_options import options, provision, tier_disk
+from azbenchlib.advisor.offers.load_market import check_offered, market
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.reasons.frontier import frontier
 from azbenchlib.advisor.search import Candidate, search
 from azbenchlib.advisor.text import missed
 from azbenchlib.advisor.verify import limits

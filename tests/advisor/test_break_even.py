@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib.advisor import break_even
-from azbenchlib.advisor.break_even import Cost, Quote, Requirement
-from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.vm_sizes import VmSizes
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.offers.vm_sizes import VmSizes
+from azbenchlib.advisor.reasons import break_even
+from azbenchlib.advisor.reasons.break_even import Cost, Quote, Requirement
 from azbenchlib.azure import catalog
 from azbenchlib.azure.disk_kinds import PREMIUM, PREMIUM_V2, STANDARD_HDD, STANDARD_SSD, ULTRA
 from azbenchlib.azure.prices.rows import Meter, Price

@@ -8,13 +8,13 @@ from random import Random
 import pytest
 from advise_speed import question
 
-from azbenchlib.advisor import demand_file
 from azbenchlib.advisor.advise import advise, cheapest
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.load_market import check_offered, market
-from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.presets import PRESETS
-from azbenchlib.advisor.vm_choice import ANYTHING, SERVER_CHOICE, SERVER_DISKS, SizeName, VmChoice
+from azbenchlib.advisor.demands import demand_file
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.demands.presets import PRESETS
+from azbenchlib.advisor.offers.load_market import check_offered, market
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.offers.vm_choice import ANYTHING, SERVER_CHOICE, SERVER_DISKS, SizeName, VmChoice
 from azbenchlib.azure.disk_kinds import STANDARD_HDD
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, TIB

@@ -8,11 +8,11 @@ import advice_brute_force
 import pytest
 from typer.testing import CliRunner
 
-from azbenchlib.advisor import demand_file
 from azbenchlib.advisor.advise import cheapest
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.load_market import market
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.demands import demand_file
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.load_market import market
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.volumes import advise_volumes, cheapest_volumes
 from azbenchlib.cli import app
 from azbenchlib.core.errors import InputError

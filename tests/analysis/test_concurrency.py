@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from azbenchlib import Report
-from azbenchlib.advisor.achieved import achieved
-from azbenchlib.advisor.cheaper import demand_of
-from azbenchlib.advisor.load_market import market
+from azbenchlib.advisor.demands.achieved import achieved
+from azbenchlib.advisor.offers.load_market import market
+from azbenchlib.advisor.reasons.cheaper import demand_of
 from azbenchlib.analysis import concurrency, grouping, summary, totals
 from azbenchlib.analysis.matched_runs import counterparts
 from azbenchlib.analysis.merge import merge

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib.analysis import grouping, percentiles, setup_names, summary, timeline
+from azbenchlib.analysis import grouping, percentiles, setup_names, summary
+from azbenchlib.analysis.over_time import timeline
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB

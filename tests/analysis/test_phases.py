@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from azbenchlib import Report
-from azbenchlib.advisor.achieved import achieved
-from azbenchlib.analysis import phases, steady, token_bucket_fit, trace
+from azbenchlib.advisor.demands.achieved import achieved
+from azbenchlib.analysis.over_time import phases, steady, token_bucket_fit, trace
 from azbenchlib.analysis.runs import runs
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError

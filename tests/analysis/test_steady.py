@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated import bursting, limits, logs, simulator, trace
 
-from azbenchlib.analysis import steady, token_bucket_fit
+from azbenchlib.analysis.over_time import steady, token_bucket_fit
 from azbenchlib.core.errors import InputError
 
 

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from azbenchlib.analysis.steady import Segment
-from azbenchlib.analysis.sustained import OF_A_PART, with_phases
+from azbenchlib.analysis.over_time.steady import Segment
+from azbenchlib.analysis.over_time.sustained import OF_A_PART, with_phases
 
 BURST = [Segment(0, 600, 3500.0, 60), Segment(600, 1200, 120.0, 60)]
 

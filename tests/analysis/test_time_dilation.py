@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azbenchlib.analysis import time_dilation
+from azbenchlib.analysis.over_time import time_dilation
 from azbenchlib.core import histogram, schema
 from azbenchlib.dataset.read import Tables
 

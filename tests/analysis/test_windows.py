@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib.analysis import windows
-from azbenchlib.analysis.windows import Completions, by_window
+from azbenchlib.analysis.over_time import windows
+from azbenchlib.analysis.over_time.windows import Completions, by_window
 from azbenchlib.core.errors import InputError
 
 WANTED = (0.1, 50.0, 95.0, 99.9, 100.0)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from azbenchlib.advisor.advise import advise
-from azbenchlib.advisor.break_even import Requirement, by_iops
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.load_market import market
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.load_market import market
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.reasons.break_even import Requirement, by_iops
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.azure import catalog, disk_kinds, overlays
 from azbenchlib.azure.catalog import files, latency

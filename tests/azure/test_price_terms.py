@@ -9,8 +9,8 @@ import pytest
 from price_server import PriceServer, item, price_service, vm_item
 
 from azbenchlib.advisor.advise import cheapest
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.load_market import market
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.azure.prices import book
 from azbenchlib.azure.prices.refresh import refresh
 from azbenchlib.azure.prices.rows import Meter

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from azbenchlib.advisor.advise import cheapest
-from azbenchlib.advisor.demand import Demand
-from azbenchlib.advisor.load_market import check_offered, market
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.load_market import check_offered, market
 from azbenchlib.azure import catalog
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.catalog import skus

@@ -17,7 +17,7 @@ from fake_azure.campaigns import TINY
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
-from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.targets import azure
 from azbenchlib.campaign.targets.azure import guest, outcome, vm
 from azbenchlib.campaign.targets.azure.container import Container

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from programs import azbench
 
-from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.targets.azure import lease, reckoning
 from azbenchlib.campaign.targets.azure.budget import Budget
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan

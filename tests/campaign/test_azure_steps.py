@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from fake_azure.login import refused
 
-from azbenchlib.campaign import experiment, measurement_file, plan_text
+from azbenchlib.campaign import experiment
+from azbenchlib.campaign.files import measurement_file
+from azbenchlib.campaign.planning import plan_text
 from azbenchlib.campaign.targets.azure import commands as azure
 from azbenchlib.campaign.targets.azure import orphans
 from azbenchlib.campaign.targets.azure import steps as cloud_plan

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from azbenchlib import campaign
-from azbenchlib.campaign import journal, outputs, plan
+from azbenchlib.campaign import journal, outputs
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.local.plan import make
 from azbenchlib.campaign.workloads import fio
 from azbenchlib.core.errors import InputError

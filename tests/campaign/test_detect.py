@@ -18,10 +18,11 @@ import typer
 from imds import PRIVATE, Service, compute, data_disk, os_disk
 from typer.testing import CliRunner
 
-from azbenchlib.campaign import host, measurement_file
+from azbenchlib.campaign import host
 from azbenchlib.campaign.detect import detect as library
 from azbenchlib.campaign.detect import imds as client
 from azbenchlib.campaign.detect.detect import Detected, describe, detect, driven
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.cli.setup import setup
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError

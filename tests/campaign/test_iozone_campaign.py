@@ -11,8 +11,10 @@ from fake_azure.campaigns import azbench
 from fake_azure.login import Azure
 
 from azbenchlib import campaign
-from azbenchlib.campaign import experiment, measurement_file, plan_text
-from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign import experiment
+from azbenchlib.campaign.files import measurement_file
+from azbenchlib.campaign.files.spec import Experiment
+from azbenchlib.campaign.planning import plan_text
 from azbenchlib.campaign.targets.local import data as local
 from azbenchlib.campaign.workloads import iozone
 from azbenchlib.campaign.workloads.iozone import Iozone

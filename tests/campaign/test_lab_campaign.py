@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from azbenchlib import campaign
-from azbenchlib.campaign.measurement_file import load
+from azbenchlib.campaign.files.measurement_file import load
 from azbenchlib.campaign.targets.lab.setup import emulated
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError

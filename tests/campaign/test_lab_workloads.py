@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from azbenchlib.campaign.measurement_file import load
+from azbenchlib.campaign.files.measurement_file import load
 from azbenchlib.campaign.targets.lab import jobs
 from azbenchlib.campaign.targets.lab import target as emulation
 from azbenchlib.campaign.targets.lab.setup import EmulatedTask, emulated, in_words

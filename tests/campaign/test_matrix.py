@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azbenchlib.campaign import measurement_file
 from azbenchlib.campaign.design import blocks
-from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.files import measurement_file
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.lab.setup import emulated
 from azbenchlib.campaign.workloads import matrix, names

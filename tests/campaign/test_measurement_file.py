@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from azbenchlib import campaign
-from azbenchlib.campaign import measurement_file
-from azbenchlib.campaign.spec import IMAGE
+from azbenchlib.campaign.files import measurement_file
+from azbenchlib.campaign.files.spec import IMAGE
 from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from azbenchlib.campaign import measurement_file, yaml_file
+from azbenchlib.campaign.files import measurement_file, yaml_file
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import AzbenchError, InputError
 

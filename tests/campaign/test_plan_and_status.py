@@ -12,8 +12,9 @@ import yaml
 from test_run_loop import Shelf
 from typer.testing import CliRunner
 
-from azbenchlib.campaign import experiment, file_schema, journal, lock, measure, measurement_file, yaml_file
+from azbenchlib.campaign import experiment, journal, lock, measure
 from azbenchlib.campaign import status as campaign_status
+from azbenchlib.campaign.files import file_schema, measurement_file, yaml_file
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.cli import app
 from azbenchlib.core.errors import AzbenchError, InputError

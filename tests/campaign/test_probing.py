@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from azbenchlib.campaign import host, probing
 from azbenchlib.campaign.journal import Journal, JournalEvent
-from azbenchlib.campaign.plan import PLAN_FILE
+from azbenchlib.campaign.planning.plan import PLAN_FILE
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.cli import app
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError

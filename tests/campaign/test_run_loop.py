@@ -8,8 +8,9 @@ from typing import Self
 
 import pytest
 
-from azbenchlib.campaign import Workload, measure, outputs, plan
-from azbenchlib.campaign.plan import StoredPlan
+from azbenchlib.campaign import Workload, measure, outputs
+from azbenchlib.campaign.planning import plan
+from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.dataset.dataset import Dataset

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azbenchlib.campaign import experiment, measurement_file
+from azbenchlib.campaign import experiment
 from azbenchlib.campaign.design import search
 from azbenchlib.campaign.design.search import Condition
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.journal import Journal
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset import manifest

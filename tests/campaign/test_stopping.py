@@ -9,8 +9,9 @@ import pytest
 import sequential_intervals
 from scipy import stats
 
-from azbenchlib.campaign import experiment, measurement_file
+from azbenchlib.campaign import experiment
 from azbenchlib.campaign.design import figures, intervals
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset import manifest

@@ -12,7 +12,7 @@ import pandas as pd
 import programs
 import pytest
 
-from azbenchlib.cli.console import JSON_VERSION
+from azbenchlib.cli.printing.console import JSON_VERSION
 from azbenchlib.core import schema
 
 ROOT = Path(__file__).parents[2]

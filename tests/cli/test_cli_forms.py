@@ -12,8 +12,8 @@ from programs import azbench
 from typer.testing import CliRunner
 
 from azbenchlib.cli import app
-from azbenchlib.cli.console import JSON_VERSION
-from azbenchlib.cli.examples import EXAMPLES
+from azbenchlib.cli.options.examples import EXAMPLES
+from azbenchlib.cli.printing.console import JSON_VERSION
 
 ROOT = Path(__file__).parents[2]
 FIO = ROOT / "tests" / "data" / "fio"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from azbenchlib.cli.lab_view import follow, view
+from azbenchlib.cli.printing.lab_view import follow, view
 from azbenchlib.dataset.manifest import Manifest
 from azbenchlib.lab.server import live_log
 
@@ -170,7 +170,7 @@ def test_the_view_of_a_lab_commands_no_terminal(tmp_path: Path, capsys: pytest.C
     )
     log = tmp_path / "lab.log"
     log.write_text(json.dumps({"azbench_lab": 1, **state.header}) + "\n")
-    from azbenchlib.cli.console import Console
+    from azbenchlib.cli.printing.console import Console
 
     Console(force_terminal=True, width=200).print(view(state))
     follow(log)

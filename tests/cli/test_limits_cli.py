@@ -15,8 +15,8 @@ from azbenchlib.model import ceilings
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.notation import parse_disks
 from azbenchlib.model.setup import VM, Setup
+from azbenchlib.plots.drawing.style import LAYOUTS, Layout, Series
 from azbenchlib.plots.roofline import roofline, standalone
-from azbenchlib.plots.style import LAYOUTS, Layout, Series
 
 app = typer.Typer()
 app.command()(limits)

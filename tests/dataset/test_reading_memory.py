@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from azbenchlib.formats.fio.binned_log import LONG_LOG
 
 MIB = 1 << 20

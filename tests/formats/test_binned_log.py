@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from azbenchlib.analysis import grouping, timeline
+from azbenchlib.analysis import grouping
+from azbenchlib.analysis.over_time import timeline
 from azbenchlib.core import histogram
 from azbenchlib.core.units import KIB
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.formats.base import Beside
-from azbenchlib.formats.fio import binned_log, log
+from azbenchlib.formats.fio.logs import binned_log, log
 from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio"

@@ -9,9 +9,9 @@ import pytest
 
 from azbenchlib.core import histogram, schema
 from azbenchlib.formats import registry
-from azbenchlib.formats.fio import hist_lines as fio_hist_lines
-from azbenchlib.formats.fio import hist_log as fio_hist_log
 from azbenchlib.formats.fio import jobfile as fio_jobfile
+from azbenchlib.formats.fio.logs import hist_lines as fio_hist_lines
+from azbenchlib.formats.fio.logs import hist_log as fio_hist_log
 from azbenchlib.formats.source import Source
 
 CORPUS = os.environ.get("AZBENCH_CORPUS", "")

@@ -12,8 +12,8 @@ import pytest
 from azbenchlib.core import units
 from azbenchlib.formats.base import Beside
 from azbenchlib.formats.fio import json as fio_json
-from azbenchlib.formats.fio import log as fio_log
-from azbenchlib.formats.fio import log_lines
+from azbenchlib.formats.fio.logs import log as fio_log
+from azbenchlib.formats.fio.logs import log_lines
 from azbenchlib.formats.source import Source
 
 CORPUS = os.environ.get("AZBENCH_CORPUS", "")

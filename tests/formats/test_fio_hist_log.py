@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from azbenchlib.core import histogram, schema
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.formats.base import Beside
-from azbenchlib.formats.fio import hist_lines as fio_hist_lines
-from azbenchlib.formats.fio import hist_log as fio_hist_log
-from azbenchlib.formats.fio import log_lines
+from azbenchlib.formats.fio.logs import hist_lines as fio_hist_lines
+from azbenchlib.formats.fio.logs import hist_log as fio_hist_log
+from azbenchlib.formats.fio.logs import log_lines
 from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio"

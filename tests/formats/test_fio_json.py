@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from azbenchlib.core import schema
 from azbenchlib.formats.fio import json as fio_json
-from azbenchlib.formats.fio import log_lines
+from azbenchlib.formats.fio.logs import log_lines
 from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio"

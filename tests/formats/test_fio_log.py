@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from azbenchlib.core import schema
 from azbenchlib.formats.base import Beside
-from azbenchlib.formats.fio import log as fio_log
-from azbenchlib.formats.fio import log_lines
+from azbenchlib.formats.fio.logs import log as fio_log
+from azbenchlib.formats.fio.logs import log_lines
 from azbenchlib.formats.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "fio"

@@ -21,8 +21,8 @@ from lab_tools import connect, ended, fio, fio_command, free, gone, own_cache  #
 from rich.console import Console
 from typer.testing import CliRunner
 
-from azbenchlib.cli import lab_view
 from azbenchlib.cli.lab import app
+from azbenchlib.cli.printing import lab_view
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.formats import lab_log

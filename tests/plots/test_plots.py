@@ -23,9 +23,10 @@ from matplotlib.textpath import TextPath
 from azbenchlib.analysis.percentiles import min_samples
 from azbenchlib.core import palette
 from azbenchlib.core.errors import InputError
-from azbenchlib.plots import label_layout, percentiles, rates, scales, style, svg, timeline
+from azbenchlib.plots import percentiles, rates, timeline
+from azbenchlib.plots.drawing import label_layout, scales, style, svg
+from azbenchlib.plots.drawing.style import LAYOUTS, NARROW, WIDE, Drawn, Layout, Series
 from azbenchlib.plots.roofline import roofline
-from azbenchlib.plots.style import LAYOUTS, NARROW, WIDE, Drawn, Layout, Series
 
 SVG = f"{{{svg.NAMESPACE}}}"
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from test_plots import NAMES, ink, line_data, overlap, parsed
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.plots import svg
 from azbenchlib.plots.cost import Crossing, Scale, price_lines
-from azbenchlib.plots.style import LAYOUTS, NARROW, WIDE, Drawn, Layout, Series
+from azbenchlib.plots.drawing import svg
+from azbenchlib.plots.drawing.style import LAYOUTS, NARROW, WIDE, Drawn, Layout, Series
 
 SCALE = Scale("IOPS on average", "USD a month")
 TWO = [Series("a", "Premium SSD P30", "P30", 1), Series("b", "Standard SSD E30", "E30", 0)]

@@ -14,11 +14,12 @@ from azbenchlib.analysis import distribution, grouping
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import NS_PER_US
-from azbenchlib.plots import heatmap, svg
+from azbenchlib.plots import heatmap
+from azbenchlib.plots.drawing import svg
+from azbenchlib.plots.drawing.label_layout import text_width
+from azbenchlib.plots.drawing.style import LAYOUTS, NARROW, WIDE, Layout, Series
 from azbenchlib.plots.heatmap import latency_heatmap
 from azbenchlib.plots.histogram import latency_histogram
-from azbenchlib.plots.label_layout import text_width
-from azbenchlib.plots.style import LAYOUTS, NARROW, WIDE, Layout, Series
 
 SVG = f"{{{svg.NAMESPACE}}}"
 NAMES = ("a <b> & $x$ \x00", "漢字のディスク 😀", "Standard_L8s_v3_local_nvme_raid0_of_eight_devices", "x")

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from azbenchlib import Report
-from azbenchlib.advisor.achieved import AchievedRates, achieved
-from azbenchlib.advisor.cheaper import cheaper, demand_of, documented_part
-from azbenchlib.advisor.load_market import market
+from azbenchlib.advisor.demands.achieved import AchievedRates, achieved
+from azbenchlib.advisor.offers.load_market import market
+from azbenchlib.advisor.reasons.cheaper import cheaper, demand_of, documented_part
 from azbenchlib.azure.prices.book import PRICE_COLUMNS
 from azbenchlib.core.units import GIB, MB, format_money
 from azbenchlib.cost import priced_setups, published_costs

@@ -9,7 +9,7 @@ import plain_sizing
 import pytest
 import small_market
 
-from azbenchlib.advisor.demand import Demand
+from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB
 from azbenchlib.model.load_history import LoadHistory

@@ -6,8 +6,8 @@ No part of the search is used here: no bound, no design left out; the replay is,
 from collections.abc import Iterator
 from fractions import Fraction
 
-from azbenchlib.advisor.disk_options import priced, redundancies, tier_disk, tier_size
-from azbenchlib.advisor.market import Market
+from azbenchlib.advisor.offers.disk_options import priced, redundancies, tier_disk, tier_size
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.catalog.rows import ProvisionedRules
 from azbenchlib.azure.prices.rows import Meter

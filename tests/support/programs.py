@@ -45,7 +45,7 @@ _LIBRARIES = (
     *("numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml", "typer", "rich.console", "rich.table"),
     *("rich.progress", "jinja2", "nbformat", "papermill", "matplotlib.figure", "scipy.stats"),
     *("azbenchlib.dataset.dataset", "azbenchlib.verdict.run_verdicts", "azbenchlib.verdict.cases.judge"),
-    *("azbenchlib.advisor.load_market", "azbenchlib.campaign"),
+    *("azbenchlib.advisor.offers.load_market", "azbenchlib.campaign"),
 )
 _idle: list[subprocess.Popen[str]] = []
 _lock = threading.Lock()

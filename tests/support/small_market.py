@@ -11,10 +11,10 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from azbenchlib.advisor.demand import Demand, Peak
-from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.vm_choice import VmChoice
-from azbenchlib.advisor.vm_sizes import VmSize, VmSizes
+from azbenchlib.advisor.demands.demand import Demand, Peak
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.offers.vm_choice import VmChoice
+from azbenchlib.advisor.offers.vm_sizes import VmSize, VmSizes
 from azbenchlib.azure.catalog.rows import Offer, ProvisionedRules, TierRow
 from azbenchlib.azure.prices.rows import Meter, Price
 from azbenchlib.core.units import GIB, KIB, MB, TIB

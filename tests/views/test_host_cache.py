@@ -15,8 +15,8 @@ from azbenchlib import plots
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB, MIB
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.plots.drawing.style import LAYOUTS, NARROW, WIDE
 from azbenchlib.plots.slices import FILE_SIZE, throughput_slices
-from azbenchlib.plots.style import LAYOUTS, NARROW, WIDE
 from azbenchlib.plots.surface import throughput_surface
 from azbenchlib.report import execute
 from azbenchlib.report.page import to_html

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from azbenchlib.analysis import concurrency, trace
+from azbenchlib.analysis import concurrency
 from azbenchlib.analysis.compare.metrics import RATES, Metric
 from azbenchlib.analysis.distribution import KINDS
+from azbenchlib.analysis.over_time import trace
 from azbenchlib.analysis.percentiles import once
 from azbenchlib.core import histogram
 from azbenchlib.core.units import NS_PER_US

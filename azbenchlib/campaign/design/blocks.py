@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from azbenchlib.campaign.design import search
-from azbenchlib.campaign.spec import Experiment, SetupSpec, Task
+from azbenchlib.campaign.files.spec import Experiment, SetupSpec, Task
 from azbenchlib.campaign.workloads import names
 
 

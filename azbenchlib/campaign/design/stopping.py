@@ -6,7 +6,7 @@ from pathlib import Path
 
 from azbenchlib.campaign.design import figures, intervals
 from azbenchlib.campaign.design.search import Condition, Ladder, Searches
-from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.workloads import names
 from azbenchlib.core.units import format_count, format_mbps, format_us
 

@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from azbenchlib.campaign.detect.detect import Detected
-from azbenchlib.campaign.disk_spec import PROVISIONED
+from azbenchlib.campaign.files.disk_spec import PROVISIONED
 from azbenchlib.core.units import GIB, MB
 from azbenchlib.model.disk_row import DiskRow
 
@@ -34,7 +34,7 @@ def measurement_file(found: Detected) -> str:
 
 
 def _entry(row: DiskRow) -> dict[str, Any]:
-    """A disk as :class:`azbenchlib.campaign.spec.Disk` takes it."""
+    """A disk as :class:`azbenchlib.campaign.files.spec.Disk` takes it."""
     values = {
         "sku": row.sku,
         "size": row.size_bytes and f"{row.size_bytes // GIB}GiB",

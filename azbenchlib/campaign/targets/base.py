@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
-from azbenchlib.campaign import lock, outputs, plan
+from azbenchlib.campaign import lock, outputs
 from azbenchlib.campaign.design.stopping import Stopping
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.journal import Journal
-from azbenchlib.campaign.plan import AnyPlan
+from azbenchlib.campaign.planning import plan
+from azbenchlib.campaign.planning.plan import AnyPlan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.spec import Experiment
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy

@@ -4,7 +4,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Self
 
-from azbenchlib.campaign.plan import StoredPlan
+from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from azbenchlib.advisor.cheaper import Cheaper
+from azbenchlib.advisor.reasons.cheaper import Cheaper
 from azbenchlib.analysis.setup_names import CACHE_WORDS, ROLE_WORDS
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_money, format_size
 from azbenchlib.model.setup import Disk

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.analysis import grouping, timeline
+from azbenchlib.analysis import grouping
+from azbenchlib.analysis.over_time import timeline
+from azbenchlib.analysis.over_time.phases import phases
 from azbenchlib.analysis.percentiles import min_samples
-from azbenchlib.analysis.phases import phases
 from azbenchlib.core.histogram import REL_ERROR
 from azbenchlib.core.units import format_us
 from azbenchlib.report import formatting

@@ -7,10 +7,10 @@ from functools import partial
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.advisor.demand import MOST_DISKS, Demand
-from azbenchlib.advisor.frontier import frontier
-from azbenchlib.advisor.market import Market
-from azbenchlib.advisor.vm_choice import FOR_SERVERS, SERVER_CHOICE
+from azbenchlib.advisor.demands.demand import MOST_DISKS, Demand
+from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.offers.vm_choice import FOR_SERVERS, SERVER_CHOICE
+from azbenchlib.advisor.reasons.frontier import frontier
 from azbenchlib.azure import disk_kinds
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_money, format_size
 from azbenchlib.plots.cost import Scale

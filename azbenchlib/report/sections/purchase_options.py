@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.advisor import break_even
-from azbenchlib.advisor.break_even import BreakEven, Cost, Quote, Requirement
+from azbenchlib.advisor.reasons import break_even
+from azbenchlib.advisor.reasons.break_even import BreakEven, Cost, Quote, Requirement
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.disk_kinds import PREMIUM
 from azbenchlib.azure.prices.rows import MONTH_HOURS, Meter
@@ -22,7 +22,7 @@ from azbenchlib.plots.cost import Crossing, Scale, price_lines
 from azbenchlib.report.blocks import Block, render, safe
 
 if TYPE_CHECKING:
-    from azbenchlib.advisor.market import Market
+    from azbenchlib.advisor.offers.market import Market
 
 POINTS = 120  # of a line
 MOST_IN_TITLE = 3

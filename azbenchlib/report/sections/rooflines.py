@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.analysis import token_bucket_fit
 from azbenchlib.analysis.flow import rates
-from azbenchlib.analysis.sustained import phases_of
+from azbenchlib.analysis.over_time import token_bucket_fit
+from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import GIB, KIB, MIB, format_count
 from azbenchlib.model import ceilings

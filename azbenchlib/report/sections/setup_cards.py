@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from azbenchlib.advisor.cheaper import cheaper
+from azbenchlib.advisor.reasons.cheaper import cheaper
 from azbenchlib.analysis.summary import Card
 from azbenchlib.core.units import NBSP
 from azbenchlib.cost import priced_setups

@@ -9,7 +9,7 @@ from fake_azure.login import Azure, refused
 from fake_azure.skus import GIB
 from fake_azure.vm import CLOUD_INIT_DONE, Hardware, Vm, available, make_image, make_os_disk
 
-from azbenchlib.campaign import measurement_file, setups
+from azbenchlib.campaign.files import measurement_file, setups
 from azbenchlib.campaign.targets.azure import guest, steps
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
 from azbenchlib.campaign.targets.azure.preflight import check_version

@@ -15,7 +15,7 @@ from fake_azure.routing import Request
 
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
-from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, found_disks
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset

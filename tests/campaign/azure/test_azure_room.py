@@ -15,7 +15,7 @@ from azbenchlib import campaign
 from azbenchlib.azure import retries
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import Passing
-from azbenchlib.campaign import measurement_file
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.campaign.targets.azure.preflight import Region
 from azbenchlib.core.errors import AzbenchError, InputError

@@ -25,7 +25,8 @@ from fake_azure.login import Azure
 
 from azbenchlib import campaign
 from azbenchlib.azure.az import Az
-from azbenchlib.campaign import lock, plan
+from azbenchlib.campaign import lock
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.azure import orphans, teardown
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.core.errors import AzbenchError

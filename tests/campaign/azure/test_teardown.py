@@ -16,8 +16,10 @@ from fake_azure.campaigns import TINY
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
-from azbenchlib.campaign import lock, measurement_file, plan
+from azbenchlib.campaign import lock
+from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import quiet, unheard
 from azbenchlib.campaign.run_loop import carry_out
 from azbenchlib.campaign.targets.azure import orphans, teardown

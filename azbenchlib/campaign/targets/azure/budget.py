@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Self
 
-from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.targets.azure import reckoning
 from azbenchlib.campaign.targets.azure.reckoning import RunEstimate
 from azbenchlib.core.errors import AzbenchError, InputError

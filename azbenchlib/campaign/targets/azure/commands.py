@@ -11,8 +11,8 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from azbenchlib.campaign.disk_spec import DiskSpec
-from azbenchlib.campaign.spec import SetupSpec
+from azbenchlib.campaign.files.disk_spec import DiskSpec
+from azbenchlib.campaign.files.spec import SetupSpec
 
 Command = list[str]
 

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
-from azbenchlib.campaign import lock, plan
-from azbenchlib.campaign.disk_spec import DiskSpec
+from azbenchlib.campaign import lock
+from azbenchlib.campaign.files.disk_spec import DiskSpec
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.spec import Experiment
 from azbenchlib.campaign.targets.azure import budget, commands, guest, preflight
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
 from azbenchlib.campaign.targets.azure.outcome import Batch

@@ -7,10 +7,11 @@ from typing import Self
 
 from pydantic import Field
 
-from azbenchlib.campaign import plan, spec
-from azbenchlib.campaign.plan import StoredPlan
-from azbenchlib.campaign.setups import whole_setup, with_one_disk
-from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.files import spec
+from azbenchlib.campaign.files.setups import whole_setup, with_one_disk
+from azbenchlib.campaign.files.spec import Experiment
+from azbenchlib.campaign.planning import plan
+from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.targets.azure import commands, guest, steps
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Step
 from azbenchlib.core.units import KIB

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from azbenchlib.azure.az import Az
-from azbenchlib.campaign.disk_spec import PROVISIONED, DiskSpec
-from azbenchlib.campaign.spec import Experiment, SetupSpec
+from azbenchlib.campaign.files.disk_spec import PROVISIONED, DiskSpec
+from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.core.errors import InputError
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from azbenchlib.campaign.setups import planned
-from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.files.setups import planned
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Rest, Step

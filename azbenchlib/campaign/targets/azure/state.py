@@ -2,8 +2,8 @@
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
-from azbenchlib.campaign import plan
-from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.files.spec import Experiment
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.azure import orphans, steps
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.steps import Measure, Step

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from azbenchlib.campaign.disk_spec import DiskSpec
-from azbenchlib.campaign.spec import Experiment, SetupSpec
+from azbenchlib.campaign.files.disk_spec import DiskSpec
+from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.commands import Command
 from azbenchlib.campaign.workloads.kinds import AnyWorkload

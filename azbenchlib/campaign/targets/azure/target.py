@@ -15,10 +15,11 @@ from typing import ClassVar, Self
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
-from azbenchlib.campaign import lock, outputs, plan
+from azbenchlib.campaign import lock, outputs
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.spec import Experiment
 from azbenchlib.campaign.targets.azure import (
     budget,
     commands,

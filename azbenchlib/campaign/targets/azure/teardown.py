@@ -7,8 +7,9 @@ from pathlib import Path
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.retries import AT_START, Patience
-from azbenchlib.campaign import lock, plan
+from azbenchlib.campaign import lock
 from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets.azure import commands, orphans, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud

@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from azbenchlib import __version__
-from azbenchlib.campaign import plan
-from azbenchlib.campaign.setups import with_one_disk
+from azbenchlib.campaign.files.setups import with_one_disk
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.lab import jobs
 from azbenchlib.campaign.targets.lab.plan import LabPlan
 from azbenchlib.campaign.targets.lab.setup import EmulatedSetup, EmulatedTask

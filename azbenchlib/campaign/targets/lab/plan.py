@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field
 
-from azbenchlib.campaign.plan import StoredPlan
+from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.targets.lab import jobs
 from azbenchlib.campaign.targets.lab.setup import EmulatedSetup
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pydantic import BaseModel, Field
 
 from azbenchlib import model
-from azbenchlib.campaign.setups import whole_setup
-from azbenchlib.campaign.spec import Experiment
+from azbenchlib.campaign.files.setups import whole_setup
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.iozone import Iozone
 from azbenchlib.campaign.workloads.jobfile import JobFile

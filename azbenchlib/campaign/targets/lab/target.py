@@ -11,7 +11,8 @@ import pandas as pd
 
 from azbenchlib import model
 from azbenchlib.analysis.mix import read_share
-from azbenchlib.campaign import doctor, outputs, plan
+from azbenchlib.campaign import doctor, outputs
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.campaign.targets.lab import jobs, log_slice
 from azbenchlib.campaign.targets.lab.manifest import make_manifest

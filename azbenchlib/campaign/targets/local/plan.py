@@ -6,7 +6,8 @@ from typing import Self
 
 from pydantic import field_serializer
 
-from azbenchlib.campaign import host, plan
+from azbenchlib.campaign import host
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.local import data
 from azbenchlib.campaign.targets.one_target import OneTargetPlan
 from azbenchlib.campaign.workloads.fio import Fio

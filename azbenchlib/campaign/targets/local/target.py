@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from azbenchlib.campaign import outputs, plan, safety
+from azbenchlib.campaign import outputs, safety
 from azbenchlib.campaign.detect import detect
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.campaign.targets.local import data as local
 from azbenchlib.campaign.targets.local.command_lines import CommandLines

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import Field
 
-from azbenchlib.campaign import plan
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.one_target import OneTargetPlan
 from azbenchlib.campaign.workloads.fio import Fio

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from azbenchlib.campaign import outputs, plan, safety
+from azbenchlib.campaign import outputs, safety
 from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.campaign.targets.one_target import OneTargetMeasurement

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from azbenchlib.campaign import outputs, plan, safety
+from azbenchlib.campaign import outputs, safety
+from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import Request, Target
 from azbenchlib.campaign.targets.one_target import OneTargetMeasurement

@@ -1,0 +1,220 @@
+"""Demands as people write them: options of `azbench advise`, and rows of a CSV file of workloads.
+
+The help of `azbench` shows the columns, so the physics behind a demand is imported when one is made.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.stated_values import block, number, share, size
+from azbenchlib.core.units import MB, SIZE_RULE
+
+if TYPE_CHECKING:
+    from azbenchlib.advisor.demands.demand import Demand, Peak
+
+YES, NO = ("yes", "true", "1"), ("no", "false", "0")
+
+
+def yes(name: str, text: str) -> bool:
+    """Yes or no."""
+    if text.lower() not in (*YES, *NO):
+        raise InputError(f"{name} '{text}' is not one of: {', '.join((*YES, *NO))}")
+    return text.lower() in YES
+
+
+def peak(name: str, text: str) -> Peak:
+    """A peak: ``SECONDS/PERIOD:IOPS`` or ``SECONDS/PERIOD:IOPS:MBPS``."""
+    from azbenchlib.advisor.demands.demand import Peak
+
+    try:
+        times, iops, *rest = text.split(":")
+        seconds, period = (float(part) for part in times.split("/"))
+        (mbps,) = rest or [""]
+    except ValueError:
+        raise InputError(
+            f"{name} '{text}': write SECONDS/PERIOD:IOPS[:MBPS], such as 600/3600:20000"
+        ) from None
+    return Peak(
+        seconds=seconds,
+        period_s=period,
+        iops=number(f"IOPS of {name}", iops) if iops else None,
+        bytes_per_s=number(f"MB/s of {name}", mbps) * MB if mbps else None,
+    )
+
+
+def families(_name: str, text: str) -> tuple[str, ...]:
+    """Letters of VM families with commas between them."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def whole(name: str, text: str) -> int:
+    """A whole number above 0."""
+    value = number(name, text)
+    if value != int(value):
+        raise InputError(f"{name} '{text}' is not a whole number")
+    return int(value)
+
+
+# Column (and option, with dashes) -> field of the demand, how it is read, what it is.
+DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
+    "iops": ("iops", number, "I/Os per second; 24k is 24000"),
+    "mbps": ("bytes_per_s", number, "MB/s"),
+    "size": ("size_bytes", size, f"room for data, such as 2TiB. {SIZE_RULE}"),
+    "bs": ("bs_bytes", block, "size of an I/O, such as 8k, which is 8KiB"),
+    "read_share": ("read_share", share, "share of reads: 0.7 or 70%"),
+    "latency": ("latency", None, "any, ssd, premium, submillisecond or local"),
+    "zrs": ("redundancy", yes, "yes: zone-redundant disks only"),
+    "not_persistent": ("persistent", yes, "yes: allow local disks, which lose their data"),
+    "hit": ("cache_hit", share, "share of reads that a host cache serves"),
+    "headroom": ("headroom", number, "every limit is at least this many times the demand"),
+    "vcpus": ("vcpus", number, "least number of vCPUs"),
+    "ram": ("memory_bytes", size, "least memory, such as 64GiB"),
+    "vm": ("vm", None, "a VM size or a pattern such as Standard_E*"),
+    "arch": ("architecture", None, "any, x64 or arm64"),
+    "burst": ("peak", peak, "SECONDS/PERIOD:IOPS[:MBPS]"),
+    "arm": ("arm", yes, "yes: Arm CPUs too"),
+    "burstable": ("burstable", yes, "yes: VMs whose CPU lives on credits too"),
+    "any_family": ("any_family", yes, "yes: previous generations and special families (GPU, HPC) too"),
+    "family": ("families", families, "only these VM families, such as E or D,F"),
+    "max_disks": ("most_disks", whole, "most disks of the volume, 1 to 64"),
+    "zone": ("zone", None, "availability zone, such as 1"),
+}
+PRESET = "preset"  # column, and option, of a workload by name
+VOLUME_COLUMNS = (
+    PRESET, "iops", "mbps", "size", "bs", "read_share", "latency", "zrs", "hit", "headroom", "max_disks",
+)  # fmt: skip
+_VOLUME_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, Any] | None = None) -> Demand:
+    """The demand that texts state, by column; an empty one is not there.
+
+    What suits a server is wanted where they do not say otherwise: its choice of VM sizes, at most eight disks
+    (:mod:`azbenchlib.advisor.offers.vm_choice`), and SSDs for I/Os below 256 KiB.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+    measured : mapping of str to Any, optional
+        Fields of the demand that hold where no text states another value.
+    where : str
+        What stands before a column's name in a message.
+
+    Raises
+    ------
+    InputError
+        For a value that cannot be read, or a demand that is none.
+    """
+    if name := texts.get(PRESET):
+        from azbenchlib.advisor.demands.presets import preset
+
+        texts = {**preset(name).texts, **{column: text for column, text in texts.items() if column != PRESET}}
+    stated: dict[str, Any] = {}
+    for column, text in texts.items():
+        field, read, _ = DEMAND_COLUMNS[column]
+        name = f"{where}{column.replace('_', '-') if where == '--' else column}"
+        if text.strip():
+            stated[field] = read(name, text.strip()) if read else text.strip()
+    if "size_bytes" not in {**(measured or {}), **stated}:
+        raise InputError(f"{where}size is missing: how much data, such as 2TiB")
+    if "redundancy" in stated:
+        stated["redundancy"] = "ZRS" if stated["redundancy"] else "LRS"
+    if "persistent" in stated:
+        stated["persistent"] = not stated["persistent"]
+    if "bytes_per_s" in stated:
+        stated["bytes_per_s"] *= MB
+    return _for_a_server({**(measured or {}), **stated})
+
+
+def _for_a_server(stated: dict[str, Any]) -> Demand:
+    """The demand with the choice of VMs, the number of disks and the latency that suit a server."""
+    from azbenchlib.advisor.demands.demand import Demand
+    from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE, SERVER_DISKS
+
+    of_choice = {
+        name: stated.pop(name) for name in ("arm", "burstable", "any_family", "families") if name in stated
+    }
+    if stated.get("architecture") in ("any", "arm64"):
+        of_choice["arm"] = True
+    choice = replace(SERVER_CHOICE, **of_choice)
+    found = Demand(**{"choice": choice, "most_disks": SERVER_DISKS, **stated})
+    return found if "latency" in stated else replace(found, latency="ssd" if found.small else "any")
+
+
+def volume(text: str, common: Mapping[str, str]) -> tuple[str, Demand]:
+    """A volume by its name, and its demand: ``log:iops=4000,size=256GiB``.
+
+    Parameters
+    ----------
+    text : str
+        Columns of a volume, with commas between them.
+    common : mapping of str to str
+        What holds where it says nothing, and what is wanted of the VM.
+
+    Raises
+    ------
+    InputError
+        For a text of another form, and as :func:`demand`.
+    """
+    name, _, rest = text.partition(":")
+    parts = [part.partition("=") for part in rest.split(",")]
+    if not _VOLUME_NAME.fullmatch(name) or any(not value for _, _, value in parts):
+        raise InputError(f"--volume '{text}': write NAME:iops=4000,size=256GiB; a name is letters and digits")
+    stated = {column.strip().replace("-", "_"): value for column, _, value in parts}
+    if unknown := [column for column in stated if column not in VOLUME_COLUMNS]:
+        wanted = ", ".join(VOLUME_COLUMNS)
+        raise InputError(f"--volume '{text}': '{unknown[0]}' is not one of: {wanted}")
+    try:
+        return name, demand({**common, **stated}, "")
+    except InputError as error:
+        raise InputError(f"--volume '{name}': {error}") from None
+
+
+def read(path: Path, common: Mapping[str, str]) -> list[tuple[str, Demand]]:
+    """The workloads of a CSV file, by name.
+
+    Parameters
+    ----------
+    path : Path
+        With a header of `COLUMNS` and ``name``, in any order, as many as are needed.
+    common : mapping of str to str
+        What holds for every row that does not say otherwise.
+
+    Raises
+    ------
+    InputError
+        With file, line and value.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file)
+            header = [name.strip() for name in rows.fieldnames or ()]
+            rows.fieldnames = header
+            found = list(rows)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: cannot be read as workloads: {error}") from error
+    unknown = [name for name in header if name not in ("name", PRESET, *DEMAND_COLUMNS)]
+    if unknown or not header:
+        wanted = ", ".join(("name", PRESET, *DEMAND_COLUMNS))
+        raise InputError(f"{path}: column '{', '.join(unknown)}' is not one of: {wanted}")
+    if not found:
+        raise InputError(f"{path}: no workload; write one a line below the header")
+    return [_row(path, line, row, common) for line, row in enumerate(found, 2)]
+
+
+def _row(path: Path, line: int, row: Mapping[Any, Any], common: Mapping[str, str]) -> tuple[str, Demand]:
+    place = f"{path}, line {line}"
+    if None in row or None in row.values():
+        raise InputError(f"{place}: not as many cells as the header has")
+    own = {column: text for column, text in row.items() if column != "name" and text.strip()}
+    try:
+        return row.get("name") or f"line {line}", demand({**common, **own}, "")
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None

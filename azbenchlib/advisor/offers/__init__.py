@@ -1,0 +1,1 @@
+"""What can be ordered: VM sizes, disks and stripes, with their limits and prices."""

@@ -1,0 +1,1 @@
+"""What changes in the course of a run: windows, phases, steady state, credits, traces."""

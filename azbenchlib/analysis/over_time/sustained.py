@@ -1,0 +1,73 @@
+"""What a run sustained: where its log shows phases, such as a burst and the base after it, its mean is no
+rate of the disk; the last phase is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from azbenchlib.analysis import repeats
+from azbenchlib.analysis.over_time import trace
+from azbenchlib.analysis.over_time.phases import in_words, phases
+from azbenchlib.analysis.over_time.steady import Segment
+from azbenchlib.analysis.runs import Run, Tables, runs
+
+Phases = Sequence[Segment]
+OF_REPEATS = "rates of their last phases"  # where each of several runs had phases of its own
+OF_A_PART = "means over the phases of the run"  # of one direction or job among several
+
+
+def phases_of(run: Run) -> list[Segment]:
+    """The phases of all that ran at once; none where it kept one rate, or a part of it has no log."""
+    logs = [flow.observation.samples for flow in run.flows]
+    known = [log for log in logs if log is not None]
+    if len(known) < len(logs):
+        return []
+    return phases(*trace.together(known))
+
+
+def by_run(tables: Tables) -> dict[str, list[Segment]]:
+    """The phases of each run that has some, by run_id; those that ran at once have the same."""
+    if not (tables["samples"]["metric"] == "iops").any():
+        return {}
+    found = {run.run_ids: phases_of(run) for run in runs(tables)}
+    return {run_id: told for ids, told in found.items() if told for run_id in ids}
+
+
+def with_phases(rates: pd.DataFrame, found: Mapping[str, Phases]) -> pd.DataFrame:
+    """Rates with those of the last phase where there are phases.
+
+    Parameters
+    ----------
+    rates : DataFrame
+        A row for all that ran at once, or one a direction or part of it: at_once, iops, bw_bytes_per_s.
+    found : mapping of str to sequence of Segment
+        By at_once.
+
+    Returns
+    -------
+    DataFrame
+        With the column phases: what the rate was, in words; else empty. Throughput changes as the IOPS do.
+        The phases are of all that ran at once, so the rate of a part stays the mean over them, and says so.
+    """
+    part = rates["at_once"].duplicated(keep=False)
+    lasting = rates["at_once"].map({name: told[-1].mean for name, told in found.items()}).astype("Float64")
+    known = lasting.notna() & (rates["iops"] > 0).fillna(False)
+    lasting = lasting.where(known & ~part)
+    share = (lasting / rates["iops"]).fillna(1.0)
+    words = {name: in_words(told) for name, told in found.items()}
+    texts = rates["at_once"].map(words).astype("string")
+    return rates.assign(
+        iops=lasting.fillna(rates["iops"]),
+        bw_bytes_per_s=rates["bw_bytes_per_s"] * share,
+        phases=texts.mask(part, OF_A_PART).where(known).fillna(""),
+    )
+
+
+def pooled(rates: pd.DataFrame, keys: Sequence[str], carried: Sequence[str]) -> pd.DataFrame:
+    """Repeats as one row each, as of :func:`.repeats.pooled`, with what is to be said of their phases."""
+    found = repeats.pooled(rates, keys, [*carried, "phases"])
+    several = (found["repeats"] > 1) & (found["phases"] != "")
+    return found.assign(phases=found["phases"].mask(several, OF_REPEATS))

@@ -1,0 +1,100 @@
+"""A plan for people: what would be asked, created and run, command by command."""
+
+import math
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from azbenchlib.campaign.design import blocks
+from azbenchlib.campaign.experiment import Todo
+from azbenchlib.campaign.planning import forecast
+from azbenchlib.campaign.targets.azure import commands, guest, orphans, reckoning
+from azbenchlib.campaign.targets.azure import steps as cloud_plan
+from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Step
+from azbenchlib.core.errors import InputError
+
+GROUP, EXPIRY = "GROUP", "HHMM"
+
+
+def lines(todo: Todo) -> Iterator[str]:
+    """The plan as text; lines that begin with ``az``, ``fio`` or ``iozone`` are commands as they would run.
+
+    Raises
+    ------
+    InputError
+        When there is no measurement file behind it, or it cannot be carried out.
+    """
+    if todo.experiment is None:
+        raise InputError("a plan needs a measurement file")
+    experiment = todo.experiment
+    yield f"# {experiment.title}: {experiment.region}"
+    yield from (f"# {line}" for line in forecast.of(experiment, blocks.described(experiment)).lines())
+    yield f"# In Azure it takes {reckoning.estimate(experiment).text}"
+    yield from _heading("Asked first; nothing is created yet")
+    yield from map(commands.text, cloud_plan.checks(experiment))
+    tags = {"tool": "azbench", "owner": "YOU", "campaign": cloud_plan.slug(experiment.title)}
+    steps = cloud_plan.steps(experiment, GROUP, {**tags, "expires": "WHEN"}, EXPIRY)
+    measured, told = True, set[str]()
+    for step in steps:
+        if measured and not isinstance(step, Measure):
+            yield from _heading("Created and changed")
+        measured = isinstance(step, Measure)
+        yield from _step(step, told)
+    yield from _heading("Before a VM goes on which a workload lasted a minute or longer")
+    for names in (commands.DISK_METRICS, commands.VM_METRICS):
+        shown = ["monitor", "metrics", "list", "--resource", "VM", "--metrics", *names, "--interval", "1m"]
+        yield commands.text(shown)
+    yield from _heading("At the end, at an error and at an interrupt")
+    yield orphans.command(GROUP)
+
+
+def figures(todo: Todo) -> dict[str, Any]:
+    """What is expected, as plain values: the runs, and under ``azure`` the time and the most it costs there.
+
+    Raises
+    ------
+    InputError
+        When there is no measurement file behind it.
+    """
+    if todo.experiment is None:
+        raise InputError("a plan needs a measurement file")
+    experiment, there = todo.experiment, reckoning.estimate(todo.experiment)
+    cost = there.cost(there.seconds)
+    azure = {
+        "seconds": there.seconds,
+        "cost": None if cost is None else float(cost),
+        "currency": there.currency or None,
+        "note": there.why,
+    }
+    found = forecast.of(experiment, blocks.described(experiment)).to_json()
+    return {"title": experiment.title, "seed": experiment.seed, **found, "azure": azure}
+
+
+def _step(step: Step, told: set[str]) -> Iterator[str]:
+    if isinstance(step, Call):
+        yield commands.text(step.argv) + ("  # Azure should refuse this" if step.refusal else "")
+    elif isinstance(step, Measure):
+        yield from _heading(step.title)
+        if step.workload.duration_s is None:
+            most = math.ceil(step.workload.max_duration_s / 60)
+            yield f"# how long is not known beforehand: at most {most} min (Standard HDD, Azure's slowest)"
+            yield "# cloud-init installs iozone3, which Ubuntu has in multiverse and Debian in non-free"
+        *layout, run = (shlex.join(argv) for argv in guest.commands(step))
+        lasting = step.setup.disks[step.disk].role == "data"  # it keeps its data from setup to setup
+        for line in layout:
+            key = f"{step.disk if lasting else step.folder} {line}"
+            if key not in told:
+                told.add(key)
+                yield line
+        yield run
+    elif isinstance(step, Guard):
+        yield commands.text(commands.role_assign("VM", "GROUP")) + f"  # {step.title}"
+    elif isinstance(step, Prepare):
+        yield f"# {step.title}: find it, format it if it is empty, mount it"
+    else:
+        yield f"# {step.title}"
+
+
+def _heading(text: str) -> Iterator[str]:
+    yield ""
+    yield f"# {text}"

@@ -1,0 +1,168 @@
+"""How a VM with its disks is told on the command line, the same for every verb."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.grouping import GroupBy
+
+if TYPE_CHECKING:
+    from azbenchlib.dataset.dataset import Dataset
+    from azbenchlib.model import Setup
+
+
+class PrintFormat(StrEnum):
+    """What a verb prints that has no other form."""
+
+    text = "text"
+    json = "json"
+
+
+SetupArgument = Annotated[
+    str | None,
+    typer.Argument(help="A dataset or a measurement file; with /SETUP behind it where there are several."),
+]
+VmOption = Annotated[str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")]
+DiskOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--disk",
+        help="P30, P30x4:ReadOnly (striped), os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, "
+        "ephemeral:cache, or a file with the JSON of az disk show; repeatable.",
+    ),
+]
+OutputsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        help="Outputs of benchmarks, folders or trees of them, - for standard input, or datasets by name or "
+        "folder."
+    ),
+]
+GroupByOption = Annotated[
+    GroupBy | None,
+    typer.Option(
+        help="Which runs whose setup is not stated share one setup, and so may be repeats: those of a file "
+        "(path, each run for itself), of a host, of a job, or all (setup; the default with --vm or --disk).",
+        show_default=False,
+    ),
+]
+RegionOption = Annotated[
+    str | None, typer.Option(help="Azure region of setups that state none, such as westeurope.")
+]
+PrintOption = Annotated[
+    PrintFormat, typer.Option("--format", help="What to print: text for people, or one JSON object.")
+]
+DayOption = Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")]
+
+
+def described_setup(setup: str | None, vm: str | None, disks: list[str], as_of: str | None) -> Setup:
+    """The setup that the arguments describe, before the catalogue fills it in."""
+    from dataclasses import replace
+
+    from azbenchlib.model import VM, Setup, notation
+    from azbenchlib.model import descriptions as described
+
+    if setup is not None:
+        if vm is not None or disks:
+            raise InputError("give either a dataset or --vm and --disk, not both")
+        found = _from_dataset(setup)
+        return replace(found, as_of=as_of) if as_of else found
+    if not disks and not _is_json(vm or ""):
+        raise InputError("no disk is given; add --disk, such as --disk P30 or --disk temp")
+    shown = [_json(text) for text in disks if _is_json(text)]
+    written = notation.parse_disks([text for text in disks if not _is_json(text)])
+    found = described.from_az(_json(vm) if vm and _is_json(vm) else None, shown)
+    machine = found.vm if vm is None or _is_json(vm) else VM(size=vm)
+    return Setup(machine, notation.with_names((*found.disks, *written)), as_of)
+
+
+def opened(
+    names: Sequence[str],
+    vm: str | None = None,
+    disks: Sequence[str] = (),
+    region: str | None = None,
+    group_by: GroupBy | None = None,
+    as_of: str | None = None,
+) -> list[Dataset]:
+    """What the user named, each with a manifest; what is said of setups holds where nothing states them."""
+    from azbenchlib.cli.printing.console import working
+    from azbenchlib.dataset.names import sorted_out
+
+    sorted_out(names)  # a wrong name is told before anything is loaded
+    from azbenchlib.dataset.dataset import Dataset
+    from azbenchlib.dataset.setups import Assumed
+
+    setup = described_setup(None, vm, list(disks), as_of) if vm or disks else None
+    assumed = Assumed(setup, None if region is None else known_region(region))
+    with working("Reading"):
+        return Dataset.load_each(names, assumed=assumed, group_by=group_by)
+
+
+def known_region(text: str) -> str:
+    """The name of a region, as Azure writes it; refused where no price is known for it."""
+    from azbenchlib.azure.prices.book import check_region
+
+    return check_region(text)
+
+
+def _from_dataset(text: str) -> Setup:
+    name, setup_id = checked_setup(text)
+    from azbenchlib.model import descriptions as described
+
+    if _is_yaml(name):
+        from azbenchlib.campaign.files import measurement_file
+        from azbenchlib.campaign.files.setups import planned
+
+        # whatever its job files say: none of them is run here
+        tables = planned(measurement_file.load(name, trust_job_files=True))
+    else:
+        from azbenchlib.dataset.inputs import setups_of
+
+        tables = setups_of(name or setup_id)
+    setups, disks = tables["setups"].set_index("setup_id"), tables["disks"]
+    if setups.empty:
+        raise InputError(f"{text}: its setup is not stated; give --vm and --disk")
+    wanted = setup_id if name and setup_id else str(setups.index[0]) if len(setups) == 1 else ""
+    if wanted not in setups.index:
+        raise InputError(
+            f"{text}: say which setup, as {name or text}/SETUP; there are: {', '.join(setups.index)}"
+        )
+    return described.from_rows(setups.loc[wanted].to_dict(), disks[disks["setup_id"] == wanted])
+
+
+def checked_setup(text: str) -> tuple[str, str]:
+    """The name of a dataset or measurement file, and that of a setup in it where one is named.
+
+    A dataset that is not there is told before anything is loaded.
+    """
+    from azbenchlib.dataset.names import sorted_out
+
+    name, _, setup_id = (text, "", "") if Path(text).exists() else text.rpartition("/")
+    if not _is_yaml(name):
+        sorted_out([name or setup_id])
+    return name, setup_id
+
+
+def _is_yaml(name: str) -> bool:
+    return Path(name).suffix in (".yaml", ".yml")
+
+
+def _is_json(text: str) -> bool:
+    return text.lower().endswith(".json")
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(Path(text).read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{text}: no JSON of az vm show or az disk show: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{text}: one VM or disk is needed, not {type(found).__name__}")
+    return found

@@ -1,0 +1,85 @@
+"""What the command line says on stderr of files that were read: what was lost, and what to doubt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from azbenchlib.cli.printing.console import notes
+from azbenchlib.core.findings import Finding, Severity
+from azbenchlib.core.printable import one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NAMED = 50  # so many files with one and the same error are named
+
+
+def tell_each(found: Sequence[Finding]) -> None:
+    """All errors and warnings among some findings, a line each."""
+    for finding in found:
+        if finding.severity != Severity.INFO:
+            told = f"{finding.message}. {finding.advice}".rstrip(". ")
+            notes.print(one_line(f"{finding.severity}: {told}."))
+
+
+def is_nothing(tables: Mapping[str, pd.DataFrame]) -> bool:
+    """Whether neither a run nor telemetry could be read."""
+    return tables["runs"].empty and tables["demand"].empty
+
+
+def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:
+    """All errors and warnings; where nothing could be read, also what is worth knowing."""
+    tell(tables["findings"], is_nothing(tables))
+
+
+def tell(findings: pd.DataFrame, with_info: bool) -> None:
+    """All errors and warnings of a table of findings, or all of it."""
+    _tell(findings if with_info else findings[findings["severity"] != Severity.INFO])
+
+
+def tell_of_files(tables: Mapping[str, pd.DataFrame]) -> None:
+    """What is said of whole files, for a verb that shows the warnings of each run by itself."""
+    findings = tables["findings"]
+    serious = findings["run_id"].isna() & (findings["severity"] != Severity.INFO)
+    _tell(findings if is_nothing(tables) else findings[serious])
+
+
+def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
+    """That runs could be grouped by host, where several files are of one."""
+    from azbenchlib.dataset.setups import hosts_told
+
+    if told := hosts_told(tables):
+        notes.print(f"Note: {told}, and each file stands for itself; --group-by host takes repeats together")
+
+
+def _tell(findings: pd.DataFrame) -> None:
+    """A line a kind of finding and file; lines of several files that differ in figures alone are one."""
+    lines: dict[tuple[str, str], tuple[str, list[str]]] = {}
+    rows = findings.drop_duplicates(["source_path", "code", "message"]).fillna("")
+    for (path, _), alike in rows.groupby(["source_path", "code"], sort=False):
+        row = alike.iloc[0]
+        more = f" The same of {len(alike) - 1} more." if len(alike) > 1 else ""
+        told = f"{row['message']}. {row['advice']}".rstrip(". ")
+        sentence = f"{told.replace(path, _PATH) if path else told}.{more}"
+        alike_but_figures = (row["severity"], _FIGURE.sub("0", sentence))
+        lines.setdefault(alike_but_figures, (sentence, []))[1].append(path)
+    for (severity, _), (sentence, paths) in lines.items():
+        text = f"{severity}: {sentence.replace(_PATH, paths[0])}{_others(severity, paths[1:])}"
+        notes.print(one_line(text))
+
+
+_FIGURE = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+_PATH = "\0"  # stands for the path of a file, in which it cannot be
+
+
+def _others(severity: str, paths: list[str]) -> str:
+    """How many other files a line is about; those with an error are named."""
+    if not paths:
+        return ""
+    count = f" The same of {len(paths)} more file{'s' if len(paths) > 1 else ''}"
+    if severity != Severity.ERROR:
+        return f"{count}."
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return f"{count}: {', '.join(paths[:_NAMED])}{more}."
