@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from azbenchlib.analysis import concurrency, repeats, setup_names
-from azbenchlib.analysis.mix import MIXED, of_load, verified
+from azbenchlib.analysis.mix import of_load, verified
 from azbenchlib.analysis.over_time import sustained
 from azbenchlib.analysis.over_time.sustained import Phases
 from azbenchlib.analysis.percentiles import merged
 from azbenchlib.analysis.repeats import RATE_COLUMNS
 from azbenchlib.core import schema
+from azbenchlib.core.patterns import MIXED
 from azbenchlib.core.units import MB
 
 LATENCY_LOGS = ("clat_us", "lat_us")

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-MIXED = ("rw", "readwrite", "randrw")
-WRITING = ("write", "randwrite", "trim", "randtrim", "trimwrite", "randtrimwrite")
+from azbenchlib.core.patterns import DIRECTIONS, MIXED
+
+_WRITING = [pattern for pattern, ddirs in DIRECTIONS.items() if "read" not in ddirs]
 # What fio does with a mixed pattern that states no share. Source: fio HOWTO, "rwmixread", fio-3.41.
 DEFAULT_READ_PCT = 50.0
 
@@ -50,7 +51,7 @@ def verified(runs: pd.DataFrame, results: pd.DataFrame) -> set[str]:
     results : DataFrame
         Columns run_id, ddir.
     """
-    writing = set(runs.loc[runs["rw"].isin(WRITING), "run_id"])
+    writing = set(runs.loc[runs["rw"].isin(_WRITING), "run_id"])
     if not writing:
         return set()
     rows = results[results["run_id"].isin(writing)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from azbenchlib.analysis.mix import MIXED
+from azbenchlib.core.patterns import MIXED
 from azbenchlib.core.units import format_count, format_size
 
 RATE_COLUMNS = {

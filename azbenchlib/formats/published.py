@@ -24,6 +24,7 @@ from typing import Any
 
 from azbenchlib.core import schema
 from azbenchlib.core.findings import ERROR, Code, job_label
+from azbenchlib.core.patterns import MIXED
 from azbenchlib.core.units import GB, GIB, KB, KIB, MB, MIB, NS_PER_US, US_PER_MS, US_PER_S
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
@@ -281,7 +282,7 @@ def _per_s(row: Mapping[str, str]) -> float | None:
 
 def _ddir(rw: str) -> str | None:
     """Direction of a pattern (fio's) or test (iozone's); None where it is not stated."""
-    if rw in ("rw", "readwrite", "randrw"):
+    if rw in MIXED:
         return "mixed"
     if rw.endswith("write"):
         return "write"

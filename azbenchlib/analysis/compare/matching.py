@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from azbenchlib.analysis import grouping
-from azbenchlib.analysis.mix import MIXED
 from azbenchlib.analysis.repeats import DIFFERENCES
 from azbenchlib.analysis.setup_names import workload_text
 from azbenchlib.core import schema
+from azbenchlib.core.patterns import MIXED
 
 Tables = Mapping[str, pd.DataFrame]
 Key = tuple[tuple[str, str], ...]  # (column, its value as text)

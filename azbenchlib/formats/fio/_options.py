@@ -10,6 +10,7 @@ from typing import Any
 
 from azbenchlib.core import units
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.patterns import DIRECTIONS, MIXED
 from azbenchlib.formats._json_values import INT64_MAX
 from azbenchlib.formats.fio.job_lines import canonical
 
@@ -40,20 +41,6 @@ DISTINCTIVE = {
     "write_iops_log",
     "write_lat_log",
 }
-# What each pattern drives.
-DIRECTIONS = {
-    "read": {"read"},
-    "write": {"write"},
-    "trim": {"trim"},
-    "randread": {"read"},
-    "randwrite": {"write"},
-    "randtrim": {"trim"},
-    "rw": {"read", "write"},
-    "randrw": {"read", "write"},
-    "trimwrite": {"trim", "write"},
-    "randtrimwrite": {"trim", "write"},
-}
-MIXED_PATTERNS = {"rw", "randrw"}
 # Engines that keep up to iodepth I/Os in flight; with the synchronous ones it is one, whatever iodepth says.
 ASYNCHRONOUS = {
     "libaio",
@@ -236,7 +223,7 @@ class FioWorkload:
         self.columns["rw"] = rw
         # data that is verified is read too, so nothing is known of a job that verifies
         self.directions = set() if "verify" in self._options else DIRECTIONS.get(rw, set())
-        if rw not in MIXED_PATTERNS:
+        if rw not in MIXED:
             return
         said = [name for name in self._options if name in ("rwmixread", "rwmixwrite")]
         share = self._read(said[-1] if said else "rwmixread", _percentage, 50)

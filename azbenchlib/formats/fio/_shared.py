@@ -12,10 +12,11 @@ from functools import cached_property
 from typing import Any
 
 from azbenchlib.core import schema
+from azbenchlib.core.patterns import DIRECTIONS
 from azbenchlib.formats._json_values import Complaints, Fields
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS
 from azbenchlib.formats.fio._json_documents import Document
-from azbenchlib.formats.fio._options import DIRECTIONS, FioOptions, FioWorkload, merged
+from azbenchlib.formats.fio._options import FioOptions, FioWorkload, merged
 
 SURELY = 20  # so many I/Os that were to be expected, and none was done: that is no chance
 LARGER = 1.05  # no I/O is larger than a block, but after a ramp some bytes are counted without their I/O
