@@ -75,6 +75,12 @@ of the latency) are known to within that share: at the earliest after three repe
 run: over a whole series, 95 % of them hold at every look (`azbenchlib/campaign/design/intervals.py` names
 the method and its source). What was left out, and why, is in the journal and the notes of the dataset.
 
+With `warm_up`, such as `warm_up: {iops: 5%}`, each workload is run until two runs one after the other agree
+in these figures to within that share of their mean, before its first run counts: twice at least, 8 times at
+most. The outputs of these runs are kept in `warm-up/`, beside `raw/`, and are in no table or figure; the
+notes of the dataset tell after how many runs the workload was warm, or that no two of them agreed. Searches
+have none.
+
 `find: max_iops where p99 < 2ms` makes a workload a search: bisection over its queue depths (`iodepth`, a
 list that grows; 1 to 256 in powers of two where it is not said) for the deepest at which that percentile of
 the latency stays below the limit, with three repeats at the answer, or as many as `repeats` says. With a list

@@ -236,6 +236,8 @@ def _measure_all(
                 pace.left_s -= expected_s
                 continue
             said = _in_hand(target, run, one)
+            if doubt := run.stopping.still_cold(run.output(one), one.folder, run.dilation(one)):
+                run.note(f"{_where(one)}{names.workload_of(one.workload.name)}: {doubt}.")
             pace.done(expected_s)
             left = f" ({pace.text}; next: {after.title})" if after else ""
             run.tell(f"{one.title}: {said}{left}")
@@ -247,8 +249,7 @@ def _measure_all(
 def _leave_out(run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement, why: str) -> None:
     """Say that a repeat is not run, and why: once for all of those of a workload."""
     run.journal.add(JournalEvent.LEFT_OUT, run=run.key(one), why=why)
-    name, _ = names.repeat_of(one.workload.name)
-    where = f"{one.folder}, " if one.folder else ""
+    name, where = names.workload_of(one.workload.name), _where(one)
     ladder = run.stopping.searches.ladder(run.output(one), one.folder)
     told = ladder.told(run.output(one), run.dilation(one)) if ladder else f"{name}: {why}"
     text = f"{where}{told}."
@@ -257,6 +258,10 @@ def _leave_out(run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement
     if text not in run.plan.notes:
         run.note(text)
         run.tell(text)
+
+
+def _where(one: AnyMeasurement) -> str:
+    return f"{one.folder}, " if one.folder else ""
 
 
 def _in_hand(

@@ -232,7 +232,7 @@ BOMBS = {
 def test_a_bomb_does_not_go_off(tmp_path: Path, name: str) -> None:
     """Within 40 s of processor time and 600 MiB, of which Python and the library take most."""
     code = (
-        "import sys; from azbenchlib.campaign import measurement_file\n"
+        "import sys; from azbenchlib.campaign.files import measurement_file\n"
         "from azbenchlib.core.errors import InputError\n"
         "try: measurement_file.load(sys.argv[1])\n"
         "except InputError as error: print(error)"

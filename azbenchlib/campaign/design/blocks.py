@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from azbenchlib.campaign.design import search
+from azbenchlib.campaign.design import search, warm_up
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec, Task
 from azbenchlib.campaign.workloads import names
 
@@ -22,7 +22,7 @@ def repeated(experiment: Experiment) -> Experiment:
     Where the file gives no seed, it follows from what the file says, so that a run that is taken up again has
     the order it was begun with.
     """
-    if all(setup.repeats == 1 and not _found(setup) for setup in experiment.setups):
+    if all(setup.repeats == 1 and not setup.warm_up and not _found(setup) for setup in experiment.setups):
         return experiment
     seed = _seed(experiment) if experiment.seed is None else experiment.seed
     setups = tuple(
@@ -33,7 +33,11 @@ def repeated(experiment: Experiment) -> Experiment:
 
 
 def described(experiment: Experiment) -> str:
-    """How often what was measured, in a sentence; empty where everything is measured once."""
+    """How often what was measured, in sentences; empty where everything is measured once."""
+    return " ".join(filter(None, (_repeats(experiment), _warm_ups(experiment))))
+
+
+def _repeats(experiment: Experiment) -> str:
     times = sorted({setup.repeats for setup in experiment.setups if setup.repeats > 1})
     if not times:
         return ""
@@ -45,18 +49,37 @@ def described(experiment: Experiment) -> str:
     )
 
 
+def _warm_ups(experiment: Experiment) -> str:
+    shares = (share for setup in experiment.setups for share in setup.warm_up.items())
+    asked = dict.fromkeys(f"{figure} to within {share * 100:g} %" for figure, share in shares)
+    if not asked:
+        return ""
+    return (
+        "Before its runs count, each workload is run until two runs one after the other agree "
+        f"({', '.join(asked)}), {warm_up.MOST_WARM_UPS} times at most."
+    )
+
+
 def _tasks(setup: SetupSpec, seed: int) -> Iterator[Task]:
     plain = [task for task in setup.tasks if not task.find]
-    if setup.repeats == 1:
+    if setup.repeats == 1 and not setup.warm_up:
         yield from plain
         return
     entries = [(task, disk) for task in plain for disk in setup.driven(task)]
     for block in range(1, setup.repeats + 1):
         order = entries.copy()
-        random.Random(f"{seed}/{setup.name}/{block}").shuffle(order)  # noqa: S311  no secret
+        if setup.repeats > 1:
+            random.Random(f"{seed}/{setup.name}/{block}").shuffle(order)  # noqa: S311  no secret
         for task, disk in order:
-            name = names.of_repeat(task.workload.name, block)
-            yield Task(workload=replace(task.workload, name=name), disks=(disk,))
+            called = task.workload.name
+            if block == 1 and setup.warm_up:
+                for number in range(1, warm_up.MOST_WARM_UPS + 1):
+                    yield _task(task, disk, names.of_warm_up(called, number))
+            yield _task(task, disk, names.of_repeat(called, block) if setup.repeats > 1 else called)
+
+
+def _task(task: Task, disk: str, name: str) -> Task:
+    return Task(workload=replace(task.workload, name=name), disks=(disk,))
 
 
 def _found(setup: SetupSpec) -> list[Task]:

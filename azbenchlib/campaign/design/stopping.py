@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from azbenchlib.campaign.design import figures, intervals
+from azbenchlib.campaign.design import figures, intervals, warm_up
 from azbenchlib.campaign.design.search import Condition, Ladder, Searches
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.workloads import names
@@ -25,15 +25,20 @@ class Stopping:
 
     rules: Mapping[tuple[str, str], Rule] = field(default_factory=dict)
     searches: Searches = field(default_factory=Searches)
+    warm_ups: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, experiment: Experiment | None) -> "Stopping":
         """Those of a measurement file."""
         rules: dict[tuple[str, str], Rule] = {}
         ladders: dict[tuple[str, str], Ladder] = {}
+        warm_ups: dict[tuple[str, str], Mapping[str, float]] = {}
         for setup in experiment.setups if experiment else ():
             for task in setup.tasks:
-                name, _ = names.repeat_of(task.workload.name)
+                name = names.workload_of(task.workload.name)
+                if setup.warm_up:
+                    warm_ups[setup.name, name] = setup.warm_up
+                    warm_ups.setdefault(("", name), setup.warm_up)
                 if task.find:
                     ladder = Ladder(task.ladder, Condition.of(task.find))
                     ladders[setup.name, name] = ladder
@@ -43,7 +48,7 @@ class Stopping:
                 rule = Rule(setup.until, setup.repeats)
                 rules[setup.name, name] = rule
                 rules.setdefault(("", name), rule)
-        return cls(rules, Searches(ladders))
+        return cls(rules, Searches(ladders), warm_ups)
 
     def enough(self, output: Path, folder: str, dilation: float = 1) -> str:
         """Why a repeat need not be run: the figures of those before it are known well enough; else empty.
@@ -59,8 +64,11 @@ class Stopping:
         """
         if ladder := self.searches.ladder(output, folder):
             return ladder.needless(output, dilation)
+        name, number = names.warm_up_of(output.stem)
+        if number:
+            return warm_up.agreed(output, self.warm_ups[_key(folder, name)], dilation)
         name, number = names.repeat_of(output.stem)
-        rule = self._rule(folder, name)
+        rule = self.rules.get(_key(folder, name))
         if rule is None or number <= intervals.FIRST_LOOK:
             return ""
         before = [output.with_name(f"{names.of_repeat(name, n)}{output.suffix}") for n in range(1, number)]
@@ -77,15 +85,29 @@ class Stopping:
 
     def waits(self, output: Path, folder: str) -> bool:
         """Whether the result of another run decides about this one."""
+        if warm_up.waits(output):
+            return True
         if self.searches.ladder(output, folder):
             return True
         name, number = names.repeat_of(output.stem)
-        if number <= intervals.FIRST_LOOK or self._rule(folder, name) is None:
+        if number <= intervals.FIRST_LOOK or _key(folder, name) not in self.rules:
             return False
         return not output.with_name(f"{names.of_repeat(name, number - 1)}{output.suffix}").is_file()
 
-    def _rule(self, folder: str, name: str) -> Rule | None:
-        return self.rules.get((Path(folder).parts[0] if folder else "", name))
+    def still_cold(self, output: Path, folder: str, dilation: float = 1) -> str:
+        """What to note after the last warm-up that there may be, where no two agree; else empty."""
+        name, number = names.warm_up_of(output.stem)
+        after = output.with_name(f"{names.of_warm_up(name, number + 1)}{output.suffix}")
+        if number != warm_up.MOST_WARM_UPS or warm_up.agreed(
+            after, self.warm_ups[_key(folder, name)], dilation
+        ):
+            return ""
+        return f"no two of {number} warm-ups one after the other agree to within warm_up"
+
+
+def _key(folder: str, name: str) -> tuple[str, str]:
+    """Of the rules: the setup, where there are several, and the workload."""
+    return (Path(folder).parts[0] if folder else "", name)
 
 
 def _shown(figure: str, value: float) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from azbenchlib.campaign.design import blocks, search
+from azbenchlib.campaign.design import blocks, search, warm_up
 from azbenchlib.campaign.files import yaml_file
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.files.yaml_file import Keys, YamlFile
@@ -29,7 +29,7 @@ _NETWORK = ("outbound", "subnet")
 _BUDGET = ("max_hours", "max_cost")
 _TOP = ("title", "about", "region", "features", *_NETWORK, *_BUDGET, "seed", "setups")
 # taken as they are
-_PLAIN = ("image", "security_type", "controller", "priority", "rest", "repeats", "until")
+_PLAIN = ("image", "security_type", "controller", "priority", "rest", "repeats", "until", "warm_up")
 _OF_A_SETUP = ("vm", "zone", *_PLAIN, "otherwise", "as_of", "disks", "workloads")
 
 
@@ -251,11 +251,12 @@ def _ladders(combined: list[dict[str, Any]], called: list[str], along: str) -> l
 
 
 def _check_name(name: str) -> None:
-    """Refuse a name that a repeat would have."""
-    workload, number = names.repeat_of(name)
-    if number:
+    """Refuse a name that a repeat or a warm-up would have."""
+    if which := names.which(name):
+        key = "warm_up" if names.warm_up_of(name)[1] else "repeats"
         raise InputError(
-            f"the name is that of repeat {number} of '{shown(workload)}'; take another, or say repeats"
+            f"the name is that of {which.lstrip(', ')} of '{shown(names.workload_of(name))}'; take another, "
+            f"or say {key}"
         )
 
 
@@ -288,7 +289,8 @@ def _check_count(experiment: Experiment) -> None:
     """Refuse a file of more runs than anybody means."""
     runs = 0
     for number, setup in enumerate(experiment.setups):
-        runs += setup.repeats * sum(len(setup.driven(task)) for task in setup.tasks)
+        each = setup.repeats + (warm_up.MOST_WARM_UPS if setup.warm_up else 0)
+        runs += each * sum(len(setup.driven(task)) for task in setup.tasks)
         key = "repeats" if setup.repeats > 1 else "workloads"
         matrix.check_count(runs, "the file", ("setups", number, key))
 

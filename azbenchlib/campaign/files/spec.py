@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from azbenchlib.campaign.design import figures
+from azbenchlib.campaign.design import figures, warm_up
 from azbenchlib.campaign.design.intervals import FIRST_LOOK
 from azbenchlib.campaign.files.disk_spec import PROVISIONED, DiskSpec, Strict, Zone
 from azbenchlib.campaign.workloads import names
@@ -109,6 +109,11 @@ class SetupSpec(Strict):
     )
     until: dict[Figure, Share] = Field(
         {}, description="how closely figures are to be known, such as {p99: 5%}: then no more repeats are run"
+    )
+    warm_up: dict[Figure, Share] = Field(
+        {},
+        description="before its runs count, each workload is run until two runs one after the other agree so "
+        f"closely, such as {{iops: 5%}}; {warm_up.MOST_WARM_UPS} times at most",
     )
     disks: dict[Name, DiskSpec] = Field(description="disks by name; those that a setup names are all it has")
     tasks: tuple[Task, ...] = Field(description="workloads by name")
@@ -238,7 +243,7 @@ class Experiment(Strict):
             + sum(
                 task.workload.max_duration_s * len(setup.driven(task))
                 for task in setup.tasks
-                if not setup.until or names.repeat_of(task.workload.name)[1] <= FIRST_LOOK
+                if _in_any_case(setup, task.workload.name)
             )
             for setup in self.setups
         )
@@ -254,6 +259,13 @@ class Experiment(Strict):
             return setup.model_copy(update={"tasks": tasks, "rest": 0})
 
         return self.model_copy(update={"setups": tuple(map(short, self.setups))})
+
+
+def _in_any_case(setup: SetupSpec, name: str) -> bool:
+    """Whether a run is made whatever the runs before it show."""
+    if names.warm_up_of(name)[1] > warm_up.LEAST_WARM_UPS:
+        return False
+    return not setup.until or names.repeat_of(name)[1] <= FIRST_LOOK
 
 
 def _check_places(setups: tuple[SetupSpec, ...]) -> None:

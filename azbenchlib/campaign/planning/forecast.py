@@ -8,6 +8,7 @@ from typing import Any
 
 from azbenchlib import model
 from azbenchlib.analysis.mix import read_share
+from azbenchlib.campaign.design import warm_up
 from azbenchlib.campaign.files.setups import planned
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec, Task
 from azbenchlib.campaign.workloads import names
@@ -34,6 +35,7 @@ class RunForecast:
     disk: str
     workload: str
     repeat: int
+    warm_up: int
     title: str
     seconds: float
     certain: bool
@@ -75,7 +77,8 @@ class Forecast:
         """In words: the whole, then each workload once."""
         unknown = sum(run.written_bytes is None for run in self.runs)
         beside = f", beside what {unknown} of them write, which is not known" if unknown else ""
-        most = "" if all(run.certain for run in self.runs) else "at most "
+        sure = all(run.certain and run.warm_up <= warm_up.LEAST_WARM_UPS for run in self.runs)
+        most = "" if sure else "at most "
         yield (
             f"{len(self.runs)} runs; workloads and rests last {most}{format_span(self.seconds)}; about "
             f"{format_size(self.written_bytes)} are written{beside}"
@@ -125,12 +128,12 @@ def _run(setup: SetupSpec, disk: str, task: Task, known: model.Setup | None) -> 
         written = 0.0
     elif share is not None and got and got.bytes_per_s is not None and work.duration_s:
         written = got.bytes_per_s * (1 - share) * work.duration_s
-    name, repeat = names.repeat_of(work.name)
     return RunForecast(
         setup=setup.name,
         disk=disk,
-        workload=name,
-        repeat=repeat,
+        workload=names.workload_of(work.name),
+        repeat=names.repeat_of(work.name)[1],
+        warm_up=names.warm_up_of(work.name)[1],
         title=work.title,
         seconds=work.max_duration_s,
         certain=work.duration_s is not None,
@@ -160,8 +163,11 @@ def _delivered(
 
 def _of_one(runs: list[RunForecast]) -> str:
     run = runs[0]
-    times = f"{len(runs)} × " if len(runs) > 1 else ""
-    long = f"{times}{'' if run.certain else 'at most '}{format_span(run.seconds)}"
+    warm_ups = sum(run.warm_up > 0 for run in runs)
+    counted = len(runs) - warm_ups
+    times = f"{counted} × " if counted > 1 else ""
+    before = f", after {warm_up.LEAST_WARM_UPS} to {warm_ups} warm-ups" if warm_ups else ""
+    long = f"{times}{'' if run.certain else 'at most '}{format_span(run.seconds)}{before}"
     if run.iops is None:
         return f"{long}; the limit is not known"
     return f"{long}, up to {format_count(round(run.iops))} IOPS, by {' and '.join(run.limits)}"

@@ -19,6 +19,7 @@ from azbenchlib.campaign.journal import Journal
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import AnyPlan
 from azbenchlib.campaign.progress import Progress
+from azbenchlib.campaign.workloads import names
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy
@@ -27,6 +28,8 @@ from azbenchlib.core.files import make_folder
 from azbenchlib.core.units import S_PER_HOUR
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import Manifest
+
+WARM_UP = "warm-up"  # beside raw/: outputs of the runs before those that count; no part of the dataset
 
 
 class Measurement(Protocol):
@@ -100,7 +103,8 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
 
     def output(self, one: AnyMeasurement) -> Path:
         """The file that, where it is whole, tells that all outputs of a workload are there."""
-        return self.raw / one.folder / one.workload.output
+        kept = WARM_UP if names.warm_up_of(one.workload.name)[1] else manifest.RAW
+        return self.folder / kept / one.folder / one.workload.output
 
     def done(self, one: AnyMeasurement) -> bool:
         """Whether all outputs of a workload are there, or it need not be run."""

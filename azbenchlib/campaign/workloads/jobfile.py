@@ -86,8 +86,7 @@ class JobFile(Work):
     @property
     def title(self) -> str:
         """How progress and reports call it."""
-        name, _ = names.repeat_of(self.name)
-        return name + names.which(self.name)
+        return names.workload_of(self.name) + names.which(self.name)
 
     @property
     def max_duration_s(self) -> float:
