@@ -30,8 +30,8 @@ def size(
     telemetry: Annotated[
         list[str],
         typer.Argument(
-            help="Outputs of iostat, sar, sadf, perfmon or az monitor metrics list; folders of them, or - "
-            "for standard input. The loads of several hosts are added up, as on one VM."
+            help="Outputs of iostat, sar, sadf, perfmon or az monitor metrics list, averaged logs of fio; "
+            "folders of them, or - for standard input. The loads of several hosts are added up, as on one VM."
         ),
     ],
     held_back: Annotated[
@@ -69,7 +69,7 @@ def size(
     any_family: Annotated[
         bool, typer.Option("--any-family", help="VMs of previous generations and special families too.")
     ] = False,
-    most_disks: Annotated[int, typer.Option(help="Most disks of a volume.")] = 8,
+    most_disks: Annotated[int, typer.Option("--max-disks", help="Most disks of a volume.")] = 8,
     device: Annotated[
         list[str] | None,
         typer.Option(

@@ -12,13 +12,8 @@ import pandas as pd
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.formats.azure_monitor import TOOL
+from azbenchlib.sizing.sampled_rates import METRICS, wide_rates
 
-_COLUMNS = {
-    ("iops", "read"): "read_iops",
-    ("iops", "write"): "write_iops",
-    ("bw_bytes_per_s", "read"): "read_bytes_per_s",
-    ("bw_bytes_per_s", "write"): "write_bytes_per_s",
-}
 _POINT_S = 60.0  # of a point where there is but one
 
 
@@ -41,7 +36,7 @@ def of_azure_monitor(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _of_answer(run: Mapping[str, object], samples: pd.DataFrame) -> pd.DataFrame:
-    own = samples[(samples["run_id"] == run["run_id"]) & samples["metric"].isin(["iops", "bw_bytes_per_s"])]
+    own = samples[(samples["run_id"] == run["run_id"]) & samples["metric"].isin(METRICS)]
     objects = [str(name) for name in dict.fromkeys(own["object"].dropna())]
     wanted = [name for name in objects if name.startswith("LUN ")] or [
         name for name in objects if name in ("data disks", "VM")
@@ -54,11 +49,7 @@ def _of_answer(run: Mapping[str, object], samples: pd.DataFrame) -> pd.DataFrame
     own = own[own["object"].isin(wanted)]
     if own.empty:
         return schema.empty("demand")
-    names = [_COLUMNS[pair] for pair in zip(own["metric"], own["ddir"], strict=True)]
-    wide = own.assign(column=names).pivot_table(
-        index=["object", "t_s"], columns="column", values="value", aggfunc="last"
-    )
-    wide = wide.reset_index().rename(columns={"object": "device"})
+    wide = wide_rates(own, ["object", "t_s"]).rename(columns={"object": "device"})
     begun = datetime.fromisoformat(str(run["started_at"])).timestamp()
     moments = np.unique(wide["t_s"].to_numpy(dtype=float))
     length = float(np.median(np.diff(moments))) if len(moments) > 1 else _POINT_S
@@ -72,4 +63,4 @@ def _of_answer(run: Mapping[str, object], samples: pd.DataFrame) -> pd.DataFrame
         t_s=wide["t_s"] + begun,
         interval_s=length,
     )
-    return schema.conform("demand", rows.drop(columns=["column"], errors="ignore"))
+    return schema.conform("demand", rows)

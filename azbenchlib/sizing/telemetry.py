@@ -13,9 +13,10 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_span
 from azbenchlib.formats.device_names import sorted_by_role
 from azbenchlib.model.load_history import LoadHistory, Series
+from azbenchlib.sizing.fio_logs import of_fio_logs
 from azbenchlib.sizing.monitor import of_azure_monitor
+from azbenchlib.sizing.sampled_rates import LOAD_RATES
 
-LOAD_RATES = ("read_iops", "write_iops", "read_bytes_per_s", "write_bytes_per_s")
 _TOGETHER_S = 1e-3  # ends and begins of intervals that are nearer are the same moment
 
 
@@ -52,7 +53,7 @@ def telemetry(
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        `demand`, and `runs` and `samples` of Azure Monitor.
+        `demand`, and `runs` and `samples` of Azure Monitor and of fio.
     devices : sequence of str
         Patterns of names, such as ``sd*``; none: all disks, without partitions and devices that lie on disks.
     interval_s : float, optional
@@ -64,7 +65,8 @@ def telemetry(
         When there is no telemetry, no device is chosen, lengths of intervals are not known, or the hosts have
         no time in common.
     """
-    rows = pd.concat([tables["demand"], of_azure_monitor(tables)], ignore_index=True)
+    sampled = (of_azure_monitor(tables), of_fio_logs(tables))
+    rows = pd.concat([tables["demand"], *sampled], ignore_index=True)
     if rows.empty:
         raise InputError(
             "there is no telemetry in what was named; record some with: iostat -x -t -y -o JSON 60"
