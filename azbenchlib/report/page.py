@@ -12,6 +12,7 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from azbenchlib import __version__
+from azbenchlib.core.units import NBSP
 from azbenchlib.report import style
 from azbenchlib.report.blocks import MIME
 from azbenchlib.report.formatting import today
@@ -22,6 +23,9 @@ _HEADING = re.compile(
 _TITLE = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 _ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
 _TAG = re.compile(r"<[^>]+>")
+_CODE = re.compile(r"(```.*?```|`[^`]*`)", re.DOTALL)
+_UNITS = r"%|(?:IOPS|[KMGT]?i?B(?:/s)?|bytes|ms|µs|s|min|minutes|hours|vCPUs|USD)\b"
+_BEFORE_UNIT = re.compile(rf"(?<=\d) (?={_UNITS})")
 
 
 def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
@@ -60,9 +64,17 @@ def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
         "script": script,
         "policy": _policy(sheet, script),
     }
-    page, _ = HTMLExporter(config=settings).from_notebook_node(notebook, resources={"azbench": facts})
+    exporter = HTMLExporter(config=settings, filters={"units_kept": units_kept})
+    page, _ = exporter.from_notebook_node(notebook, resources={"azbench": facts})
     page = _ANCHOR.sub("", page)
     return page.replace("<!--contents-->", _contents(page))
+
+
+def units_kept(markdown: str) -> str:
+    """The same text with each number and its unit on one line; code stays as it is."""
+    parts = _CODE.split(markdown)
+    parts[::2] = [_BEFORE_UNIT.sub(NBSP, part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _policy(sheet: str, script: str) -> str:

@@ -26,6 +26,7 @@ from azbenchlib.model.unloaded_latency import quantile_us, table_of
 from azbenchlib.model.warm_up import Warmth, mixed_latency, steady_hit_ratio, warm_up
 from azbenchlib.plots import Series
 from azbenchlib.plots.confronted import Chart
+from azbenchlib.plots.drawing.scales import linear_ticks
 
 _BLOCK = 8 * KIB
 _WORKING_SET, _QUICK_WORKING_SET = 4 * MIB, MIB  # small, so that it is warm within seconds
@@ -67,9 +68,9 @@ class CachesLesson(Lesson):
         warming = Chart(
             x_title="Time since the first read",
             y_title="IOPS",
-            x_text=lambda seconds: f"{seconds:.1f} s",
+            x_text=lambda seconds: f"{seconds:g} s",
             y_text=format_count,
-            x_ticks=[i * end_s / 6 for i in range(7)],
+            x_ticks=linear_ticks(end_s, most=6),
             x_log=False,
         )
         places = Chart(
