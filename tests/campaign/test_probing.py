@@ -2,7 +2,10 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,6 +91,25 @@ def test_a_directory_is_probed_through_the_command_line(tmp_path: Path) -> None:
     assert len(told["runs"]) == 2 and told["figures"] and told["version"]
     assert list((tmp_path / "data").iterdir()) == []  # what was written is gone
     assert len(json.loads((tmp_path / "out" / PLAN_FILE).read_text())["workloads"]) == len(candidates(1))
+
+
+@pytest.mark.fio
+def test_a_probe_that_was_killed_goes_on(tmp_path: Path) -> None:
+    data, folder = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    words = ["probe", str(data), "--runs", "4", "--seconds", "1", "--size", "8MiB", "-o", str(folder)]
+    kept: list[str] = []
+    with subprocess.Popen([Path(sys.executable).with_name("azbench"), *words]) as victim:
+        while len(kept) < 2:
+            assert victim.poll() is None
+            kept = list(Journal(folder).kept())
+            time.sleep(0.02)
+        victim.kill()
+    done = CliRunner().invoke(app, [*words, "--format", "json"])
+    assert done.exit_code == 0, done.output
+    events = [one["run"] for one in Journal(folder).events() if one["event"] == JournalEvent.KEPT]
+    assert events[: len(kept)] == kept and len(set(events)) == len(events) <= 4
+    assert [run["run"] for run in json.loads(done.stdout)["runs"]] == [Path(run).name for run in events]
 
 
 def test_what_cannot_be_probed_is_told(tmp_path: Path) -> None:
