@@ -12,10 +12,9 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from azbenchlib import __version__
-from azbenchlib.core.units import NBSP
 from azbenchlib.report import style
 from azbenchlib.report.blocks import MIME
-from azbenchlib.report.formatting import today
+from azbenchlib.report.formatting import today, units_kept
 
 _HEADING = re.compile(
     r'<h2 id="([^"]*)">(.*?)</h2>|<details class="part[^"]*" id="([^"]*)"><summary><h3>(.*?)</h3>', re.DOTALL
@@ -24,8 +23,6 @@ _TITLE = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 _ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
 _TAG = re.compile(r"<[^>]+>")
 _CODE = re.compile(r"(```.*?```|`[^`]*`)", re.DOTALL)
-_UNITS = r"%|(?:IOPS|[KMGT]?i?B(?:/s)?|bytes|ms|µs|s|min|minutes|hours|vCPUs|USD)\b"
-_BEFORE_UNIT = re.compile(rf"(?<=\d) (?={_UNITS})")
 
 
 def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
@@ -64,16 +61,16 @@ def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
         "script": script,
         "policy": _policy(sheet, script),
     }
-    exporter = HTMLExporter(config=settings, filters={"units_kept": units_kept})
+    exporter = HTMLExporter(config=settings, filters={"prose": prose})
     page, _ = exporter.from_notebook_node(notebook, resources={"azbench": facts})
     page = _ANCHOR.sub("", page)
     return page.replace("<!--contents-->", _contents(page))
 
 
-def units_kept(markdown: str) -> str:
+def prose(markdown: str) -> str:
     """The same text with each number and its unit on one line; code stays as it is."""
     parts = _CODE.split(markdown)
-    parts[::2] = [_BEFORE_UNIT.sub(NBSP, part) for part in parts[::2]]
+    parts[::2] = map(units_kept, parts[::2])
     return "".join(parts)
 
 

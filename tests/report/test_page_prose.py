@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from azbenchlib.report.page import to_html, units_kept
+from azbenchlib.report.page import prose, to_html
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from azbenchlib.report.page import to_html, units_kept
     ],
 )
 def test_a_number_stays_with_its_unit(text: str, kept: str) -> None:
-    assert units_kept(text) == kept.replace("_", "\N{NO-BREAK SPACE}")
+    assert prose(text) == kept.replace("_", "\N{NO-BREAK SPACE}")
 
 
 def test_the_page_keeps_them_together() -> None:

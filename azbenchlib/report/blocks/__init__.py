@@ -11,11 +11,10 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from azbenchlib.core.units import NBSP
 from azbenchlib.report import style
+from azbenchlib.report.formatting import units_kept
 
 MIME = "application/x.azbench+html"  # what the page template takes; notebooks show text/html
-_NUMBER_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:MB/s|IOPS|[KMGT]iB|µs|ms|s|min|h)\b))")
 _DRAWN = re.compile(
     r'(<svg\b[^>]*\bclass="fig-wide".*?</svg>)\s*<svg\b[^>]*\bclass="fig-narrow".*?</svg>'
     r"(?:\s*<script\b.*?</script>)?",
@@ -48,7 +47,7 @@ class Block:
     """
 
     def __init__(self, html: str, rows: Callable[[], pd.DataFrame] | None = None) -> None:
-        self.html = _NUMBER_UNIT.sub(NBSP, html)
+        self.html = units_kept(html)
         self._rows = rows
 
     @cached_property
