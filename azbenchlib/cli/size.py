@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -96,6 +97,13 @@ def size(
     region: Annotated[str | None, typer.Option(help=f"Azure region. Default: {REGION}.")] = None,
     prices: PricesOption = None,
     as_of: PriceDayOption = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write report.html and report.pdf into this folder: the designs, and the load on them "
+            "over time with limits and credits."
+        ),
+    ] = None,
     format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Find the cheapest VM and disks for a system from its telemetry.
@@ -144,6 +152,12 @@ def size(
     with working("Searching"):
         answer = ask(recorded, asked, there, factor, burst)
     _print(answer, _checked(answer) if verify else (), format_)
+    if report is not None:
+        from azbenchlib.views import size_report
+
+        with working("Writing the report"):
+            written = size_report.write(answer, report)
+        notes.print(f"HTML: {written.html}\nPDF:  {written.pdf}")
 
 
 def _checked(answer: SizeAnswer) -> list[LabCheck]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+import nbformat
+
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.privacy import beside, without_homes
@@ -68,7 +70,10 @@ def build(
         raise InputError("a report needs a dataset with a manifest; open outputs with Dataset.load")
     for dataset in found:
         if dataset.runs.empty:
-            raise InputError(f"{dataset.place}: no run could be read, so there is nothing to report")
+            telemetry = "; its telemetry is for azbench size" if len(dataset.tables["demand"]) else ""
+            raise InputError(
+                f"{dataset.place}: no run could be read, so there is nothing to report{telemetry}"
+            )
     folder = folder or Path("reports") / Path(first.name).name
     check_writable(folder)
     with as_folders(found) as folders:
@@ -82,6 +87,19 @@ def build(
             executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
         except InputError as error:
             raise InputError(_as_named(str(error), folders, found)) from error
+    return write(executed, folder, title, format_)
+
+
+def write(
+    executed: nbformat.NotebookNode, folder: Path, title: str, format_: ReportFormat = ReportFormat.both
+) -> Written:
+    """Write ``report.html`` and ``report.pdf`` of a notebook that was executed; both appear by rename.
+
+    Raises
+    ------
+    OutputError
+        When the folder cannot be written.
+    """
     html = page.to_html(executed, title)
     html = without_homes(beside(html, Path.cwd()))  # who is named on it is named on purpose, places are not
     document = b"" if format_ is ReportFormat.html else pdf.to_pdf(html)

@@ -77,6 +77,13 @@ class Sizing:
         self._wanted.setdefault("latency", "premium")
         self._region, self._own, self._as_of = region, Path(prices) if prices else None, as_of or None
 
+    @classmethod
+    def of(cls, answer: SizeAnswer) -> Sizing:
+        """What is shown of an answer that is there already."""
+        made = cls(sorted(answer.telemetry.devices))
+        vars(made).update(answer=answer, telemetry=answer.telemetry)  # instead of what names lead to
+        return made
+
     @cached_property
     def telemetry(self) -> Telemetry:
         """What was recorded, as one history."""
