@@ -106,8 +106,7 @@ def _drawing(checker: Checker, seen: Drawing, topic: Topic, place: str, name: st
     colours: dict[str, Topic] = {}
     for point, text, colour in seen.marks:
         _mark(checker, seen, point, text, colour, topic, place, roofline)
-        said = checker.part.names.read(text)[0]
-        colours[colour] = Topic(said.setups, job=said.job)
+        colours[colour] = replace(_series(checker, text)[0], percentile=None)
     _labels(checker, seen, topic, place, name, colours)
     return None
 
@@ -171,10 +170,19 @@ def _labels(
     """Direct labels: a figure beside or below a name, or of its colour."""
     farthest = max((axis.last[1] for side, axis in seen.axes if side == "x"), default=0.0)
     for label in seen.labels:
-        own, rest = checker.part.names.read(label.text)
+        own, rest = _series(checker, label.text)
         own = own.within(colours.get(label.colour, Topic())).within(replace(topic, setups=None))
         for figure in figures.find(_without_constants(rest)):
             _label(checker, seen, label, figure, own, place, name, farthest)
+
+
+def _series(checker: Checker, text: str) -> tuple[Topic, str]:
+    """Which series a text names, with its workload where each has one of its own, and the rest of the text:
+    a setup may be called by a word of a workload.
+    """
+    workload, rest = checker.part.names.workload(text)
+    named, rest = checker.part.names.read(rest)
+    return named.within(workload), rest
 
 
 def _without_constants(text: str) -> str:
