@@ -142,7 +142,7 @@ def time_figures(part: Part, place: str, group: Group, told: Told = None) -> Blo
     """Latency over time of every workload that has a latency log."""
     found = panels(part, timeline.envelope(part.arrangement, part.dataset.tables))
     return figures(
-        found if told is None else _once(found)[:_MOST_OVER_TIME],
+        found if told is None else _each_once(part, _once(found))[:_MOST_OVER_TIME],
         f"{place}-time",
         plots.latency_over_time,
         title=_course,
