@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy as np
+from scipy.special import betaincinv
 
 from azbenchlib.analysis.compare.cells import Answer, Evidence
 from azbenchlib.analysis.compare.comparison import CompareTerms, figures_judged
@@ -72,14 +73,20 @@ def heavy_tails(rng: np.random.Generator, n: int, shared: Array) -> Array:
 KINDS: tuple[Draw, ...] = (log_normal, shared_effect, throttled, two_states, heavy_tails)
 
 
-def side(rng: np.random.Generator, n: int, kinds: tuple[Draw, ...], change: float = 0.0) -> Array:
+def side(
+    rng: np.random.Generator,
+    n: int,
+    kinds: tuple[Draw, ...],
+    change: float = 0.0,
+    workloads: int = WORKLOADS,
+) -> Array:
     """Logarithms of figures: workload × metric × run; `change` is of the first workload's rate."""
     shared = 0.03 * rng.standard_normal(n)
     rows = []
-    for i in range(WORKLOADS):
+    for i in range(workloads):
         rate = kinds[i % len(kinds)](rng, n, shared) + (np.log1p(change) if i == 0 else 0.0)
         rows.append([(-rate if metric.percentile else rate) for metric in METRICS])
-    noise = np.array(NOISE)[None, :, None] * rng.standard_normal((WORKLOADS, len(METRICS), n))
+    noise = np.array(NOISE)[None, :, None] * rng.standard_normal((workloads, len(METRICS), n))
     return np.array(rows) + noise
 
 
@@ -118,17 +125,26 @@ def found(
     terms = CompareTerms(margin=margin)
     hits, named, runs = 0, 0, []
     for _ in range(comparisons):
-        a, b = side(rng, pilot, (kind,)), side(rng, pilot, (kind,), change=-0.03)
-        first = figures_judged(list(islice(evidence(a, b), len(METRICS))), terms, 1)[0]
+        a, b = (side(rng, pilot, (kind,), change, 1) for change in (0.0, -0.03))
+        first = figures_judged(list(evidence(a, b)), terms, 1)[0]
         n = pilot if first.answer is Answer.WORSE else first.runs_needed
         if first.answer is Answer.UNDECIDED and n is not None:
-            more = [side(rng, n - pilot, (kind,), change) for change in (0.0, -0.03)]
+            more = [side(rng, n - pilot, (kind,), change, 1) for change in (0.0, -0.03)]
             a, b = (np.concatenate(parts, axis=2) for parts in zip((a, b), more, strict=True))
-            first = figures_judged(list(islice(evidence(a, b), len(METRICS))), terms, 1, plan=False)[0]
+            first = figures_judged(list(evidence(a, b)), terms, 1, plan=False)[0]
         named += n is not None
         hits += n is not None and first.answer is Answer.WORSE
         runs += [n] if n else []
     return hits, named, runs
+
+
+def interval(hits: int, of: int) -> str:
+    """The exact 95 % interval of a share (Clopper and Pearson, Biometrika 26, 1934)."""
+    low, high = (
+        betaincinv(hits, of - hits + 1, 0.025) if hits else 0.0,
+        betaincinv(hits + 1, of - hits, 0.975) if hits < of else 1.0,
+    )
+    return f"95 % interval {low:.1%} to {high:.1%}"
 
 
 def missed(comparisons: int, margin: float, kind: Draw, seed: int = 7) -> int:
@@ -193,14 +209,14 @@ def main() -> None:
     for kind in KINDS:
         print(f"  {kind.__name__}: {missed(comparisons, 0.05, kind)} of {comparisons}")
     print("A rate that fell by 3 %, margin 1 %, found with the runs that were named:")
-    for kind in (log_normal, shared_effect, tails):
+    for kind in (log_normal, shared_effect, tails, heavy_tails):
         for pilot in (3, 5, 10):
-            hits, named, runs = found(comparisons // 5, 0.01, pilot, kind)
+            hits, named, runs = found(comparisons, 0.01, pilot, kind)
             typical = int(np.median(runs)) if runs else 0
-            share = hits / named if named else 0
+            told = f"{hits / named:.1%}, {interval(hits, named)}, target ≥ 95 %" if named else "none"
             print(
-                f"  {kind.__name__}, {pilot} runs at first: {hits} of {named} ({share:.1%}, target ≥ 95 %), "
-                f"no number in {comparisons // 5 - named}; median {typical} runs a side"
+                f"  {kind.__name__}, {pilot} runs at first: {hits} of {named} ({told}), "
+                f"no number in {comparisons - named}; median {typical} runs a side"
             )
 
 

@@ -81,6 +81,14 @@ MUTATIONS = (
         ("table price", "≈ 167"),
     ),
     Mutation(
+        "a price is drawn at another rate",
+        "report/sections/prices.py",
+        "\"x\": [iops for _, iops, _ in told],",
+        "\"x\": [2 * iops for _, iops, _ in told],",
+        ULTRA,
+        ("price-and-rate-figure", "12,500"),
+    ),
+    Mutation(
         "one repeat too many is told",
         "report/formatting.py",
         "return f\"median of {count(int(row['repeats']), 'run')}{between}\"",

@@ -35,11 +35,14 @@ class Scale:
         Title of the y axis, such as ``USD a month``.
     x_text : callable
         How a figure of the x axis reads.
+    ratios : bool
+        Whether both axes are logarithmic whatever they span: then equal steps are equal ratios.
     """
 
     x: str
     price: str
     x_text: Callable[[float], str] = format_count
+    ratios: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,14 +116,15 @@ def _last(rows: pd.DataFrame) -> tuple[float, float]:
 def _set_axes(panel: Axes, rows: pd.DataFrame, scale: Scale, layout: Layout) -> None:
     """Each axis linear from zero, or logarithmic where the values spread too far for that."""
     x, price = (rows[name].to_numpy(dtype=float) for name in ("x", "price"))
-    log = scales.is_log(price)
+    log = scale.ratios or scales.is_log(price)
     scales.set_y([panel], price, format_money, log=log)
     y_title(panel, scale.price + (" (log scale)" if log else ""), layout)
     width, _ = size_of(panel)
-    log_x = scales.is_log(x)
+    log_x = scale.ratios or scales.is_log(x)
     if log_x:
         low, high = float(x.min()), float(x.max())
-        low /= AIR if "best" in rows else 1  # so that no marker stands upon the axis
+        air = AIR if "best" in rows else 1.0  # so that no marker stands upon the axis
+        low, high = low / air, high * air
         panel.set_xscale("log")
         panel.set_xlim(low, high)
         ticks = scales.log_ticks(low, high, width)
@@ -176,15 +180,16 @@ def _draw_crossings(panel: Axes, crossings: Sequence[Crossing], layout: Layout) 
 
 
 def _in_words(lines: dict[Series, pd.DataFrame], scale: Scale, crossings: Sequence[Crossing]) -> str:
-    """The chart in words: both ends of each line, and the crossings."""
+    """The chart in words: both ends of each line, or its only point, and the crossings."""
     parts = []
     for entry, rows in lines.items():
         (low, high), (first, last) = rows["x"].iloc[[0, -1]], rows["price"].iloc[[0, -1]]
-        parts.append(
-            f"{entry.label}: {format_money(first)} at {scale.x_text(low)}, "
-            f"{format_money(last)} at {scale.x_text(high)}"
-        )
-    text = f"Line chart: {scale.price} over {scale.x}. {'; '.join(parts)}."
+        ends = [
+            f"{format_money(first)} at {scale.x_text(low)}",
+            f"{format_money(last)} at {scale.x_text(high)}",
+        ]
+        parts.append(f"{entry.label}: {', '.join(ends[: len(rows)])}")
+    text = f"Chart of {scale.price} over {scale.x}. {'; '.join(parts)}."
     if crossings:
         text += f" Lines cross at {'; '.join(one.text for one in crossings)}."
     return text

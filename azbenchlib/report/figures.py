@@ -63,8 +63,8 @@ def again(kind: str, told: Told) -> bool:
     return known
 
 
-def panels(part: Part, rows: pd.DataFrame, most: int = MOST_FIGURES) -> list[Panel]:
-    """Rows by facet, in groups of six series; the facets that most series share first."""
+def panels(part: Part, rows: pd.DataFrame, most: int | None = MOST_FIGURES) -> list[Panel]:
+    """Rows by facet, in groups of six series; the facets that most series share first; None: all of them."""
     if rows.empty:
         return []
     counts = rows.groupby("facet", sort=False)["series"].nunique()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from azbenchlib import plots
@@ -170,9 +171,13 @@ class Part:
 
     @cached_property
     def groups(self) -> list[list[plots.Series]]:
-        """The series in groups of six at the most, as the figures take them."""
+        """The series in groups of six at the most, as the figures take them: as many as are needed, of
+        much the same size.
+        """
         every = [entry.drawn for entry in self.entries.values()]
-        return [every[i : i + len(COLOURS)] for i in range(0, len(every), len(COLOURS))]
+        n = -(-len(every) // len(COLOURS))
+        edges = [i * len(every) // n for i in range(n + 1)]
+        return [every[begin:end] for begin, end in pairwise(edges)]
 
 
 def number(parts: Sequence[Part]) -> None:

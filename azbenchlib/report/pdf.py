@@ -1,5 +1,6 @@
 """The page as PDF: WeasyPrint, else an installed Chromium."""
 
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -8,6 +9,10 @@ from azbenchlib.campaign.doctor import find_browser
 from azbenchlib.core.errors import MissingToolError
 
 _TIMEOUT_S = 120
+# WeasyPrint breaks lines behind a slash, as Unicode allows; U+2060, which has no width and is not in the text
+# of the PDF, keeps the unit whole.
+_RATE_UNIT = re.compile(r"(?<=B/)(?=s\b)")
+_WORD_JOINER = "\u2060"
 
 
 def to_pdf(html: str) -> bytes:
@@ -37,7 +42,8 @@ def with_weasyprint(html: str) -> bytes:
 
     # a report has no outside reference; one that a reader's own cell brings in is not fetched
     fetcher = URLFetcher(allowed_protocols=["data"])
-    return HTML(string=html, url_fetcher=fetcher).write_pdf(pdf_variant="pdf/ua-1")
+    whole = _RATE_UNIT.sub(_WORD_JOINER, html)
+    return HTML(string=whole, url_fetcher=fetcher).write_pdf(pdf_variant="pdf/ua-1")
 
 
 def with_browser(html: str, browser: str) -> bytes:

@@ -119,6 +119,15 @@ def test_a_rate_that_goes_up_and_down_has_neither_bucket_nor_phases() -> None:
     assert token_bucket_fit.fit(times(360, 1.0), slope) is None and told(times(360, 1.0), slope) == ""
 
 
+def test_levels_that_are_alike_when_their_neighbours_joined_are_no_phases() -> None:
+    """A disk that others use too: none of these is 1.25 times the mean of what is beside it."""
+    parts = [(16, 8259.0), (18, 11229.0), (76, 8999.0), (10, 12513.0), (38, 10500.0)]
+    rates = np.concatenate([np.full(n, rate) for n, rate in parts])
+    rates *= np.random.default_rng(1).normal(1, 0.005, rates.size)
+    assert len(phases.levels(times(rates.size, 0.05), rates)) == len(parts)
+    assert told(times(rates.size, 0.05), rates) == ""
+
+
 def test_credits_that_were_not_full_count_as_they_were() -> None:
     t_s, rates = drain(1.0, 0.01, 600, 900)
     got = token_bucket_fit.fit(np.r_[t_s, t_s[-1] + 0.4], np.r_[rates, 60])

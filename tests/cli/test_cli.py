@@ -178,7 +178,7 @@ def test_run_then_report(tmp_path: Path) -> None:
     done = azbench("report", "ds", LOCAL_DISKS, "-o", "out", "--title", "Ours & theirs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "<h1>Ours &amp; theirs</h1>" in page and "mean latency in each interval of the log" in page
+    assert "<h1>Ours &amp; theirs</h1>" in page and "mean latency over time, from the log" in page
     assert (tmp_path / "out" / "report.pdf").read_bytes().startswith(b"%PDF-")
 
 

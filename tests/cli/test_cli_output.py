@@ -124,6 +124,16 @@ def test_equal_sentences_on_many_files_are_told_once(tmp_path):
     assert "The same of 299 more files." in unknown and "photo000.jpg" in unknown
 
 
+def test_a_warning_of_jobs_of_many_names_is_told_once(tmp_path):
+    """A file a workload, each with a job of its own name."""
+    for name in ("reads", "writes: all of them", "it's mixed"):
+        output = json.loads(GOOD.read_text())
+        output["jobs"] = [output["jobs"][0] | {"jobname": name}]
+        (tmp_path / f"{name[:3]}.json").write_text(json.dumps(output))
+    lines = [line for line in azbench("read", tmp_path).stderr.splitlines() if "what sets in later" in line]
+    assert len(lines) == 1 and "The same of 2 more files." in lines[0]
+
+
 def test_errors_name_their_files_also_where_the_sentence_is_the_same(tmp_path):
     for place in range(12):
         (tmp_path / f"broken{place}.json").write_bytes(

@@ -44,7 +44,7 @@ def test_a_ring_stands_where_two_lines_meet_and_says_so() -> None:
     assert [list(values) for values in line_data(drawn.figure, "crossing")] == [[100], [150]]
     assert drawn.titles["crossing"] == ["100"]
     assert drawn.label == (
-        "Line chart: USD a month over IOPS on average. Premium SSD P30: 150 at 0, 150 at 200; "
+        "Chart of USD a month over IOPS on average. Premium SSD P30: 150 at 0, 150 at 200; "
         "Standard SSD E30: 75.00 at 0, 225 at 200. Lines cross at 100."
     )
     assert "<title>100</title>" in svg.inline(drawn, "f")

@@ -77,6 +77,13 @@ def test_no_heading_is_torn_from_what_follows(reader: PdfReader) -> None:
     assert not {*HEADINGS, *SUBHEADINGS} & set(last)
 
 
+def test_no_unit_is_broken_at_its_slash(reader: PdfReader) -> None:
+    """Lines may end behind a slash: the one of a unit is none of these."""
+    text = "\n".join(page.extract_text() for page in reader.pages)
+    assert "MB/s" in text and "\u2060" not in text
+    assert re.findall(r".*B/\s*\n.*", text) == []
+
+
 @pytest.mark.browser
 def test_a_browser_makes_the_same_pdf_where_weasyprint_cannot(report_folder: Path) -> None:
     browser = find_browser()

@@ -156,10 +156,11 @@ def _nothing(side: dict[str, object]) -> dict[str, object]:
         (lambda _: [FIO / "randrw.json"], None, {"iops": 3}),
         (jobs_of_old_fio, None, {"iops": 12, "lat_us": 16}),
         (lambda _: [FIO / "randrw.json", FIO / "group_jsonplus.json"], None, {"iops": 8, "lat_us": 20}),
+        (lambda _: [FIO / "hist_clat_hist.1.log", FIO / "randrw.json"], None, {"trace": 4}),
         (outputs_of_hosts, None, {"iops": 20, "place": 8}),
         (outputs_of_hosts, "host", {"iops": 15}),
     ],
-    ids=["one file", "jobs", "two files", "files of hosts", "hosts"],
+    ids=["one file", "jobs", "two files", "histogram log", "files of hosts", "hosts"],
 )
 def test_reports_of_outputs_without_a_manifest(make, group_by, least: dict[str, int], tmp_path: Path) -> None:
     found = Dataset.load(*make(tmp_path), group_by=group_by)

@@ -77,6 +77,20 @@ def test_each_setup_has_its_month_and_the_price_of_what_it_delivered() -> None:
     assert "EUR 374 to 458 a month for the VM" in words(html)
 
 
+def test_each_setup_stands_at_its_price_and_rate() -> None:
+    html = Report([str(LOCAL_DISKS), str(ULTRA)]).prices().html
+    figure = html[html.index('id="price-and-rate-figure"') : html.index("</figure>")]
+    marks = {words(title) for title in re.findall(r"<title>(.*?)</title>", figure)}
+    assert "E8ds_v4, OS disk, ReadWrite cache: 472 USD a month, 60,100 IOPS delivered" in marks
+    assert "E32-8s_v3, data disk, 10,000 IOPS, 50 MB/s: 2,083 USD a month, 6,250 IOPS delivered" in marks
+    assert len(marks) == 8  # of the ninth, only throughput was published
+    assert figure.count("(log scale)") == 4  # both axes, in both layouts
+
+
+def test_one_setup_alone_has_no_price_to_compare() -> None:
+    assert "price-and-rate" not in Report([str(DATASETS / "iozone-host-cache-2012")]).prices().html
+
+
 def test_what_is_missing_stays_empty_and_a_bound_turns_round() -> None:
     first, second, third = rows(Report([str(ULTRA)]).prices().html)
     assert first.endswith("2,083 ≈ 333 ≈ 6,250 529")

@@ -81,11 +81,20 @@ def phases(t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True) -> list
     every = levels(t_s, rates, zeros)
     late = [level for level in every if _share(every[0].start_s, level.end_s, every) >= _START]
     found = _covering(late, every)
-    told = found[:1]
-    for level in found[1:]:
-        low, high = sorted((told[-1].mean, level.mean))
-        told[-1:] = [_as_one(told[-1], level)] if high < _APART * low else [told[-1], level]
+    told = list(found)
+    while len(told) > 1:
+        apart = [_times_apart(*pair) for pair in pairwise(told)]
+        i = int(np.argmin(apart))
+        if apart[i] >= _APART:
+            break
+        told[i : i + 2] = [_as_one(*told[i : i + 2])]
     return told if 2 <= len(told) <= _MOST else []
+
+
+def _times_apart(one: Segment, other: Segment) -> float:
+    """The larger mean ÷ the smaller."""
+    low, high = sorted((one.mean, other.mean))
+    return high / low if low > 0 else np.inf
 
 
 def in_words(found: Sequence[Segment]) -> str:

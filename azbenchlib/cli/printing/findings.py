@@ -55,7 +55,9 @@ def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
 
 
 def _tell(findings: pd.DataFrame) -> None:
-    """A line a kind of finding and file; lines of several files that differ in figures alone are one."""
+    """A line a kind of finding and file; lines of several files that differ in figures and in the names of
+    their jobs alone are one.
+    """
     lines: dict[tuple[str, str], tuple[str, list[str]]] = {}
     rows = findings.drop_duplicates(["source_path", "code", "message"]).fillna("")
     for (path, _), alike in rows.groupby(["source_path", "code"], sort=False):
@@ -63,7 +65,7 @@ def _tell(findings: pd.DataFrame) -> None:
         more = f" The same of {len(alike) - 1} more." if len(alike) > 1 else ""
         told = f"{row['message']}. {row['advice']}".rstrip(". ")
         sentence = f"{told.replace(path, _PATH) if path else told}.{more}"
-        alike_but_figures = (row["severity"], _FIGURE.sub("0", sentence))
+        alike_but_figures = (row["severity"], _FIGURE.sub("0", _JOB.sub("", sentence)))
         lines.setdefault(alike_but_figures, (sentence, []))[1].append(path)
     for (severity, _), (sentence, paths) in lines.items():
         text = f"{severity}: {sentence.replace(_PATH, paths[0])}{_others(severity, paths[1:])}"
@@ -72,6 +74,7 @@ def _tell(findings: pd.DataFrame) -> None:
 
 _FIGURE = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _PATH = "\0"  # stands for the path of a file, in which it cannot be
+_JOB = re.compile(rf"(?<=^{_PATH}): job '.*?'(?=: )")
 
 
 def _others(severity: str, paths: list[str]) -> str:

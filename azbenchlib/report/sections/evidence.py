@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -42,10 +44,14 @@ LEVEL = (
     "A level line is a steady disk. A step is a limit that began or ended; a sawtooth is a cache flush or a "
     "throttle that switches on and off."
 )
+OWN_WORKLOADS = "Each series with a workload of its own"
 _MOST_OVER_TIME = 2  # figures, in a report
 _READS, _WRITES = ", reads", ", writes"  # as facets of a mixed load end
 _SCOPES = {"disk": "disk", "vm_uncached": "VM", "vm_cached": "VM"}
-INTERVALS = "Each point is the mean of a log interval; what happens inside an interval is not seen."
+SPANS = (
+    "A point is the mean of what was logged in a short span of time; the shade reaches up to the largest "
+    "value there. What the log itself averaged is not seen."
+)
 
 
 def percentile_figures(
@@ -53,10 +59,12 @@ def percentile_figures(
 ) -> Block | None:
     """One figure a workload (or pattern) that has percentile curves, the most shared first."""
     curves = grouping.curves(part.arrangement, part.dataset.tables)
+    found = panels(part, curves, None)
+    found = found[:most] if told is None else _each_once(part, _once(found))
     how = [RARER, WITHIN, *([HOLLOW] if curves["n"].notna().any() else [])]
     kinds = formatting.join(formatting.LATENCY_KINDS[kind] for kind in curves["lat_kind"])
     return figures(
-        (panels(part, curves) if told is None else _once(panels(part, curves)))[:most],
+        found[:most],
         f"{place}-percentiles",
         plots.percentile_curves,
         title=_percentile_finding,
@@ -66,6 +74,32 @@ def percentile_figures(
         kind="percentiles",
         told=told,
     )
+
+
+def _each_once(part: Part, found: Sequence[Panel]) -> list[Panel]:
+    """What compares several series; then the curves of those that have a workload for themselves, in one
+    figure where they are of one group.
+    """
+    shared = [one for one in found if len(one[1]) > 1]
+    place = {entry.key: i for i, group in enumerate(part.groups) for entry in group}
+    figures_of: dict[tuple[int, int], list[Panel]] = defaultdict(list)
+    seen: Counter[str] = Counter()
+    for one in found:
+        if len(one[1]) == 1:
+            key = one[1][0].key
+            figures_of[seen[key], place[key]].append(one)
+            seen[key] += 1
+    several = [some[0] if len(some) == 1 else _together(some) for some in figures_of.values()]
+    return [*shared, *several]
+
+
+def _together(some: Sequence[Panel]) -> Panel:
+    """One panel of several with a series each, which are called by their workloads too."""
+    series = [
+        replace(entry, label=f"{entry.label}, {facet}", short=f"{entry.short}, {facet}")
+        for facet, (entry,), _ in some
+    ]
+    return OWN_WORKLOADS, series, pd.concat([rows for *_, rows in some])
 
 
 def rate_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
@@ -108,12 +142,12 @@ def time_figures(part: Part, place: str, group: Group, told: Told = None) -> Blo
     """Latency over time of every workload that has a latency log."""
     found = panels(part, timeline.envelope(part.arrangement, part.dataset.tables))
     return figures(
-        found if told is None else _once(found)[:_MOST_OVER_TIME],
+        found if told is None else _each_once(part, _once(found))[:_MOST_OVER_TIME],
         f"{place}-time",
         plots.latency_over_time,
         title=_course,
-        what="mean latency in each interval of the log.",
-        how=[LEVEL, INTERVALS],
+        what="mean latency over time, from the log.",
+        how=[LEVEL, SPANS],
         group=group,
         kind="time",
         told=told,
@@ -150,13 +184,15 @@ def _limits(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _percentile_finding(curves: pd.DataFrame, series: Sequence[plots.Series]) -> str:
-    """The range of p99, or of the last percentile below that every curve has enough I/Os for."""
+    """The range of p99, or of the last percentile below that every curve has enough I/Os for, where the
+    curves are of one workload.
+    """
     names = {entry.key: entry.short for entry in series}
     inner = curves[curves["percentile"].between(0, 99, inclusive="right")]
     sure = inner[(inner["n"].isna() | (inner["n"] >= inner["percentile"].map(min_samples))).astype(bool)]
     shared = sure.groupby("percentile")["series"].nunique()
     told = shared.index[shared == len(series)]
-    if len(series) < 2 or not len(told):
+    if len(series) < 2 or not len(told) or curves["facet"].nunique() > 1:
         return "Latency by percentile"
     tail = sure[sure["percentile"] == told.max()]
     low, high = tail.loc[tail["lat_us"].idxmin()], tail.loc[tail["lat_us"].idxmax()]

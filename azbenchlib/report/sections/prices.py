@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from azbenchlib import plots
 from azbenchlib.core.units import format_money
 from azbenchlib.cost import priced_setups, published_costs
 from azbenchlib.cost.priced_setups import Priced, Terms
+from azbenchlib.plots.cost import Scale, price_lines
 from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.sections import bills
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
 
+_MOST_IN_A_FIGURE = 18  # setups: colours and markers come again, and names lie close
+NEARER = "The lower and the farther right a marker is, the less an I/O costs."
+DELIVERED = "A marker is the rate on the card of a setup, and what its VM and disks cost in a month."
 KEEPING = (
     "“Cheaper” on a card is today's cheapest configuration with the same performance and durability: the "
     "same rates, size, redundancy and class of latency, on a VM of the same CPU architecture with as many "
@@ -42,14 +49,54 @@ def price_section(parts: Sequence[Part], designs: Sequence[str]) -> Block:
     known = [(part, found, rates) for part, found, rates in shares if len(rates)]
     if not known:
         text = f"Nothing here can be priced: {every[0].why or 'no rate is stated'}"
-        shown = {"table": safe(render("note", text=text, options=[]).html), "finding": "", "doubts": []}
-        return render("cost", **shown)
+        note = safe(render("note", text=text, options=[]).html)
+        return render("cost", figure="", table=note, finding="", doubts=[])
     return render(
         "cost",
         finding=_finding(known) if len(known) == 1 else "",
+        figure=safe(_price_and_rate(known)),
         table=safe(bills.delivered_block(shares, "price").html),
         doubts=[*([("", KEEPING)] if designs else []), *_notes(priced)],
     )
+
+
+def _price_and_rate(shares: Sequence[bills.Share]) -> str:
+    """The price of each setup over the IOPS that it delivered; empty where there are not two to compare."""
+    told = [
+        (part.entries[row["series"]].drawn, float(row["iops"]), float(row["price"]))
+        for part, found, rates in shares
+        for row in priced_setups.per_delivered(rates, found).to_dict(orient="records")
+        if not pd.isna(row["iops"]) and not pd.isna(row["price"]) and row["iops"] > 0
+    ]
+    if not 2 <= len(told) <= _MOST_IN_A_FIGURE:
+        return ""
+    of_one = len(shares) == 1
+    series = [
+        replace(entry, key=f"{i}", short=entry.short if of_one else entry.label)
+        for i, (entry, *_) in enumerate(told)
+    ]
+    points = pd.DataFrame(
+        {
+            "series": [entry.key for entry in series],
+            "x": [iops for _, iops, _ in told],
+            "price": [price for *_, price in told],
+            "best": True,
+            "what": [entry.label for entry in series],
+        }
+    )
+    unit = bills.currency([one for _, found, _ in shares for one in found.values()])
+    scale = Scale("IOPS delivered", f"{unit} a month", ratios=True)
+    svg = plots.both(partial(price_lines, points, series, scale), "price-and-rate")
+    return render(
+        "figure",
+        id="price-and-rate-figure",
+        svg=safe(svg),
+        title="Price and rate of each setup",
+        what=f"{unit} a month for VM and disks, and the IOPS that were measured.",
+        how=[NEARER, DELIVERED],
+        group=None,
+        kind="price",
+    ).html
 
 
 def _notes(priced: Sequence[tuple[Part, Mapping[str, Priced]]]) -> list[tuple[str, str]]:

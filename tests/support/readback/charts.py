@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from readback.check import Checker
     from readback.page import Page
 
+PRICE_AND_RATE = "price-and-rate-figure"
 LIMIT_TEXT, LIMIT_LINE = "#4a5462", "#7c8693"  # of what is written about a limit, and of its tick
 
 
@@ -31,6 +32,10 @@ def chart(checker: Page, tag: Tag) -> None:
     what = text_of(tag, "what")
     topic, _ = checker.part.names.read(what)
     place = f"figure {name}"
+    if name == PRICE_AND_RATE:
+        for svg in tag.find_all("svg"):
+            _prices(checker, drawing.read(svg), f"{place}, {' '.join(svg.get('class', []))}")
+        return
     title = tag.find("h3")
     _title(checker, spaced(title.get_text(" ")) if title else "", topic, f"{place}, title", name)
     for svg in tag.find_all("svg"):
@@ -40,6 +45,45 @@ def chart(checker: Page, tag: Tag) -> None:
         for figure in figures.find(spaced(how.get_text(" "))):
             if figure.kind in ("iops", "bytes_per_s", "lat_us"):
                 checker.fault(place, f"'{figure.text}' in how to read it")
+
+
+def _prices(checker: Page, seen: Drawing, place: str) -> None:
+    """Setups of all datasets by price and rate: what a marker says is true of one setup, it stands there, and
+    the label of its colour has the price.
+    """
+    x, y = (next(axis for side, axis in seen.axes if side == wanted) for wanted in "xy")
+    for fault in seen.faults:
+        checker.fault(place, fault)
+    told = set()
+    for point, text, colour in seen.marks:
+        said, _, rest = text.partition(": ")
+        price, rate = list(figures.find(rest))[:2]
+        known = [
+            (part.month(name), fact.value)
+            for part in checker.parts
+            for name in part.names.setups(said) or ()
+            for fact in part.facts
+            if fact.kind == "iops" and fact.pooled and fact.is_of(Topic(frozenset({name})))
+        ]
+        right = [
+            (month[0], value)
+            for month, value in known
+            if month is not None and price.shows(month[0]) and rate.shows(value)
+        ]
+        checker.accept(bool(right), price, place, text, [value for _, value in known], "money")
+        there = any(
+            drawing.near(x.pixel(v), point[0]) and drawing.near(y.pixel(m), point[1]) for m, v in right
+        )
+        checker.accept(there, price, f"{place}, marker's place", text, [], "place")
+        told.add((colour, price.value))
+    for label in seen.labels:
+        rest = label.text
+        for part in checker.parts:
+            rest = part.names.read(rest)[1]
+        for amount in figures.find(rest) if label.colour in {colour for colour, _ in told} else ():
+            checker.accept(
+                (label.colour, amount.value) in told, amount, f"{place}, label", label.text, [], "money"
+            )
 
 
 def _title(checker: Checker, text: str, topic: Topic, place: str, name: str) -> None:
@@ -106,8 +150,7 @@ def _drawing(checker: Checker, seen: Drawing, topic: Topic, place: str, name: st
     colours: dict[str, Topic] = {}
     for point, text, colour in seen.marks:
         _mark(checker, seen, point, text, colour, topic, place, roofline)
-        said = checker.part.names.read(text)[0]
-        colours[colour] = Topic(said.setups, job=said.job)
+        colours[colour] = replace(_series(checker, text)[0], percentile=None)
     _labels(checker, seen, topic, place, name, colours)
     return None
 
@@ -171,10 +214,19 @@ def _labels(
     """Direct labels: a figure beside or below a name, or of its colour."""
     farthest = max((axis.last[1] for side, axis in seen.axes if side == "x"), default=0.0)
     for label in seen.labels:
-        own, rest = checker.part.names.read(label.text)
+        own, rest = _series(checker, label.text)
         own = own.within(colours.get(label.colour, Topic())).within(replace(topic, setups=None))
         for figure in figures.find(_without_constants(rest)):
             _label(checker, seen, label, figure, own, place, name, farthest)
+
+
+def _series(checker: Checker, text: str) -> tuple[Topic, str]:
+    """Which series a text names, with its workload where each has one of its own, and the rest of the text:
+    a setup may be called by a word of a workload.
+    """
+    workload, rest = checker.part.names.workload(text)
+    named, rest = checker.part.names.read(rest)
+    return named.within(workload), rest
 
 
 def _without_constants(text: str) -> str:

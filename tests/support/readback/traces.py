@@ -125,6 +125,27 @@ def of_unit(unit: Unit, tables: Tables, metrics: tuple[str, ...]) -> dict[str, T
     }
 
 
+def of_bins(unit: Unit, tables: Tables) -> dict[str, Trace]:
+    """The mean latency of each window of the histogram log of what ran at once, by direction: at the middle
+    of the window, whose end the log tells.
+    """
+    bins = tables["bins"]
+    bins = bins[bins["run_id"].isin(unit.rows) & bins["t_s"].notna()]
+    if len(unit.rows) > 1 or bins.empty:
+        return {}
+    bins = bins[bins["lat_kind"] == bins["lat_kind"].min()]
+    found = {}
+    for ddir, rows in bins.groupby("ddir"):
+        ends = sorted(set(rows["t_s"].astype(float)))
+        half = statistics.median(b - a for a, b in pairwise([0.0, *ends])) / 2
+        sums: dict[float, list[float]] = {end: [0.0, 0.0] for end in ends}
+        for t_s, bin_ns, n in zip(rows["t_s"], rows["bin_ns"], rows["n"], strict=True):
+            sums[float(t_s)][0] += float(bin_ns) * float(n) / 1000
+            sums[float(t_s)][1] += float(n)
+        found[str(ddir)] = [(end - half, total / n) for end, (total, n) in sums.items() if n]
+    return found
+
+
 def burst_of(unit: Unit, tables: Tables) -> Phases | None:
     """The phases of what ran at once, where its one log shows a burst and its end."""
     traces = of_unit(unit, tables, ("iops",))
@@ -173,7 +194,9 @@ def _swing(checker: Checker, text: str, topic: Topic, place: str) -> None:
 
 def _latencies(checker: Checker, topic: Topic) -> Iterator[Trace]:
     for unit in _units(checker, topic):
-        for ddir, trace in of_unit(unit, checker.part.tables, ("clat_us", "lat_us")).items():
+        tables = checker.part.tables
+        logged = of_unit(unit, tables, ("clat_us", "lat_us")) or of_bins(unit, tables)
+        for ddir, trace in logged.items():
             if topic.ddir in (None, ddir):
                 yield trace
 
