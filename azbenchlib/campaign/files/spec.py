@@ -89,7 +89,7 @@ class SetupSpec(Strict):
         description="of the disks; where it is not said, Azure's default, and NVMe for sizes without SCSI",
     )
     priority: Literal["regular", "spot"] = Field(
-        "regular", description="spot: cheaper, and Azure may take the VM back; the same command goes on then"
+        "regular", description="spot: cheaper, and Azure may take the VM back; another one is made then"
     )
     otherwise: tuple[Alternative, ...] = Field(
         (), description="other sizes or zones, in order, where Azure has no room or the quota is used up"
