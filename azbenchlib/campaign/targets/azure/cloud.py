@@ -158,6 +158,8 @@ class Cloud:
         try:
             shown = self.az.json(*commands.vm_show(self.group, step.vm))
             self._note_image(step.vm, shown)
+            if self.run.plan.experiment.outbound == "none":
+                raise AzError("it has no way to the outside")
             principal, scope = shown["identity"]["principalId"], shown["id"].partition("/providers/")[0]
             self.az.json(*commands.role_assign(principal, scope))
             manager = str(self.az.within("").json(*commands.resource_manager()))  # of no subscription

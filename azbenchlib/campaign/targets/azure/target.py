@@ -1,6 +1,5 @@
 """Azure as a target: all that an experiment needs is created, and deleted at the end."""
 
-import getpass
 import secrets
 import shutil
 import tarfile
@@ -41,6 +40,7 @@ from azbenchlib.campaign.targets.azure.state import (
     enter_subscription,
     made_for,
     measures_of,
+    note_identity,
     remaining,
     steps_of,
 )
@@ -71,6 +71,8 @@ class AzureTarget(Target[CloudPlan, Measure]):
         Tag of the resource group; empty: this user's name. It stays out of the dataset.
     max_cost, max_hours : float
         At which it ends; 0: no limit.
+    show_identity : bool
+        Whether the dataset tells the subscription, the tenant and the user.
     """
 
     goes_on_unheard: ClassVar[bool] = True  # or a closed terminal would keep it from deleting what it made
@@ -81,6 +83,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
     owner: str = ""
     max_cost: float = 0.0
     max_hours: float = 0.0
+    show_identity: bool = False
     _cloud: Cloud | None = field(default=None, init=False)
     _steps: list[Step] = field(default_factory=list, init=False)
     _steps_for: Callable[[], list[Step]] = field(default=list, init=False)  # by what is chosen now
@@ -99,6 +102,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
             experiment=request.needed_experiment("azure"),
             max_cost=request.max_cost,
             max_hours=request.max_hours,
+            show_identity=request.show_identity,
         )
 
     def make_plan(self, dataset: Path) -> CloudPlan:
@@ -129,6 +133,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         make_folder(run.folder)
         run.tell("asking Azure whether it has all that is needed …")
         az = enter_subscription(run, az)
+        note_identity(run.plan, az, self.show_identity)
         run.save()
         limits = budget.Budget.of(left, self.max_cost, self.max_hours)
         run.tell(f"it takes {limits.estimate.text}")
@@ -145,13 +150,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
             now = datetime.now(UTC).isoformat()
             todo.groups.append(steps.group_name(left.title, now, secrets.token_hex(2)))
         group = todo.groups[-1]
-        tags = {
-            "tool": "azbench",
-            "owner": self.owner or getpass.getuser(),
-            "campaign": steps.slug(left.title),
-            "expires": todo.expires,
-            **lease.tags(datetime.now(UTC)),
-        }
+        tags = lease.group_tags(steps.slug(left.title), self.owner, todo.expires)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
         self._cloud = Cloud(run=run, az=patient, group=group, budget=limits)
         self._steps_for = lambda: steps.steps(made_for(todo), group, tags, f"{ends:%H%M}")
