@@ -4,6 +4,7 @@ import re
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fake_azure.campaigns import SMALL, measured, measured_and_told, refused, shortened
@@ -12,7 +13,7 @@ from fake_azure.login import Azure
 
 from azbenchlib import campaign
 from azbenchlib.azure import retries
-from azbenchlib.campaign.targets.azure import cloud, lease, vm
+from azbenchlib.campaign.targets.azure import budget, cloud, lease, vm
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report.part import Part
@@ -124,6 +125,48 @@ def test_a_quota_that_is_used_up_is_told_before_anything_is_created(signed_in: A
     said = refused(small)
     assert "Standard_D2s_v3 takes 2 vCPUs, and of the quota standardDSv3Family 9 of 10 are in use" in said
     assert not signed_in.arm.bodies("PUT", "resourcegroups")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            ("Standard_D2s_v3", "Standard_D2ps_v5"),
+            "is an Arm size, for which Azure has no managed run-commands",
+        ),
+        (("size: 32GiB", "size: 4096GiB, caching: ReadOnly"), "Azure caches disks of up to 4095 GiB"),
+        (
+            ("zone: 1", "zone: 1\nimage: Debian:debian-12:12-gen2:1\ncontroller: NVMe"),
+            "has no disk controller NVMe",
+        ),
+    ],
+)
+def test_what_a_vm_cannot_have_is_told_before_anything_is_created(
+    signed_in: Azure, small: Path, change: tuple[str, str], said: str
+) -> None:
+    small.write_text(SMALL.replace(*change))
+    assert said in refused(small)
+    assert not signed_in.arm.bodies("PUT", "resourcegroups")
+
+
+@pytest.mark.long
+def test_a_run_that_took_all_that_it_may_ends_and_keeps_what_is_measured(
+    signed_in: Azure, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The estimate would have refused it: Azure took longer than is reckoned."""
+    monkeypatch.setattr(budget.Budget, "check", lambda self: None)
+    small.write_text(SMALL + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n")
+    passed_s = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed_s[0])
+    monkeypatch.setattr(budget, "time", clock)
+
+    def late(done: int, total: int, said: str) -> None:
+        passed_s[0] = 3600.0 if done else 0.0
+
+    todo, out = campaign.load(small), small.with_name("out")
+    with pytest.raises(AzbenchError, match=r"max_hours 0.9 is reached \(1.\d h.* 1 of 2 workloads are kept"):
+        campaign.run(todo, out, target="azure", progress=late, max_hours=0.9)
+    assert not signed_in.arm.resources
 
 
 @pytest.mark.long
