@@ -153,7 +153,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         preflight.check_version(run.plan.versions["az"])
         self._budget = budget.Budget(max_hours=self.max_hours)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
-        self._vm = Vm(patient, at["group"], at["name"])
+        self._vm = Vm(patient, at["group"], at["name"], run.plan.scripts)
         if self.results_group:
             run.plan.subscription = at["subscription"]
             now = datetime.now(UTC)
@@ -185,10 +185,19 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             script = guest.use(one, self._luns.get(one.disk), needed + one.data_bytes, self.allow_unsafe)
             self._there.run(f"disk '{one.disk}'", script, guest.PREPARE_S)
             self._used.add(one.disk)
+            run.save()
 
     def measure(self, run: ExistingRun, one: Measure, part: Path) -> tuple[int, str]:
         """Have a workload run on the VM, and fetch its outputs."""
-        between = self._cloud.renew if self._cloud else self._budget.check_spent
+        check = self._cloud.renew if self._cloud else self._budget.check_spent
+        kept = list(run.plan.scripts)
+
+        def between() -> None:
+            if run.plan.scripts != kept:  # or a run that is killed would leave its script at the VM
+                kept[:] = run.plan.scripts
+                run.save()
+            check()
+
         container = self._cloud.container if self._cloud else None
         return Batch(vm=self._there, steps=[one], container=container, between=between).fetch(one, part)
 

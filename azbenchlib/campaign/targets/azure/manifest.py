@@ -69,6 +69,7 @@ class ExistingPlan(CloudPlan):
     """What is measured on a VM that is there already; `vm` is a hash of its id."""
 
     vm: str
+    scripts: list[str] = Field(default_factory=list)  # run-commands of ours that Azure keeps at the VM
 
     def same_as(self, other: Self) -> bool:
         """Whether both are of one VM, and what they have in common is the same in both."""
