@@ -2,6 +2,7 @@
 
     .venv/bin/python benchmarks/azure_weather.py --sequences 300
 
+In every third sequence, the VM is a spot VM that Azure takes back once or twice.
 After each sequence: no finished result is lost, none is measured twice, and the group is gone or named. What
 ends a run is followed by the same command again, in fair weather, which must give the whole dataset.
 """
@@ -23,11 +24,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
 from fake_azure.campaigns import SMALL  # noqa: E402
 from fake_azure.login import Azure, environment, find_az, warm, write_config  # noqa: E402
+from fake_azure.machines import remove_machine  # noqa: E402
 from fake_azure.server import Server  # noqa: E402
 
 from azbenchlib import campaign  # noqa: E402
 from azbenchlib.azure import retries  # noqa: E402
-from azbenchlib.campaign.targets.azure import orphans  # noqa: E402
+from azbenchlib.azure.az_errors import Passing  # noqa: E402
+from azbenchlib.campaign.progress import Progress  # noqa: E402
+from azbenchlib.campaign.targets.azure import eviction, orphans  # noqa: E402
 from azbenchlib.core.errors import AzbenchError  # noqa: E402
 from azbenchlib.dataset.dataset import Dataset  # noqa: E402
 
@@ -84,16 +88,38 @@ def plan(azure: Azure, seed: int) -> str:
     return "; ".join(told)
 
 
+def is_spot(seed: int) -> bool:
+    """Whether the VM of a sequence is one that Azure takes back."""
+    return seed % 3 == 2
+
+
+def evicting(azure: Azure, seed: int) -> Progress:
+    """Take the VM back when the run has told so many lines, once or twice."""
+    chance = random.Random(seed)  # noqa: S311  not for secrets
+    at = {chance.randint(6, 30) for _ in range(2)} if is_spot(seed) else set()
+    told: list[str] = []
+
+    def progress(done: int, total: int, text: str) -> None:
+        told.append(text)
+        if len(told) in at:
+            with azure.arm.lock:
+                for key in list(azure.arm.machines):
+                    remove_machine(azure.arm, key)
+
+    return progress
+
+
 def carry_out(azure: Azure, folder: Path, seed: int) -> list[str]:
     """One sequence; what went wrong that may not."""
     azure.arm.reset()
     file = folder / "file.yaml"
-    file.write_text(FILE + THIRD * (seed % 2))  # three workloads take the container, two come in pieces
+    text = FILE.replace("zone: 1", "zone: 1\npriority: spot") if is_spot(seed) else FILE
+    file.write_text(text + THIRD * (seed % 2))  # three workloads take the container, two come in pieces
     wrong, out = [], folder / "out"
     plan(azure, seed)
     said = ""
     try:
-        campaign.run(campaign.load(file), out, target="azure")
+        campaign.run(campaign.load(file), out, target="azure", progress=evicting(azure, seed))
     except AzbenchError as error:
         said = str(error)
     except Exception as error:
@@ -124,6 +150,8 @@ def weather(folder: Path) -> Iterator[Azure]:
     place.mkdir()
     retries.FIRST_TRY_PAUSE_S = 0.1
     orphans.LONGEST_PAUSE_S = orphans.LONGEST_LOOK_S = 0.5
+    eviction.EVICTION_PAUSES_S = (0.1, 0.1, 0.1)
+    retries.WHILE_MEASURING[Passing.not_there_yet] = 10
     with Server(place) as server:
         write_config(place / "config", server.base)
         os.environ.update(environment(place / "config", server.certificate))

@@ -126,6 +126,8 @@ def run(
     fresh: bool = False,
     max_cost: float = 0.0,
     max_hours: float = 0.0,
+    show_identity: bool = False,
+    results_group: bool = False,
 ) -> Path:
     """Measure into a dataset folder.
 
@@ -148,6 +150,11 @@ def run(
         begun where it would take more, and ends, with all it made deleted, when it has; elsewhere, the runs
         for which no time is left are left out, and a cost is refused. 0: as the measurement file says, or no
         limit.
+    show_identity : bool
+        In Azure: whether the dataset, and so a report of it, tells the subscription, the tenant and the user.
+    results_group : bool
+        On a VM of Azure that is there already: whether the results may come through a storage account, in a
+        resource group that is made for it and deleted at the end.
     progress, fresh
         As for :func:`~azbenchlib.campaign.measure`.
 
@@ -179,6 +186,8 @@ def run(
         max_cost=max_cost,
         max_hours=max_hours,
         address=target,
+        show_identity=show_identity,
+        results_group=results_group,
     )
     vm_id = os.environ.get(VM_ID_VARIABLE, "") if target == "azure" else ""
     chosen = ExistingVmTarget.of(request, vm_id) if vm_id else _target(target).of(request)

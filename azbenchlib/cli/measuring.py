@@ -69,6 +69,17 @@ def run(
         str,
         typer.Option(help="In Azure: resource id of a VM that is there already; nothing is created."),
     ] = "",
+    results_group: Annotated[
+        bool,
+        typer.Option(
+            help="With --vm-id: results come through a storage account, in a resource group that is made "
+            "for it and deleted at the end."
+        ),
+    ] = False,
+    show_identity: Annotated[
+        bool,
+        typer.Option(help="In Azure: dataset and report tell the subscription, the tenant and the user."),
+    ] = False,
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", help="name=value for 01_measure.ipynb; repeatable."),
@@ -81,8 +92,7 @@ def run(
     """
     check_target_name(target)
     check_cost_limit(target, max_cost)
-    if vm_id and target != "azure":
-        raise InputError(f"--vm-id is for --target azure, not {target}")
+    _check_existing(vm_id, target, results_group)
     from azbenchlib.campaign import experiment
     from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE
     from azbenchlib.report import execute
@@ -91,8 +101,9 @@ def run(
     folder = output or Path("datasets") / (file.stem if file else unnamed)
     given = execute.parse_parameters(parameter or [])
     parameters = {"dataset": str(folder), "target": target, "quick": quick, "repeats": repeats, **given}
-    limits = {"max_cost": max_cost, "max_hours": max_hours}
-    parameters |= {name: value for name, value in limits.items() if value}
+    asked = {"max_cost": max_cost, "max_hours": max_hours, "show_identity": show_identity}
+    asked["results_group"] = results_group
+    parameters |= {name: value for name, value in asked.items() if value}
     if file:
         parameters["file"] = str(file)
     if file:
@@ -119,6 +130,14 @@ def run(
             raise AzbenchError(". ".join([str(error), *left])) from error
         raise
     notes.print(f"Dataset: {folder}")
+
+
+def _check_existing(vm_id: str, target: str, results_group: bool) -> None:
+    """Refuse what is for a VM that is there already where there is none."""
+    if vm_id and target != "azure":
+        raise InputError(f"--vm-id is for --target azure, not {target}")
+    if results_group and not vm_id:
+        raise InputError("--results-group is for --vm-id; other runs in Azure have a resource group anyway")
 
 
 def _untold(dataset: str, words: str) -> list[str]:

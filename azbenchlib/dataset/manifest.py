@@ -133,6 +133,7 @@ class Manifest(_Strict):
     tools: dict[str, str] = Field(default_factory=dict)  # name -> version, "not stated" where it is not
     sources: list[Publication] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)  # what a reader must know before trusting a figure
+    identity: dict[str, str] | None = None  # in which subscription, by whom; only where that was asked for
     searches: list[SearchCurve] = Field(default_factory=list)
     raw: dict[str, str] = Field(default_factory=dict, max_length=MOST_FILES)  # path in the folder -> sha256
 

@@ -11,7 +11,7 @@ from azbenchlib.campaign import experiment
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.planning import plan_text
 from azbenchlib.campaign.targets.azure import commands as azure
-from azbenchlib.campaign.targets.azure import orphans
+from azbenchlib.campaign.targets.azure import eviction, orphans
 from azbenchlib.campaign.targets.azure import steps as cloud_plan
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Release, Rest
 
@@ -74,6 +74,7 @@ def test_azs_own_parser_accepts_every_command_of_the_shipped_files(az_path, many
         azure.script_invoke("g", "vm-1", "#!/bin/sh\necho 1\n"),
         [*azure.script_start("g", "vm-1", "azbench-1", "echo 1", 60), "--protected-parameters", "sas=x"],
         azure.script_delete("g", "vm-1", "azbench-1"),
+        azure.network_create("g", "none"),
         azure.vm_show("g", "vm-1"),
         azure.vm_state("g", "vm-1"),
         azure.role_assign("33333333-3333-3333-3333-333333333333", "/subscriptions/1/resourceGroups/g"),
@@ -128,6 +129,61 @@ def test_disks_are_changed_moved_and_let_go_in_order(many):
             disk = title.split()[1]
             members = [i for i, name in enumerate(names) if name.startswith(f"detach {disk}")]
             assert any(i > names.index(title) for i in members)
+
+
+def _there(steps):
+    """What is attached after steps, at which LUN, and which disks are ready."""
+    luns, ready = {}, set()
+    for step in steps:
+        if isinstance(step, Prepare):
+            ready.add((step.disk, step.luns))
+        elif isinstance(step, Release):
+            ready = {one for one in ready if one[0] != step.disk}
+        elif isinstance(step, Call) and step.argv[:3] == ["vm", "disk", "attach"]:
+            luns[eviction.name_of(step)] = step.argv[step.argv.index("--lun") + 1 :]
+        elif isinstance(step, Call) and step.argv[:3] == ["vm", "disk", "detach"]:
+            del luns[eviction.name_of(step)]
+        elif isinstance(step, Call) and step.argv[:2] == ["vm", "create"]:
+            luns, ready = {}, set()
+    return luns, ready
+
+
+def test_a_vm_in_the_place_of_an_evicted_one_has_what_that_one_had(many):
+    steps = _steps(many)
+    seen = 0
+    for at in range(len(steps)):
+        made = eviction.made_at(steps, at)
+        if made is None:
+            continue
+        again = eviction.again(steps, made, at)
+        assert eviction.is_spot(again[0]) and again[0] == steps[made]
+        assert _there(again) == _there(steps[:at])
+        assert len([one for one in again if isinstance(one, Call) and "auto-shutdown" in one.argv]) == (
+            at > made + 1
+        )
+        assert not [one for one in again if isinstance(one, Measure | Release)]
+        assert not [one for one in again if isinstance(one, Call) and one.argv[0] == "disk"]
+        seen += 1
+    assert seen > 30
+    deleted = next(n for n, one in enumerate(steps) if isinstance(one, Call) and "delete" in one.argv)
+    assert eviction.made_at(steps, deleted) is not None
+    assert eviction.made_at(steps, deleted + 1) is None
+
+
+def test_only_the_rest_of_the_setup_that_is_measured_is_rested_again(tmp_path):
+    path = tmp_path / "rests.yaml"
+    path.write_text(
+        MANY.replace("{name: first}", "{name: first, rest: 5}").replace(
+            "{name: second,", "{name: second, rest: 7,"
+        )
+    )
+    steps = _steps(path)
+    places = [n for n, one in enumerate(steps) if isinstance(one, Measure)]
+    rests = {}
+    for at in places:
+        again = eviction.again(steps, eviction.made_at(steps, at), at)
+        rests[steps[at].setup.name] = [one.seconds for one in again if isinstance(one, Rest)]
+    assert rests == {"first": [5], "second": [7], "third": []}
 
 
 def test_every_disk_gets_a_lun_of_its_own(many):

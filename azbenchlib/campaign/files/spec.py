@@ -89,7 +89,7 @@ class SetupSpec(Strict):
         description="of the disks; where it is not said, Azure's default, and NVMe for sizes without SCSI",
     )
     priority: Literal["regular", "spot"] = Field(
-        "regular", description="spot: cheaper, and Azure may take the VM back; the same command goes on then"
+        "regular", description="spot: cheaper, and Azure may take the VM back; another one is made then"
     )
     otherwise: tuple[Alternative, ...] = Field(
         (), description="other sizes or zones, in order, where Azure has no room or the quota is used up"
@@ -184,8 +184,10 @@ class Experiment(Strict):
     features: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+/[A-Za-z0-9_]+$")], ...] = Field(
         (), description="preview features that the subscription must have, such as Microsoft.Compute/Name"
     )
-    outbound: Literal["default", "nat"] = Field(
-        "default", description="how VMs reach the outside: Azure's default, or a NAT gateway of the run's own"
+    outbound: Literal["default", "nat", "none"] = Field(
+        "default",
+        description="how VMs reach the outside: Azure's default; a NAT gateway of the run's own; or not at "
+        "all, with an image that has fio",
     )
     subnet: str | None = Field(
         None, pattern=_SUBNET_ID, description="id of a subnet that is there already; none is created then"

@@ -199,6 +199,8 @@ class Request:
     max_cost: float = 0.0
     max_hours: float = 0.0
     address: str = ""  # of a host, such as ssh:user@host
+    show_identity: bool = False  # in a dataset of Azure
+    results_group: bool = False  # for the results of a VM of Azure that is there already
 
     def needed_experiment(self, target: str) -> Experiment:
         """The measurement file, under the title that was asked for.

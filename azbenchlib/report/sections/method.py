@@ -74,6 +74,7 @@ def environment(part: Part, group: dict[str, str] | None) -> Block:
         ("Memory", _each(setups["ram_bytes"].dropna().map(format_size))),
         ("Disks", formatting.join(_disk(row) for _, row in disks.iterrows())),
         ("Tools", formatting.tools(part.manifest)),
+        *((part.manifest.identity or {}).items()),
         ("Units", part.manifest.units),
     ]
     known = [(name, value) for name, value in facts if value]

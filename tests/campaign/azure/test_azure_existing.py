@@ -2,12 +2,14 @@
 
 import signal
 import subprocess
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from fake_azure.campaigns import AZBENCH, refused, until
 from fake_azure.disks import block_bytes, image_name
-from fake_azure.identity import SUBSCRIPTION
+from fake_azure.identity import SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from fake_azure.machines import create_machine
 from fake_azure.roles import documented
@@ -16,6 +18,7 @@ from fake_azure.routing import Request
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.files import measurement_file
+from azbenchlib.campaign.targets.azure import lease
 from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, found_disks
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
@@ -100,6 +103,36 @@ def test_what_is_there_is_measured_and_left_as_it_was(signed_in: Azure, file: Pa
 
 
 @pytest.mark.long
+def test_results_come_through_a_storage_account_where_a_group_may_be_made_for_it(
+    signed_in: Azure, file: Path
+) -> None:
+    """A run that was killed leaves its group and its scripts, which the next one deletes."""
+    file.write_text(FILE.replace("  bare: {sku: Premium_LRS, size: 32GiB, raw: true}\n", ""))
+    before, resources = run_there(signed_in, LOOK), set(signed_in.arm.resources)
+    command = [str(AZBENCH), "run", str(file), "--target", "azure", "-o", str(file.with_name("out"))]
+    process = subprocess.Popen(
+        [*command, "--vm-id", VM, "--results-group"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    until(process, "storage for the results")
+    process.kill()
+    process.communicate()
+    (left,) = (one for one in signed_in.arm.resources.values() if "azbench" in one.get("tags", {}).values())
+    while lease.is_held(left["tags"], datetime.now(UTC)):  # by the kernel, which ends after its client
+        time.sleep(0.1)
+    folder = campaign.run(campaign.load(file), file.with_name("out"), target="azure", results_group=True)
+    assert run_there(signed_in, LOOK) == before
+    assert set(signed_in.arm.resources) == resources
+    assert set(Dataset.load(folder).runs["disks"]) == {"files", "os"}
+    log = (folder / "az.log.jsonl").read_text()
+    assert '"invoke"' not in log and '"blob", "download"' in log
+    told = "".join(path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file())
+    assert not [secret for secret in (SUBSCRIPTION, TENANT, "sig=") if secret in told]
+
+
+@pytest.mark.long
 def test_a_bare_disk_is_driven_where_it_is_empty_and_refused_where_it_is_not(
     signed_in: Azure, file: Path
 ) -> None:
@@ -117,7 +150,7 @@ def test_a_bare_disk_is_driven_where_it_is_empty_and_refused_where_it_is_not(
 
 
 @pytest.mark.long
-def test_an_interrupt_ends_what_runs_there_and_removes_the_folder(signed_in: Azure, file: Path) -> None:
+def test_a_second_interrupt_ends_what_runs_there_and_removes_the_folder(signed_in: Azure, file: Path) -> None:
     file.write_text(FILE.replace("runtime: 1", "runtime: 300"))
     before = run_there(signed_in, LOOK)
     command = [str(AZBENCH), "run", str(file), "--target", "azure", "-o", str(file.with_name("out"))]
@@ -128,7 +161,9 @@ def test_an_interrupt_ends_what_runs_there_and_removes_the_folder(signed_in: Azu
     while "fio" not in run_there(signed_in, "pgrep -a fio"):
         pass
     process.send_signal(signal.SIGINT)
-    text, _ = process.communicate(timeout=300)
+    until(process, "Ctrl-C once more ends it at once")
+    process.send_signal(signal.SIGINT)
+    text, _ = process.communicate(timeout=200)
     assert process.returncode == 130, text
     assert "Nothing is left on the VM" in text
     assert run_there(signed_in, LOOK) == before

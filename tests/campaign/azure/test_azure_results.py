@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from fake_azure.campaigns import AZBENCH, SMALL, measured, started, until
+from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 
 from azbenchlib import campaign
@@ -128,7 +129,8 @@ def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small, 
     lines = [line for line in seen if "curl" in line or "az" in line]
     assert any("curl" in line for line in lines)
     assert not [line for line in lines if "sig=" in line]
-    assert "sig=" not in written and "AccountKey" not in written
+    for secret in ("sig=", "AccountKey", SUBSCRIPTION, TENANT, PRINCIPAL):
+        assert secret not in written, secret
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from azbenchlib.azure import retries
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import Passing
 from azbenchlib.campaign.files import measurement_file
-from azbenchlib.campaign.targets.azure import commands, steps
+from azbenchlib.campaign.targets.azure import commands, eviction, steps
 from azbenchlib.campaign.targets.azure.preflight import Region
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.dataset.dataset import Dataset
@@ -133,25 +133,40 @@ def test_where_azure_has_no_room_after_all_the_next_size_is_measured(signed_in: 
 
 
 @pytest.mark.long
-def test_a_spot_vm_that_is_evicted_ends_the_run_and_the_same_command_goes_on(
-    signed_in: Azure, small: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("n_evictions", [1, 2])
+def test_a_spot_vm_that_is_evicted_is_made_again_as_often_as_that_is_tried(
+    signed_in: Azure, small: Path, monkeypatch: pytest.MonkeyPatch, n_evictions: int
 ) -> None:
-    """On a size with NVMe alone, in a network with a NAT gateway."""
+    """On a size with NVMe alone, in a network with a NAT gateway; again while a disk is prepared."""
     monkeypatch.setitem(retries.WHILE_MEASURING, Passing.not_there_yet, 0.1)
+    monkeypatch.setattr(eviction, "EVICTION_PAUSES_S", (0.1,))
     text = SMALL.replace("zone: 1", "zone: 1\npriority: spot\noutbound: nat").replace("D2s_v3", "D2s_v6")
     small.write_text(text + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n")
+    evicted: list[str] = []
 
     def evicting(done: int, total: int, said: str) -> None:
-        if done == 1 and "randwrite" in said:
+        awaited = ("randwrite", "prepare data")[len(evicted) :][:1]
+        if done == 1 and len(evicted) < n_evictions and awaited[0] in said:
+            evicted.append(said)
             with signed_in.arm.lock:
                 for key in list(signed_in.arm.machines):
                     remove_machine(signed_in.arm, key)
 
-    with pytest.raises(AzbenchError, match=r"Azure took the spot VM vm-1 back .* 1 of 2 workloads are kept"):
-        campaign.run(campaign.load(small), small.with_name("out"), target="azure", progress=evicting)
-    assert not signed_in.arm.resources
-    folder = measured(small)
-    assert set(Dataset.load(folder).runs["job"]) == {"first", "second"}
+    def run() -> Path:
+        return campaign.run(campaign.load(small), small.with_name("out"), target="azure", progress=evicting)
+
+    if n_evictions == 2:
+        with pytest.raises(
+            AzbenchError, match=r"took the spot VM vm-1 back, once .* 1 of 2 workloads are kept"
+        ):
+            run()
+        assert not signed_in.arm.resources
+    folder = run()
+    assert len(evicted) == n_evictions
+    found = Dataset.load(folder)
+    assert set(found.runs["job"]) == {"first", "second"}
+    assert ("another one was made" in str(found.manifest.notes)) == (n_evictions == 1)
+    assert len(signed_in.arm.bodies("PUT", r"resourceGroups/[^/]+$")) == n_evictions
     assert not signed_in.arm.resources
     resources = signed_in.arm.bodies("PUT", "/deployments/")[0]["properties"]["template"]["resources"]
     (vm,) = [one["properties"] for one in resources if one["type"] == "Microsoft.Compute/virtualMachines"]

@@ -78,6 +78,7 @@ class Arm:
             self.skus = all_skus()
             self.actions = frozenset[str]().union(*documented())  # what the user of az may do
             self.actions_used: set[str] = set()
+            self.unaware = False  # whether scripts of a VM that was stopped go on as running
             self.blob_role = True  # whether the user may write blobs
             self.quotas: dict[str, tuple[int, int]] = {}  # used and limit
             self.metrics: dict[str, float] = {}  # of every VM and disk at any time

@@ -130,7 +130,11 @@ def show(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
     found = arm.get(request.path)
     if request.query.get("$expand", "").lower() != "instanceview":
         return Answer(found)
-    vm = _running(arm, request.path.rpartition("/runCommands/")[0])
+    path = request.path.rpartition("/runCommands/")[0]
+    if arm.unaware and path.lower() not in arm.machines:
+        view = {"executionState": "Running", "exitCode": 0, "output": "", "error": ""}
+        return Answer({**found, "properties": {**found["properties"], "instanceView": view}})
+    vm = _running(arm, path)
     try:
         status = _status(arm, request, vm, name)
     except GuestError as error:

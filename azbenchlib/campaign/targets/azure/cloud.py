@@ -10,6 +10,7 @@ from typing import Any
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import NOT_LOGGED_IN, AzError
+from azbenchlib.azure.retries import AT_START, Patience
 from azbenchlib.campaign.targets.azure import commands, container, guest, lease
 from azbenchlib.campaign.targets.azure.budget import Budget
 from azbenchlib.campaign.targets.azure.container import Container
@@ -59,8 +60,9 @@ class Cloud:
 
     def is_stopped(self, name: str) -> bool:
         """Whether Azure says that a VM does not run, or is not there any more."""
+        az = self.az.patiently(Patience(limits_s=AT_START, tell=self.run.tell))  # it was there for long
         try:
-            codes = self.az.json(*commands.vm_state(self.group, name))
+            codes = az.json(*commands.vm_state(self.group, name))
         except AzError as error:
             return error.code == "ResourceNotFound"
         return isinstance(codes, list) and RUNNING not in codes
@@ -117,6 +119,26 @@ class Cloud:
 
     def do(self, step: Step) -> None:
         """Carry a step out that measures nothing."""
+        self._carry_out(step)
+        self.run.plan.steps_done += 1
+        self.run.save()
+
+    def replace(self, name: str, steps: Sequence[Step], n_before: int) -> None:
+        """Have another VM in the place of one that Azure took back, by the steps that it takes.
+
+        `n_before`: how many steps were done before there was a VM of this name. Where this run is killed
+        meanwhile, no other one takes the half-made VM for a whole one.
+        """
+        n_done, self.run.plan.steps_done = self.run.plan.steps_done, n_before
+        self.run.save()
+        self._vms.pop(name, None)
+        self.az.json(*commands.vm_delete(self.group, name))  # what may be left of it
+        for step in steps:
+            self._carry_out(step)
+        self.run.plan.steps_done = n_done
+        self.run.save()
+
+    def _carry_out(self, step: Step) -> None:
         self.run.tell(f"{step.title} …")
         self.renew()
         if isinstance(step, Call):
@@ -124,20 +146,20 @@ class Cloud:
         elif isinstance(step, Guard):
             self._guard(step)
         elif isinstance(step, Rest):
-            self._rest(step.seconds)
+            self.rest(step.seconds)
         elif isinstance(step, Prepare):
             said = self.vm(step.vm).run(step.title, guest.prepare(step), guest.PREPARE_S)
             self.run.plan.facts[step.setup.name] = guest.facts(said)
         elif isinstance(step, Release):
             self.vm(step.vm).run(step.title, guest.release(step), guest.PREPARE_S)
-        self.run.plan.steps_done += 1
-        self.run.save()
 
     def _guard(self, step: Guard) -> None:
         """Give the VM the right to delete the group, and have it do so when nobody else does."""
         try:
             shown = self.az.json(*commands.vm_show(self.group, step.vm))
             self._note_image(step.vm, shown)
+            if self.run.plan.experiment.outbound == "none":
+                raise AzError("it has no way to the outside")
             principal, scope = shown["identity"]["principalId"], shown["id"].partition("/providers/")[0]
             self.az.json(*commands.role_assign(principal, scope))
             manager = str(self.az.within("").json(*commands.resource_manager()))  # of no subscription
@@ -160,7 +182,8 @@ class Cloud:
             urn = ":".join(str(image.get(part)) for part in ("publisher", "offer", "sku"))
             self.run.note(f"{vm} was made of the image {urn}:{version}.")
 
-    def _rest(self, seconds: float) -> None:
+    def rest(self, seconds: float) -> None:
+        """Wait, and renew the lease meanwhile."""
         ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
             time.sleep(min(left, SLICE_S))
@@ -169,7 +192,7 @@ class Cloud:
     def _call(self, step: Call) -> None:
         """A call of az; where a refusal is expected, what came is noted either way."""
         try:
-            self.az.json(*step.argv)
+            self.az.json(*self._put_off(step.argv))
         except AzError as error:
             if step.refusal is None or error.code not in _REFUSALS or not _ZONES.search(error.message):
                 if self._is_done(step.argv):  # by a call whose answer was lost
@@ -183,6 +206,13 @@ class Cloud:
             setup, disk = step.refusal
             self.run.note(f"Setup {setup}: Azure attached {disk}, although a refusal was expected.")
             self.az.json(*_undone(step.argv))
+
+    def _put_off(self, argv: list[str]) -> list[str]:
+        """A command as it is; of the automatic shutdown, with the end that the run has put off meanwhile."""
+        if argv[:2] != ["vm", "auto-shutdown"] or not self.run.plan.expires:
+            return argv
+        ends = datetime.fromisoformat(self.run.plan.expires)
+        return commands.auto_shutdown(self.group, dict(pairwise(argv))["--name"], f"{ends:%H%M}")
 
     def _is_done(self, argv: list[str]) -> bool:
         """Whether a disk is attached, or detached, as a command says that failed; its answer may be lost."""

@@ -47,10 +47,11 @@ _TIMERS = (
 # What cloud-init holds, before the packages, and installs on the VM. It goes on without those that
 # a distribution does not have (iozone3 is in Ubuntu's multiverse); fio is what matters, and the first script
 # looks for it.
-CLOUD_CONFIG = f"""#cloud-config
+HELD = f"""#cloud-config
 bootcmd:
 - [systemctl, mask, --now, {", ".join(_TIMERS)}]
-package_update: true
+"""
+CLOUD_CONFIG = f"""{HELD}package_update: true
 packages: [fio, iozone3, mdadm]
 """
 
@@ -119,14 +120,15 @@ def group_show(group: str) -> Command:
     return ["group", "show", "--name", group]
 
 
-def network_create(group: str, outbound: bool = True) -> Command:
+def network_create(group: str, outbound: str = "default") -> Command:
     """A network whose VMs reach the outside, for packages and run-commands, but cannot be reached.
 
-    New networks are private by default at the API version that az 2.91 uses. `outbound`: whether by Azure's
-    default way, which policies can forbid; else a NAT gateway does it.
+    New networks are private by default at the API version that az 2.91 uses. `outbound`: by Azure's default
+    way, which policies can forbid; by a NAT gateway; or to Azure's storage alone, by a service endpoint.
     """
-    access = str(outbound).lower()
-    subnet = f"[{{name:{SUBNET},address-prefix:10.0.0.0/24,default-outbound-access:{access}}}]"
+    access = str(outbound == "default").lower()
+    endpoint = ",service-endpoints:[{service:Microsoft.Storage}]" if outbound == "none" else ""
+    subnet = f"[{{name:{SUBNET},address-prefix:10.0.0.0/24,default-outbound-access:{access}{endpoint}}}]"
     place = ["--resource-group", group, "--name", NETWORK]
     return ["network", "vnet", "create", *place, "--address-prefixes", "10.0.0.0/16", "--subnets", subnet]
 
@@ -154,8 +156,13 @@ def list_usage(region: str) -> Command:
     return ["vm", "list-usage", "--location", region]
 
 
-def vm_create(group: str, name: str, setup: SetupSpec, subnet: str | None = None) -> Command:
-    """A VM without a public address, into which nobody can log in; `subnet`: the id of one that is there."""
+def vm_create(
+    group: str, name: str, setup: SetupSpec, subnet: str | None = None, install: bool = True
+) -> Command:
+    """A VM without a public address, into which nobody can log in; `subnet`: the id of one that is there.
+
+    `install`: whether it gets the tools; else its image has them.
+    """
     network = ["--subnet", subnet] if subnet else ["--vnet-name", NETWORK, "--subnet", SUBNET]
     return [
         *("vm", "create", "--resource-group", group, "--name", name),
@@ -168,7 +175,7 @@ def vm_create(group: str, name: str, setup: SetupSpec, subnet: str | None = None
         *network,
         *("--public-ip-address", "", "--nsg", ""),
         *("--admin-username", USER, "--authentication-type", "ssh", "--ssh-key-values", nobodys_key()),
-        *("--custom-data", CLOUD_CONFIG, "--assign-identity", "[system]"),
+        *("--custom-data", CLOUD_CONFIG if install else HELD, "--assign-identity", "[system]"),
         *("--os-disk-delete-option", "Delete", "--nic-delete-option", "Delete"),
     ]
 
@@ -315,7 +322,7 @@ def script_invoke(group: str, vm: str, script: str) -> Command:
 def text(argv: Command) -> str:
     """A command for people, on one line; the key of nobody, another one each time, is left out."""
     shown = ["KEY" if word.endswith(NOBODY) else word for word in argv]
-    return shlex.join(["az", *(word.replace(CLOUD_CONFIG, "CLOUD-CONFIG") for word in shown)])
+    return shlex.join(["az", *("CLOUD-CONFIG" if word in (CLOUD_CONFIG, HELD) else word for word in shown)])
 
 
 def nobodys_key() -> str:

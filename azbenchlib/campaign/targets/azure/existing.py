@@ -2,11 +2,13 @@
 
 import hashlib
 import re
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
@@ -17,11 +19,22 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.targets.azure import budget, commands, guest, preflight
-from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
+from azbenchlib.campaign.targets.azure import (
+    budget,
+    commands,
+    guest,
+    lease,
+    preflight,
+    reckoning,
+    steps,
+    teardown,
+)
+from azbenchlib.campaign.targets.azure.cloud import Cloud
+from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
+from azbenchlib.campaign.targets.azure.manifest import ExistingPlan, make_manifest
 from azbenchlib.campaign.targets.azure.outcome import Batch
-from azbenchlib.campaign.targets.azure.state import AZ_LOG, measures_of
-from azbenchlib.campaign.targets.azure.steps import Measure
+from azbenchlib.campaign.targets.azure.state import AZ_LOG, AzureRun, measures_of, note_identity
+from azbenchlib.campaign.targets.azure.steps import Call, Measure
 from azbenchlib.campaign.targets.azure.vm import RUNNING, Vm
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.core.errors import AzbenchError, InputError
@@ -35,21 +48,6 @@ _ID = re.compile(
     r"/providers/Microsoft\.Compute/virtualMachines/(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]{0,63})",
     re.IGNORECASE,
 )
-
-
-class ExistingPlan(CloudPlan):
-    """What is measured on a VM that is there already; `vm` is a hash of its id."""
-
-    vm: str
-
-    def same_as(self, other: Self) -> bool:
-        """Whether both are of one VM, and what they have in common is the same in both."""
-        return self.vm == other.vm and super().same_as(other)
-
-    @property
-    def brief(self) -> str:
-        """In a few words."""
-        return f"'{self.experiment.title}' on a VM that is there already"
 
 
 ExistingRun = MeasurementRun[ExistingPlan, Measure]
@@ -72,6 +70,11 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         The words that permit a disk which would be refused; the refusal names them.
     max_hours : float
         At which it ends; 0: no limit.
+    show_identity : bool
+        Whether the dataset tells the subscription, the tenant and the user.
+    results_group : bool
+        Whether results may come through a storage account, in a resource group that is made for it and
+        deleted at the end.
     """
 
     goes_on_unheard: ClassVar[bool] = True  # or a closed terminal would keep it from removing its folder
@@ -80,6 +83,9 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
     vm_id: str
     allow_unsafe: str = ""
     max_hours: float = 0.0
+    show_identity: bool = False
+    results_group: bool = False
+    _cloud: Cloud | None = field(default=None, init=False)  # the group for the results
     _vm: Vm | None = field(default=None, init=False)
     _luns: Mapping[str, int] = field(default_factory=dict, init=False)
     _used: set[str] = field(default_factory=set, init=False)  # disks that are ready
@@ -95,6 +101,8 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             vm_id=vm_id,
             allow_unsafe=request.allow_unsafe,
             max_hours=request.max_hours,
+            show_identity=request.show_identity,
+            results_group=request.results_group,
         )
 
     def make_plan(self, dataset: Path) -> ExistingPlan:
@@ -122,8 +130,9 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
     def exclusively(
         self, dataset: Path, asked: ExistingPlan, fresh: bool, progress: Progress
     ) -> Iterator[Interrupts]:
-        """Lock the folder, and take interrupts."""
+        """Lock the folder, take interrupts, and delete groups for results that earlier runs left."""
         with lock.held(dataset), Interrupts() as interrupts:
+            teardown.delete_earlier(asked, dataset, fresh, progress)
             yield interrupts
 
     def check(self, run: ExistingRun, resumed: bool) -> None:
@@ -135,6 +144,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         at = self._place()
         az = Az.find(run.folder / AZ_LOG).within(at["subscription"])
         az = az.patiently(Patience(limits_s=AT_START, tell=run.tell))
+        note_identity(run.plan, az, self.show_identity)
         shown = az.json(*commands.vm_show(at["group"], at["name"]))
         self._luns = found_disks(self.experiment, shown)
         if RUNNING not in (az.json(*commands.vm_state(at["group"], at["name"])) or []):
@@ -143,7 +153,17 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         preflight.check_version(run.plan.versions["az"])
         self._budget = budget.Budget(max_hours=self.max_hours)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
-        self._vm = Vm(patient, at["group"], at["name"])
+        self._vm = Vm(patient, at["group"], at["name"], run.plan.scripts)
+        if self.results_group:
+            run.plan.subscription = at["subscription"]
+            now = datetime.now(UTC)
+            group = steps.group_name(self.experiment.title, now.isoformat(), secrets.token_hex(2))
+            ends = now + timedelta(hours=1, seconds=2 * reckoning.seconds(self.experiment))
+            run.plan.expires = ends.isoformat(timespec="seconds")
+            run.plan.groups.append(group)
+            run.save()
+            run_of_group = cast(AzureRun, run)  # as far as a group is concerned
+            self._cloud = Cloud(run=run_of_group, az=patient, group=group, budget=self._budget)
 
     def begin(self, run: ExistingRun) -> None:
         """Ask the VM what it is, and whether it has the tools; nothing is installed."""
@@ -151,6 +171,11 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             said = self._vm.run("inspect the VM", guest.inspect(), guest.PREPARE_S)
             run.plan.facts[self.experiment.setups[0].name] = guest.facts(said)
             run.save()
+        if self._vm and self._cloud:
+            tags = lease.group_tags(steps.slug(self.experiment.title), "", run.plan.expires)
+            made = commands.group_create(self._cloud.group, self.experiment.region, tags)
+            self._cloud.make(Call("resource group for the results", made))
+            self._cloud.open_container(self.experiment.region, FEWEST_FOR_CONTAINER)
 
     def prepare(self, run: ExistingRun, one: Measure) -> None:
         """Have a folder of our own on the disk, or the bare disk, where that can harm nothing."""
@@ -160,14 +185,35 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             script = guest.use(one, self._luns.get(one.disk), needed + one.data_bytes, self.allow_unsafe)
             self._there.run(f"disk '{one.disk}'", script, guest.PREPARE_S)
             self._used.add(one.disk)
+            run.save()
 
     def measure(self, run: ExistingRun, one: Measure, part: Path) -> tuple[int, str]:
-        """Have a workload run on the VM, and fetch its outputs in pieces."""
-        check = self._budget.check_spent
-        return Batch(vm=self._there, steps=[one], container=None, between=check).fetch(one, part)
+        """Have a workload run on the VM, and fetch its outputs."""
+        check = self._cloud.renew if self._cloud else self._budget.check_spent
+        kept = list(run.plan.scripts)
+
+        def between() -> None:
+            if run.plan.scripts != kept:  # or a run that is killed would leave its script at the VM
+                kept[:] = run.plan.scripts
+                run.save()
+            check()
+
+        container = self._cloud.container if self._cloud else None
+        return Batch(vm=self._there, steps=[one], container=container, between=between).fetch(one, part)
 
     def release(self, run: ExistingRun, fault: BaseException | None) -> None:
-        """End what still runs, and remove our folder and our scripts from the VM."""
+        """End what still runs, remove our folder and scripts from the VM, delete the group for results."""
+        try:
+            self._leave(run, fault)
+        except BaseException as error:
+            if not self._cloud:
+                raise
+            run.tell(str(error))
+            fault = error
+        if self._cloud:
+            teardown.release(self._cloud, fault)
+
+    def _leave(self, run: ExistingRun, fault: BaseException | None) -> None:
         if self._vm:
             run.tell(f"{'interrupted; ' * isinstance(fault, KeyboardInterrupt)}removing our folder …")
             left = _left(self._vm)
@@ -180,6 +226,8 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
 
     def manifest(self, run: ExistingRun, name: str) -> Manifest:
         """The manifest of a finished run."""
+        run.plan.subscription = run.plan.tenant = ""  # a dataset tells nobody's ids
+        run.save()
         return make_manifest(name, run.plan, [step for step in run.measurements if run.done(step)])
 
     def _place(self) -> re.Match[str]:

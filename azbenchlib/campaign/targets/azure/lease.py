@@ -1,5 +1,6 @@
 """A lease on the resource group of a run, in its tags: while it is renewed, nobody else takes the group."""
 
+import getpass
 import os
 import socket
 from collections.abc import Mapping
@@ -15,6 +16,12 @@ LEASE, HOLDER = "lease", "holder"  # tags: until when, and which process on whic
 def tags(now: datetime) -> dict[str, str]:
     """The tags that this process holds a group with."""
     return {LEASE: until(now), HOLDER: holder(os.getpid())}
+
+
+def group_tags(campaign: str, owner: str, expires: str) -> dict[str, str]:
+    """All tags of a group that this process makes; `owner`: empty for the user of this machine."""
+    told = {"tool": "azbench", "owner": owner or getpass.getuser(), "campaign": campaign, "expires": expires}
+    return told | tags(datetime.now(UTC))
 
 
 def until(now: datetime) -> str:

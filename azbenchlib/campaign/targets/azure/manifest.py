@@ -33,6 +33,7 @@ class CloudPlan(StoredPlan):
     chosen: dict[str, dict[str, str]] = Field(default_factory=dict)  # setup -> what it got instead
     windows: dict[str, list[str]] = Field(default_factory=dict)  # setup -> VM, and since when and until when
     expires: str = ""  # when the latest group may be deleted by anybody
+    identity: dict[str, str] = Field(default_factory=dict)  # for the dataset; empty: not asked for
 
     @property
     def actual(self) -> Experiment:
@@ -64,6 +65,25 @@ class CloudPlan(StoredPlan):
         return f"'{self.experiment.title}' in Azure"
 
 
+class ExistingPlan(CloudPlan):
+    """What is measured on a VM that is there already; `vm` is a hash of its id."""
+
+    vm: str
+    scripts: list[str] = Field(default_factory=list)  # run-commands of ours that Azure keeps at the VM
+
+    def same_as(self, other: Self) -> bool:
+        """Whether both are of one VM, and what they have in common is the same in both."""
+        return self.vm == other.vm and super().same_as(other)
+
+    @property
+    def brief(self) -> str:
+        """In a few words."""
+        return f"'{self.experiment.title}' on a VM that is there already"
+
+
+PLANS: tuple[type[CloudPlan], ...] = (CloudPlan, ExistingPlan)
+
+
 def _agree(one: spec.SetupSpec, two: spec.SetupSpec) -> bool:
     """Whether two setups of a name are the same but for workloads that only one of them has."""
     named = [{task.workload.name: task for task in setup.tasks} for setup in (one, two)]
@@ -90,6 +110,7 @@ def make_manifest(name: str, todo: CloudPlan, told: Sequence[Step]) -> Manifest:
         setups=_setups(todo, measures),
         commands=_commands(told),
         tools={**tools, **todo.versions},
+        identity=todo.identity or None,
         notes=[*todo.notes, *_bought(experiment)],
     )
 

@@ -155,6 +155,24 @@ def subscription(az: Az) -> tuple[str, str]:
     return told, str(found.get("tenantId") or "")
 
 
+def identity(az: Az) -> dict[str, str]:
+    """Subscription, tenant and user of az, in the words of a report.
+
+    Raises
+    ------
+    AzError
+        When az is not logged in.
+    """
+    found = az.json(*commands.account_show())
+    told = found if isinstance(found, dict) else {}
+    user = told.get("user")
+    return {
+        "Subscription": f"{told.get('name')} ({told.get('id')})",
+        "Tenant": str(told.get("tenantId")),
+        "Measured by": str(user.get("name") if isinstance(user, dict) else user),
+    }
+
+
 def delete(
     az: Az,
     group: str,

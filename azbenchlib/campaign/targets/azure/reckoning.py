@@ -1,18 +1,14 @@
 """How long a run in Azure takes and what it costs, reckoned before it is begun."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
-from azbenchlib.campaign.files.setups import planned
 from azbenchlib.campaign.files.spec import Experiment
-from azbenchlib.campaign.targets.azure import steps
+from azbenchlib.campaign.targets.azure import expenses, steps
 from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Rest, Step
 from azbenchlib.core.units import format_money
-from azbenchlib.cost.priced_setups import Terms, price
-from azbenchlib.model import VM, Setup
-from azbenchlib.model.descriptions import stated_setup
 
 # Seconds that a call takes in Azure, by judgement, rounded up; none of them is promised.
 CALL_S = {
@@ -90,14 +86,14 @@ class RunEstimate:
 def estimate(experiment: Experiment) -> RunEstimate:
     """What a whole experiment takes and costs, by the newest prices of its region."""
     workload_s, others_s = _times_s(experiment)
-    vm, disks, currency, why = _prices(experiment)
+    prices = expenses.hourly(experiment)
     return RunEstimate(
         seconds=workload_s + others_s,
         workload_s=workload_s,
-        vm_an_hour=vm,
-        disks_an_hour=disks,
-        currency=currency,
-        why=why,
+        vm_an_hour=prices.vm,
+        disks_an_hour=prices.disks,
+        currency=prices.currency,
+        why="; ".join(prices.notes),
     )
 
 
@@ -142,28 +138,3 @@ def _overhead_s(all_steps: Iterable[Step], measures: list[Measure]) -> float:
             seconds += SCRIPT_S
         before = step
     return seconds
-
-
-def _prices(experiment: Experiment) -> tuple[Decimal | None, Decimal | None, str, str]:
-    """An hour of the dearest VM, an hour of all managed disks, the currency, and what is left out."""
-    tables = planned(experiment)
-    terms = Terms(region=experiment.region, hours=Decimal(1))
-    vms: list[Decimal | None] = []
-    each: dict[str, Decimal | None] = {}
-    currency, doubts = "", dict[str, None]()
-    for setup in experiment.setups:
-        stated = stated_setup(tables, setup.name)
-        found = price(replace(stated, disks=()), terms)
-        vms.append(found.total)
-        currency = (found.bill.currency if found.bill else "") or currency
-        doubts |= dict.fromkeys([found.why] if found.why else found.doubts)
-        for disk in stated.disks:
-            if not disk.sku or disk.role in ("temp", "nvme", "ephemeral_os"):
-                continue
-            one = price(Setup(vm=VM(), disks=(disk,), as_of=stated.as_of), terms)
-            doubts |= dict.fromkeys([one.why] if one.why else ())
-            before = each.get(disk.name, Decimal(0))
-            each[disk.name] = None if one.total is None or before is None else max(before, one.total)
-    vm = None if None in vms else max((one for one in vms if one is not None), default=Decimal(0))
-    disks = None if None in each.values() else sum((one for one in each.values() if one), Decimal(0))
-    return vm, disks, currency, "; ".join(doubts)

@@ -74,3 +74,8 @@ def enter_subscription(run: AzureRun, az: Az) -> Az:
             f"is now of {run.plan.tenant}; log in as then: `az login --tenant {tenant}`"
         )
     return az.within(run.plan.subscription)
+
+
+def note_identity(plan: CloudPlan, az: Az, asked: bool) -> None:
+    """Keep who measured in which subscription for the dataset, only where that is asked for."""
+    plan.identity = orphans.identity(az) if asked else {}

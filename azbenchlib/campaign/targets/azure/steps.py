@@ -115,7 +115,7 @@ def features(experiment: Experiment) -> list[str]:
 
 def steps(experiment: Experiment, group: str, tags: dict[str, str], shutdown_hhmm: str) -> list[Step]:
     """All that is created, changed and measured between the checks and the teardown."""
-    state = _State(group=group, subnet=experiment.subnet)
+    state = _State(group=group, subnet=experiment.subnet, install=experiment.outbound != "none")
     made: list[Step] = [Call("resource group", commands.group_create(group, experiment.region, tags))]
     made += _network(experiment, group)
     for setup in experiment.setups:
@@ -129,12 +129,12 @@ def _network(experiment: Experiment, group: str) -> list[Step]:
     """The network, unless there is one already."""
     if experiment.subnet:
         return []
-    if experiment.outbound == "default":
-        return [Call("network", commands.network_create(group))]
+    if experiment.outbound != "nat":
+        return [Call("network", commands.network_create(group, experiment.outbound))]
     return [
         Call("public address of the NAT gateway", commands.address_create(group)),
         Call("NAT gateway", commands.nat_create(group)),
-        Call("network", commands.network_create(group, outbound=False)),
+        Call("network", commands.network_create(group, experiment.outbound)),
         Call("network: reach the outside by the NAT gateway", commands.nat_use(group)),
     ]
 
@@ -156,6 +156,7 @@ class _State:
 
     group: str
     subnet: str | None = None
+    install: bool = True  # whether VMs get the tools
     vm: str = ""
     machine: tuple[object, ...] = ()
     machines: int = 0
@@ -187,7 +188,7 @@ class _State:
         self.machines += 1
         self.vm, self.machine = f"vm-{self.machines}", setup.machine()
         zone = f", zone {setup.zone}" if setup.zone else ""
-        made = commands.vm_create(self.group, self.vm, setup, self.subnet)
+        made = commands.vm_create(self.group, self.vm, setup, self.subnet, self.install)
         yield Call(f"{self.vm}: {setup.vm}{zone}", made)
         stop = commands.auto_shutdown(self.group, self.vm, shutdown_hhmm)
         yield Call(f"{self.vm} stops by itself at {shutdown_hhmm} UTC", stop)

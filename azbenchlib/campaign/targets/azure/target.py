@@ -1,6 +1,5 @@
 """Azure as a target: all that an experiment needs is created, and deleted at the end."""
 
-import getpass
 import secrets
 import shutil
 import tarfile
@@ -23,6 +22,7 @@ from azbenchlib.campaign.progress import Progress
 from azbenchlib.campaign.targets.azure import (
     budget,
     commands,
+    eviction,
     lease,
     monitor,
     preflight,
@@ -40,6 +40,7 @@ from azbenchlib.campaign.targets.azure.state import (
     enter_subscription,
     made_for,
     measures_of,
+    note_identity,
     remaining,
     steps_of,
 )
@@ -70,6 +71,8 @@ class AzureTarget(Target[CloudPlan, Measure]):
         Tag of the resource group; empty: this user's name. It stays out of the dataset.
     max_cost, max_hours : float
         At which it ends; 0: no limit.
+    show_identity : bool
+        Whether the dataset tells the subscription, the tenant and the user.
     """
 
     goes_on_unheard: ClassVar[bool] = True  # or a closed terminal would keep it from deleting what it made
@@ -80,6 +83,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
     owner: str = ""
     max_cost: float = 0.0
     max_hours: float = 0.0
+    show_identity: bool = False
     _cloud: Cloud | None = field(default=None, init=False)
     _steps: list[Step] = field(default_factory=list, init=False)
     _steps_for: Callable[[], list[Step]] = field(default=list, init=False)  # by what is chosen now
@@ -89,6 +93,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         default=0, init=False
     )  # steps that an earlier run did, of those that measure nothing
     _batch: Batch | None = field(default=None, init=False)
+    _evictions: int = field(default=0, init=False)  # of spot VMs, in this run
 
     @classmethod
     def of(cls, request: Request) -> Self:
@@ -97,6 +102,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
             experiment=request.needed_experiment("azure"),
             max_cost=request.max_cost,
             max_hours=request.max_hours,
+            show_identity=request.show_identity,
         )
 
     def make_plan(self, dataset: Path) -> CloudPlan:
@@ -127,6 +133,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         make_folder(run.folder)
         run.tell("asking Azure whether it has all that is needed …")
         az = enter_subscription(run, az)
+        note_identity(run.plan, az, self.show_identity)
         run.save()
         limits = budget.Budget.of(left, self.max_cost, self.max_hours)
         run.tell(f"it takes {limits.estimate.text}")
@@ -143,13 +150,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
             now = datetime.now(UTC).isoformat()
             todo.groups.append(steps.group_name(left.title, now, secrets.token_hex(2)))
         group = todo.groups[-1]
-        tags = {
-            "tool": "azbench",
-            "owner": self.owner or getpass.getuser(),
-            "campaign": steps.slug(left.title),
-            "expires": todo.expires,
-            **lease.tags(datetime.now(UTC)),
-        }
+        tags = lease.group_tags(steps.slug(left.title), self.owner, todo.expires)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
         self._cloud = Cloud(run=run, az=patient, group=group, budget=limits)
         self._steps_for = lambda: steps.steps(made_for(todo), group, tags, f"{ends:%H%M}")
@@ -189,20 +190,21 @@ class AzureTarget(Target[CloudPlan, Measure]):
             self._at += 1
 
     def _done(self, run: AzureRun, step: Step) -> bool:
-        """Carry a step out; False: Azure has no room for a VM, and the next of its sizes or zones is taken.
+        """Carry a step out; False: Azure had no room for a VM or took it back, and there is another one.
 
         Raises
         ------
-        AzError
+        AzbenchError
             Where there is no other one.
         """
         try:
             self._there.do(step)
             self._refused.clear()
             return True
-        except AzError as error:
-            if not isinstance(step, Call) or step.argv[:2] != ["vm", "create"] or not error.no_room:
-                raise
+        except AzbenchError as error:
+            if not isinstance(step, Call) or step.argv[:2] != ["vm", "create"] or not _no_room(error):
+                self._replace_evicted(run, error)
+                return False
             name = step.argv[step.argv.index("--name") + 1]
             mine = [one.setup.name for one in self._steps if isinstance(one, Measure) and one.vm == name]
             spec = next(setup for setup in run.plan.experiment.setups if setup.name == mine[0])
@@ -233,12 +235,43 @@ class AzureTarget(Target[CloudPlan, Measure]):
         monitor.noted(self._there, step)
         try:
             fetched = self._batch.fetch(step, part)
-        except AzError as error:
-            if step.setup.priority == "spot" and self._there.is_stopped(step.vm):
-                raise AzbenchError(f"Azure took the spot VM {step.vm} back ({step.title})") from error
-            raise
+        except AzbenchError as error:
+            self._replace_evicted(run, error)
+            return self.measure(run, one, part)
         monitor.noted(self._there, step)
         return fetched
+
+    def _replace_evicted(self, run: AzureRun, fault: AzbenchError) -> None:
+        """Make another spot VM in the place of one that Azure took back; what is measured stays.
+
+        Raises
+        ------
+        AzbenchError
+            The fault, where it is another one, or Azure took VMs back too often or has no room for another.
+        """
+        made = eviction.made_at(self._steps, self._at)
+        if made is None or not eviction.is_spot(self._steps[made]):
+            raise fault
+        name = eviction.name_of(self._steps[made])
+        if not self._there.is_stopped(name):
+            raise fault
+        self._batch = None
+        n_before = sum(not isinstance(step, Measure) for step in self._steps[:made])
+        while self._evictions < len(eviction.EVICTION_PAUSES_S):
+            pause = eviction.EVICTION_PAUSES_S[self._evictions]
+            self._evictions += 1
+            run.tell(f"Azure took the spot VM {name} back; another one is made in {pause:g} s …")
+            try:
+                self._there.rest(pause)
+                self._there.replace(name, eviction.again(self._steps, made, self._at), n_before)
+                run.note(f"{plan.now()}: Azure took the spot VM {name} back; another one was made.")
+                return
+            except AzbenchError as error:
+                if not _no_room(error) and not self._there.is_stopped(name):
+                    raise
+                fault = error
+        times = "once" if self._evictions == 1 else f"{self._evictions} times"
+        raise AzbenchError(f"Azure took the spot VM {name} back, {times} in this run: {fault}") from fault
 
     def result(self, run: AzureRun, one: Measure, output: Path) -> str | None:
         """What a whole output comes to, and what the run took so far."""
@@ -293,6 +326,11 @@ class AzureTarget(Target[CloudPlan, Measure]):
         if self._cloud is None:
             raise InputError("nothing is to be measured in Azure any more, so nothing was created there")
         return self._cloud
+
+
+def _no_room(error: AzbenchError) -> bool:
+    """Whether Azure has no room for a VM."""
+    return isinstance(error, AzError) and error.no_room
 
 
 def _worded(choice: dict[str, str]) -> str:

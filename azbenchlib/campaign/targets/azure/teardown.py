@@ -13,7 +13,7 @@ from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets.azure import commands, orphans, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
-from azbenchlib.campaign.targets.azure.manifest import CloudPlan
+from azbenchlib.campaign.targets.azure.manifest import PLANS, CloudPlan
 from azbenchlib.campaign.targets.azure.state import (
     AZ_LOG,
     AzureRun,
@@ -89,7 +89,7 @@ def delete_earlier(asked: CloudPlan, dataset: Path, fresh: bool, progress: Progr
         When one of them is still there; it stays noted.
     """
     for folder in (dataset, plan.beside(dataset)) if fresh else (dataset,):
-        found = plan.load(folder, CloudPlan)
+        found = plan.load(folder, type(asked))
         if found and found.groups and (fresh or found.same_as(asked)):
             run = AzureRun(
                 folder=folder,
@@ -182,9 +182,10 @@ def noted(dataset: Path) -> dict[str, str]:
     Those of a run that goes on in another process are not among them.
     """
     found: dict[str, str] = {}
-    for folder in (dataset, plan.beside(dataset)):
+    places = [(folder, kind) for folder in (dataset, plan.beside(dataset)) for kind in PLANS]
+    for folder, kind in places:
         with suppress(InputError):  # a plan of another kind of measurement, or a folder that is in use
-            told = plan.load(folder, CloudPlan)
+            told = plan.load(folder, kind)
             if told and told.groups:
                 with lock.held(dataset):
                     az = Az(path="az", subscription=told.subscription)
