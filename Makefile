@@ -1,6 +1,6 @@
 # `make` alone lists what there is. Everything happens in this folder; system packages come from apt.
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-long azure dist docs notebook format lock clean
+.PHONY: help setup report test test-long test-lowest azure dist docs notebook format lock clean
 
 AZ_VERSION = 2.91.0
 # Two more than there are cores: many tests wait for az, a browser or a kernel.
@@ -8,7 +8,7 @@ WORKERS = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing; a second run changes nothing
 	@sh scripts/bootstrap $(BOOTSTRAP)
@@ -29,6 +29,9 @@ test: setup azure ## run the tests, with ruff, mypy and the import contracts amo
 test-long: BOOTSTRAP = --browser
 test-long: setup azure ## run the tests that take minutes: whole campaigns and hard faults with the real az
 	@.venv/bin/python -m pytest -m long
+
+test-lowest: setup ## run the tests of the lower floors with the lowest versions that pyproject.toml allows
+	@.venv/bin/python -m pytest -m long tests/test_package.py
 
 azure: setup ## install the Azure CLI as a tool of its own, .tools/bin/az
 	@UV_TOOL_DIR=.tools/azure UV_TOOL_BIN_DIR=.tools/bin $(UV) tool install --quiet --compile-bytecode \
