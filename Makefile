@@ -47,7 +47,7 @@ docs: setup ## write the documentation as a site, reports/site/index.html
 	@echo reports/site/index.html
 
 notebook: setup ## open JupyterLab on the notebooks
-	@.venv/bin/jupyter lab notebooks
+	@JUPYTER_CONFIG_PATH=azbenchlib/lessons/jupyter .venv/bin/jupyter lab notebooks
 
 format: setup ## put the code into the project's form
 	@.venv/bin/ruff check --fix

@@ -53,7 +53,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
 
 
-def test_the_wheel_from_the_source_package_has_the_same_bytes(
+def test_both_packages_made_from_the_source_package_have_the_same_bytes(
     wheel: Path, sdist: Path, tmp_path: Path
 ) -> None:
     with tarfile.open(sdist) as archive:
@@ -61,9 +61,10 @@ def test_the_wheel_from_the_source_package_has_the_same_bytes(
     (tree,) = tmp_path.iterdir()
     for file in tree.rglob("*"):
         os.utime(file, (10**9, 10**9))
-    again = built("wheel", tree, tmp_path / "again")
-    assert again.name == wheel.name
-    assert again.read_bytes() == wheel.read_bytes()
+    for package, kind in ((wheel, "wheel"), (sdist, "sdist")):
+        again = built(kind, tree, tmp_path / kind)
+        assert again.name == package.name
+        assert again.read_bytes() == package.read_bytes()
 
 
 def described(wheel: Path) -> Metadata:
@@ -115,19 +116,27 @@ def locked(names: set[str]) -> str:
     return "\n".join(entry for entry in entries if entry.partition("==")[0] in names)
 
 
-def environment(place: Path, package: Path, pins: str, python: str = sys.executable) -> Path:
+def install(python: Path, pinned: Path) -> None:
+    """Add what is pinned to an environment; from the network only what the set-up has not fetched."""
+    for offline in (["--offline"], []):
+        done = run(
+            UV, "pip", "install", "--quiet", "--no-deps", *offline, "--python", python, "-r", pinned,
+            cwd=pinned.parent,
+        )  # fmt: skip
+        if done.returncode == 0:
+            return
+    pytest.fail(done.stderr)
+
+
+def environment(place: Path, package: Path, pins: str, base: str = sys.executable) -> Path:
     """An empty environment with a package and what is pinned; the folder of its programs."""
     pinned = place.with_suffix(".txt")
     pinned.write_text(pins)
-    inside = ("--python", place / "bin" / "python")
-    done = run(UV, "venv", "--quiet", "--python", python, place, cwd=place.parent)
+    python = place / "bin" / "python"
+    done = run(UV, "venv", "--quiet", "--python", base, place, cwd=place.parent)
     assert done.returncode == 0, done.stderr
-    for offline in (["--offline"], []):  # the set-up has fetched all of it, unless its cache is gone
-        done = run(UV, "pip", "sync", "--quiet", *offline, *inside, pinned, cwd=place.parent)
-        if done.returncode == 0:
-            break
-    assert done.returncode == 0, done.stderr
-    done = run(UV, "pip", "install", "--no-deps", "--offline", *inside, package, cwd=place.parent)
+    install(python, pinned)
+    done = run(UV, "pip", "install", "--no-deps", "--offline", "--python", python, package, cwd=place.parent)
     assert done.returncode == 0, done.stderr
     return place / "bin"
 
@@ -139,8 +148,14 @@ def does_the_work_of_the_core(azbench: Path, folder: Path) -> None:
         assert done.returncode == 0 and done.stdout, f"{line}: {done.stderr}"
 
 
-def test_the_core_alone_does_its_work_and_names_the_extra_for_the_rest(wheel: Path, tmp_path: Path) -> None:
-    azbench = environment(tmp_path / "core", wheel, locked(needed(""))) / "azbench"
+@pytest.fixture(scope="module")
+def core(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment with the core alone, until the extra is added to it."""
+    return environment(tmp_path_factory.mktemp("installed") / "core", wheel, locked(needed("")))
+
+
+def test_the_core_alone_does_its_work_and_names_the_extra_for_the_rest(core: Path, tmp_path: Path) -> None:
+    azbench = core / "azbench"
     does_the_work_of_the_core(azbench, tmp_path)
     for line in ("report randrw.json", "learn", "run --target local"):
         done = run(azbench, *line.split(), cwd=tmp_path)
@@ -178,9 +193,11 @@ def tools() -> list[str]:
 
 
 @pytest.mark.fio
-def test_a_stranger_gets_from_the_tutorial_to_a_report(wheel: Path, tmp_path: Path) -> None:
+def test_a_stranger_gets_from_the_tutorial_to_a_report(core: Path, tmp_path: Path) -> None:
+    pinned = tmp_path / "notebooks.txt"
+    pinned.write_text(locked(needed("notebooks")))
+    install(core / "python", pinned)
     text = (ROOT / "docs" / "tutorial.md").read_text()
-    azbench = environment(tmp_path / "whole", wheel, locked(needed("notebooks"))) / "azbench"
     for name, content in re.findall(r'^```\w+ title="([\w.]+)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
         (tmp_path / name).write_text(content)
     lines = [
@@ -193,7 +210,7 @@ def test_a_stranger_gets_from_the_tutorial_to_a_report(wheel: Path, tmp_path: Pa
     for line in lines:
         program, *arguments = [word.strip('"') for word in line.split()]
         assert program == "azbench"
-        done = run(azbench, *arguments, cwd=tmp_path)
+        done = run(core / "azbench", *arguments, cwd=tmp_path)
         assert done.returncode == 0, f"{line}: {done.stderr}"
         said[line] = done.stdout
     assert "Bound by latency at this queue depth" in said["azbench verdict p30"]
