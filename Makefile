@@ -1,6 +1,6 @@
 # `make` alone lists what there is. Everything happens in this folder; system packages come from apt.
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-long test-lowest azure dist docs notebook format lock clean
+.PHONY: help setup report test test-long test-lowest azure dist gallery docs notebook format lock clean
 
 AZ_VERSION = 2.91.0
 # Two more than there are cores: many tests wait for az, a browser or a kernel.
@@ -41,6 +41,9 @@ azure: setup ## install the Azure CLI as a tool of its own, .tools/bin/az
 dist: setup ## build the wheel and the source package into dist/
 	@rm -rf dist
 	@.venv/bin/python -m hatchling build -d dist
+
+gallery: setup ## run notebooks on shipped datasets, as pages for the documentation
+	@.venv/bin/python scripts/make_gallery.py
 
 docs: setup ## write the documentation as a site, reports/site/index.html
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
