@@ -1,6 +1,6 @@
 # `make` alone lists what there is. Everything happens in this folder; system packages come from apt.
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-long azure dist docs notebook format lock clean
+.PHONY: help setup report test test-long test-lowest azure dist gallery docs notebook format lock clean
 
 AZ_VERSION = 2.91.0
 # Two more than there are cores: many tests wait for az, a browser or a kernel.
@@ -8,7 +8,7 @@ WORKERS = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing; a second run changes nothing
 	@sh scripts/bootstrap $(BOOTSTRAP)
@@ -30,6 +30,9 @@ test-long: BOOTSTRAP = --browser
 test-long: setup azure ## run the tests that take minutes: whole campaigns and hard faults with the real az
 	@.venv/bin/python -m pytest -m long
 
+test-lowest: setup ## run the tests of the lower floors with the lowest versions that pyproject.toml allows
+	@.venv/bin/python -m pytest -m long tests/test_package.py
+
 azure: setup ## install the Azure CLI as a tool of its own, .tools/bin/az
 	@UV_TOOL_DIR=.tools/azure UV_TOOL_BIN_DIR=.tools/bin $(UV) tool install --quiet --compile-bytecode \
 		--python .venv/bin/python azure-cli==$(AZ_VERSION)
@@ -39,12 +42,15 @@ dist: setup ## build the wheel and the source package into dist/
 	@rm -rf dist
 	@.venv/bin/python -m hatchling build -d dist
 
+gallery: setup ## run notebooks on shipped datasets, as pages for the documentation
+	@.venv/bin/python scripts/make_gallery.py
+
 docs: setup ## write the documentation as a site, reports/site/index.html
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
 	@echo reports/site/index.html
 
 notebook: setup ## open JupyterLab on the notebooks
-	@.venv/bin/jupyter lab notebooks
+	@JUPYTER_CONFIG_PATH=azbenchlib/lessons/jupyter .venv/bin/jupyter lab notebooks
 
 format: setup ## put the code into the project's form
 	@.venv/bin/ruff check --fix

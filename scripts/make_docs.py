@@ -4,8 +4,10 @@
 """
 
 import inspect
+import re
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -153,8 +155,57 @@ def formats() -> str:
     """What each reader says of its format, and of what it reads."""
     lines = ["# Formats and their traps", "", "From the readers' own descriptions.", ""]
     for form in FORMATS:
-        lines += [f"## {form.name}", "", "```text", _said(sys.modules[form.sniff.__module__]), "```", ""]
+        lines += [f"## {form.name}", "", _as_markdown(_said(sys.modules[form.sniff.__module__])), ""]
     return "\n".join(lines)
+
+
+def _as_markdown(text: str) -> str:
+    """A docstring's paragraphs, simple tables and numpydoc sections as Markdown."""
+    blocks = []
+    for block in re.split(r"\n{2,}", text):
+        first, *rest = block.split("\n")
+        if re.fullmatch("[= ]+", first):
+            blocks.append(_table(first, rest))
+        elif rest and re.fullmatch("-+", rest[0]):
+            blocks.append(f"{first}:\n\n" + "\n".join(_items(rest[1:])))
+        else:
+            blocks.append(_escaped(block))
+    return "\n\n".join(blocks)
+
+
+def _escaped(text: str) -> str:
+    """Text in which only code is marked up."""
+    parts = re.split(r"(`+[^`]+`+)", text)
+    parts[::2] = [part.replace("*", r"\*").replace("<", "&lt;") for part in parts[::2]]
+    return "".join(parts).replace("``", "`")
+
+
+def _table(rule: str, lines: list[str]) -> str:
+    """A simple table; a line without a first cell goes on with the row before it."""
+    starts = [found.start() for found in re.finditer("=+", rule)]
+    rows: list[list[str]] = []
+    for line in lines:
+        if line.startswith("="):
+            continue
+        cells = [_escaped(line[a:b].strip()).replace("|", r"\|") for a, b in pairwise([*starts, None])]
+        if cells[0]:
+            rows.append(cells)
+        else:
+            rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells, strict=True)]
+    told = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([told[0], "|---" * len(starts) + "|", *told[1:]])
+
+
+def _items(lines: list[str]) -> list[str]:
+    """Names with their types, each with the lines on it."""
+    found: list[str] = []
+    for line in lines:
+        if line.startswith(" "):
+            found[-1] += f" {_escaped(line.strip())}"
+        else:
+            name, _, kind = line.partition(" : ")
+            found.append(f"- `{name}`{f' ({kind})' if kind else ''}:")
+    return found
 
 
 def _said(module: ModuleType) -> str:

@@ -1,19 +1,38 @@
-"""A hook of MkDocs: the example report becomes a part of the site, for it lies outside of docs/."""
+"""A hook of MkDocs: the example report and executed notebooks, from outside of docs/, join the site."""
 
+import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = {
     "example/report.html": "reports/example/report.html",
     "example/report.pdf": "reports/example/report.pdf",
 }
+NOTEBOOKS = ROOT / "reports" / "gallery"  # make gallery
+HERE = "<!-- executed notebooks -->"
+NONE = "`make gallery` in a checkout runs them and `make docs` then adds their pages here."
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the examples to the files of the site."""
-    for name, source in EXAMPLES.items():
+    """Add the examples, and the notebooks that were executed, to the files of the site."""
+    notebooks = {f"gallery/{path.name}": str(path) for path in sorted(NOTEBOOKS.glob("*.html"))}
+    for name, source in (EXAMPLES | notebooks).items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """List the notebooks that were executed."""
+    paths = sorted(NOTEBOOKS.glob("*.html"))
+    listed = [f"- [{_title(path)}](gallery/{path.name})" for path in paths]
+    return markdown.replace(HERE, "\n".join(listed) or NONE)
+
+
+def _title(path: Path) -> str:
+    found = TITLE.search(path.read_text())
+    return found[1].strip() if found else path.stem

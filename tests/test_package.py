@@ -19,6 +19,16 @@ ROOT = Path(__file__).parents[1]
 UV = shutil.which("uv") or str(ROOT / ".tools" / "uv" / "bin" / "uv")
 EXTRA = re.compile(r"this needs the extra 'notebooks' of azbench, .* pip install 'azbench\[notebooks\]'")
 
+WORK_OF_THE_CORE = (
+    "read randrw.json",
+    "verdict randrw.json --vm Standard_E8ds_v4 --disk P30",
+    "limits --vm Standard_E8ds_v4 --disk temp",
+    "cost --vm Standard_D4as_v5 --disk P30 --region westeurope",
+    "advise --iops 6000 --size 1TiB --region westeurope",
+    "compare azure-local-disks-2020:E8ds_v4-os-none azure-local-disks-2020:E8ds_v4-temp --undecided ok",
+    "plan ultra-disk",
+)
+
 
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     known = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -43,7 +53,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
 
 
-def test_the_wheel_from_the_source_package_has_the_same_bytes(
+def test_both_packages_made_from_the_source_package_have_the_same_bytes(
     wheel: Path, sdist: Path, tmp_path: Path
 ) -> None:
     with tarfile.open(sdist) as archive:
@@ -51,24 +61,30 @@ def test_the_wheel_from_the_source_package_has_the_same_bytes(
     (tree,) = tmp_path.iterdir()
     for file in tree.rglob("*"):
         os.utime(file, (10**9, 10**9))
-    again = built("wheel", tree, tmp_path / "again")
-    assert again.name == wheel.name
-    assert again.read_bytes() == wheel.read_bytes()
+    for package, kind in ((wheel, "wheel"), (sdist, "sdist")):
+        again = built(kind, tree, tmp_path / kind)
+        assert again.name == package.name
+        assert again.read_bytes() == package.read_bytes()
+
+
+def described(wheel: Path) -> Metadata:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return Metadata.from_email(archive.read(name), validate=True)
 
 
 def test_the_wheel_holds_the_library_and_what_is_found_by_name(wheel: Path) -> None:
+    about = described(wheel)
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        (described,) = (name for name in names if name.endswith(".dist-info/METADATA"))
-        about = Metadata.from_email(archive.read(described), validate=True)
     for part in (
         "notebooks/report.ipynb",
         "campaigns/ultra-disk.yaml",
         "datasets/ultra-disk-2019/manifest.json",
     ):
         assert f"azbenchlib/share/{part}" in names
-    homes = {name.split("/")[0] for name in names}
-    assert homes == {"azbenchlib", described.split("/")[0]}  # no tests, nothing of this checkout beside
+    homes = {name.split("/")[0] for name in names}  # no tests, nothing of this checkout beside
+    assert homes == {"azbenchlib", f"azbench-{about.version}.dist-info"}
     assert {"notebooks", "docs", "dev"} <= set(about.provides_extra or ())
     assert about.description_content_type == "text/markdown" and about.license_expression == "Apache-2.0"
     assert wheel.stat().st_size < 5 * 2**20
@@ -94,40 +110,53 @@ def needed(extra: str) -> set[str]:
     return found
 
 
-def installed(place: Path, package: Path, extra: str = "") -> Path:
-    """An empty environment with a package and what it needs, as the lock has it; its command line."""
-    names = needed(extra)
+def locked(names: set[str]) -> str:
+    """The lines of the lock on these packages."""
     entries = re.split(r"\n(?=\S)", (ROOT / "requirements.lock").read_text())
-    own = [entry for entry in entries if entry.partition("==")[0] in names]
-    pinned = place.with_suffix(".txt")
-    pinned.write_text("\n".join(own))
-    python = place / "bin" / "python"
-    done = run(UV, "venv", "--quiet", "--python", sys.executable, place, cwd=place.parent)
-    assert done.returncode == 0, done.stderr
-    for offline in (["--offline"], []):  # the set-up has fetched all of it, unless its cache is gone
-        done = run(UV, "pip", "sync", "--quiet", *offline, "--python", python, pinned, cwd=place.parent)
+    return "\n".join(entry for entry in entries if entry.partition("==")[0] in names)
+
+
+def install(python: Path, pinned: Path) -> None:
+    """Add what is pinned to an environment; from the network only what the set-up has not fetched."""
+    for offline in (["--offline"], []):
+        done = run(
+            UV, "pip", "install", "--quiet", "--no-deps", *offline, "--python", python, "-r", pinned,
+            cwd=pinned.parent,
+        )  # fmt: skip
         if done.returncode == 0:
-            break
+            return
+    pytest.fail(done.stderr)
+
+
+def environment(place: Path, package: Path, pins: str, base: str = sys.executable) -> Path:
+    """An empty environment with a package and what is pinned; the folder of its programs."""
+    pinned = place.with_suffix(".txt")
+    pinned.write_text(pins)
+    python = place / "bin" / "python"
+    done = run(UV, "venv", "--quiet", "--python", base, place, cwd=place.parent)
     assert done.returncode == 0, done.stderr
+    install(python, pinned)
     done = run(UV, "pip", "install", "--no-deps", "--offline", "--python", python, package, cwd=place.parent)
     assert done.returncode == 0, done.stderr
-    return place / "bin" / "azbench"
+    return place / "bin"
 
 
-def test_the_core_alone_does_its_work_and_names_the_extra_for_the_rest(wheel: Path, tmp_path: Path) -> None:
-    azbench = installed(tmp_path / "core", wheel)
-    shutil.copy(ROOT / "tests" / "data" / "fio" / "randrw.json", tmp_path)
-    for line in (
-        "read randrw.json",
-        "verdict randrw.json --vm Standard_E8ds_v4 --disk P30",
-        "limits --vm Standard_E8ds_v4 --disk temp",
-        "cost --vm Standard_D4as_v5 --disk P30 --region westeurope",
-        "advise --iops 6000 --size 1TiB --region westeurope",
-        "compare azure-local-disks-2020:E8ds_v4-os-none azure-local-disks-2020:E8ds_v4-temp --undecided ok",
-        "plan ultra-disk",
-    ):
-        done = run(azbench, *line.split(), cwd=tmp_path)
+def does_the_work_of_the_core(azbench: Path, folder: Path) -> None:
+    shutil.copy(ROOT / "tests" / "data" / "fio" / "randrw.json", folder)
+    for line in WORK_OF_THE_CORE:
+        done = run(azbench, *line.split(), cwd=folder)
         assert done.returncode == 0 and done.stdout, f"{line}: {done.stderr}"
+
+
+@pytest.fixture(scope="module")
+def core(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment with the core alone, until the extra is added to it."""
+    return environment(tmp_path_factory.mktemp("installed") / "core", wheel, locked(needed("")))
+
+
+def test_the_core_alone_does_its_work_and_names_the_extra_for_the_rest(core: Path, tmp_path: Path) -> None:
+    azbench = core / "azbench"
+    does_the_work_of_the_core(azbench, tmp_path)
     for line in ("report randrw.json", "learn", "run --target local"):
         done = run(azbench, *line.split(), cwd=tmp_path)
         assert done.returncode == 2 and EXTRA.search(done.stderr), f"{line}: {done.stderr}"
@@ -135,10 +164,40 @@ def test_the_core_alone_does_its_work_and_names_the_extra_for_the_rest(wheel: Pa
     assert re.search(r"absent +extra notebooks", told) and re.search(r"ok +Python packages", told)
 
 
+@pytest.mark.long
+def test_the_core_works_with_the_lowest_versions_that_it_declares(wheel: Path, tmp_path: Path) -> None:
+    """The lowest Python with the lowest versions; the tests' own tools are those of the lock."""
+    about = described(wheel)
+    (lowest,) = re.findall(r">=([\d.]+)", str(about.requires_python))
+    python = run(UV, "python", "find", "--no-python-downloads", lowest, cwd=tmp_path).stdout.strip()
+    if not python:
+        pytest.skip(f"Python {lowest} is not installed")
+    needs = [str(need) for need in about.requires_dist or () if need.marker is None]
+    (tmp_path / "needs.in").write_text("\n".join([*needs, *tools()]))
+    done = run(
+        UV, "pip", "compile", "--quiet", "--resolution", "lowest-direct", "--python", python, "needs.in",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    programs = environment(tmp_path / "lowest", wheel, done.stdout, python)
+    does_the_work_of_the_core(programs / "azbench", tmp_path)
+    floors = [ROOT / "tests" / floor for floor in ("core", "model", "cost", "formats")]
+    done = run(programs / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *floors, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def tools() -> list[str]:
+    """What the tests of the lower floors import, as the lock has it."""
+    lines = locked({"hypothesis", "openpyxl", "playwright", "pytest"})
+    return re.findall(r"^[^ ]+==[^ ]+", lines, re.MULTILINE)
+
+
 @pytest.mark.fio
-def test_a_stranger_gets_from_the_tutorial_to_a_report(wheel: Path, tmp_path: Path) -> None:
+def test_a_stranger_gets_from_the_tutorial_to_a_report(core: Path, tmp_path: Path) -> None:
+    pinned = tmp_path / "notebooks.txt"
+    pinned.write_text(locked(needed("notebooks")))
+    install(core / "python", pinned)
     text = (ROOT / "docs" / "tutorial.md").read_text()
-    azbench = installed(tmp_path / "whole", wheel, "notebooks")
     for name, content in re.findall(r'^```\w+ title="([\w.]+)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
         (tmp_path / name).write_text(content)
     lines = [
@@ -151,7 +210,7 @@ def test_a_stranger_gets_from_the_tutorial_to_a_report(wheel: Path, tmp_path: Pa
     for line in lines:
         program, *arguments = [word.strip('"') for word in line.split()]
         assert program == "azbench"
-        done = run(azbench, *arguments, cwd=tmp_path)
+        done = run(core / "azbench", *arguments, cwd=tmp_path)
         assert done.returncode == 0, f"{line}: {done.stderr}"
         said[line] = done.stdout
     assert "Bound by latency at this queue depth" in said["azbench verdict p30"]

@@ -82,17 +82,20 @@ def _export(folder: Path, seed: int, quick: bool, pdf: bool) -> None:
 
 def _jupyterlab(notebook: Path, browser: bool) -> NoReturn:
     """Become JupyterLab, so that whoever ends us ends it, with its kernels."""
+    from azbenchlib.lessons.export import JUPYTER_SETTINGS
+
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={notebook.parent}"]
     command.append(
         f"--LabApp.default_url=/lab/tree/{notebook.name}"
     )  # the address that is printed leads there
-    # nothing leaves this machine, whatever is answered to the question about news
-    command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     # a kernel takes 250 MiB: those of lessons that were closed end after a while
     command += [f"--MappingKernelManager.cull_idle_timeout={_IDLE_S}"]
     command += [] if browser else ["--no-browser"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # Windows has none
         notes.print("You are root, so JupyterLab runs as root: keep its address, with its token, private.")
         command.append("--allow-root")
+    # Beside the user's own settings, ours switch off what asks about news of Jupyter and looks for updates.
+    folders = [str(JUPYTER_SETTINGS), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(folders)
     sys.stdout.flush()
     os.execv(sys.executable, command)  # noqa: S606  an argument list, no shell

@@ -18,7 +18,7 @@ Disk Read Operations/Sec, Disk … Bytes   the same                             
 
 Traps that are dealt with: names of dimensions come back in lower case; ``VM Remote`` and ``VM Local`` are
 what REST calls the uncached and the cached path; a minute without a figure is a point without a value; the
-interval of the answer can be another than was asked for; a series that is not split by LUN is the mean over
+interval of the answer can be another than was requested; a series that is not split by LUN is the mean over
 the disks, so its object is ``data disks``. Rates of reads count what the host cache served, percentages do
 not. A percentage may be a little above 100.
 

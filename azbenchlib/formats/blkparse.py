@@ -1,4 +1,4 @@
-"""Reader of blkparse's text: what each disk was asked for, I/O by I/O, counted by the second.
+"""Reader of blkparse's text: what was requested of each disk, I/O by I/O, counted by the second.
 
 A line is ``major,minor cpu sequence time pid action rwbs sector + sectors [process]``. I/Os count when they
 are issued to the device (action ``D``), after the kernel has merged them; where the trace has none of

@@ -15,6 +15,7 @@ from azbenchlib.report import execute, page, pdf
 from azbenchlib.report.build import check_writable
 
 INDEX = "00_course"
+JUPYTER_SETTINGS = Path(__file__).parent / "jupyter"  # a folder for JUPYTER_CONFIG_PATH
 _HOME = "lessons"
 _LINK = re.compile(r'href="(\d\d_[a-z]+)\.ipynb(#[^"]*)?"')
 

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -226,15 +227,29 @@ def test_learn_refuses_in_a_sentence(arguments: tuple[str, ...], sentence: str, 
     assert "Traceback" not in done.stderr
 
 
+def disabled_by(server: dict[str, Any]) -> set[str]:
+    """Which of its extensions a JupyterLab does without."""
+    with urllib.request.urlopen(f"{server['url']}lab?token={server['token']}") as answer:  # noqa: S310
+        found = re.search(
+            r'<script id="jupyter-config-data"[^>]*>(.*?)</script>', answer.read().decode(), re.S
+        )
+    assert found
+    return set(json.loads(found[1])["disabledExtensions"])
+
+
 def test_learn_becomes_jupyterlab_and_ends_with_it(tmp_path: Path) -> None:
     names = {"HOME": "home", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_CONFIG_DIR": "config"}
     places = {name: str(tmp_path / folder) for name, folder in names.items()}
+    settings = tmp_path / "config" / "labconfig" / "page_config.json"  # the user's own
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"disabledExtensions": {"theirs": true}}')
     command = [str(Path(sys.executable).with_name("azbench")), "learn", "mine", "--no-browser"]
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=tmp_path, env=os.environ | places, stdout=log, stderr=log)
         try:
             found = announced(process, tmp_path)
             assert found["pid"] == process.pid and Path(found["root_dir"]) == tmp_path / "mine"
+            assert disabled_by(found) == {"@jupyterlab/apputils-extension:announcements", "theirs"}
         finally:
             process.terminate()
             process.wait(30)

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, TimeoutError
 
+from azbenchlib.lessons.export import JUPYTER_SETTINGS
+
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
@@ -40,10 +42,11 @@ def started_lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> I
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "IPYTHONDIR": str(folder / "ipython"),
+        "JUPYTER_CONFIG_PATH": str(JUPYTER_SETTINGS),
         "XDG_DATA_HOME": str(folder / "user"),
     }
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.port=0"]
-    command += [f"--ServerApp.root_dir={folder}", "--LabApp.news_url=None"]
+    command += [f"--ServerApp.root_dir={folder}"]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, cwd=folder, env=variables, stdout=log, stderr=log)
         try:
