@@ -12,7 +12,7 @@ BUFFERED_TOOLS = ("sysbench", "dd", "iozone", "bonnie++")
 _PAGE_CACHE = {"direct": 0.0, "buffered": 0.05, "not known": 0.01}
 
 IDLE = 0.8  # below this share of the requested load, neither a limit nor the latency sets the rate
-BUSY_PCT = 85
+BUSY_PCT, FULL_PCT = 85, 97  # of one core; from the former on the CPU may bind, from the latter on it does
 STALL_S = 1.0
 STALL_SHARE = 0.1  # of the run
 STALL_TIMES = 50  # longer than nearly all others
@@ -35,7 +35,7 @@ def buffered(observation: Observation) -> float:
     span, ram = observation.working_set_bytes, observation.ram_bytes
     if not span or not ram:
         return 0.9
-    return 0.97 if span <= ram else 0.6 if span < TIMES_RAM * ram else 0.1
+    return 0.97 if span <= ram else 0.85 if span < TIMES_RAM * ram else 0.1
 
 
 def stalled(observation: Observation) -> bool:
@@ -52,7 +52,10 @@ def queued(observation: Observation) -> bool:
     """Whether most I/Os took far longer than the fastest: they waited behind each other."""
     if (observation.queue_depth or 0) <= 1 or not observation.percentiles:
         return False
-    low = observation.percentiles[min(observation.percentiles)]
+    first = min(observation.percentiles)
+    low = observation.percentiles[
+        max((p for p in observation.percentiles if p <= FAST_PERCENTILE), default=first)
+    ]
     mean = observation.mean_us
     if mean is None and observation.iops and observation.queue_depth:
         mean = observation.queue_depth * US_PER_S / observation.iops
