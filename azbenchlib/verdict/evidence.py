@@ -19,6 +19,7 @@ STALL_TIMES = 50  # longer than nearly all others
 QUEUED = 4.0  # mean ÷ low percentile above which I/Os wait in a queue
 STEADY_CV, UNSTEADY_CV = 0.01, 0.03
 SUBMITTING = 0.85  # share of a job's time in submission from which on it waits there for each I/O
+ONE_EACH = 0.05  # outstanding I/Os a job are one if they differ from it by less
 FLAT_RATIO = 2.0  # slow ÷ fast percentile below which the I/Os did not wait for tokens
 FAST_PERCENTILE, SLOW_PERCENTILE = 10, 95
 LEAST_TICK_US = 25_000  # a throttle's tokens come in ticks of 30 ms or more: who misses one waits longer
@@ -63,10 +64,16 @@ def queued(observation: Observation) -> bool:
 
 
 def effective_depth(observation: Observation) -> float | None:
-    """I/Os outstanding at once. A job that spends its time in submission has one, whatever iodepth says."""
+    """I/Os outstanding at once. A job that spends its time in submission has one, whatever iodepth says; so
+    has one whose latency leaves room for one, by Little's law, as with a synchronous ioengine.
+    """
     slat, iops, depth = observation.slat_us, observation.iops, observation.queue_depth
-    if slat and iops and depth and slat * iops / US_PER_S >= SUBMITTING * observation.numjobs:
-        return min(depth, float(observation.numjobs))
+    jobs = observation.numjobs
+    if slat and iops and depth and slat * iops / US_PER_S >= SUBMITTING * jobs:
+        return min(depth, float(jobs))
+    if iops and observation.mean_us and depth and depth > jobs:
+        outstanding = iops * observation.mean_us / US_PER_S
+        return float(jobs) if abs(outstanding / jobs - 1) < ONE_EACH else depth
     return depth
 
 

@@ -151,6 +151,19 @@ def filled(use: float, written_bytes: float, cache_bytes: float) -> float:
     return use / (use - 1) / math.log(most / least) if least <= share <= most else 0.0
 
 
+def charged(used: float, use: float) -> float:
+    """Density of the mean rate if credits ran out during the run, any share of full ones being as likely.
+
+    Parameters
+    ----------
+    used : float
+        Share of full credits that were used.
+    use : float
+        Measured ÷ base limit, above 1.
+    """
+    return used * use / (use - 1) if 0 < used <= 1 and use > 1 else 0.0
+
+
 def expected_latency(vm: VM, disk: Disk | None, serves: str, read_share: float) -> tuple[float, float]:
     """Median in µs of a small I/O where it is served, unloaded, and the spread of its logarithm.
 

@@ -36,6 +36,7 @@ SMALL_BYTES = 16 * KIB  # I/Os up to this size meet IOPS limits first, larger on
 _FEW = 4  # outstanding I/Os a job, up to which these are a few
 BASE_THOUGH_BURST = 0.5  # chance that credits are gone where nothing is known of them
 BASE_THOUGH_CREDITS = 0.05
+CREDITS_FULL, CREDITS_SOME = 0.5, 0.1  # chances at the start of a run
 CREDITS_SPENT = 0.02  # chance that a burst lasts longer than full credits
 UNLIKELY = 0.05
 LEAST = 1e-9  # a label with less is left out
@@ -192,7 +193,23 @@ def _limits(flow: Flow, route: Route) -> dict[Label, float]:
             ramping = likelihoods.ramping_share(level.label.burst, seen.runtime_s, seen.ramp_s)
             likely = likelihoods.bound(level.use, loose, stage.quantity, ramping)
             parts[level.label] = weight * flat * likely * _level(stage, level.label, flow) * others
+        for label, chance in _ran_out(stage, flow, loose).items():
+            parts[label] += weight * flat * chance * others
     return parts
+
+
+def _ran_out(stage: Stage, flow: Flow, loose: float) -> dict[Label, float]:
+    """Chances of the mean rate if credits, full ones or some, ran out during the run, by what held longer."""
+    runtime = flow.observation.runtime_s
+    if stage.burst is None or not runtime or math.isinf(stage.lasts_s) or flow.levels or stage.burst.use >= 1:
+        return {}
+    full = stage.emptied(runtime)
+    found = {full.label: CREDITS_FULL * likelihoods.bound(full.use, loose, stage.quantity)} if full else {}
+    measured, base = stage.base.use * stage.base.value, stage.base.value
+    at_burst = (measured - base) / (stage.burst.value - base)
+    longer = stage.burst.label if at_burst >= 0.5 else stage.base.label
+    some = likelihoods.charged(runtime / stage.lasts_s, stage.base.use)
+    return found | {longer: found.get(longer, 0.0) + CREDITS_SOME * some}
 
 
 def _holds(stage: Stage, flow: Flow) -> float:
@@ -297,8 +314,8 @@ def _latency(flow: Flow, route: Route) -> float:
     weight = LATENCY_QD1 if depth is not None and depth <= 1 else _LATENCY_FEW if few else _LATENCY
     share = occupancy(seen)
     synchronous = depth != seen.queue_depth
-    waited = evidence.queued(seen) and not synchronous
-    if waited or evidence.stalled(seen) or (share is not None and share < evidence.IDLE):
+    paused = share is not None and share < evidence.IDLE
+    if evidence.stalled(seen) or ((evidence.queued(seen) or paused) and not synchronous):
         weight *= UNLIKELY
     each = _each_us(flow)
     if each is None:

@@ -53,6 +53,33 @@ def test_latency_of_what_was_written_beyond_the_cache() -> None:
     assert at[0] == pytest.approx(6 / math.log(20)) and at[1] == pytest.approx(2 / math.log(20))
 
 
+@pytest.mark.parametrize(
+    ("runtime_s", "named"),
+    [(2_700, "disk_burst_iops"), (7_200, "disk_iops")],
+)
+def test_a_run_that_outlasts_its_credits_is_held_by_burst_and_base(runtime_s: float, named: str) -> None:
+    """Half an hour at 3,500 IOPS, the rest at 120: what holds the longer part of the run is named."""
+    mean = (1_800 * 3_500 + (runtime_s - 1_800) * 120) / runtime_s
+    got = judge(run(iops=1.016 * mean, runtime_s=runtime_s), Setup(D8S, (P4,)))
+    assert got.binding == (named,) and got.probability > 0.95
+    above = judge(run(iops=1.4 * mean, runtime_s=runtime_s), Setup(D8S, (P4,)))
+    assert above.binding == ("above_documented_limit",)
+
+
+def test_some_credits_that_ran_out_are_not_ruled_out() -> None:
+    seen = run(iops=2_000, runtime_s=1_500, unloaded_us=2_000)
+    known = judge(seen, Setup(D8S, (P4,))).posterior
+    assert known["disk_burst_iops"] > 0.3
+    brief = judge(replace(seen, runtime_s=30), Setup(D8S, (P4,))).posterior
+    assert brief.get("disk_burst_iops", 0.0) < 0.1
+
+
+def test_a_synchronous_ioengine_has_one_io_outstanding_whatever_its_depth() -> None:
+    seen = run(iops=420, mean_us=2_350)
+    assert effective_depth(seen) == 1 and effective_depth(replace(seen, mean_us=100_000)) == 64
+    assert judge(seen, Setup(D8S, (P30,))).binding == ("latency_qd",)
+
+
 def test_what_holds_an_io_up_adds_to_its_latency() -> None:
     """Faster than unloaded, nothing can have held it up; slower by far, something did."""
     setup = Setup(D8S, (P30,))
