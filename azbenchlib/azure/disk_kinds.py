@@ -14,7 +14,7 @@ from azbenchlib.core.units import KIB, MB
 
 LATENCY_CLASSES = ("local", "submillisecond", "premium", "ssd", "any")  # the fastest first
 SECTOR_BYTES = 512
-LOCAL_SPREAD, REMOTE_SPREAD = 1.0, 0.9  # see `DiskKind.latency_spread`
+LOCAL_SPREAD, REMOTE_SPREAD = 1.2, 0.9  # see `DiskKind.latency_spread`
 
 
 @dataclass(frozen=True, kw_only=True)

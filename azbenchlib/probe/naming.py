@@ -138,7 +138,9 @@ def _weight(
     for key, expected in (("read_p50_us_4k", one.read_us), ("write_p50_us_4k", one.write_us)):
         value = portrait[key].value
         if expected and value:
-            weight *= unloaded(value, expected, "remote", None, None) / _flat(Setting.READ_LAT_US)
+            weight *= unloaded(expected, "remote", None, None).pdf(math.log(value)) / _flat(
+                Setting.READ_LAT_US
+            )
     if size_bytes is not None and one.sizes:
         weight *= 1.0 if one.sizes[0] < size_bytes <= one.sizes[1] else WRONG_SIZE
     return weight

@@ -47,10 +47,22 @@ class Stage:
         return (self.base, self.burst) if self.burst else (self.base,)
 
     def highest(self, runtime_s: float | None) -> Level:
-        """The most that this limit allowed a run of this length."""
-        if self.burst is None or (runtime_s is not None and runtime_s > self.lasts_s):
-            return self.base
-        return self.burst
+        """The most that this limit allowed a run of this length, on average over it."""
+        return self.emptied(runtime_s) or self.burst or self.base
+
+    def emptied(self, runtime_s: float | None) -> Level | None:
+        """What full credits allowed a run that outlasts them, on average, by the name of what held the longer
+        part of it. None: no burst, no rate above the base, or a shorter run.
+        """
+        if self.burst is None or runtime_s is None or math.isinf(self.lasts_s):
+            return None
+        bucket = Bucket(self.base.value, self.burst.value)
+        burst_s = bucket.time_to_empty()
+        if runtime_s <= burst_s:
+            return None
+        longer = self.burst if 2 * burst_s >= runtime_s else self.base
+        mean = self.base.value + bucket.capacity / runtime_s
+        return Level(longer.label, mean, self.base.use * self.base.value / mean)
 
 
 @dataclass(frozen=True, kw_only=True)

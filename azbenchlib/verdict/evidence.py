@@ -12,13 +12,14 @@ BUFFERED_TOOLS = ("sysbench", "dd", "iozone", "bonnie++")
 _PAGE_CACHE = {"direct": 0.0, "buffered": 0.05, "not known": 0.01}
 
 IDLE = 0.8  # below this share of the requested load, neither a limit nor the latency sets the rate
-BUSY_PCT = 85
+BUSY_PCT, FULL_PCT = 85, 97  # of one core; from the former on the CPU may bind, from the latter on it does
 STALL_S = 1.0
 STALL_SHARE = 0.1  # of the run
 STALL_TIMES = 50  # longer than nearly all others
 QUEUED = 4.0  # mean ÷ low percentile above which I/Os wait in a queue
 STEADY_CV, UNSTEADY_CV = 0.01, 0.03
 SUBMITTING = 0.85  # share of a job's time in submission from which on it waits there for each I/O
+ONE_EACH = 0.05  # outstanding I/Os a job are one if they differ from it by less
 FLAT_RATIO = 2.0  # slow ÷ fast percentile below which the I/Os did not wait for tokens
 FAST_PERCENTILE, SLOW_PERCENTILE = 10, 95
 LEAST_TICK_US = 25_000  # a throttle's tokens come in ticks of 30 ms or more: who misses one waits longer
@@ -35,7 +36,7 @@ def buffered(observation: Observation) -> float:
     span, ram = observation.working_set_bytes, observation.ram_bytes
     if not span or not ram:
         return 0.9
-    return 0.97 if span <= ram else 0.6 if span < TIMES_RAM * ram else 0.1
+    return 0.97 if span <= ram else 0.85 if span < TIMES_RAM * ram else 0.1
 
 
 def stalled(observation: Observation) -> bool:
@@ -52,7 +53,10 @@ def queued(observation: Observation) -> bool:
     """Whether most I/Os took far longer than the fastest: they waited behind each other."""
     if (observation.queue_depth or 0) <= 1 or not observation.percentiles:
         return False
-    low = observation.percentiles[min(observation.percentiles)]
+    first = min(observation.percentiles)
+    low = observation.percentiles[
+        max((p for p in observation.percentiles if p <= FAST_PERCENTILE), default=first)
+    ]
     mean = observation.mean_us
     if mean is None and observation.iops and observation.queue_depth:
         mean = observation.queue_depth * US_PER_S / observation.iops
@@ -60,10 +64,16 @@ def queued(observation: Observation) -> bool:
 
 
 def effective_depth(observation: Observation) -> float | None:
-    """I/Os outstanding at once. A job that spends its time in submission has one, whatever iodepth says."""
+    """I/Os outstanding at once. A job that spends its time in submission has one, whatever iodepth says; so
+    has one whose latency leaves room for one, by Little's law, as with a synchronous ioengine.
+    """
     slat, iops, depth = observation.slat_us, observation.iops, observation.queue_depth
-    if slat and iops and depth and slat * iops / US_PER_S >= SUBMITTING * observation.numjobs:
-        return min(depth, float(observation.numjobs))
+    jobs = observation.numjobs
+    if slat and iops and depth and slat * iops / US_PER_S >= SUBMITTING * jobs:
+        return min(depth, float(jobs))
+    if iops and observation.mean_us and depth and depth > jobs:
+        outstanding = iops * observation.mean_us / US_PER_S
+        return float(jobs) if abs(outstanding / jobs - 1) < ONE_EACH else depth
     return depth
 
 

@@ -34,13 +34,16 @@ ABOVE_SCALE = 0.7  # of log(measured ÷ limit) where the documented figure does 
 # Median in µs, and spread of the logarithm, where the kind of disk is not known; our judgement. Those of the
 # known kinds are in the catalogue (:mod:`azbenchlib.model.unloaded_latency`).
 ANY_REMOTE = (2_500.0, REMOTE_SPREAD)
+ANY_DISK = (600.0, 1.8)  # where it may as well be local
 # What one stream of large blocks reaches, bytes per second; our judgement.
 STREAM_BYTES_PER_S = {"local": 1e9, "nvme": 2e9, "remote": 3e8}
 # CPU time in µs that an I/O takes of the job that issues it: median, and spread of the logarithm. Some 18 µs
 # were published of runs that nothing else limited; our judgement.
 CPU_US = (11.0, 0.7)
 # Where the unloaded latency was measured: a little more at a greater depth.
-CALIBRATED = NormalDist(0.03, 0.08)
+CALIBRATED = NormalDist(0.03, 0.06)
+# Share of the host cache that writes may take before it holds them up, least and most; Azure states none.
+UNWRITTEN_SHARE = (0.05, 1.0)
 DEMANDED = NormalDist(-0.003, 0.008)  # of log(rate ÷ demand)
 ANY_DEPTH = math.log(1024)  # queue depths are 1 to 1024 where they are not known
 
@@ -106,20 +109,59 @@ def beyond(use: float) -> float:
 
 
 def unloaded(
-    latency_us: float,
-    expected: tuple[float, float],
-    serves: str,
-    bs_bytes: float | None,
-    measured_us: float | None,
-) -> float:
-    """Density of the latency of each I/O if nothing but the latency sets the rate; `expected` is the median
-    in µs of small I/Os and the spread of its logarithm.
+    expected: tuple[float, float], serves: str, bs_bytes: float | None, measured_us: float | None
+) -> NormalDist:
+    """Spread of the logarithm of an I/O's latency in µs where nothing but the latency sets the rate.
+
+    Parameters
+    ----------
+    expected : (float, float)
+        Median in µs of small I/Os, and the spread of its logarithm.
+    serves : str
+        remote, local or nvme.
+    bs_bytes : float, optional
+    measured_us : float, optional
+        Of a run with one I/O outstanding.
     """
     if measured_us:
-        return CALIBRATED.pdf(math.log(latency_us / measured_us))
+        return NormalDist(math.log(measured_us) + CALIBRATED.mean, CALIBRATED.stdev)
     median, sd = expected
     larger = max(0.0, (bs_bytes or 0) - 8 * KIB) / STREAM_BYTES_PER_S[serves] * US_PER_S
-    return NormalDist(0.0, sd).pdf(math.log(latency_us / (median + larger)))
+    return NormalDist(math.log(median + larger), sd)
+
+
+def filled(use: float, written_bytes: float, cache_bytes: float) -> float:
+    """Density of the rate if a ReadWrite cache that was full from some moment on sets it.
+
+    What was written is then what the disk took in all that time, and what the cache had room for.
+
+    Parameters
+    ----------
+    use : float
+        Written ÷ what the disk and the way to it take at their base limits.
+    written_bytes : float
+        Over the whole run.
+    cache_bytes : float
+        Of the VM's host cache.
+    """
+    if use <= 1:
+        return 0.0
+    least, most = UNWRITTEN_SHARE
+    share = written_bytes * (1 - 1 / use) / cache_bytes
+    return use / (use - 1) / math.log(most / least) if least <= share <= most else 0.0
+
+
+def charged(used: float, use: float) -> float:
+    """Density of the mean rate if credits ran out during the run, any share of full ones being as likely.
+
+    Parameters
+    ----------
+    used : float
+        Share of full credits that were used.
+    use : float
+        Measured ÷ base limit, above 1.
+    """
+    return used * use / (use - 1) if 0 < used <= 1 and use > 1 else 0.0
 
 
 def expected_latency(vm: VM, disk: Disk | None, serves: str, read_share: float) -> tuple[float, float]:
@@ -134,7 +176,9 @@ def expected_latency(vm: VM, disk: Disk | None, serves: str, read_share: float) 
         if disk is not None and serves == "nvme":
             return math.sqrt(host_us * expected_us(table_of(vm, disk), read_share)), LOCAL_SPREAD
         return host_us, LOCAL_SPREAD
-    if disk is None or disk.kind is None:
+    if disk is None:
+        return ANY_DISK
+    if disk.kind is None:
         return ANY_REMOTE
     return expected_us(table_of(vm, disk), read_share), disk.kind.latency_spread
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from azbenchlib.analysis.flow import Flow, mean_latency_us, occupancy, rates
 from azbenchlib.core.units import KIB, US_PER_S
@@ -14,27 +15,35 @@ from azbenchlib.verdict.candidates import Route, Stage
 from azbenchlib.verdict.labels import Label
 
 # Weights before anything is measured; our judgement, calibrated on a simulator. The limits on a path
-# share theirs. With one I/O outstanding, its latency sets the rate unless something stronger does.
-_LIMITS, _LATENCY, LATENCY_QD1, _UNKNOWN, UNKNOWN_QD1 = 0.55, 0.25, 0.8, 0.05, 0.01
+# share theirs. With one I/O outstanding or a few, their latency sets the rate unless something stronger does.
+_LIMITS, _UNKNOWN, UNKNOWN_QD1 = 0.8, 0.05, 0.02
+_LATENCY, _LATENCY_FEW, LATENCY_QD1 = 0.25, 0.65, 0.8
 ABOVE, DEMAND = 0.05, 0.3
+DEMAND_UNSEEN = 0.01  # where no latency is known, by which a workload that pauses would show
+PAUSES = 0.3  # of the chance of an unknown cause where the queue is not full, as any limit would make it
 WAITS_IN_SUBMISSION = (
     0.04  # chance that jobs submit one I/O at a time whatever their iodepth, where slat is not known
 )
 EXHAUSTION, EXHAUSTION_FALL = 0.002, 0.1  # the latter where the rate was seen to fall
-CPU_NOT_KNOWN, CPU_BUSY, CPU_IDLE = 0.1, 0.5, 0.002
+CACHE_FILLED = 0.25  # where what was written fills the cache: as likely as the latency
+# Of a job that uses a whole core, no time is left in which it could wait for a disk.
+CPU_NOT_KNOWN, CPU_FULL, CPU_BUSY, CPU_IDLE = 0.1, 2.0, 0.5, 0.002
 # Where nothing is documented of a limit on the path, it may bind. Its figure is not known, so that most of
 # its weight goes to the unknown cause, and the rest to its name.
-UNDOCUMENTED, UNDOCUMENTED_ALL, NAMED = 0.2, 0.5, 0.1
+UNDOCUMENTED, UNDOCUMENTED_ALL, NAMED = 0.3, 0.8, 0.1
+UNDOCUMENTED_QD1 = 0.2  # of the former with one I/O outstanding, which reaches the limits of slow disks only
 SMALL_BYTES = 16 * KIB  # I/Os up to this size meet IOPS limits first, larger ones MB/s limits: of most VMs
-_FEW = 4  # outstanding I/Os a job at which a latency bound is still likely
+_FEW = 4  # outstanding I/Os a job, up to which these are a few
 BASE_THOUGH_BURST = 0.5  # chance that credits are gone where nothing is known of them
 BASE_THOUGH_CREDITS = 0.05
+CREDITS_FULL, CREDITS_SOME = 0.5, 0.1  # chances at the start of a run
 CREDITS_SPENT = 0.02  # chance that a burst lasts longer than full credits
 UNLIKELY = 0.05
 LEAST = 1e-9  # a label with less is left out
 PARTLY_CACHED = 0.5  # chance that buffered I/O is served in part by the page cache
 OPEN_DOUBT = 0.01  # where the setup is not stated whole: what fits may fit by chance; by the simulator
 SETTLES = 0.01  # so much more probability of the likeliest label makes it worth stating a fact
+Facts = tuple[tuple[str, str], ...]  # what a reading of the setup takes open facts for
 _ROUNDING = 1e-9  # 64,000 × 8 KiB is 1.024 times 512 MB/s: exactly as far apart as may tie
 
 
@@ -78,7 +87,8 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
         The paths that it may have taken, with the limits on them.
     """
     passed = _passed(flow, found)
-    by_route = [_masses(flow, route, passed[route.facts]) for route in found]
+    outrun = _outrun(found)
+    by_route = [_masses(flow, route, passed[route.facts], outrun.get(route.facts, 0.0)) for route in found]
     mass = _sum(by_route)
     total = math.fsum(mass.values())
     ranked = sorted(mass.items(), key=lambda item: (-round(item[1] / total, 12), item[0]))
@@ -105,19 +115,34 @@ def _doubted(probability: dict[Label, float]) -> dict[Label, float]:
     }
 
 
-def _passed(flow: Flow, found: Sequence[Route]) -> dict[tuple[tuple[str, str], ...], float]:
+def _passed(flow: Flow, found: Sequence[Route]) -> dict[Facts, float]:
     """How far each reading of the setup lets the limits be passed: by the path that allows most."""
-    uses: dict[tuple[tuple[str, str], ...], float] = {}
+    uses: dict[Facts, float] = {}
     for route in found:
         use = route.tightest(flow.observation.runtime_s)
         uses[route.facts] = min(use, uses.get(route.facts, math.inf))
     return uses
 
 
-def _masses(flow: Flow, route: Route, passed: float) -> dict[Label, float]:
-    """Prior × likelihood of each label on one path; `passed` is the least use of limits on any path."""
+def _outrun(found: Sequence[Route]) -> dict[Facts, float]:
+    """How many times what the disks take was written, by reading of the setup: where the cache serves most of
+    the reads.
+    """
+    uses: dict[Facts, float] = {}
+    for route in found:
+        if route.path.destaged:
+            behind = [stage.base.use for stage in route.stages if stage.stem in ("disk", "vm_uncached")]
+            use = max(behind, default=0.0)
+            uses[route.facts] = min(use, uses.get(route.facts, math.inf))
+    return uses
+
+
+def _masses(flow: Flow, route: Route, passed: float, outrun: float) -> dict[Label, float]:
+    """Prior × likelihood of each label on one path; `passed` is the least use of limits on any path,
+    `outrun` how many times what the disks take was written.
+    """
     memory = evidence.buffered(flow.observation)
-    held = _limits(flow, route) | _others(flow, route)
+    held = _limits(flow, route) | _others(flow, route, outrun)
     parts = {label: part * (1 - memory) for label, part in held.items()} | _anywhere(flow, passed)
     volumes = flow.driven(route.setup)
     return {
@@ -168,7 +193,23 @@ def _limits(flow: Flow, route: Route) -> dict[Label, float]:
             ramping = likelihoods.ramping_share(level.label.burst, seen.runtime_s, seen.ramp_s)
             likely = likelihoods.bound(level.use, loose, stage.quantity, ramping)
             parts[level.label] = weight * flat * likely * _level(stage, level.label, flow) * others
+        for label, chance in _ran_out(stage, flow, loose).items():
+            parts[label] += weight * flat * chance * others
     return parts
+
+
+def _ran_out(stage: Stage, flow: Flow, loose: float) -> dict[Label, float]:
+    """Chances of the mean rate if credits, full ones or some, ran out during the run, by what held longer."""
+    runtime = flow.observation.runtime_s
+    if stage.burst is None or not runtime or math.isinf(stage.lasts_s) or flow.levels or stage.burst.use >= 1:
+        return {}
+    full = stage.emptied(runtime)
+    found = {full.label: CREDITS_FULL * likelihoods.bound(full.use, loose, stage.quantity)} if full else {}
+    measured, base = stage.base.use * stage.base.value, stage.base.value
+    at_burst = (measured - base) / (stage.burst.value - base)
+    longer = stage.burst.label if at_burst >= 0.5 else stage.base.label
+    some = likelihoods.charged(runtime / stage.lasts_s, stage.base.use)
+    return found | {longer: found.get(longer, 0.0) + CREDITS_SOME * some}
 
 
 def _holds(stage: Stage, flow: Flow) -> float:
@@ -201,35 +242,51 @@ def _throttle_evidence(flow: Flow) -> float:
     return weight
 
 
-def _others(flow: Flow, route: Route) -> dict[Label, float]:
+def _others(flow: Flow, route: Route, outrun: float) -> dict[Label, float]:
     """What sets a rate below all limits of a path."""
     below = math.prod(_holds(stage, flow) for stage in route.stages)
+    waits = _waits(flow, route)
     parts = {
         Label.LATENCY_QD: _latency(flow, route),
-        Label.UNKNOWN: _unknown(flow, route) * likelihoods.OPEN,
+        Label.UNKNOWN: _unknown(flow, route) * likelihoods.OPEN * waits,
         Label.HOST_CPU: _cpu(flow),
         Label.WORKLOAD_DEMAND: _demand(flow),
+        Label.CACHE_EXHAUSTION: _exhaustion(flow, route, outrun),
     }
-    if any(v.disk.caching == "ReadWrite" and not v.disk.local for v in flow.driven(route.setup)):
-        parts[Label.CACHE_EXHAUSTION] = (EXHAUSTION_FALL if flow.fell else EXHAUSTION) * likelihoods.OPEN
     for label, chance in _undocumented(flow, route).items():
-        parts[label] = parts.get(label, 0.0) + chance * likelihoods.OPEN
-    return {label: part * below for label, part in parts.items()}
+        parts[label] = parts.get(label, 0.0) + chance * likelihoods.OPEN * waits
+    return {label: part * below for label, part in parts.items() if part}
+
+
+def _exhaustion(flow: Flow, route: Route, outrun: float) -> float:
+    """Chance that a full ReadWrite cache sets the rate: most of it where so much was written as fills it."""
+    seen, moved = flow.observation, rates(flow.observation).bytes_per_s
+    volumes = flow.driven(route.setup)
+    if not any(volume.disk.caching == "ReadWrite" and not volume.disk.local for volume in volumes):
+        return 0.0
+    open_to_all = (EXHAUSTION_FALL if flow.fell else EXHAUSTION) * likelihoods.OPEN
+    cache = route.setup.vm.cache_bytes
+    if flow.levels or not (cache and moved and seen.runtime_s) or seen.read_share is None:
+        return open_to_all
+    written = moved * (1 - seen.read_share) * seen.runtime_s
+    return open_to_all + CACHE_FILLED * likelihoods.filled(outrun, written, cache)
 
 
 def _unknown(flow: Flow, route: Route) -> float:
     """Chance of a cause that has no name here."""
-    depth = evidence.effective_depth(flow.observation)
-    return UNKNOWN_QD1 if depth is not None and depth <= 1 else _UNKNOWN
+    depth, share = evidence.effective_depth(flow.observation), occupancy(flow.observation)
+    chance = UNKNOWN_QD1 if depth is not None and depth <= 1 else _UNKNOWN
+    return PAUSES * chance if share is not None and share < evidence.IDLE else chance
 
 
 def _undocumented(flow: Flow, route: Route) -> dict[Label, float]:
     """Chances of the limits on the path of which nothing is documented."""
     scopes = _scopes(flow, route) - {stage.stem for stage in route.stages}
     depth = evidence.effective_depth(flow.observation)
-    if not scopes or depth is None or depth <= 1:
+    if not scopes or depth is None:
         return {}
-    each = (UNDOCUMENTED if route.stages else UNDOCUMENTED_ALL) / len(scopes)
+    alone = 1.0 if depth > 1 else 0.0 if route.serves == "nvme" else UNDOCUMENTED_QD1
+    each = alone * (UNDOCUMENTED if route.stages else UNDOCUMENTED_ALL) / len(scopes)
     size = rates(flow.observation).bs_bytes
     small = 0.5 if size is None else 0.8 if size <= SMALL_BYTES else 0.2
     found = {Label.UNKNOWN: (1 - NAMED) * each * len(scopes)}
@@ -250,29 +307,49 @@ def _scopes(flow: Flow, route: Route) -> set[str]:
 
 
 def _latency(flow: Flow, route: Route) -> float:
-    setup, seen, got = route.setup, flow.observation, rates(flow.observation)
+    """Chance that the latency sets the rate, at the depth that is asked for or one I/O a job."""
+    seen, got = flow.observation, rates(flow.observation)
     depth = evidence.effective_depth(seen)
     few = depth is not None and depth <= _FEW * seen.numjobs
-    weight = LATENCY_QD1 if depth is not None and depth <= 1 else 2 * _LATENCY if few else _LATENCY
+    weight = LATENCY_QD1 if depth is not None and depth <= 1 else _LATENCY_FEW if few else _LATENCY
     share = occupancy(seen)
     synchronous = depth != seen.queue_depth
-    waited = evidence.queued(seen) and not synchronous
-    if waited or (share is not None and share < evidence.IDLE):
+    paused = share is not None and share < evidence.IDLE
+    if evidence.stalled(seen) or ((evidence.queued(seen) or paused) and not synchronous):
         weight *= UNLIKELY
-    latency = depth * US_PER_S / got.iops if depth and got.iops else None
-    if latency is None:
+    each = _each_us(flow)
+    if each is None:
         return weight / likelihoods.ANY_DEPTH
-    disk = next((volume.disk for volume in flow.driven(setup)), None)
-    read_share = 1.0 if seen.read_share is None else seen.read_share
-    expected = likelihoods.expected_latency(setup.vm, disk, route.serves, read_share)
-    if got.from_latency:
-        latency = mean_latency_us(seen) or latency
-    likely = likelihoods.unloaded(latency, expected, route.serves, got.bs_bytes, seen.unloaded_us)
+    spread = _unloaded(flow, route)
+    latency = (mean_latency_us(seen) or each) if got.from_latency else each
+    likely = spread.pdf(math.log(latency))
     if seen.slat_us is None and depth and depth > seen.numjobs:
-        each = latency * seen.numjobs / depth
-        alone = likelihoods.unloaded(each, expected, route.serves, got.bs_bytes, seen.unloaded_us)
+        alone = spread.pdf(math.log(latency * seen.numjobs / depth))
         return (1 - WAITS_IN_SUBMISSION) * weight * likely + WAITS_IN_SUBMISSION * LATENCY_QD1 * alone
     return weight * likely
+
+
+def _each_us(flow: Flow) -> float | None:
+    """Time in µs that the rate leaves to each outstanding I/O. None: depth or rate is not known."""
+    depth, iops = evidence.effective_depth(flow.observation), rates(flow.observation).iops
+    return depth * US_PER_S / iops if depth and iops else None
+
+
+def _unloaded(flow: Flow, route: Route) -> NormalDist:
+    """Spread of the logarithm of the latency in µs that an I/O takes on a path when nothing holds it up."""
+    seen = flow.observation
+    disk = next((volume.disk for volume in flow.driven(route.setup)), None)
+    read_share = 1.0 if seen.read_share is None else seen.read_share
+    expected = likelihoods.expected_latency(route.setup.vm, disk, route.serves, read_share)
+    return likelihoods.unloaded(expected, route.serves, rates(seen).bs_bytes, seen.unloaded_us)
+
+
+def _waits(flow: Flow, route: Route) -> float:
+    """Chance that the unloaded latency is shorter than what the rate leaves to each I/O. Whatever holds the
+    I/Os up adds to it.
+    """
+    each = _each_us(flow)
+    return 1.0 if each is None else _unloaded(flow, route).cdf(math.log(each))
 
 
 def _cpu(flow: Flow) -> float:
@@ -280,7 +357,8 @@ def _cpu(flow: Flow) -> float:
     if used is None:
         iops = rates(flow.observation).iops
         return CPU_NOT_KNOWN * likelihoods.cpu_bound(iops, flow.observation.numjobs) if iops else 0.0
-    return (CPU_BUSY if used > evidence.BUSY_PCT else CPU_IDLE) * likelihoods.OPEN
+    busy = CPU_FULL if used > evidence.FULL_PCT else CPU_BUSY if used > evidence.BUSY_PCT else CPU_IDLE
+    return busy * likelihoods.OPEN
 
 
 def _demand(flow: Flow) -> float:
@@ -290,7 +368,8 @@ def _demand(flow: Flow) -> float:
     known = [likelihoods.demanded(rate, most) for rate, most in asked if rate and most]
     share = occupancy(seen)
     idle = likelihoods.OPEN if share is not None and share < evidence.IDLE else 0.0
-    return DEMAND * max([idle, *known])
+    unseen = DEMAND_UNSEEN * likelihoods.OPEN if mean_latency_us(seen) is None else 0.0
+    return max(DEMAND * max([idle, *known]), unseen)
 
 
 def _anywhere(flow: Flow, passed: float) -> dict[Label, float]:

@@ -1,5 +1,6 @@
 """Evidence beside the rate: submission, latency shape, CPU per I/O, the device's count, Azure Monitor."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -7,9 +8,9 @@ import pytest
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.units import KIB, MB
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
-from azbenchlib.verdict import judge
+from azbenchlib.verdict import judge, likelihoods
 from azbenchlib.verdict.cases import monitored
-from azbenchlib.verdict.evidence import effective_depth, flat
+from azbenchlib.verdict.evidence import effective_depth, flat, queued
 
 P30 = Disk(name="p30", sku="Premium_LRS", tier="P30", cap=Cap(iops=5000, bytes_per_s=200 * MB))
 P4 = Disk(name="p4", sku="Premium_LRS", cap=Cap(iops=120, bytes_per_s=25 * MB, burst_iops=3500))
@@ -31,6 +32,83 @@ def test_a_job_that_waits_in_submission_has_one_io_outstanding() -> None:
     seen = run(iops=6_234, queue_depth=256, mean_us=41_029)
     assert judge(replace(seen, slat_us=158.7), setup).binding == ("latency_qd",)
     assert judge(replace(seen, slat_us=4), setup).binding == ("unknown",)
+
+
+def test_what_was_written_tells_whether_a_write_cache_was_full() -> None:
+    """75 GB in 10 minutes; a P30 at 200 MB/s takes 120 GB in that time, a P4 at 25 MB/s 15 GB."""
+    seen = run(read_share=0.0, bs_bytes=64 * KIB, iops=1_900, runtime_s=600, queue_depth=32)
+    cached = [
+        Setup(replace(D8S, cache_bytes=200e9), (replace(disk, caching="ReadWrite"),)) for disk in (P30, P4)
+    ]
+    takes_it, outrun = (judge(seen, setup).posterior.get("cache_exhaustion", 0.0) for setup in cached)
+    assert takes_it < 0.01 and outrun > 0.2
+    brief = judge(replace(seen, runtime_s=20), cached[1]).posterior.get("cache_exhaustion", 0.0)
+    assert brief < 0.05  # 2 GB of 200 fill no cache
+
+
+def test_latency_of_what_was_written_beyond_the_cache() -> None:
+    assert likelihoods.filled(0.9, 1e11, 1e11) == 0  # the disk takes it all
+    assert likelihoods.filled(2.0, 4e11, 1e11) == 0  # more than the cache can hold back
+    at = [likelihoods.filled(use, 1e11, 1e11) for use in (1.2, 2.0)]
+    assert at[0] == pytest.approx(6 / math.log(20)) and at[1] == pytest.approx(2 / math.log(20))
+
+
+@pytest.mark.parametrize(
+    ("runtime_s", "named"),
+    [(2_700, "disk_burst_iops"), (7_200, "disk_iops")],
+)
+def test_a_run_that_outlasts_its_credits_is_held_by_burst_and_base(runtime_s: float, named: str) -> None:
+    """Half an hour at 3,500 IOPS, the rest at 120: what holds the longer part of the run is named."""
+    mean = (1_800 * 3_500 + (runtime_s - 1_800) * 120) / runtime_s
+    got = judge(run(iops=1.016 * mean, runtime_s=runtime_s), Setup(D8S, (P4,)))
+    assert got.binding == (named,) and got.probability > 0.95
+    above = judge(run(iops=1.4 * mean, runtime_s=runtime_s), Setup(D8S, (P4,)))
+    assert above.binding == ("above_documented_limit",)
+
+
+def test_some_credits_that_ran_out_are_not_ruled_out() -> None:
+    seen = run(iops=2_000, runtime_s=1_500, unloaded_us=2_000)
+    known = judge(seen, Setup(D8S, (P4,))).posterior
+    assert known["disk_burst_iops"] > 0.3
+    brief = judge(replace(seen, runtime_s=30), Setup(D8S, (P4,))).posterior
+    assert brief.get("disk_burst_iops", 0.0) < 0.1
+
+
+def test_a_synchronous_ioengine_has_one_io_outstanding_whatever_its_depth() -> None:
+    seen = run(iops=420, mean_us=2_350)
+    assert effective_depth(seen) == 1 and effective_depth(replace(seen, mean_us=100_000)) == 64
+    assert judge(seen, Setup(D8S, (P30,))).binding == ("latency_qd",)
+
+
+def test_what_holds_an_io_up_adds_to_its_latency() -> None:
+    """Faster than unloaded, nothing can have held it up; slower by far, something did."""
+    setup = Setup(D8S, (P30,))
+    fast, slow = (
+        judge(run(iops=iops, queue_depth=4, unloaded_us=2_000), setup).posterior.get("unknown", 0.0)
+        for iops in (2_200, 700)
+    )
+    assert fast < 0.01 and slow > 0.8
+
+
+def test_a_job_that_uses_a_whole_core_is_bound_by_it() -> None:
+    whole, nearly = (
+        judge(run(iops=30_000, queue_depth=32, cpu_pct=used), TEMP).posterior.get("host_cpu", 0.0)
+        for used in (99, 90)
+    )
+    assert whole > 0.9 and whole > nearly
+
+
+def test_a_stall_is_no_latency_of_every_io() -> None:
+    seen = run(iops=7_000, queue_depth=1, bs_bytes=4 * KIB, runtime_s=300)
+    stalled = replace(seen, percentiles={50.0: 69.0, 100.0: 108e6})
+    sure = [judge(one, Setup(VM())).posterior["latency_qd"] for one in (seen, stalled)]
+    assert sure[1] < sure[0] - 0.1
+
+
+def test_a_wide_latency_is_no_queue() -> None:
+    wide = {1.0: 500.0, 10.0: 1_100.0, 99.0: 8_000.0}
+    assert not queued(run(mean_us=2_400, percentiles=wide))
+    assert queued(run(mean_us=9_000, percentiles=wide))
 
 
 def test_a_flat_latency_argues_against_a_throttle() -> None:

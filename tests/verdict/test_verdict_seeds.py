@@ -98,8 +98,7 @@ def test_a_minute_cannot_show_the_base_of_a_p4() -> None:
 def test_four_workers_on_16_cores_are_bound_by_queue_depth() -> None:
     """4 outstanding / 45,000 per second = 89 µs each: latency, not a throttle of cores."""
     got = judged(IOMETER)["001-L16-randwrite-4w"]
-    assert got.binding == ("latency_qd",) and got.probability >= 0.8
-    assert got.next_run and "iodepth=2" in got.next_run.job.splitlines()
+    assert got.binding == ("latency_qd",) and got.probability >= 0.9
     assert judged(IOMETER)["001-L16-filewrite"].binding == ("latency_qd",)
 
 
