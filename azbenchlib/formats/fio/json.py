@@ -29,6 +29,8 @@ import reprlib
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from azbenchlib.core import histogram, schema, units
 from azbenchlib.core.findings import ERROR, WARNING, Code, Severity, job_label
 from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
@@ -278,10 +280,8 @@ class _Job:
             percentile=[percentile for percentile, _ in told],
             lat_us=[value / per_us for _, value in told],
         )
-        counts = _bins(fields.at("bins"))
-        self.records.add_columns(
-            "bins", row, bin_ns=[value * bin_ns for value in counts], n=list(counts.values())
-        )
+        values, counts = _bins(fields.at("bins"))
+        self.records.add_columns("bins", row, bin_ns=values * bin_ns, n=counts)
 
     def _report_error(self, job: Fields) -> None:
         error = job.whole("error", low=-INT64_MAX)
@@ -322,18 +322,18 @@ def _has_samples(latency: Fields) -> bool:
     return any(latency.real(name) for name in ("min", "max", "mean"))
 
 
-def _bins(bins: Fields) -> dict[int, int]:
-    """The count of each bin that is not empty, by its value in the unit of the latency.
+def _bins(bins: Fields) -> tuple[np.ndarray, np.ndarray]:
+    """The bins that are not empty: their values in the unit of the latency, and their counts.
 
     fio 2 names its bins by their index and says so by adding the constants of its histogram.
     """
     by_index = "FIO_IO_U_PLAT_BITS" in bins
     highest = bins.whole("FIO_IO_U_PLAT_NR") if by_index else _LONGEST
-    counts = bins.counts(highest or 0, aside=_BIN_CONSTANTS)
+    values, counts = bins.counts(highest or 0, aside=_BIN_CONSTANTS)
     if by_index:
-        values = histogram.value_of(list(counts)).tolist()
-        counts = dict(zip(values, counts.values(), strict=True))
-    return counts if all(counts.values()) else {value: n for value, n in counts.items() if n}
+        values = histogram.value_of(values)
+    filled = counts > 0
+    return (values, counts) if filled.all() else (values[filled], counts[filled])
 
 
 def _is_active(part: Fields) -> bool:
