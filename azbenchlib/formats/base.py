@@ -59,6 +59,7 @@ class Records:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.begins_as = ""  # the format that claimed the file
+        self.is_all_read = False  # nothing but white space is left that another format could claim
         self._rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._blocks: dict[str, list[ColumnBlock]] = defaultdict(list)
         self._frames: dict[str, list[pd.DataFrame]] = defaultdict(list)
@@ -206,7 +207,10 @@ def _frame_of_blocks(table: str, blocks: Sequence[ColumnBlock]) -> pd.DataFrame:
     sizes = [len(block) for block in blocks]
     place = np.repeat(np.arange(len(blocks)), sizes)
     shared = {  # by pyarrow, for pandas takes strings in seven times the time
-        name: pd.array(pa.array([block.shared[name] for block in blocks]).take(pa.array(place)))
+        name: pd.array(
+            pa.array([block.shared[name] for block in blocks]).take(pa.array(place)),
+            dtype=schema.TABLES[table].columns[name].dtype,
+        )
         for name in blocks[0].shared
     }
     own = {name: _chained([block.columns[name] for block in blocks]) for name in blocks[0].columns}

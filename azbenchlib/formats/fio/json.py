@@ -39,10 +39,12 @@ from azbenchlib.formats.fio._disk_util import device_ios_per_io
 from azbenchlib.formats.fio._jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, report_complaints
 from azbenchlib.formats.fio._json_documents import (
     Document,
+    Found,
     find_documents,
     shows_document,
     superseded,
     timestamp_s,
+    without_bins,
 )
 from azbenchlib.formats.fio._mixed import read_beside_json
 from azbenchlib.formats.fio._options import FioOptions, FioWorkload, merged
@@ -73,7 +75,8 @@ def read_fio_json(source: Source) -> Records:
         without I/O has a row in runs alone.
     """
     records = Records(source)
-    found = find_documents(source.text)
+    found = _documents(source)
+    records.is_all_read = found.is_all
     _report_lines(records, source, found.stray)
     if not found.documents:
         records.finding(Code.NO_FIO_DOCUMENT, f"{source.path}: no job can be read from this file")
@@ -92,6 +95,18 @@ def read_fio_json(source: Source) -> Records:
                 )
     read_beside_json(records, source, found.stray, len(found.documents))
     return records
+
+
+def _documents(source: Source) -> Found:
+    """The documents of a file; without bins where nobody wants them, which are most of json+.
+
+    Where something is broken, the text is searched as it stands, so that places in it are told rightly.
+    """
+    if not source.with_bins:
+        found = find_documents(without_bins(source.text))
+        if found.documents and not any(document.damage for document in found.documents):
+            return found
+    return find_documents(source.text)
 
 
 def _report_lines(records: Records, source: Source, lines: tuple[str, ...]) -> None:
@@ -280,8 +295,9 @@ class _Job:
             percentile=[percentile for percentile, _ in told],
             lat_us=[value / per_us for _, value in told],
         )
-        values, counts = _bins(fields.at("bins"))
-        self.records.add_columns("bins", row, bin_ns=values * bin_ns, n=counts)
+        if self.source.with_bins:
+            values, counts = _bins(fields.at("bins"))
+            self.records.add_columns("bins", row, bin_ns=values * bin_ns, n=counts)
 
     def _report_error(self, job: Fields) -> None:
         error = job.whole("error", low=-INT64_MAX)
