@@ -51,11 +51,14 @@ def _more(rates: dict[str, Any], number: int) -> dict[str, Any]:
     bins = rates["clat_ns"]["bins"]
     counts = {value: n + (number * 31 + place) % 11 for place, (value, n) in enumerate(bins.items())}
     ios = sum(counts.values())
+    rate = ios * BLOCK_BYTES * 1000 / rates["runtime"]
     return rates | {
         "clat_ns": rates["clat_ns"] | {"N": ios, "bins": counts},
         "total_ios": ios,
         "io_bytes": ios * BLOCK_BYTES,
         "iops": ios * 1000 / rates["runtime"],
+        "bw_bytes": int(rate),
+        "bw": int(rate / 1024),
         "lat_ns": rates["lat_ns"] | {"N": ios},
     }
 

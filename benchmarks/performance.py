@@ -10,7 +10,9 @@ meanwhile changes seconds, and ratios hardly.
 from __future__ import annotations
 
 import argparse
+import compileall
 import gzip
+import os
 import platform
 import statistics
 import subprocess
@@ -24,7 +26,10 @@ from log_windows import AZBENCH, HERE, run, same, write_apart
 
 PAGE = HERE.parent / "docs" / "performance.md"
 FIO_TOOLS = Path("/usr/share/doc/fio")  # where Debian's package fio has them
-READ = "import sys; from azbenchlib import Dataset; print(len(Dataset.read(sys.argv[1]).bins))"
+READ = (
+    "import sys; from azbenchlib import Dataset; "
+    "print(len(Dataset.read(sys.argv[1], bins=sys.argv[2:] == ['bins']).results))"
+)
 HIST = [
     *("fio", "--name=h", "--ioengine=null", "--rw=randread", "--bs=4k", "--size=100g", "--numjobs=4"),
     *("--time_based", "--runtime=10", "--rate_iops=20000", "--write_hist_log=h", "--log_hist_msec=100"),
@@ -35,7 +40,8 @@ HEAD = """\
 
 Written by `benchmarks/performance.py` on {machine}. CPU seconds of whole
 processes, with their start and imports; the ratio is the median of {pairs} pairs that ran one after the
-other, so it holds on a busy machine and on another one. Memory is what a process held at most.
+other, so it holds on a busy machine and on another one. Memory is what a process held at most. All modules
+are compiled, as after the first use.
 
 | What | Beside | Their CPU (s) | azbench's CPU (s) | Ratio | azbench's memory (MiB) |
 |---|---|---|---|---|---|
@@ -132,11 +138,12 @@ def of_hist_logs(folder: Path, seconds: int, pairs: int) -> Iterator[str]:
 def of_files(folder: Path, files: int, pairs: int) -> Iterator[str]:
     """json+ files, beside a loop over the module json."""
     write_outputs(folder, files)
-    ours = [sys.executable, "-c", READ, str(folder / "outputs")]
+    place = str(folder / "outputs")
     for what, more in (("without bins", []), ("with bins", ["bins"])):
-        theirs = [sys.executable, str(HERE / "plain_json_loop.py"), str(folder / "outputs"), *more]
-        beside = f"a loop to a DataFrame, {what}, nothing checked"
-        yield compared(f"{files:,} json+ files of 20 KB to all tables", beside, theirs, ours, folder, pairs)
+        theirs = [sys.executable, str(HERE / "plain_json_loop.py"), place, *more]
+        ours = [sys.executable, "-c", READ, place, *more]
+        title = f"{files:,} json+ files of 20 KB to all tables, {what}"
+        yield compared(title, "a loop to a DataFrame, nothing checked", theirs, ours, folder, pairs)
 
 
 def write_outputs(folder: Path, files: int) -> None:
@@ -162,13 +169,19 @@ def growth(folder: Path, most_lines: int, most_files: int) -> Iterator[str]:
     for files in [one for one in (10, 100, 1000, 10_000) if one <= most_files]:
         home = folder / f"of{files}"
         write_outputs(home, files)
-        sizes.append((files, [sys.executable, "-c", READ, str(home / "outputs")]))
-    yield from grown("json+ files of 20 KB to all tables", sizes, folder)
+        sizes.append((files, [sys.executable, "-c", READ, str(home / "outputs"), "bins"]))
+    yield from grown("json+ files of 20 KB to all tables, with bins", sizes, folder)
     lakes = [
         (files, [str(AZBENCH), "collect", str(folder / f"of{files}"), "-o", str(folder / f"lake{files}")])
         for files, _ in sizes
     ]
     yield from grown("json+ files of 20 KB into a lake", lakes, folder)
+
+
+def compile_all() -> None:
+    """Compile azbench's modules, as they are after they were installed or used once."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    compileall.compile_dir(HERE.parent / "azbenchlib", quiet=1)
 
 
 def main() -> None:
@@ -184,6 +197,7 @@ def main() -> None:
     chosen = parser.parse_args()
     pairs = chosen.pairs
     rows, further = [], []
+    compile_all()
     with tempfile.TemporaryDirectory(prefix="azbench-") as name:
         folder = Path(name)
         rows += of_logs(folder, chosen.lines, pairs)

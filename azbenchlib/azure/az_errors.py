@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from azbenchlib.azure import quota
 from azbenchlib.core.errors import AzbenchError
 
 NOT_LOGGED_IN = "NotLoggedIn"
@@ -122,7 +123,6 @@ class AzAdvice:
         return code == self.code and re.search(self.message, message, re.IGNORECASE) is not None
 
 
-_QUOTA = "ask for more quota (Azure portal, Quotas), or take a smaller size"
 _STOPPED = (
     "the VM was stopped, by its automatic shutdown or by somebody; start the run again, which makes a new one"
 )
@@ -146,7 +146,7 @@ ADVICE = (
         "OverconstrainedZonalAllocationRequest",
         "no host in that zone has all that was requested; take another",
     ),
-    AzAdvice("QuotaExceeded", _QUOTA),
+    AzAdvice("QuotaExceeded", quota.MORE_QUOTA),
     AzAdvice("OperationNotAllowed", _STOPPED, r"VM is not running|is (stopped|deallocated)"),
     AzAdvice(
         "OperationNotAllowed",
@@ -154,7 +154,7 @@ ADVICE = (
         r"number of managed run ?commands",
     ),
     AzAdvice("OperationNotAllowed", "take a size with room for more data disks", r"number of data disks"),
-    AzAdvice("OperationNotAllowed", _QUOTA, r"quota|cores? limit|approved .*(limit|usage)"),
+    AzAdvice("OperationNotAllowed", quota.MORE_QUOTA, r"quota|cores? limit|approved .*(limit|usage)"),
     AzAdvice("OperationNotAllowed", _BUSY, r"in progress|being (updated|deleted|created)"),
     AzAdvice("Conflict", _BUSY, r"in progress|concurrent"),
     AzAdvice(

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from azbenchlib.azure import catalog, disk_kinds
-from azbenchlib.azure.catalog.rows import TierRow
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.core.errors import InputError
 from azbenchlib.model.fill_from_catalogue import vm_of
@@ -27,7 +26,7 @@ def documented(as_of: str) -> list[DocumentedLimits]:
 
 
 def _tiers(day: str) -> Iterator[DocumentedLimits]:
-    rows = list(_rows(day))
+    rows = catalog.disk_tiers(day)
     for row in rows:
         smaller = [one.size_bytes for one in rows if one.sku == row.sku and one.size_bytes < row.size_bytes]
         sizes = (float(max(smaller, default=0)), float(row.size_bytes))
@@ -37,14 +36,6 @@ def _tiers(day: str) -> Iterator[DocumentedLimits]:
         ):
             if iops and rate:
                 yield _limits(row.name, kind, (iops, rate), Disk(name="", sku=row.sku, tier=row.name), sizes)
-
-
-def _rows(day: str) -> Iterator[TierRow]:
-    for name in catalog.tier_names():
-        try:
-            yield catalog.disk_tier(name, day)
-        except InputError:  # not on that day
-            continue
 
 
 def _provisioned(day: str) -> Iterator[DocumentedLimits]:

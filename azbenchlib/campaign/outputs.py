@@ -39,7 +39,7 @@ def _state(output: Path) -> tuple[int, int]:
 def _of_iozone(output: Path, *state: int) -> str | None:
     if IOZONE_ENDED not in output.read_text(errors="replace"):
         return None
-    tables = registry.read(Source.of(output))
+    tables = registry.read(Source.of(output, with_bins=False))
     rates = tables["results"]["bw_bytes_per_s"].dropna()
     if rates.empty or (tables["findings"]["severity"] == "error").any():
         return None
@@ -49,7 +49,7 @@ def _of_iozone(output: Path, *state: int) -> str | None:
 
 @lru_cache(maxsize=_KNOWN)
 def _of_fio(output: Path, *state: int) -> float | None:
-    tables = registry.read(Source.of(output))
+    tables = registry.read(Source.of(output, with_bins=False))
     runs, results = tables["runs"], tables["results"]
     once = runs.loc[counted(tables), "run_id"]  # sums of several hosts repeat what the hosts tell
     results = results[results["run_id"].isin(once) & (results["ddir"] != "mixed")]

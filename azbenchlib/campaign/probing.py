@@ -78,7 +78,7 @@ def shown(run: ProbeRun, output: Path, dilation: float = 1.0) -> Shown:
     InputError
         When the output tells no rate.
     """
-    tables = registry.read(Source.of(output))
+    tables = registry.read(Source.of(output, with_bins=False))
     runs = tables["runs"].loc[counted(tables)]
     rows = tables["results"]
     rows = rows[rows["run_id"].isin(runs["run_id"]) & rows["ddir"].isin(["read", "write"])]

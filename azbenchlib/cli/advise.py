@@ -151,6 +151,13 @@ def advise(
             "--why", help="Alternatives, limits, why cheaper ones fail, assumptions, sources, the fio job."
         ),
     ] = False,
+    quota: Annotated[
+        bool,
+        typer.Option(
+            "--quota",
+            help="Say what the subscription has left of vCPUs for that VM; az asks Azure, and needs a login.",
+        ),
+    ] = False,
     format_: Annotated[AdviceFormat, typer.Option("--format", help="What to print.")] = AdviceFormat.text,
 ) -> None:
     """Find the cheapest VM and disks that meet the demand, name the binding limit, and explain why cheaper
@@ -166,6 +173,8 @@ def advise(
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}
     paid = payment(pay, disk_pay, system, hours, currency, discount)
+    if quota:
+        _refuse_several(workloads, volume, region)
     if workloads is not None:
         _refuse_with_workloads(from_, job, region)
         wanted = demand_file.read(workloads, given)
@@ -184,7 +193,7 @@ def advise(
     demand = demand_file.demand(given, measured=measured)
     if not {"read_share", "preset"} & {*measured, *given}:
         notes.print(f"Note: {demand.read_share:.0%} reads, as no --read-share is given", markup=False)
-    if region and (len(region) > 1 or _is_world(region[0])):
+    if region is not None and _several(region):
         if job is not None:
             raise InputError("--job writes the job of one answer: name one region")
         with working("Searching"):
@@ -193,8 +202,22 @@ def advise(
     with working("Searching"):
         answer = _advice(demand, _market(_only(region), paid, prices, as_of))
     _print(answer, format_, why)
+    _beside(answer, job, quota)
+
+
+def _beside(answer: Advice, job: Path | None, quota: bool) -> None:
+    """What is wanted besides the answer: the fio job, and what is left of the quota."""
     if job is not None:
         write_job(job, answer.best.fio_job)
+    if quota:
+        from azbenchlib.cli.printing import quota_view
+
+        quota_view.tell(answer.market.region, answer.best.vm, answer.market.pay)
+
+
+def _refuse_several(workloads: Path | None, volume: list[str] | None, region: list[str] | None) -> None:
+    if workloads is not None or volume or _several(region):
+        raise InputError("--quota is told of one answer: leave out --workloads and --volume, name one region")
 
 
 def _refuse_with_workloads(from_: str | None, job: Path | None, region: list[str] | None) -> None:
@@ -206,12 +229,12 @@ def _refuse_with_workloads(from_: str | None, job: Path | None, region: list[str
 
 
 def _refuse_regions(option: str, region: list[str] | None) -> None:
-    if region and (len(region) > 1 or _is_world(region[0])):
+    if _several(region):
         raise InputError(f"{option} is answered for one region: give --region once")
 
 
-def _is_world(name: str) -> bool:
-    return name.lower() == "world"
+def _several(region: list[str] | None) -> bool:
+    return region is not None and (len(region) > 1 or region[0].lower() == "world")
 
 
 def _only(region: list[str] | None) -> str | None:

@@ -100,8 +100,10 @@ def _read_tables(
     from azbenchlib.dataset import dataset
     from azbenchlib.dataset.dataset import Dataset
 
+    # a line a run of the overview may be merged from bins; a table is printed as it is
+    all_of_it = wide or output is not None or format_ is not ReadFormat.csv
     with working("Reading"):
-        found = Dataset.read(*paths, log_unit=log_unit)
+        found = Dataset.read(*paths, log_unit=log_unit, bins=all_of_it or table == "bins")
     findings.tell_all(found.tables)
     nothing = findings.is_nothing(found.tables)
     if wide and format_ is ReadFormat.csv and output is None:

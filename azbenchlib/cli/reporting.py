@@ -52,12 +52,19 @@ def report(
         Pages, typer.Option("--format", help="What to write; json prints the answer only.")
     ] = Pages.both,
     open_: Annotated[bool, typer.Option("--open", help="Open the report when it is written.")] = False,
+    timings: Annotated[
+        bool, typer.Option("--timings", help="Say how many seconds each part of writing took.")
+    ] = False,
 ) -> None:
     """Write report.html and report.pdf about outputs and datasets; the first dataset is the subject.
 
     All outputs that are named are one dataset. A VM, disks and a region hold where nothing states the setup.
     """
-    datasets = opened(paths, vm, disk or [], region, group_by)
+    from azbenchlib.report.timings import Timings
+
+    clock = Timings()
+    with clock.of("reading"):
+        datasets = opened(paths, vm, disk or [], region, group_by)
     for dataset in datasets:
         findings.tell_of_files(dataset.tables)
         if group_by is None:
@@ -79,6 +86,8 @@ def report(
         notes.print(f"HTML: {written.html}")
     if format_ is not Pages.html:
         notes.print(f"PDF:  {written.pdf}")
+    for part, seconds in {**clock, **written.timings}.items() if timings else ():
+        notes.print(f"{seconds:7.2f} s  {part}", markup=False)
     if open_:
         typer.launch(str(written.pdf if format_ is Pages.pdf else written.html))
 

@@ -60,7 +60,7 @@ class Dataset:
         raise AttributeError(f"a dataset has no table {name}; it has: {', '.join(schema.TABLES)}")
 
     @classmethod
-    def read(cls, *paths: Path | str, log_unit: str | None = None) -> "Dataset":
+    def read(cls, *paths: Path | str, log_unit: str | None = None, bins: bool = True) -> "Dataset":
         """Read raw outputs: files, folders of them, or dataset folders.
 
         Parameters
@@ -69,6 +69,9 @@ class Dataset:
             At least one.
         log_unit : {"us", "ns"}, optional
             Unit of the latencies in fio logs that no output of their run lies beside.
+        bins : bool
+            Whether the latency bins of whole runs (json+) are read, which take half of the time and most of
+            the memory. Logs give their bins always.
 
         Returns
         -------
@@ -82,10 +85,12 @@ class Dataset:
         """
         folders, loose = sorted_out(paths)
         within = datasets_within(loose.values())
-        datasets = [cls(*read_folder(folder, log_unit), folder) for folder in [*folders.values(), *within]]
+        datasets = [
+            cls(*read_folder(folder, log_unit, bins), folder) for folder in [*folders.values(), *within]
+        ]
         # in one go, for a log may lie in another of the paths than its JSON
         good, left_out = outputs_at(list(loose.values()), within)
-        files = [cls(read_loose(good, log_unit, left_out))] if good or left_out else []
+        files = [cls(read_loose(good, log_unit, left_out, bins))] if good or left_out else []
         return cls.merge([*files, *datasets])
 
     @classmethod

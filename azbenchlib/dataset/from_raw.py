@@ -19,7 +19,7 @@ from azbenchlib.formats.source import Source
 from azbenchlib.verdict import checks
 
 
-def read_folder(folder: Path, log_unit: str | None = None) -> tuple[Tables, Manifest]:
+def read_folder(folder: Path, log_unit: str | None = None, bins: bool = True) -> tuple[Tables, Manifest]:
     """The tables of the raw files of a dataset folder, and its manifest.
 
     Parameters
@@ -28,6 +28,8 @@ def read_folder(folder: Path, log_unit: str | None = None) -> tuple[Tables, Mani
         With a manifest.
     log_unit : {"us", "ns"}, optional
         Unit of the latencies in fio logs that no output of their run lies beside.
+    bins : bool
+        As of :func:`azbenchlib.dataset.read.read_files`.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def read_folder(folder: Path, log_unit: str | None = None) -> tuple[Tables, Mani
     files = {file.relative_to(folder).as_posix(): (file, why) for file, why in files_at(raw).items()}
     good = [(file, name) for name, (file, why) in files.items() if why is None]
     left_out = {Path(name): why for name, (_, why) in files.items() if why}
-    tables = read_files(good, log_unit, left_out)
+    tables = read_files(good, log_unit, left_out, bins)
     tables |= found.tables()
     tables["runs"] = _on_their_setups(tables["runs"], found)
     tables = lab_outputs.dilated(tables, {name: file for file, name in good})
@@ -55,7 +57,10 @@ def read_folder(folder: Path, log_unit: str | None = None) -> tuple[Tables, Mani
 
 
 def read_loose(
-    files: Sequence[tuple[Path, str]], log_unit: str | None, left_out: Mapping[Path, Obstacle]
+    files: Sequence[tuple[Path, str]],
+    log_unit: str | None,
+    left_out: Mapping[Path, Obstacle],
+    bins: bool = True,
 ) -> Tables:
     """The tables of files that are given by themselves; those of a lab at full speed, where it is known.
 
@@ -67,8 +72,10 @@ def read_loose(
         As of :func:`read_folder`.
     left_out : mapping of Path to Obstacle
         Files that are not read, and why; each is a finding.
+    bins : bool
+        As of :func:`azbenchlib.dataset.read.read_files`.
     """
-    read = lab_outputs.in_datasets(read_files(files, log_unit, left_out), _on_their_setups)
+    read = lab_outputs.in_datasets(read_files(files, log_unit, left_out, bins), _on_their_setups)
     tables = lab_outputs.dilated(read, {name: file for file, name in files})
     return time_dilation.undo(_checked(tables))
 

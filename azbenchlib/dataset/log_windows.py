@@ -265,7 +265,7 @@ def _in_us(named: _Named, logs: Sequence[Log], log_unit: str | None) -> Mapping[
     from azbenchlib.dataset.log_matching import Kin  # these load pandas
     from azbenchlib.dataset.read import read_files
 
-    runs = read_files([(file, str(file)) for file in named.outputs], log_unit)["runs"]
+    runs = read_files([(file, str(file)) for file in named.outputs], log_unit, bins=False)["runs"]
     kin = Kin(runs, logs, log_unit)
     return {log: log_lines.in_us(kin.beside(log).tool_version, log_unit) for log in logs}
 

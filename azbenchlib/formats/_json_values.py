@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
+
 INT64_MAX = 2**63 - 1  # what an Int64 column can hold
 _FLOAT_LIMIT = 1e300  # anything near the end of the floats is damage, and larger integers would overflow
 
@@ -81,14 +83,19 @@ class Fields:
         """
         return self._pairs(highest, float, self.real, frozenset())
 
-    def counts(self, highest: int, aside: Set[str] = frozenset()) -> dict[int, int]:
+    def counts(self, highest: int, aside: Set[str] = frozenset()) -> tuple[np.ndarray, np.ndarray]:
         """The pairs of an object such as ``{"1176": 3}``: whole numbers, the keys up to `highest`.
 
         Keys that stand `aside` are no numbers, and in order; of two keys of one number the first counts.
+
+        Returns
+        -------
+        numbers, counts : ndarray of int64
         """
         if not aside & self._values.keys() and (plain := _plain_counts(self._values, highest)) is not None:
             return plain
-        return dict(self._pairs(highest, int, self.whole, aside))
+        found = dict(self._pairs(highest, int, self.whole, aside))
+        return np.array(list(found), np.int64), np.array(list(found.values()), np.int64)
 
     def _pairs(
         self,
@@ -119,17 +126,15 @@ class Fields:
         self._complaints.unexpected.append(f"{name} = {reprlib.repr(value)}")
 
 
-def _plain_counts(values: Mapping[str, Any], highest: int) -> dict[int, int] | None:
+def _plain_counts(values: Mapping[str, Any], highest: int) -> tuple[np.ndarray, np.ndarray] | None:
     """The same as pairs of numbers, where all are as they should be: each is not looked at by itself."""
     counts = list(values.values())
+    if set(map(type, counts)) - {int}:
+        return None
     try:
-        numbers = list(map(int, values))
-    except ValueError:
+        numbers, n = np.array(list(map(int, values)), np.int64), np.array(counts, np.int64)
+    except (ValueError, OverflowError):
         return None
-    found = dict(zip(numbers, counts, strict=True))
-    if not found:
-        return found
-    sound = len(found) == len(counts) and set(map(type, counts)) == {int}
-    if not sound or min(counts) < 0 or max(counts) > INT64_MAX or min(found) < 0 or max(found) > highest:
+    if len(n) and (n.min() < 0 or numbers[0] < 0 or numbers[-1] > highest or (np.diff(numbers) <= 0).any()):
         return None
-    return found
+    return numbers, n

@@ -180,6 +180,6 @@ def records_as(fmt: Format | None, source: Source, beside: Beside | None = None)
         return records
     records = fmt.read(source, beside)
     records.begins_as = fmt.name
-    if not (fmt.needs_beside or fmt.is_binary):
+    if not (fmt.needs_beside or fmt.is_binary or records.is_all_read):
         report_others(source, fmt.name, records)
     return records

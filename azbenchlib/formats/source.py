@@ -30,17 +30,21 @@ class Source:
         The content, where it is at hand.
     file : Path, optional
         Where the content is, and the files that it includes.
+    with_bins : bool
+        Whether the latency bins of whole runs are wanted; those of logs always are.
     """
 
-    def __init__(self, path: str, data: bytes | None = None, file: Path | None = None) -> None:
+    def __init__(
+        self, path: str, data: bytes | None = None, file: Path | None = None, with_bins: bool = True
+    ) -> None:
         # bytes of a name that are no UTF-8 are shown escaped, so that every table and page can be written
         self.path = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        self._data, self._file = data, file
+        self._data, self._file, self.with_bins = data, file, with_bins
 
     @classmethod
-    def of(cls, path: Path) -> "Source":
+    def of(cls, path: Path, with_bins: bool = True) -> "Source":
         """The file at `path`, called by that path."""
-        return cls(str(path), file=path)
+        return cls(str(path), file=path, with_bins=with_bins)
 
     def _open(self) -> io.BufferedReader | io.BytesIO:
         # the kernel's own files say that they are empty, and reading some of them never ends
@@ -81,6 +85,8 @@ class Source:
     @cached_property
     def opening(self) -> str:
         """The first 64 KiB as text, for telling the format."""
+        if self.size_bytes <= _OPENING:
+            return self.text
         return self._start.decode(self._encoding, errors="replace")
 
     @property

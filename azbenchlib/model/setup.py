@@ -7,6 +7,7 @@ are turned into these by :mod:`azbenchlib.model.fill_from_catalogue`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.disk_kinds import DiskKind
@@ -46,8 +47,7 @@ class Cap:
     @classmethod
     def of(cls, *values: float | None) -> Cap:
         """A cap from values in the order of its fields; those that are left out are not documented."""
-        names = [field.name for field in fields(cls)]
-        return cls(**dict(zip(names, values, strict=False)))
+        return cls(**dict(zip(_cap_names(), values, strict=False)))
 
     def __bool__(self) -> bool:
         return any(value is not None for value in vars(self).values())
@@ -253,6 +253,11 @@ class Setup:
             else:
                 found += [Volume(f"{disk.name}-{i}", disk, 1, cap) for i in range(1, disk.count + 1)]
         return tuple(found)
+
+
+@cache
+def _cap_names() -> tuple[str, ...]:
+    return tuple(field.name for field in fields(Cap))
 
 
 def _base(cap: Cap) -> Cap:

@@ -1,7 +1,7 @@
 """A report from datasets: execute the notebook, make the page, make the PDF; both appear by rename."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from azbenchlib.core.privacy import beside, without_homes
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.importing import as_folders
 from azbenchlib.report import execute, page, pdf
+from azbenchlib.report.timings import NOTEBOOK, Timings
 
 _NOTEBOOK = "report"
 
@@ -27,10 +28,11 @@ class ReportFormat(StrEnum):
 
 @dataclass(frozen=True)
 class Written:
-    """Where a report is, or would be, where only one of the two was requested."""
+    """Where a report is, or would be, where only one of the two was requested; how long its parts took."""
 
     html: Path
     pdf: Path
+    timings: Timings = field(default_factory=Timings)
 
 
 def build(
@@ -76,6 +78,7 @@ def build(
             )
     folder = folder or Path("reports") / Path(first.name).name
     check_writable(folder)
+    clock = Timings()
     with as_folders(found) as folders:
         parameters = {
             "datasets": [str(path) for path in folders],
@@ -84,14 +87,21 @@ def build(
             "client": client,
         }
         try:
-            executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
+            with clock.of(NOTEBOOK):
+                executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
         except InputError as error:
             raise InputError(_as_named(str(error), folders, found)) from error
-    return write(executed, folder, title, format_)
+    clock.add_cells(executed)
+    return write(executed, folder, title, format_=format_, clock=clock)
 
 
 def write(
-    executed: nbformat.NotebookNode, folder: Path, title: str, format_: ReportFormat = ReportFormat.both
+    executed: nbformat.NotebookNode,
+    folder: Path,
+    title: str,
+    *,
+    format_: ReportFormat = ReportFormat.both,
+    clock: Timings | None = None,
 ) -> Written:
     """Write ``report.html`` and ``report.pdf`` of a notebook that was executed; both appear by rename.
 
@@ -100,10 +110,13 @@ def write(
     OutputError
         When the folder cannot be written.
     """
-    html = page.to_html(executed, title)
-    html = without_homes(beside(html, Path.cwd()))  # who is named on it is named on purpose, places are not
-    document = b"" if format_ is ReportFormat.html else pdf.to_pdf(html)
-    written = Written(folder / "report.html", folder / "report.pdf")
+    clock = clock or Timings()
+    with clock.of("making the page"):
+        html = page.to_html(executed, title)
+        html = without_homes(beside(html, Path.cwd()))  # who is named is named on purpose, places are not
+    with clock.of("making the PDF"):
+        document = b"" if format_ is ReportFormat.html else pdf.to_pdf(html)
+    written = Written(folder / "report.html", folder / "report.pdf", clock)
     if format_ is not ReportFormat.pdf:
         write_atomically(written.html, html.encode())
     if format_ is not ReportFormat.html:

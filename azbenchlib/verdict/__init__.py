@@ -4,11 +4,15 @@
 one setup at different block sizes and queue depths.
 """
 
-from azbenchlib.analysis.flow import Flow
-from azbenchlib.core.findings import Finding
-from azbenchlib.verdict.judgement import FlowVerdict, Judgement, LimitRow, judge, judge_flows
-from azbenchlib.verdict.next_run import NextRun
-from azbenchlib.verdict.sweep import judge_sweep
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from azbenchlib.analysis.flow import Flow
+    from azbenchlib.core.findings import Finding
+    from azbenchlib.verdict.judgement import FlowVerdict, Judgement, LimitRow, judge, judge_flows
+    from azbenchlib.verdict.next_run import NextRun
+    from azbenchlib.verdict.sweep import judge_sweep
 
 __all__ = [
     "Finding",
@@ -21,3 +25,19 @@ __all__ = [
     "judge_flows",
     "judge_sweep",
 ]
+
+_JUDGEMENT = "azbenchlib.verdict.judgement"
+_HOMES = {
+    "Finding": "azbenchlib.core.findings",
+    "Flow": "azbenchlib.analysis.flow",
+    "NextRun": "azbenchlib.verdict.next_run",
+    "judge_sweep": "azbenchlib.verdict.sweep",
+    **dict.fromkeys(("FlowVerdict", "Judgement", "LimitRow", "judge", "judge_flows"), _JUDGEMENT),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: reading needs the checks alone."""
+    if name not in _HOMES:
+        raise AttributeError(f"azbenchlib.verdict has no {name}; public names: {', '.join(__all__)}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -186,7 +186,7 @@ def test_every_kind_has_its_latencies_and_its_rows() -> None:
     for kind in disk_kinds.managed():
         last = kind.latency_tables[-1]
         assert (last.redundancy, last.least_tier, last.vm_pattern) == (None, 0, "")  # one for every disk
-    letters = {name[0].lower() for name in catalog.tier_names()}
+    letters = {row.name[0].lower() for row in catalog.disk_tiers()}
     assert letters == {kind.word for kind in disk_kinds.kinds() if kind.tiered}
     with pytest.raises(InputError, match="disk kind 'floppy' is not one of: premium"):
         disk_kinds.get("floppy")

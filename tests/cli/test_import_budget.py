@@ -20,6 +20,7 @@ finally:
 """
 
 
+OTHER_VERBS = ("azbenchlib.cli.lab", "azbenchlib.cli.measuring", "azbenchlib.cli.verdict")
 LARGE = ("pandas", "numpy", "pyarrow", "yaml", "papermill", "matplotlib", "scipy")
 
 
@@ -52,7 +53,7 @@ def test_a_wrong_name_is_told_before_any_large_library_is_loaded(arguments: tupl
 @pytest.mark.parametrize("more", [(), ("--why",), ("--format", "json"), ("--format", "csv")])
 def test_an_answer_needs_no_tables(more: tuple[str, ...]) -> None:
     asked = ("advise", "--iops", "3000", "--size", "1TiB", "--region", "westeurope", *more)
-    program = PROGRAM.format(slow=("pandas", "pyarrow", "scipy", "matplotlib"))
+    program = PROGRAM.format(slow=("pandas", "pyarrow", "scipy", "matplotlib", *OTHER_VERBS))
     done = subprocess.run(
         [sys.executable, "-c", program, *asked], capture_output=True, text=True, check=False
     )

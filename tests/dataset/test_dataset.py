@@ -1,5 +1,6 @@
 """Datasets: from files to tables, to disk and back, and several of them together."""
 
+import gc
 import io
 import json
 import os
@@ -94,6 +95,26 @@ def test_a_folder_with_folders_hidden_files_and_loops(tmp_path):
     assert found.runs["job"].tolist() == ["uni", "mix"]
     assert found.findings["code"].tolist() == ["not_read"]
     assert found.findings["source_path"].tolist() == [str(tmp_path / "b" / "gone.json")]
+
+
+def test_bins_are_left_out_where_they_are_not_wanted():
+    path = FIO / "group_jsonplus.json"
+    whole, less = Dataset.read(path), Dataset.read(path, bins=False)
+    assert len(whole.bins) and less.bins.empty
+    for name in set(schema.TABLES) - {"bins"}:
+        pd.testing.assert_frame_equal(less.tables[name], whole.tables[name])
+
+
+def test_collections_go_on_after_reading_as_before(tmp_path):
+    (tmp_path / "some.json").write_text("{}")
+    Dataset.read(tmp_path)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        Dataset.read(tmp_path)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_links_are_not_followed_out_of_the_folder(tmp_path):

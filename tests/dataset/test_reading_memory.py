@@ -9,7 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from azbenchlib.formats.fio.binned_log import LONG_LOG
+
+from azbenchlib.formats.fio.logs.binned_log import LONG_LOG
 
 MIB = 1 << 20
 FIO = Path(__file__).parents[1] / "data" / "fio"

@@ -80,6 +80,41 @@ def test_a_fixture_gives_the_figures_that_fio_printed(expected):
     pd.testing.assert_frame_equal(found, wanted.convert_dtypes(), check_dtype=False, rtol=1e-12)
 
 
+# ---- without bins -------------------------------------------------------------------------------------
+
+
+def without_bins(text: str) -> dict[str, pd.DataFrame]:
+    source = Source("some.json", text.encode(), with_bins=False)
+    return fio_json.read_fio_json(source).frames()
+
+
+def assert_the_same_but_bins(text: str) -> None:
+    wanted, found = read(text), without_bins(text)
+    assert found["bins"].empty
+    for name in set(schema.TABLES) - {"bins"}:
+        pd.testing.assert_frame_equal(found[name], wanted[name])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_but_the_bins_is_the_same_where_these_are_not_wanted(case):
+    assert_the_same_but_bins(fixture(case))
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
+def test_damage_is_told_where_it_is_when_bins_are_not_wanted(share):
+    whole = fixture("group_jsonplus")
+    assert_the_same_but_bins(whole[: int(len(whole) * share)])
+    assert_the_same_but_bins(whole.replace('"error" : 0', '"error" : nan,', 1))
+
+
+def test_bins_in_a_name_or_of_another_kind_are_left_alone():
+    name = 'the "bins": {"1": 2} of a disk'
+    nested = {"clat_ns": direction()["clat_ns"] | {"bins": {"1": {"2": 3}}}}
+    text = document(job(name, read=direction(**nested)), job("after"))
+    assert without_bins(text)["runs"]["job"].tolist() == [name, "after"]
+    assert codes(read(text)) == ["unexpected_value"] and codes(without_bins(text)) == []
+
+
 def test_the_run_says_what_was_asked_for():
     run = schema.records(read(fixture("randrw"), "here/randrw.json")["runs"])[0]
     assert {key: value for key, value in run.items() if value is not None} | {

@@ -47,6 +47,13 @@ def html(written: build.Written) -> str:
     return written.html.read_text()
 
 
+def test_the_parts_of_the_report_are_timed(written: build.Written) -> None:
+    kernel, *cells, page, pdf_ = written.timings
+    assert (kernel, page, pdf_) == ("starting and ending the kernel", "making the page", "making the PDF")
+    assert cells[0] == "report.header()" and "report.cards()" in cells
+    assert all(seconds > 0 for seconds in written.timings.values())
+
+
 def test_every_card_has_the_published_figures(html: str) -> None:
     cards = {words(card).strip() for card in re.findall(r"<article.*?</article>", html, re.DOTALL)}
     assert len(cards) == 6

@@ -164,11 +164,8 @@ def _gone(row: VmRow, asked: RegionalOffer | None, offer: Offer | None) -> str:
 
 def _disks(day: str) -> tuple[tuple[TierRow, ...], tuple[ProvisionedRules, ...]]:
     """Tiers and rules that were in force."""
-    tiers, rules = [], []
-    for name in catalog.tier_names():
-        with suppress(InputError):
-            tiers.append(catalog.disk_tier(name, day))
+    rules = []
     for sku in catalog.provisioned_skus():
         with suppress(InputError):
             rules.append(catalog.provisioned_rules(sku, day))
-    return tuple(tiers), tuple(rules)
+    return tuple(catalog.disk_tiers(day)), tuple(rules)

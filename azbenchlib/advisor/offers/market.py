@@ -1,9 +1,9 @@
 """What can be provisioned in a region on a day: VM sizes, disks, and their prices."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from azbenchlib.cost.bill import Bill, bill
 from azbenchlib.cost.payments import vm_meters
 from azbenchlib.cost.usage import Use, charges
 from azbenchlib.model.setup import VM, Setup
+
+_BILLS = 4096  # that a market remembers: more than the tiers of disks times their numbers
 
 
 class LeftOut(NamedTuple):
@@ -147,7 +149,14 @@ class Market:
         return total
 
     def bill(self, setup: Setup, use: Use | None = None) -> Bill:
-        """What a setup costs here."""
+        """What a setup costs here; the disks of one question are mostly those of the one before."""
+        return self._bills(setup, use)
+
+    @cached_property
+    def _bills(self) -> Callable[[Setup, Use | None], Bill]:
+        return lru_cache(_BILLS)(self._bill)
+
+    def _bill(self, setup: Setup, use: Use | None) -> Bill:
         used = replace(use or Use(), pay=self.pay, disk_pay=self.disk_pay, os=self.os, vm_hours=self.vm_hours)
         dated = replace(setup, as_of=self.as_of)
         charged = charges(dated, self.region, self.hours, used)

@@ -7,12 +7,12 @@ years too unless a dated page says that the limit changed); the documentation pa
 
 from azbenchlib.azure.catalog.lookup import (
     disk_tier,
+    disk_tiers,
     every_vm,
     provisioned_rules,
     provisioned_skus,
     source,
     tier_for,
-    tier_names,
     vm,
     vm_sizes,
 )
@@ -40,13 +40,13 @@ __all__ = [
     "TierRow",
     "VmRow",
     "disk_tier",
+    "disk_tiers",
     "every_vm",
     "offers",
     "provisioned_rules",
     "provisioned_skus",
     "source",
     "tier_for",
-    "tier_names",
     "vm",
     "vm_sizes",
 ]

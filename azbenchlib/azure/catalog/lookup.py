@@ -155,9 +155,10 @@ def provisioned_skus() -> tuple[str, ...]:
     return disk_kinds.bare_skus(tiered=False)
 
 
-def tier_names() -> list[str]:
-    """Every disk tier, of any time."""
-    return list(_tiers())
+def disk_tiers(as_of: date | str | None = None) -> list[TierRow]:
+    """Every disk tier that is known to have existed on a day."""
+    day = _day(as_of)
+    return [row for eras in _tiers().values() for row in [one for one in eras if one.holds(day)][:1]]
 
 
 def source(source_id: str) -> CatalogSource:

@@ -34,11 +34,13 @@ EXAMPLES = {
 }
 
 
-def show(app: typer.Typer, group: str = "") -> None:
-    """Put its example below the help of each verb of a group, and of the groups in it."""
+def below(verb: str) -> str:
+    """What stands below the help of a verb."""
+    return f"Example: {EXAMPLES[verb]}"
+
+
+def show(app: typer.Typer, group: str) -> None:
+    """Put its example below the help of each verb of a group."""
     for command in app.registered_commands:
         name = command.name or (command.callback.__name__ if command.callback else "")
-        command.epilog = f"Example: {EXAMPLES[f'{group} {name}'.strip()]}"
-    for inner in app.registered_groups:
-        if inner.typer_instance is not None:
-            show(inner.typer_instance, str(inner.name))
+        command.epilog = below(f"{group} {name}")

@@ -32,6 +32,7 @@ _ARRAY = re.compile(r'"(?:jobs|client_stats)"\s*:\s*\[')
 _OPENING = re.compile(f"{_HEAD.pattern}|{_ARRAY.pattern}")
 _ENTRY = re.compile(r'\{\s*"jobname"')
 _BETWEEN_ENTRIES = re.compile(r"[\s,]*")
+_BINS = re.compile(r'"bins"\s*:\s*\{')
 _VERSION = re.compile(r'"fio version"\s*:\s*"([^"\\\n]*)"')
 _GLOBAL_OPTIONS = re.compile(r'"global options"\s*:\s*(?=[{\[])')
 # C's printf writes nan and inf, which JSON does not know. The stand-in is as long, so positions stay true.
@@ -70,15 +71,32 @@ class Document:
 
 @dataclass(frozen=True)
 class Found:
-    """All documents of a text in their order, and the lines around them."""
+    """All documents of a text in their order, and the lines around them.
+
+    `is_all` says that every document is whole, and nothing but white space around them.
+    """
 
     documents: tuple[Document, ...]
     stray: tuple[str, ...]
+    is_all: bool
 
 
 def shows_document(text: str) -> bool:
     """Whether a fio document, whole or broken, begins in a text."""
     return _SIGNATURE.search(text) is not None and "{" in text
+
+
+def without_bins(text: str) -> str:
+    """The text with every histogram of json+ emptied, which is most of it."""
+    parts, position = [], 0
+    while opening := _BINS.search(text, position):
+        begin = opening.end()
+        end = text.find("}", begin)
+        if end < 0 or text.find("{", begin, end) >= 0:
+            end = begin
+        parts.append(text[position:begin])
+        position = end
+    return "".join((*parts, text[position:]))
 
 
 def find_documents(text: str) -> Found:
@@ -116,15 +134,18 @@ class _Search:
         documents: list[Document] = []
         stray: list[str] = []
         position = outside = 0
+        is_all = True
         while match := _OPENING.search(self.text, position):
             start = match.start()
             document, position = self._document(start)
             if document:
                 documents.append(document)
-                stray += _stray_lines(self.text[outside:start])
+                gap = self.text[outside:start]
+                is_all &= document.damage is None and not gap.strip()
+                stray += _stray_lines(gap)
                 outside = position
-        stray += _stray_lines(self.text[outside:])
-        return Found(tuple(documents), tuple(stray))
+        gap = self.text[outside:]
+        return Found(tuple(documents), (*stray, *_stray_lines(gap)), is_all and not gap.strip())
 
     def _document(self, start: int) -> tuple[Document | None, int]:
         """The document that opens at `start` (None: it is not fio's), and where to go on."""

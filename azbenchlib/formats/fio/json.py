@@ -29,6 +29,8 @@ import reprlib
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from azbenchlib.core import histogram, schema, units
 from azbenchlib.core.findings import ERROR, WARNING, Code, Severity, job_label
 from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
@@ -37,10 +39,12 @@ from azbenchlib.formats.fio._disk_util import device_ios_per_io
 from azbenchlib.formats.fio._jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, report_complaints
 from azbenchlib.formats.fio._json_documents import (
     Document,
+    Found,
     find_documents,
     shows_document,
     superseded,
     timestamp_s,
+    without_bins,
 )
 from azbenchlib.formats.fio._mixed import read_beside_json
 from azbenchlib.formats.fio._options import FioOptions, FioWorkload, merged
@@ -71,7 +75,8 @@ def read_fio_json(source: Source) -> Records:
         without I/O has a row in runs alone.
     """
     records = Records(source)
-    found = find_documents(source.text)
+    found = _documents(source)
+    records.is_all_read = found.is_all
     _report_lines(records, source, found.stray)
     if not found.documents:
         records.finding(Code.NO_FIO_DOCUMENT, f"{source.path}: no job can be read from this file")
@@ -90,6 +95,18 @@ def read_fio_json(source: Source) -> Records:
                 )
     read_beside_json(records, source, found.stray, len(found.documents))
     return records
+
+
+def _documents(source: Source) -> Found:
+    """The documents of a file; without bins where nobody wants them, which are most of json+.
+
+    Where something is broken, the text is searched as it stands, so that places in it are told rightly.
+    """
+    if not source.with_bins:
+        found = find_documents(without_bins(source.text))
+        if found.documents and not any(document.damage for document in found.documents):
+            return found
+    return find_documents(source.text)
 
 
 def _report_lines(records: Records, source: Source, lines: tuple[str, ...]) -> None:
@@ -278,10 +295,9 @@ class _Job:
             percentile=[percentile for percentile, _ in told],
             lat_us=[value / per_us for _, value in told],
         )
-        counts = _bins(fields.at("bins"))
-        self.records.add_columns(
-            "bins", row, bin_ns=[value * bin_ns for value in counts], n=list(counts.values())
-        )
+        if self.source.with_bins:
+            values, counts = _bins(fields.at("bins"))
+            self.records.add_columns("bins", row, bin_ns=values * bin_ns, n=counts)
 
     def _report_error(self, job: Fields) -> None:
         error = job.whole("error", low=-INT64_MAX)
@@ -322,18 +338,18 @@ def _has_samples(latency: Fields) -> bool:
     return any(latency.real(name) for name in ("min", "max", "mean"))
 
 
-def _bins(bins: Fields) -> dict[int, int]:
-    """The count of each bin that is not empty, by its value in the unit of the latency.
+def _bins(bins: Fields) -> tuple[np.ndarray, np.ndarray]:
+    """The bins that are not empty: their values in the unit of the latency, and their counts.
 
     fio 2 names its bins by their index and says so by adding the constants of its histogram.
     """
     by_index = "FIO_IO_U_PLAT_BITS" in bins
     highest = bins.whole("FIO_IO_U_PLAT_NR") if by_index else _LONGEST
-    counts = bins.counts(highest or 0, aside=_BIN_CONSTANTS)
+    values, counts = bins.counts(highest or 0, aside=_BIN_CONSTANTS)
     if by_index:
-        values = histogram.value_of(list(counts)).tolist()
-        counts = dict(zip(values, counts.values(), strict=True))
-    return counts if all(counts.values()) else {value: n for value, n in counts.items() if n}
+        values = histogram.value_of(values)
+    filled = counts > 0
+    return (values, counts) if filled.all() else (values[filled], counts[filled])
 
 
 def _is_active(part: Fields) -> bool:

@@ -15,6 +15,7 @@ from azbenchlib import campaign
 from azbenchlib.azure import retries
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import Passing
+from azbenchlib.azure.quota import Quota
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.targets.azure import commands, eviction, steps
 from azbenchlib.campaign.targets.azure.preflight import Region
@@ -45,7 +46,7 @@ def chosen(
     (setup,) = measurement_file.load(folder / "file.yaml").setups
     sizes = {sku["name"]: [sku] for sku in skus if sku["resourceType"] == "virtualMachines"}
     disks = [sku for sku in skus if sku["resourceType"] == "disks"]
-    used = {name.lower(): told for name, told in usage.items()}
+    used = {name.lower(): Quota(name, *told) for name, told in usage.items()}
     return Region(az=Az(path="no-such-az"), name="westeurope", disks=disks, usage=used, sizes=sizes).choose(
         setup
     )

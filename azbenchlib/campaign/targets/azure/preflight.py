@@ -1,11 +1,12 @@
 """What is asked of Azure before anything is created, so that a refusal costs nothing."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from azbenchlib.azure import quota
 from azbenchlib.azure.az import Az
+from azbenchlib.azure.quota import Quota
 from azbenchlib.campaign.files.disk_spec import PROVISIONED, DiskSpec
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.targets.azure import commands, steps
@@ -65,14 +66,14 @@ class Region:
     az: Az
     name: str
     disks: Sequence[Mapping[str, Any]]
-    usage: Mapping[str, tuple[int, int]]  # quota, in lower case -> used, limit
+    usage: Mapping[str, Quota]  # by its name in lower case
     sizes: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, az: Az, experiment: Experiment) -> Self:
         """The region of an experiment."""
         disks = az.json(*commands.list_disks(experiment.region))
-        used = _used(az.json(*commands.list_usage(experiment.region)))
+        used = quota.listed(az.json(*commands.list_usage(experiment.region)))
         return cls(az=az, name=experiment.region, disks=disks, usage=used)
 
     def choose(self, setup: SetupSpec, refused: Sequence[Mapping[str, str]] = ()) -> dict[str, str]:
@@ -116,15 +117,6 @@ def of_file(choice: Mapping[str, str]) -> dict[str, str]:
     return {key: choice[key] for key in ("vm", "zone") if key in choice}
 
 
-def _used(answer: Any) -> dict[str, tuple[int, int]]:
-    """Quotas as az lists them; what is none of them is passed over."""
-    found = {}
-    for entry in answer if isinstance(answer, list) else ():
-        with suppress(TypeError, KeyError, ValueError):
-            found[str(entry["name"]["value"]).lower()] = int(entry["currentValue"]), int(entry["limit"])
-    return found
-
-
 def _check_feature(az: Az, feature: str) -> None:
     state = az.json(*commands.feature_show(feature))["properties"]["state"]
     if state == REGISTERED:
@@ -141,7 +133,7 @@ def _check_size(
     setup: SetupSpec,
     region: str,
     offered: Sequence[Mapping[str, Any]],
-    usage: Mapping[str, tuple[int, int]],
+    usage: Mapping[str, Quota],
 ) -> dict[str, str]:
     """Refuse a size that is not to be had, or cannot what is needed; its capabilities."""
     entry = next((entry for entry in offered if entry["name"].lower() == setup.vm.lower()), None)
@@ -168,16 +160,13 @@ def _check_size(
     return able
 
 
-def _check_quota(setup: SetupSpec, family: str, n_cores: int, usage: Mapping[str, tuple[int, int]]) -> None:
+def _check_quota(setup: SetupSpec, family: str, n_cores: int, usage: Mapping[str, Quota]) -> None:
     """Refuse a size for which the subscription has too few vCPUs left; VMs follow each other."""
-    quotas = ("lowPriorityCores",) if setup.priority == "spot" else (family, "cores")
-    for quota in quotas:
-        used, limit = usage.get(quota.lower(), (0, n_cores))
-        if used + n_cores > limit:
+    for one in quota.of_size(usage, family, setup.priority == "spot"):
+        if n_cores > one.left:
             raise InputError(
-                f"setup '{setup.name}': {setup.vm} takes {n_cores} vCPUs, and of the quota {quota} {used} of "
-                f"{limit} are in use; ask for more quota (Azure portal, Quotas), or take a smaller size, or "
-                "name others with otherwise:"
+                f"setup '{setup.name}': {setup.vm} takes {n_cores} vCPUs, and of the quota {one.name} "
+                f"{one.used} of {one.limit} are in use; {quota.MORE_QUOTA}, or name others with otherwise:"
             )
 
 
