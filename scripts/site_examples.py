@@ -15,7 +15,8 @@ EXAMPLES = {
 NOTEBOOKS = ROOT / "reports" / "gallery"  # make gallery
 HERE = "<!-- executed notebooks -->"
 NONE = "`make gallery` in a checkout runs them and `make docs` then adds their pages here."
-TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
+TAG = re.compile(r"<a [^>]*>.*?</a>|<[^>]+>", re.DOTALL)  # a heading's link to itself, and marks
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -34,5 +35,5 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _title(path: Path) -> str:
-    found = TITLE.search(path.read_text())
-    return found[1].strip() if found else path.stem
+    found = HEADING.search(path.read_text(encoding="utf-8"))
+    return TAG.sub("", found[1]).strip() if found else path.stem

@@ -161,6 +161,7 @@ def test_the_core_alone_does_its_work_and_names_the_extra_for_the_rest(core: Pat
         done = run(azbench, *line.split(), cwd=tmp_path)
         assert done.returncode == 2 and EXTRA.search(done.stderr), f"{line}: {done.stderr}"
     told = run(azbench, "doctor", cwd=tmp_path).stdout
+    assert "make azure" not in told  # there is no Makefile
     assert re.search(r"absent +extra notebooks", told) and re.search(r"ok +Python packages", told)
 
 

@@ -1,7 +1,9 @@
 """The documentation as a site: it is built without a warning, needs no network, and its Python runs."""
 
+import importlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +44,19 @@ def test_every_page_is_in_the_navigation() -> None:
 
 def _pages(entries: list[dict[str, str]]) -> list[str]:
     return [page for entry in entries for page in entry.values()]
+
+
+def test_executed_notebooks_are_listed_by_their_headings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    hook = importlib.import_module("site_examples")
+    text = (ROOT / "docs" / "gallery.md").read_text()
+    monkeypatch.setattr(hook, "NOTEBOOKS", tmp_path)
+    assert "`make gallery`" in hook.on_page_markdown(text, None, None, None)
+    shutil.copy(ROOT / "reports" / "example" / "report.html", tmp_path / "03_limits.html")
+    listed = hook.on_page_markdown(text, None, None, None)
+    assert "- [Local and remote disks of three Azure VM sizes](gallery/03_limits.html)" in listed
 
 
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:

@@ -25,6 +25,8 @@ from azbenchlib.core.privacy import masked
 
 AZ_VARIABLE = "AZBENCH_AZ"  # path of the az to use
 TOOLS = Path(__file__).resolve().parents[2] / ".tools" / "bin"  # where `make azure` puts it
+# The second without a Makefile, where azbench was installed by pip.
+HOW_TO_GET = "make azure" if (TOOLS.parents[1] / "Makefile").is_file() else "uv tool install azure-cli"
 LONG = 1024  # characters of an argument of which the log tells the same beginning once
 _PATIENCE_S = 5  # how long a call under way may go on after an interrupt
 # Options that take no value; every other one is followed by its value.
@@ -100,7 +102,7 @@ class Az:
                 if named
                 else "the Azure CLI, az, is missing"
             )
-            raise MissingToolError(f"{what}; get it with `make azure`, then log in with `az login`")
+            raise MissingToolError(f"{what}; get it with `{HOW_TO_GET}`, then log in with `az login`")
         return cls(path=found, log=log)
 
     def within(self, subscription: str) -> "Az":

@@ -19,7 +19,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from azbenchlib.azure.az import AZ_VARIABLE, Az
+from azbenchlib.azure.az import AZ_VARIABLE, HOW_TO_GET, Az
 from azbenchlib.core import units
 from azbenchlib.core.errors import MissingToolError
 
@@ -204,7 +204,7 @@ def _az() -> Check:
         return _optional("az", Az.find().path, costs, "")
     except MissingToolError as error:
         if AZ_VARIABLE not in os.environ:
-            return _optional("az", None, costs, "make azure")
+            return _optional("az", None, costs, HOW_TO_GET)
         return Check(
             name="az",
             ok=False,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import drained
 import pytest
-from azbenchlib.advisor.achieved import achieved
 from typer.testing import CliRunner
 
+from azbenchlib.advisor.demands.achieved import achieved
 from azbenchlib.cli import app
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset import lab_outputs

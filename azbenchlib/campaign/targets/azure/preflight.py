@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from azbenchlib.azure import quota
-from azbenchlib.azure.az import Az
+from azbenchlib.azure.az import HOW_TO_GET, Az
 from azbenchlib.azure.quota import Quota
 from azbenchlib.campaign.files.disk_spec import PROVISIONED, DiskSpec
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec
@@ -56,7 +56,9 @@ def check_version(told: str) -> None:
     numbers = tuple(int(part) for part in told.split(".")[:2] if part.isdigit())
     if len(numbers) == 2 and numbers < OLDEST_AZ:
         wanted = ".".join(map(str, OLDEST_AZ))
-        raise InputError(f"az {told} is too old; {wanted} or later is needed: `az upgrade`, or `make azure`")
+        raise InputError(
+            f"az {told} is too old; {wanted} or later is needed: `az upgrade`, or `{HOW_TO_GET}`"
+        )
 
 
 @dataclass(kw_only=True)
