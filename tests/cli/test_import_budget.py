@@ -50,6 +50,14 @@ def test_a_wrong_name_is_told_before_any_large_library_is_loaded(arguments: tupl
     assert loaded.strip() == ""
 
 
+def test_a_part_of_the_verdict_loads_no_other() -> None:
+    program = "import sys, azbenchlib.verdict.labels; print(*(m for m in sys.modules if 'azbench' in m))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+    assert loaded.split() == ["azbenchlib", "azbenchlib.verdict", "azbenchlib.verdict.labels"]
+
+
 @pytest.mark.parametrize("more", [(), ("--why",), ("--format", "json"), ("--format", "csv")])
 def test_an_answer_needs_no_tables(more: tuple[str, ...]) -> None:
     asked = ("advise", "--iops", "3000", "--size", "1TiB", "--region", "westeurope", *more)
