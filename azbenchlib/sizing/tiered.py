@@ -8,7 +8,6 @@ from azbenchlib.advisor.offers.disk_options import (
     DiskOption,
     priced,
     redundancies,
-    rows_of,
     tier_disk,
     tier_size,
 )
@@ -32,7 +31,7 @@ def tiered(kind: DiskKind, requirement: SizeRequirement, market: Market, most: i
         Number of disks.
     """
     demand = requirement.demand
-    for row in rows_of(kind, market):
+    for row in market.tiers_of(kind.sku):
         if row.iops is None or row.bytes_per_s is None:
             continue
         for cached in (False, True) if kind.cacheable and demand.cache_hit else (False,):

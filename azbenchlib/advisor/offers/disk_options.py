@@ -8,7 +8,7 @@ same. ReadWrite caching carries no lasting load that ReadOnly would not: what it
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -89,17 +89,14 @@ def tier_lacks(
     """The tiers of a kind, and how many times of what 1, 2, … disks have is wanted, shape (tiers, counts):
     of their limits or their size, the worst. It falls with every disk; infinite where none can be had so.
     """
-    rows = rows_of(kind, market)
+    rows = market.tiers_of(kind.sku)
     counts = np.arange(1, MOST_DISKS + 1, dtype=float)
-
-    def column(values: Iterable[float | None]) -> Floats:
-        return np.array([[value or 0] for value in values], dtype=float) * counts
-
+    sizes = np.array([[tier_size(row, cached)] for row in rows], dtype=float)
     with np.errstate(divide="ignore"):
-        worst: Floats = demand.size_bytes / column(tier_size(row, cached) for row in rows)
+        worst: Floats = demand.size_bytes / (sizes * counts)
         for quantity, need in demand.needs(cached, unit=kind.io_unit_bytes).items():
             base, burst, paid = (
-                column(getattr(row, f"{before}{quantity}") for row in rows)
+                market.tier_figures(kind.sku, f"{before}{quantity}") * counts
                 for before in ("", "burst_", "on_demand_burst_")
             )
             if on_demand:
@@ -137,11 +134,6 @@ def tier_disk(row: TierRow, count: int, cached: bool, redundancy: str, on_demand
     )
 
 
-def rows_of(kind: DiskKind, market: Market) -> list[TierRow]:
-    """The tiers of a kind."""
-    return [row for row in market.tiers if row.sku == kind.sku]
-
-
 def redundancies(kind: DiskKind, demand: Demand) -> tuple[str, ...]:
     """Those that do, of those that there are."""
     return ("ZRS",) if demand.redundancy == "ZRS" else kind.redundancies
@@ -158,7 +150,7 @@ def priced(kind: DiskKind, disk: Disk, demand: Demand, market: Market) -> DiskOp
 
 def _tiered(kind: DiskKind, cached: bool, demand: Demand, market: Market, on_demand: bool) -> Iterator[Disk]:
     """The fewest disks of every tier; with on-demand bursting any number below that."""
-    rows = rows_of(kind, market)
+    rows = market.tiers_of(kind.sku)
     if not rows:
         return
     plain = _first(tier_lacks(kind, cached, demand, market)[1])

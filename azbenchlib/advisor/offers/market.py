@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +16,6 @@ from azbenchlib.cost.bill import Bill, bill
 from azbenchlib.cost.payments import vm_meters
 from azbenchlib.cost.usage import Use, charges
 from azbenchlib.model.setup import VM, Setup
-
-_BILLS = 4096  # that a market remembers: more than the tiers of disks times their numbers
 
 
 class LeftOut(NamedTuple):
@@ -127,6 +125,18 @@ class Market:
         """Hours of the period in which the VM runs, and its disks do I/O."""
         return self.hours if self.vm_hours is None else self.vm_hours
 
+    @cached_property
+    def tiers_of(self) -> Callable[[str | None], list[TierRow]]:
+        """The tiers of a SKU."""
+        return cache(lambda sku: [row for row in self.tiers if row.sku == sku])
+
+    @cached_property
+    def tier_figures(self) -> Callable[[str | None, str], Floats]:
+        """One figure of every tier of a SKU, by its name, shape (tiers, 1); 0 where there is none."""
+        return cache(
+            lambda sku, name: np.array([[getattr(row, name) or 0] for row in self.tiers_of(sku)], dtype=float)
+        )
+
     def vm_bill(self, vm_index: int) -> Bill:
         """What a VM costs alone."""
         return self.bill(Setup(VM(size=self.vms[vm_index].size)))
@@ -149,14 +159,7 @@ class Market:
         return total
 
     def bill(self, setup: Setup, use: Use | None = None) -> Bill:
-        """What a setup costs here; the disks of one question are mostly those of the one before."""
-        return self._bills(setup, use)
-
-    @cached_property
-    def _bills(self) -> Callable[[Setup, Use | None], Bill]:
-        return lru_cache(_BILLS)(self._bill)
-
-    def _bill(self, setup: Setup, use: Use | None) -> Bill:
+        """What a setup costs here."""
         used = replace(use or Use(), pay=self.pay, disk_pay=self.disk_pay, os=self.os, vm_hours=self.vm_hours)
         dated = replace(setup, as_of=self.as_of)
         charged = charges(dated, self.region, self.hours, used)

@@ -37,7 +37,6 @@ USD = "USD"  # Azure's own currency; it converts to others for information only
 PRICES_OVERLAY_ID = "retail-prices-api"  # source_id of a reading of one's own: this, its day, its region
 
 VmKinds = frozenset[tuple[str, str]]
-_COMMON = ("kind", "region", "currency", "as_of", "unit_of_measure")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -182,7 +181,6 @@ def _rows(path: Path, lines: Iterator[list[str]], only: str, vm_kinds: VmKinds |
         raise InputError(f"{path}: no price book: columns are missing: {', '.join(missing)}")
     place = header.index("region")
     kinds = [header.index(name) for name in ("price_type", "os")]
-    sound: set[tuple[str, ...]] = set()  # thousands of rows differ in name and price alone
     for number, cells in enumerate(lines, 2):
         if not cells or (only and cells[place : place + 1] != [only]):
             continue
@@ -191,11 +189,7 @@ def _rows(path: Path, lines: Iterator[list[str]], only: str, vm_kinds: VmKinds |
         if vm_kinds is not None and _unwanted(cells[kinds[0]], cells[kinds[1]], vm_kinds):
             continue
         try:
-            row = dict(zip(header, cells, strict=True))
-            if (common := tuple(row[name] for name in _COMMON)) not in sound:
-                _check_common(row)
-                sound.add(common)
-            yield _price(row)
+            yield _price(dict(zip(header, cells, strict=True)))
         except InputError as error:
             raise InputError(f"{path}, line {number}: {error}") from None
 
@@ -205,22 +199,16 @@ def _unwanted(price_type: str, os: str, vm_kinds: VmKinds) -> bool:
     return bool(os) and (price_type or PAYG, os) not in vm_kinds
 
 
-def _check_common(row: Mapping[str, str]) -> None:
-    """Refuse a row for what it has in common with others."""
+def _price(row: Mapping[str, str]) -> Price:
     if row["kind"] not in _KINDS:
         raise InputError(f"kind '{row['kind']}' is not one of: {', '.join(_KINDS)}")
-    for column in ("region", "currency"):
-        if not row[column].strip():
+    name = row["arm_sku"] if row["kind"] == "vm" else row["meter_name"]
+    for column, value in (("name", name), ("region", row["region"]), ("currency", row["currency"])):
+        if not value.strip():
             raise InputError(f"the {column} of the {row['kind']} is empty")
     if not _DAY.fullmatch(row["as_of"]):
         raise InputError(f"as_of '{row['as_of']}' is not a day; write it as 2026-07-12")
     unit(row["unit_of_measure"])
-
-
-def _price(row: Mapping[str, str]) -> Price:
-    name = row["arm_sku"] if row["kind"] == "vm" else row["meter_name"]
-    if not name.strip():
-        raise InputError(f"the name of the {row['kind']} is empty")
     if row["kind"] == "vm":
         meter = Meter.of_vm(name, row["price_type"] or PAYG, row["os"] or "linux")
     else:
