@@ -3,7 +3,8 @@
 .PHONY: help setup report test test-long test-lowest azure dist gallery docs notebook format lock clean
 
 AZ_VERSION = 2.91.0
-# Two more than there are cores: many tests wait for az, a browser or a kernel.
+# Two more than there are cores: many tests wait for az, a browser or a kernel. Many also start azbench, which
+# would compile itself each time where PYTHONDONTWRITEBYTECODE is set.
 WORKERS = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
@@ -23,6 +24,7 @@ test: setup azure ## run the tests, with ruff, mypy and the import contracts amo
 	@sh scripts/install-sshd
 	@sh scripts/install-azurite
 	@sh scripts/install-sysstat
+	@.venv/bin/python -m compileall -q azbenchlib
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone and not long"
 	@.venv/bin/python -m pytest -m "alone and not long"
 

@@ -31,7 +31,8 @@ from azbenchlib import campaign  # noqa: E402
 from azbenchlib.azure import retries  # noqa: E402
 from azbenchlib.azure.az_errors import Passing  # noqa: E402
 from azbenchlib.campaign.progress import Progress  # noqa: E402
-from azbenchlib.campaign.targets.azure import eviction, orphans  # noqa: E402
+from azbenchlib.campaign.targets.azure import eviction  # noqa: E402
+from azbenchlib.campaign.targets.azure.ending import orphans  # noqa: E402
 from azbenchlib.core.errors import AzbenchError  # noqa: E402
 from azbenchlib.dataset.dataset import Dataset  # noqa: E402
 

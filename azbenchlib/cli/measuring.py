@@ -142,7 +142,7 @@ def _check_existing(vm_id: str, target: str, results_group: bool) -> None:
 
 def _untold(dataset: str, words: str) -> list[str]:
     """What is noted as left in Azure and not told in the last words, as after a kernel that was killed."""
-    from azbenchlib.campaign.targets.azure import teardown
+    from azbenchlib.campaign.targets.azure.ending import teardown
 
     return [said for group, said in teardown.noted(Path(dataset)).items() if group not in words]
 
@@ -228,7 +228,7 @@ def cleanup(
     without --all-owners. A group that azbench did not make is never touched.
     """
     from azbenchlib.azure.az import Az
-    from azbenchlib.campaign.targets.azure import orphans
+    from azbenchlib.campaign.targets.azure.ending import orphans
 
     outlive_readers()
     az = Az.find().within(subscription)
@@ -275,7 +275,7 @@ def _delete(az: Az, groups: list[str], left_of: dict[str, str]) -> None:
 
     `left_of` takes what is left of each, in words; empty: nothing.
     """
-    from azbenchlib.campaign.targets.azure import orphans
+    from azbenchlib.campaign.targets.azure.ending import orphans
 
     for number, group in enumerate(groups):
         deleted = orphans.delete(az, group, lambda text: notes.print(text))

@@ -12,9 +12,10 @@ from programs import azbench
 from azbenchlib.azure.prices.book import book
 from azbenchlib.azure.prices.rows import PAYG, SPOT, Meter
 from azbenchlib.campaign.files import measurement_file
-from azbenchlib.campaign.targets.azure import expenses, lease, reckoning
-from azbenchlib.campaign.targets.azure.budget import Budget
+from azbenchlib.campaign.targets.azure.ending import lease
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
+from azbenchlib.campaign.targets.azure.money import expenses, reckoning
+from azbenchlib.campaign.targets.azure.money.budget import Budget
 from azbenchlib.core.errors import AzbenchError, InputError
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,9 @@ from azbenchlib.campaign import experiment
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.planning import plan_text
 from azbenchlib.campaign.targets.azure import commands as azure
-from azbenchlib.campaign.targets.azure import eviction, orphans
+from azbenchlib.campaign.targets.azure import eviction
 from azbenchlib.campaign.targets.azure import steps as cloud_plan
+from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Release, Rest
 
 pytest_plugins = ("fake_azure.fixtures",)

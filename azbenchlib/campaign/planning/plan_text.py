@@ -8,8 +8,10 @@ from typing import Any
 from azbenchlib.campaign.design import blocks
 from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.planning import forecast
-from azbenchlib.campaign.targets.azure import commands, guest, orphans, reckoning
+from azbenchlib.campaign.targets.azure import commands, guest
 from azbenchlib.campaign.targets.azure import steps as cloud_plan
+from azbenchlib.campaign.targets.azure.ending import orphans
+from azbenchlib.campaign.targets.azure.money import reckoning
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Step
 from azbenchlib.core.errors import InputError
 

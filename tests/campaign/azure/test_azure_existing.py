@@ -19,7 +19,7 @@ from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.interrupts import SAME_S
-from azbenchlib.campaign.targets.azure import lease
+from azbenchlib.campaign.targets.azure.ending import lease
 from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, found_disks
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset

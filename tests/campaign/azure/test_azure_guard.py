@@ -19,7 +19,7 @@ from fake_azure.routing import Request
 from azbenchlib.azure import retries
 from azbenchlib.azure.az_errors import Passing
 from azbenchlib.campaign.targets.azure import cloud, guest
-from azbenchlib.campaign.targets.azure import lease as leases
+from azbenchlib.campaign.targets.azure.ending import lease as leases
 from azbenchlib.dataset.dataset import Dataset
 
 pytest_plugins = ("fake_azure.fixtures",)

@@ -7,7 +7,8 @@ from fake_azure.campaigns import SMALL, measured_and_told
 from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
 
-from azbenchlib.campaign.targets.azure import commands, monitor, reckoning
+from azbenchlib.campaign.targets.azure import commands, monitor
+from azbenchlib.campaign.targets.azure.money import reckoning
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.formats.azure_monitor import TOOL
 from azbenchlib.verdict.run_verdicts import judge_runs

@@ -10,7 +10,8 @@ from fake_azure.campaigns import SMALL, measured, refused
 from fake_azure.login import Azure
 from fake_azure.roles import documented, operation
 
-from azbenchlib.campaign.targets.azure import monitor, reckoning, vm
+from azbenchlib.campaign.targets.azure import monitor, vm
+from azbenchlib.campaign.targets.azure.money import reckoning
 
 pytest_plugins = ("fake_azure.fixtures",)
 

@@ -27,7 +27,7 @@ from azbenchlib import campaign
 from azbenchlib.azure.az import Az
 from azbenchlib.campaign import lock
 from azbenchlib.campaign.planning import plan
-from azbenchlib.campaign.targets.azure import orphans, teardown
+from azbenchlib.campaign.targets.azure.ending import orphans, teardown
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.core.errors import AzbenchError
 

@@ -9,7 +9,8 @@ from fake_azure.login import Azure
 
 from azbenchlib.azure import retries
 from azbenchlib.azure.az_errors import Passing
-from azbenchlib.campaign.targets.azure import eviction, orphans
+from azbenchlib.campaign.targets.azure import eviction
+from azbenchlib.campaign.targets.azure.ending import orphans
 
 pytest_plugins = ("fake_azure.fixtures",)
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.fio]

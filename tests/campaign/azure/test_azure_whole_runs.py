@@ -13,7 +13,9 @@ from fake_azure.login import Azure
 
 from azbenchlib import campaign
 from azbenchlib.azure import retries
-from azbenchlib.campaign.targets.azure import budget, cloud, lease, vm
+from azbenchlib.campaign.targets.azure import cloud, vm
+from azbenchlib.campaign.targets.azure.ending import lease
+from azbenchlib.campaign.targets.azure.money import budget
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report.part import Part

@@ -22,10 +22,10 @@ from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import quiet, unheard
 from azbenchlib.campaign.run_loop import carry_out
-from azbenchlib.campaign.targets.azure import orphans, teardown
 from azbenchlib.campaign.targets.azure.cloud import Cloud
+from azbenchlib.campaign.targets.azure.ending import orphans, teardown
+from azbenchlib.campaign.targets.azure.ending.orphans import OrphanedGroup
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
-from azbenchlib.campaign.targets.azure.orphans import OrphanedGroup
 from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
 from azbenchlib.campaign.targets.azure.steps import Call
 from azbenchlib.campaign.targets.azure.vm import Ended

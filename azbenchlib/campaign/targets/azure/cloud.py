@@ -11,9 +11,10 @@ from typing import Any
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import NOT_LOGGED_IN, AzError
 from azbenchlib.azure.retries import AT_START, Patience
-from azbenchlib.campaign.targets.azure import commands, container, guest, lease
-from azbenchlib.campaign.targets.azure.budget import Budget
+from azbenchlib.campaign.targets.azure import commands, container, guest
 from azbenchlib.campaign.targets.azure.container import Container
+from azbenchlib.campaign.targets.azure.ending import lease
+from azbenchlib.campaign.targets.azure.money.budget import Budget
 from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import AzureRun
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Release, Rest, Step

@@ -19,19 +19,12 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.targets.azure import (
-    budget,
-    commands,
-    guest,
-    lease,
-    preflight,
-    reckoning,
-    steps,
-    teardown,
-)
+from azbenchlib.campaign.targets.azure import commands, guest, preflight, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
+from azbenchlib.campaign.targets.azure.ending import lease, teardown
 from azbenchlib.campaign.targets.azure.manifest import ExistingPlan, make_manifest
+from azbenchlib.campaign.targets.azure.money import budget, reckoning
 from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import AZ_LOG, AzureRun, measures_of, note_identity
 from azbenchlib.campaign.targets.azure.steps import Call, Measure

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from azbenchlib.azure.az_errors import AzError
-from azbenchlib.campaign.targets.azure import commands, reckoning
+from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.cloud import Cloud
+from azbenchlib.campaign.targets.azure.money import reckoning
 from azbenchlib.campaign.targets.azure.steps import Measure
 from azbenchlib.core.files import make_folder, write_atomically
 from azbenchlib.core.privacy import masked

@@ -4,7 +4,8 @@ from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.planning import plan
-from azbenchlib.campaign.targets.azure import orphans, steps
+from azbenchlib.campaign.targets.azure import steps
+from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.steps import Measure, Step
 from azbenchlib.campaign.targets.base import MeasurementRun

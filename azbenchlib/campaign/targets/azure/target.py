@@ -19,20 +19,12 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.targets.azure import (
-    budget,
-    commands,
-    eviction,
-    lease,
-    monitor,
-    preflight,
-    reckoning,
-    steps,
-    teardown,
-)
+from azbenchlib.campaign.targets.azure import commands, eviction, monitor, preflight, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
+from azbenchlib.campaign.targets.azure.ending import lease, teardown
 from azbenchlib.campaign.targets.azure.guest import place
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
+from azbenchlib.campaign.targets.azure.money import budget, reckoning
 from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import (
     AZ_LOG,

@@ -11,8 +11,9 @@ from azbenchlib.campaign import lock
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress, quiet
-from azbenchlib.campaign.targets.azure import commands, orphans, steps
+from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
+from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.manifest import PLANS, CloudPlan
 from azbenchlib.campaign.targets.azure.state import (
     AZ_LOG,

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from azbenchlib.campaign.files.spec import Experiment
-from azbenchlib.campaign.targets.azure import expenses, steps
+from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
+from azbenchlib.campaign.targets.azure.money import expenses
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Rest, Step
 from azbenchlib.core.units import format_money
 

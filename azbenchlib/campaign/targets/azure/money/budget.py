@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from azbenchlib.campaign.files.spec import Experiment
-from azbenchlib.campaign.targets.azure import reckoning
-from azbenchlib.campaign.targets.azure.reckoning import RunEstimate
+from azbenchlib.campaign.targets.azure.money import reckoning
+from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate
 from azbenchlib.core.errors import AzbenchError, InputError
 
 _NOTHING = RunEstimate(seconds=0, workload_s=0, vm_an_hour=None, disks_an_hour=None, currency="", why="")

@@ -10,7 +10,8 @@ from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
 from azbenchlib.azure.retries import Patience
 from azbenchlib.campaign.interrupts import Interrupts
-from azbenchlib.campaign.targets.azure import commands, lease
+from azbenchlib.campaign.targets.azure import commands
+from azbenchlib.campaign.targets.azure.ending import lease
 from azbenchlib.core.errors import AzbenchError
 
 TAG = "tool=azbench"

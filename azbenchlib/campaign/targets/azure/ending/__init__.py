@@ -1,0 +1,1 @@
+"""How a run in Azure ends: who holds its resource group, what is deleted, what earlier runs left."""

@@ -1,0 +1,1 @@
+"""What a run in Azure costs and how long it lasts: expected, spent, and at most."""
