@@ -75,7 +75,7 @@ def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab
     assert computed(page.locator(".azbench .cards"), "display") == "grid"
     expect(cards.last).to_be_visible()
     assert len({round(card.bounding_box()["y"]) for card in cards.all()}) == 2  # type: ignore[index]
-    assert shown_figures(page) == 2  # percentiles, and rates with their limits
+    assert shown_figures(page) == 3  # percentiles, rates with their limits, and prices
     # JupyterLab's rules for lists, tables and code do not reach into the blocks ...
     term = page.locator(".azbench .kv dt").first
     assert computed(term, "fontWeight") == "400"

@@ -11,6 +11,7 @@ from typing import Any
 
 import nbformat
 import papermill
+from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
@@ -20,6 +21,7 @@ from azbenchlib.core import privacy
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError, WorkloadsFailedError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.locations import shipped
+from azbenchlib.report.channels import PatientClient
 from azbenchlib.report.interrupts import KERNEL_ENGINE, Relay
 
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
@@ -42,6 +44,11 @@ class IpcKernelManager(AsyncKernelManager):
         self._sockets = tempfile.mkdtemp(prefix="azbench-")  # private (0700), short enough for a socket
         super().__init__(**settings)
         self.ip = f"{self._sockets}/k"
+
+    def client(self, **settings: Any) -> AsyncKernelClient:  # type: ignore[override]  # as that of Jupyter
+        """A client that does not wait for good; nbclient asks for one of another class."""
+        self.client_factory = PatientClient
+        return super().client(**settings)
 
     @property
     def kernel_spec(self) -> KernelSpec:

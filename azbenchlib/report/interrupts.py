@@ -4,7 +4,6 @@ The kernel is a process of its own that a terminal does not reach. While a cell 
 interrupted, and this process goes on showing what it says: it may have something in Azure to take down.
 """
 
-import asyncio
 import os
 import signal
 import threading
@@ -15,7 +14,6 @@ from types import FrameType
 from typing import Any
 
 from jupyter_client.manager import AsyncKernelManager
-from nbclient.util import run_sync
 from nbformat import NotebookNode
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
@@ -23,7 +21,6 @@ from papermill.engines import NBClientEngine, papermill_engines
 from azbenchlib.campaign.interrupts import SAME_S, SIGNALS
 
 KERNEL_ENGINE = "azbench"
-ASK_S = 5.0  # a reply comes within milliseconds of the end of a cell
 MOST_INTERRUPTS = 5  # interrupts that a cell gets; at one more the kernel is ended
 
 
@@ -88,30 +85,9 @@ class Relay:
 
 
 class _Client(PapermillNotebookClient):
-    """Tells a relay when a cell begins and ends its work, and does not wait for what came unnoticed.
-
-    What a cell with menus sends to the kernel can take away the wake-up for the kernel's reply, which then
-    lies there unread (the descriptor of a ZeroMQ socket tells of changes alone, and must be asked after every
-    send; source: ZeroMQ, zmq_getsockopt, ZMQ_FD). Any further message wakes whoever waits.
-    """
+    """Tells a relay when a cell begins and ends its work."""
 
     relay: Relay
-
-    async def async_execute_cell(self, *arguments: Any, **options: Any) -> NotebookNode:
-        """Execute a cell; while the kernel is not at work with it, it is asked now and then how it is."""
-        asking = asyncio.ensure_future(self._ask_now_and_then())
-        try:
-            return await super().async_execute_cell(*arguments, **options)
-        finally:
-            asking.cancel()
-
-    execute_cell = run_sync(async_execute_cell)
-
-    async def _ask_now_and_then(self) -> None:
-        while True:
-            await asyncio.sleep(ASK_S)
-            if not self.relay.at_work:
-                self.kc.kernel_info()
 
     def process_message(self, msg: dict[str, Any], cell: NotebookNode, cell_index: int) -> Any:
         if msg["msg_type"] == "execute_input":

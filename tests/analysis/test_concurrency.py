@@ -230,7 +230,7 @@ def diskspd(threads: int, iops: float, at: int = 2) -> str:
     head = "thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | LatStdDev |  file"
 
     def figures(name: str, n: int, file: str) -> str:
-        each = f"{n * ios * bs} | {n * ios} | {n * iops * bs / 2**20:.2f} | {n * iops:.2f} | 1.600 | 0.100"
+        each = f"{n * ios * bs} | {n * ios} | {n * iops * bs / 2**20:.2f} | {n * iops:.2f} | 3.200 | 0.100"
         return f"{name} {each}{file}"
 
     def table(kind: str, n: int) -> list[str]:

@@ -6,12 +6,9 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-import nbformat
 import pytest
-from jupyter_client.channels import AsyncZMQSocketChannel
 
 from azbenchlib.report import interrupts
-from azbenchlib.report.execute import run_notebook
 from azbenchlib.report.interrupts import MOST_INTERRUPTS, Relay
 
 # An interrupt may come while it still prints, and print may not be called again then.
@@ -96,23 +93,3 @@ def test_a_kernel_that_is_gone_is_no_error(relay, kernel):
 def test_signals_that_did_something_else_go_on_doing_it(relay):
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert signal.getsignal(signal.SIGINT) == relay._handle
-
-
-def test_a_reply_that_came_unnoticed_is_read_all_the_same(monkeypatch, tmp_path):
-    """As when a message of a widget took the wake-up away: the reply is there once another message comes."""
-    monkeypatch.setattr(interrupts, "ASK_S", 0.2)
-    receive, unnoticed = AsyncZMQSocketChannel.get_msg, []
-
-    async def get_msg(self, timeout=None):
-        message = await receive(self, timeout)
-        if message["msg_type"] == "execute_reply" and not unnoticed:
-            unnoticed.append(message)
-            await receive(self, None)  # the next message wakes whoever waits
-        return message
-
-    monkeypatch.setattr(AsyncZMQSocketChannel, "get_msg", get_msg)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(6 * 7)")])
-    (tmp_path / "one.ipynb").write_text(nbformat.writes(notebook))
-    done = run_notebook(tmp_path / "one.ipynb", {}, tmp_path / "done.ipynb")
-    assert unnoticed
-    assert "42" in str(done.cells)

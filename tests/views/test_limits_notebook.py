@@ -73,11 +73,11 @@ def test_the_seed_is_explained_from_cards_to_doubts() -> None:
     html = run(LOCAL_DISKS)
     assert figures(html) == ["d0-roofline"]
     text = words(html)
-    assert "Bound by the disk's burst IOPS limit 97 % certain" in text
+    assert "Bound by the disk's burst IOPS limit 98 % certain" in text
     assert "5 of 12 runs hit a documented limit" in text
     assert "Run for 36 min, until the credits are spent" in text and "runtime=2160" in text
     assert "has no log of IOPS of a run with a documented limit. To have it next time" in text
-    assert "latency at this queue depth (8 %)" in text
+    assert "the NVMe disk's IOPS limit (7 %)" in text
     assert "rate_from_latency" in text and "rate_from_status_line" in text
 
 

@@ -217,7 +217,9 @@ def _rate_finding(rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
         text, n = max(at.items(), key=lambda one: one[1])
         if n > 1:
             return f"{n} of {formatting.count(len(rates), 'setup')} stop at {text}"
-        return f"{sum(at.values())} of {formatting.count(len(rates), 'setup')} stop at a documented limit"
+        n = sum(at.values())
+        stop = "stops" if n == 1 else "stop"
+        return f"{n} of {formatting.count(len(rates), 'setup')} {stop} at a documented limit"
     return _range(rates, series)
 
 

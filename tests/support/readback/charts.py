@@ -77,9 +77,8 @@ def _prices(checker: Page, seen: Drawing, place: str) -> None:
         checker.accept(there, price, f"{place}, marker's place", text, [], "place")
         told.add((colour, price.value))
     for label in seen.labels:
-        rest = label.text
-        for part in checker.parts:
-            rest = part.names.read(rest)[1]
+        rests = (part.names.read(label.text)[1] for part in checker.parts)
+        rest = min(rests, key=lambda text: len("".join(text.split())))  # that of the dataset it is of
         for amount in figures.find(rest) if label.colour in {colour for colour, _ in told} else ():
             checker.accept(
                 (label.colour, amount.value) in told, amount, f"{place}, label", label.text, [], "money"
@@ -99,7 +98,7 @@ def _title(checker: Checker, text: str, topic: Topic, place: str, name: str) -> 
         checker.accept(abs(times - value) <= last / 2 + slack, figure, place, text, [times], "times")
     if "roofline" in name:
         return _count(checker, text, place)
-    if counted := re.match(r"(\d+) of (\d+) setups? stop at (.*)", text):
+    if counted := re.match(r"(\d+) of (\d+) setups? stops? at (.*)", text):
         return _stops(checker, counted, place)
     if re.search(r"-rate-\d|-time-\d", name):
         return traces.title(checker, text, topic, place)

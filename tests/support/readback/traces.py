@@ -247,7 +247,8 @@ def _along(line: list[Point], trace: Trace, x: Axis, y: Axis, unit: float, scale
 def _words(checker: Checker, text: str, topic: Topic, traces: list[Trace], place: str) -> None:
     """Ends of a line and how long it lasted, limits by name, credits at the start."""
     said, _, limits = text.partition("Limits: ")
-    rest = checker.part.names.read(re.sub(r"setups: \d+", "", said))[1]
+    lines = re.sub(r"setups: \d+", "", said).split("; ")  # each with its setup, and may be its workload
+    rest = "; ".join(checker.part.names.read(line)[1] for line in lines)
     values = {value for trace in traces for _, value in trace}
     if "-rate-" in place and len(traces) > 1:
         values |= {sum(max(value for _, value in trace) for trace in traces)}
