@@ -75,7 +75,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_group_whose_run_is_dead_is_deleted_by_its_vm(azure: Azure) -> None:
     make(azure, lease=-0.1, expires=0.3)  # half an hour before the VM stops itself
     assert wait_for(lambda: not azure.arm.resources), asked(azure)
-    assert ("DELETE", 202) in asked(azure) or ("DELETE", 200) in asked(azure)
+    assert wait_for(lambda: {("DELETE", 202), ("DELETE", 200)} & set(asked(azure))), asked(azure)
 
 
 def test_a_run_that_is_away_as_long_as_it_waits_for_the_network_keeps_its_group() -> None:
