@@ -3,8 +3,7 @@
 .PHONY: help setup report test test-long test-lowest azure dist gallery docs notebook format lock clean
 
 AZ_VERSION = 2.91.0
-# Two more than there are cores: many tests wait for az, a browser or a kernel. Many also start azbench, which
-# would compile itself each time where PYTHONDONTWRITEBYTECODE is set.
+# Two more than there are cores: many tests wait for az, a browser or a kernel.
 WORKERS = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
@@ -18,6 +17,7 @@ report: setup ## measure emulated Azure disks and write an HTML and a PDF report
 	@.venv/bin/azbench run -o datasets/emulated-disks -p fresh=True
 	@.venv/bin/azbench report datasets/emulated-disks azure-local-disks-2020 ultra-disk-2019
 
+# Compiled first: where PYTHONDONTWRITEBYTECODE is set, each azbench that a test starts would compile itself.
 test: BOOTSTRAP = --browser
 test: setup azure ## run the tests, with ruff, mypy and the import contracts among them
 	@sh scripts/unpack-iozone
