@@ -210,9 +210,11 @@ def _beside(answer: Advice, job: Path | None, quota: bool) -> None:
     if job is not None:
         write_job(job, answer.best.fio_job)
     if quota:
-        from azbenchlib.cli.printing import quota_view
+        from azbenchlib.azure.prices.rows import SPOT
+        from azbenchlib.campaign.targets.azure.money.quota_left import quota_left
 
-        quota_view.tell(answer.market.region, answer.best.vm, answer.market.pay)
+        left = quota_left(answer.market.region, answer.best.vm, answer.market.pay == SPOT)
+        notes.print(left.sentence, markup=False, soft_wrap=True)
 
 
 def _refuse_several(workloads: Path | None, volume: list[str] | None, region: list[str] | None) -> None:

@@ -80,7 +80,9 @@ def test_what_never_agrees_is_measured_and_noted(tmp_path: Path) -> None:
     for number in range(1, warm_up.MOST_WARM_UPS + 1):
         shutil.copy(sources[number % 2], tmp_path / f"reads-warm{number}.json")
     last = tmp_path / f"reads-warm{warm_up.MOST_WARM_UPS}.json"
-    assert "no two of 8 warm-ups one after the other agree" in rules.still_cold(last, "")
+    assert "no two of its 8 warm-ups one after the other agree (iops to within 25 %)" in rules.still_cold(
+        last, ""
+    )
     assert not rules.enough(tmp_path / "reads.json", "")
     shutil.copy(tmp_path / f"reads-warm{warm_up.MOST_WARM_UPS - 1}.json", last)
     assert not rules.still_cold(last, "")
@@ -110,6 +112,9 @@ def test_a_cold_host_cache_is_in_no_figure(tmp_path: Path) -> None:
     assert run == "reads"
     (counted,) = (folder / "raw").rglob("reads.json")
     assert cold < 0.6 * warm and figures.read(counted, "iops") == pytest.approx(warm, rel=0.25)
+    told = manifest.load(folder)
+    assert len(told.commands) == len(kept) + 1  # of what was run, and of nothing that was left out
+    assert f"{len(kept) + 1} workloads" in told.about
     out = [event["why"] for event in Journal(folder).events() if event["event"] == JournalEvent.LEFT_OUT]
     assert len(out) == warm_up.MOST_WARM_UPS - len(kept)
-    assert any(re.search(r"reads: warm after \d runs", note) for note in manifest.load(folder).notes)
+    assert any(re.search(r"reads: warm after \d runs", note) for note in told.notes)

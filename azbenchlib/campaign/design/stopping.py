@@ -98,11 +98,13 @@ class Stopping:
         """What to note after the last warm-up that there may be, where no two agree; else empty."""
         name, number = names.warm_up_of(output.stem)
         after = output.with_name(f"{names.of_warm_up(name, number + 1)}{output.suffix}")
-        if number != warm_up.MOST_WARM_UPS or warm_up.agreed(
-            after, self.warm_ups[_key(folder, name)], dilation
-        ):
+        if number != warm_up.MOST_WARM_UPS:
             return ""
-        return f"no two of {number} warm-ups one after the other agree to within warm_up"
+        wanted = self.warm_ups[_key(folder, name)]
+        if warm_up.agreed(after, wanted, dilation):
+            return ""
+        shares = " and ".join(f"{figure} to within {share * 100:g} %" for figure, share in wanted.items())
+        return f"no two of its {number} warm-ups one after the other agree ({shares})"
 
 
 def _key(folder: str, name: str) -> tuple[str, str]:

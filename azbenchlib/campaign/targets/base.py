@@ -78,7 +78,8 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
         AzbenchError
             The fault of the first workload, where none was measured.
         """
-        if self.failed and not any(map(self.done, self.measurements)):
+        counted = [one for one in self.measurements if not names.warm_up_of(one.workload.name)[1]]
+        if self.failed and not any(map(self.made, counted)):
             raise self.failed[0]
 
     def check_all(self) -> None:
@@ -106,9 +107,13 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
         kept = WARM_UP if names.warm_up_of(one.workload.name)[1] else manifest.RAW
         return self.folder / kept / one.folder / one.workload.output
 
+    def made(self, one: AnyMeasurement) -> bool:
+        """Whether all outputs of a workload are there."""
+        return outputs.came_to(self.output(one)) is not None
+
     def done(self, one: AnyMeasurement) -> bool:
         """Whether all outputs of a workload are there, or it need not be run."""
-        return outputs.came_to(self.output(one)) is not None or bool(self.left_out(one))
+        return self.made(one) or bool(self.left_out(one))
 
     def left_out(self, one: AnyMeasurement) -> str:
         """Why a repeat need not be run; empty: it is run."""

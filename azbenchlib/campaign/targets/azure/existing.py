@@ -221,7 +221,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         """The manifest of a finished run."""
         run.plan.subscription = run.plan.tenant = ""  # a dataset tells nobody's ids
         run.save()
-        return make_manifest(name, run.plan, [step for step in run.measurements if run.done(step)])
+        return make_manifest(name, run.plan, [step for step in run.measurements if run.made(step)])
 
     def _place(self) -> re.Match[str]:
         """Subscription, group and name of the VM."""

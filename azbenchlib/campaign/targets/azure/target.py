@@ -310,7 +310,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         run.plan.subscription = run.plan.tenant = ""  # nothing is left, and a dataset tells nobody's ids
         run.save()
         planned = steps_of(run.plan.actual)
-        told = [step for step in planned if not isinstance(step, Measure) or run.done(step)]
+        told = [step for step in planned if not isinstance(step, Measure) or run.made(step)]
         return make_manifest(name, run.plan, told)
 
     @property

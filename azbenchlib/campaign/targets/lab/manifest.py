@@ -1,7 +1,7 @@
 """The manifest of a dataset of emulated disks."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from azbenchlib import __version__
 from azbenchlib.campaign.files.setups import with_one_disk
@@ -14,18 +14,18 @@ from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 from azbenchlib.model.credits import BURST_S
 
 
-def make_manifest(name: str, todo: LabPlan) -> Manifest:
-    """The manifest of a finished run."""
+def make_manifest(name: str, todo: LabPlan, made: Sequence[tuple[EmulatedSetup, EmulatedTask]]) -> Manifest:
+    """The manifest of a finished run, with what was made of its plan."""
     pairs = [(one, task) for one in todo.emulated for task in one.tasks]
     driven = {one.folder(task): (one, task.disk) for one, task in pairs}
     several = len(driven) > len({one.setup.setup_id for one, _ in pairs})
     return Manifest(
         name=name,
         title=todo.title,
-        about=f"Emulated disks, driven by real fio: {len(pairs)} workloads. {todo.about}".strip(),
+        about=f"Emulated disks, driven by real fio: {len(made)} workloads. {todo.about}".strip(),
         measured=plan.day(todo.started),
         setups=[with_one_disk(_emulated(todo, one), disk, several) for one, disk in driven.values()],
-        commands=[_command(todo, one, task) for one, task in pairs],
+        commands=[_command(todo, one, task) for one, task in made],
         tools={"fio": todo.fio, "azbench lab": __version__},
         notes=[*_emulation_notes(todo), *todo.notes],
     )

@@ -229,7 +229,8 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
 
     def manifest(self, run: LabRun, name: str) -> Manifest:
         """The manifest of a finished run."""
-        return make_manifest(name, run.plan)
+        made = [(one.one, one.task) for one in run.measurements if run.made(one)]
+        return make_manifest(name, run.plan, made)
 
 
 def _asked(tasks: Sequence[EmulatedTask], longest_s: float) -> Iterator[dilation.Asked]:

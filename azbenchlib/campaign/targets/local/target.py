@@ -160,6 +160,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     def manifest(self, run: LocalRun, name: str) -> Manifest:
         """The manifest of a finished run; the setup is this machine as it is."""
         todo, lines = run.plan, self._lines(run)
+        works = [one.workload for one in run.measurements if run.made(one)]
         device = todo.target.is_block_device()
         tools = {"fio": todo.fio} | ({"iozone": todo.iozone} if todo.iozone else {})
         where = "a block device" if device else "one file in a directory, removed at the end"
@@ -168,13 +169,13 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         )
         commands += [
             Command(title=work.title, text=shlex.join(argv))
-            for work in todo.workloads
+            for work in works
             for argv in (lines.of(work) if work.own_data else lines.of(work)[-1:])
         ]
         return Manifest(
             name=name,
             title=self.title,
-            about=f"Workloads with {' and '.join(tools)}, one after the other: {len(todo.workloads)}. "
+            about=f"Workloads with {' and '.join(tools)}, one after the other: {len(works)}. "
             f"Target: {where}. Data: {format_size(max(todo.size_bytes, todo.jobs_bytes))}.",
             measured=plan.day(todo.started),
             setups=[detect.describe(todo.target)],

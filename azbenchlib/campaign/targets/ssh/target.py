@@ -147,13 +147,13 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
 
     def manifest(self, run: SshRun, name: str) -> Manifest:
         """The manifest of a finished run; the setup is the host as it tells of itself."""
-        todo = run.plan
+        todo, works = run.plan, [one.workload for one in run.measurements if run.made(one)]
         tools = {"fio": todo.fio} | ({"iozone": todo.iozone} if todo.iozone else {})
         commands = [Command(title="Write the data", text=shlex.join(self._layout(run)[0]))]
         commands = commands if todo.size_bytes else []
         commands += [
             Command(title=work.title, text=shlex.join(argv))
-            for work in todo.workloads
+            for work in works
             for argv in self._commands(run, work)
         ]
         where = "a block device" if self._device else "one file in a directory, removed at the end"
@@ -161,7 +161,7 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
             name=name,
             title=self.title,
             about=f"Workloads with {' and '.join(tools)} on a host reached by ssh, one after the other: "
-            f"{len(todo.workloads)}. Target: {where}. "
+            f"{len(works)}. Target: {where}. "
             f"Data: {format_size(max(todo.size_bytes, todo.jobs_bytes))}.",
             measured=plan.day(todo.started),
             setups=[_described(todo.told)],
