@@ -1,13 +1,15 @@
 """Histories of loads replayed by fio on emulated disks: seconds throttled, predicted and measured.
 
-    .venv/bin/python benchmarks/size_in_the_lab.py [HISTORIES] [SECONDS]
+    .venv/bin/python benchmarks/size_in_the_lab.py [HISTORIES] [SECONDS] [FIRST]
 
 Each history is an hour of random loads on a random setup: reads and writes of random sizes, disks with and
 without credits, the limits of a VM. It takes two minutes of real time each, or as many SECONDS as are said;
-nothing else should run.
+nothing else should run. A load that nothing throttles is shown and not counted. FIRST is the number of the
+first history.
 """
 
 import sys
+from itertools import count
 from random import Random
 
 import numpy as np
@@ -54,22 +56,26 @@ def a_design(seed: int) -> Design | None:
 
 def line(check: LabCheck) -> str:
     """What was predicted and measured."""
-    off = check.measured_s / check.predicted_s - 1 if check.predicted_s else float("nan")
+    off = f"{check.measured_s / check.predicted_s - 1:+.1%}" if check.predicted_s else "nothing throttles it"
     design = check.design
     return (
         f"{design.vm} with {design.setup.disks[0].name}: predicted {check.predicted_s:,.0f} s, "
-        f"measured {check.measured_s:,.0f} s ({off:+.1%}){', this machine was busy' if check.busy else ''}"
+        f"measured {check.measured_s:,.0f} s ({off}){', this machine was busy' if check.busy else ''}"
     )
 
 
-def main(histories: int, seconds: float) -> None:
-    for seed in range(histories):
-        design = a_design(seed)
-        print(line(check_in_lab(design, seconds)) if design else f"{seed}: nothing fits", flush=True)
+def main(histories: int = 5, seconds: float = LASTS_S, first: int = 0) -> None:
+    throttled = 0
+    for seed in count(first):
+        if throttled >= histories:
+            return
+        if design := a_design(seed):
+            check = check_in_lab(design, seconds)
+            throttled += check.predicted_s > 0
+            print(f"{seed}: {line(check)}", flush=True)
+        else:
+            print(f"{seed}: nothing fits", flush=True)
 
 
 if __name__ == "__main__":
-    main(
-        int(sys.argv[1]) if len(sys.argv) > 1 else 5,
-        float(sys.argv[2]) if len(sys.argv) > 2 else LASTS_S,
-    )
+    main(*(kind(word) for kind, word in zip((int, float, int), sys.argv[1:], strict=False)))

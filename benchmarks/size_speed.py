@@ -3,7 +3,8 @@
     .venv/bin/python benchmarks/size_speed.py [--days 30] [--region westeurope]
 
 The history is made up: a wave a day, log-normal noise, and a night in which the load is four times as high.
-CPU seconds and the most memory are printed for the days and for half of them, and the ratio of the two.
+CPU seconds and the most memory are printed for the days and for half of them, and the ratio of the two; then
+for designs of more and more VM sizes and disks, with how many designs these are.
 """
 
 import argparse
@@ -37,15 +38,21 @@ def made_up(days: int) -> LoadHistory:
     )
 
 
-def taken_s(days: int, region: str, throttled_s: float) -> float:
+def taken_s(days: int, region: str, throttled_s: float, vm: str = "*", most_disks: int = 8) -> float:
     there = market(region)
-    wanted = {"size_bytes": TIB, "latency": "premium", "architecture": "x64"}
-    asked = requirement(made_up(days), throttled_s, None, 8, wanted)
+    wanted = {"size_bytes": TIB, "latency": "premium", "architecture": "x64", "vm": vm}
+    asked = requirement(made_up(days), throttled_s, None, most_disks, wanted)
     started = time.process_time()
-    best = SizeSearch(asked, there).cheapest()
+    search = SizeSearch(asked, there)
+    best = search.cheapest()
     seconds = time.process_time() - started
+    n_sizes = int(there.vm_sizes.suits(asked.demand).sum())
+    n_designs = n_sizes * len(search._all_options)
     found = f"{best.vm} with {best.setup.disks[0].name}" if best else "nothing"
-    print(f"{days} days, throttled for at most {throttled_s:,.0f} s: {seconds:.2f} s of CPU: {found}")
+    print(
+        f"{days} days, throttled for at most {throttled_s:,.0f} s, {n_designs:,} designs "
+        f"({n_sizes} VM sizes): {seconds:.2f} s of CPU: {found}"
+    )
     return seconds
 
 
@@ -58,6 +65,8 @@ def main() -> None:
         half = taken_s(asked.days // 2, asked.region, throttled_s)
         whole = taken_s(asked.days, asked.region, throttled_s)
         print(f"  twice the days take {whole / half:.2f} times as long")
+    for vm, most_disks in (("Standard_E*", 2), ("Standard_E*", 8), ("*", 8), ("*", 32)):
+        taken_s(asked.days, asked.region, 60.0, vm, most_disks)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
     print(f"at most {most / GIB:.2f} GiB of memory")
 

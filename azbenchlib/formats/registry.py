@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats import azure_monitor, blkparse, lab_log, perfmon_csv, published
+from azbenchlib.formats import azure_monitor, blkparse, lab_log, oracle_awr, perfmon_csv, published
 from azbenchlib.formats._several_tools import report_others
 from azbenchlib.formats.base import Beside, Records
 from azbenchlib.formats.diskspd import text as diskspd_text
@@ -141,6 +141,11 @@ FORMATS = (
         name="blkparse text",
         sniff=blkparse.sniff,
         read=_alone(blkparse.read_blkparse),
+    ),
+    Format(
+        name="Oracle AWR",
+        sniff=oracle_awr.sniff,
+        read=_alone(oracle_awr.read_oracle_awr),
     ),
     Format(
         name="published measurements",
