@@ -1,6 +1,7 @@
 """Damage files and read them: no reader and no parser may fall over, hang, or take memory without end.
 
     .venv/bin/python benchmarks/fuzz_readers.py [--inputs 100000] [--minutes 60] [--seed N] [--keep FOLDER]
+        [--kind FORMAT]…
 
 Every input is a file of the fixtures, of the shipped datasets and campaigns and, where AZBENCH_CORPUS names a
 folder, of the corpus, damaged in one to five of the ways of fuzz_mutations.py. It is read as a raw output;
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ from azbenchlib.dataset import manifest
 from azbenchlib.formats import registry
 from azbenchlib.formats.base import Beside
 from azbenchlib.formats.source import Source
+from azbenchlib.sizing.telemetry import telemetry
 
 ROOT = Path(__file__).parents[1]
 S_PER_MB, LEAST_S = 5.0, 1.0
@@ -55,7 +57,7 @@ Outcome = dict[str, Any]
 class Seeds:
     """The files that are damaged, by what reads them, so that rare kinds get their share."""
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Collection[str] = ()) -> None:
         places = [ROOT / "tests" / "data", ROOT / "datasets", ROOT / "campaigns"]
         if corpus := os.environ.get("AZBENCH_CORPUS"):
             places.append(Path(corpus))
@@ -66,7 +68,7 @@ class Seeds:
             if 0 < len(data) <= LARGEST:
                 self.groups[self._kind(path, data)].append((path.name, data))
         self.groups["lab log"].append(("run_lab.log", _lab_log()))
-        self.names = sorted(self.groups)
+        self.names = sorted(name for name in self.groups if not kinds or name in kinds)
 
     @staticmethod
     def _kind(path: Path, data: bytes) -> str:
@@ -113,8 +115,11 @@ def read_output(name: str, data: bytes, whole: bool) -> bool:
         records = fmt.read(source, beside)
         whole = not all(fits(table, row) for table, rows in records._rows.items() for row in rows)
     if whole:
-        for table, rows in registry.read(source, beside).items():
+        tables = registry.read(source, beside)
+        for table, rows in tables.items():
             schema.check(table, rows)
+        if not tables["demand"].empty:
+            telemetry(tables, interval_s=60.0)
     return True
 
 
@@ -325,10 +330,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, help="chosen and printed when it is left out")
     parser.add_argument("--start", type=int, default=0, help="number of the first input")
     parser.add_argument("--only", type=int, help="number of the one input to read")
+    parser.add_argument("--kind", action="append", default=[], help="only these formats; may be repeated")
     parser.add_argument("--keep", type=Path, default=Path("fuzz-finds"))
     args = parser.parse_args()
     seed = args.seed if args.seed is not None else random.SystemRandom().randrange(1 << 32)
-    seeds, summary = Seeds(), Summary()
+    seeds, summary = Seeds(args.kind), Summary()
     print(f"seed {seed}; files: { {name: len(seeds.groups[name]) for name in seeds.names} }", flush=True)
     worker = Worker(seeds, seed)
     for number in numbers(args):

@@ -42,6 +42,7 @@ _STATISTIC = re.compile(rf"physical (read|write) total (IO requests|bytes) +{_NU
 _PROFILE = re.compile(rf"Total (Requests|\(MB\)): +{_NUMBER} +{_NUMBER} +{_NUMBER}(?= |$)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _QUANTITIES = {"IO requests": "iops", "bytes": "bytes_per_s", "Requests": "iops", "(MB)": "bytes_per_s"}
+_LONGEST_CELL = 1000  # characters that can be a heading or a figure, with their tags
 _N_FIGURES = 4  # rate and bytes, read and written
 
 
@@ -164,7 +165,10 @@ def _moment(date: str, time: str) -> float | None:
 def _html_rows(text: str) -> Iterator[list[str]]:
     """The cells of each row of all tables."""
     for row in _ROW.split(text)[1:]:
-        yield [" ".join(html.unescape(_TAG.sub("", cell)).split()) for cell in _CELL.split(row)[1:]]
+        yield [
+            " ".join(html.unescape(_TAG.sub("", cell[:_LONGEST_CELL])).split())
+            for cell in _CELL.split(row)[1:]
+        ]
 
 
 def _text_rows(text: str) -> Iterator[list[str]]:

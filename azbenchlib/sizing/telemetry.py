@@ -83,7 +83,7 @@ def telemetry(
         t_s=begin, interval_s=length, clock=clock, **dict(zip(LOAD_RATES, sums, strict=True))
     )
     missing = float(begin[-1] + length[-1] - begin[0] - length.sum())
-    usual = float(np.median(rows["interval_s"].to_numpy(dtype=float)))
+    usual = float(np.quantile(rows["interval_s"].to_numpy(dtype=float), 0.5, method="lower"))
     if missing > _TOGETHER_S:
         notes.append(
             f"of {format_span(missing)} between the first and the last report nothing is known; it is left "

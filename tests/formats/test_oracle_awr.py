@@ -70,6 +70,11 @@ def test_reports_of_another_layout_are_not_claimed() -> None:
         assert set(found["findings"]["code"]) == {Code.NOT_RECOGNISED}
 
 
+def test_an_endless_number_is_no_figure() -> None:
+    text = (DATA / "awrrpt_1_311_312.html").read_text().replace("3.600.000", f"&#{'9' * 5000};")
+    assert tables(text)["demand"].empty
+
+
 def test_damaged_reports_are_read_or_told() -> None:
     dice = random.Random(8)  # noqa: S311
     for path in (one for one in DATA.iterdir() if one.suffix in {".txt", ".html"}):

@@ -50,9 +50,10 @@ def _what(answer: SizeAnswer) -> str:
         for host, devices in telemetry.devices.items()
     )
     begin = words.moment(history, 0.0)
+    allowed, region = format_span(answer.requirement.throttled_s), answer.market.region
     return (
-        f"{hosts}: {format_span(history.duration_s)} at {format_span(telemetry.interval_s)} from {begin}; "
-        f"throttled for {format_span(answer.requirement.throttled_s)} at most; in {answer.market.region}"
+        f"{hosts}: {format_span(history.duration_s)} in intervals of {format_span(telemetry.interval_s)} "
+        f"from {begin}; throttled for {allowed} at most; in {region}"
     )
 
 
