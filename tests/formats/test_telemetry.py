@@ -181,6 +181,15 @@ def test_ten_series_of_azure_monitor_may_be_cut() -> None:
     assert Code.SERIES_CUT not in codes(read(answer(9)))
 
 
+@pytest.mark.parametrize("damage", ["9" * 5000, "²", "0", "1.5"])
+@pytest.mark.parametrize(("name", "length"), [("sadf.txt", ";1;"), ("sadf.json", '"interval": 1')])
+def test_a_damaged_length_of_an_interval_is_none(name: str, length: str, damage: str) -> None:
+    whole = (DATA / "sysstat" / name).read_text()
+    damaged = whole.replace(length, length.replace("1", damage), 1)
+    assert damaged != whole
+    assert (read(damaged)["demand"]["interval_s"].dropna() == 1).all()
+
+
 def test_damage_never_makes_a_reader_fall_over() -> None:
     dice = random.Random(24)  # noqa: S311
     texts = [path.read_bytes() for path in FILES]

@@ -133,7 +133,7 @@ class Workload(Work):
         """What a table of workloads says of it."""
         names = ("rw", "bs_bytes", "iodepth", "numjobs", "size_bytes")
         mix = {"rwmixread": lambda share: share, "rwmixwrite": lambda share: 100 - share}
-        said = [(name, text) for name, text in self.options.items() if name in mix and text.isdigit()]
+        said = [(name, text) for name, text in self.options.items() if name in mix and text.isdecimal()]
         share = [("rwmix_read_pct", mix[name](int(text))) for name, text in said]  # fio takes the last
         return {name: getattr(self, name) for name in names} | dict(share)
 

@@ -4,6 +4,8 @@ Source: sysstat iostat.c, pr_stats.c, json_stats.c and CHANGES, 12.7.9 (2026-07-
 ``k`` and ``M`` are powers of 1024, sectors and blocks 512 bytes whatever the disk has.
 """
 
+import re
+
 from azbenchlib.core.units import GIB, KIB, MIB, TIB, US_PER_MS
 from azbenchlib.formats._telemetry import number
 
@@ -38,6 +40,12 @@ FIGURES: dict[str, tuple[str, float]] = {
     **{f"{unit}_wrtn/s": ("write_bytes_per_s", factor) for unit, factor in _UNITS.items()},
     **{f"{unit}/s": ("bw_bytes_per_s", factor) for unit, factor in _UNITS.items()},
 }
+_LENGTH = re.compile(r"[0-9]{1,7}")
+
+
+def length_s(text: str) -> float | None:
+    """The length of an interval as sadf prints it, in s; None: it is zero, or damaged."""
+    return float(text) or None if _LENGTH.fullmatch(text) else None
 
 
 def value(name: str, text: str) -> tuple[str, float] | None:

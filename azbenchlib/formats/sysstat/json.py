@@ -20,7 +20,7 @@ from azbenchlib.formats._telemetry import DeviceReport, add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.sysstat._clock import Clock
-from azbenchlib.formats.sysstat._columns import value
+from azbenchlib.formats.sysstat._columns import length_s, value
 
 _MARK = re.compile(r'\A\s{0,99}\{\s{0,99}"sysstat"\s{0,9}:')
 _KEYS = ("disk_device", "disk-device")  # of iostat, of sadf
@@ -100,8 +100,7 @@ class _Document:
         self.of_sadf = True
         zone = "UTC" if told.get("utc") == "1" or told.get("tz") == "UTC" else ""
         self._time = self._clock.stamp(f"{told.get('date', '')} {told.get('time', '')} {zone}")
-        seconds = told.get("interval", "")
-        self._interval_s = float(seconds) if seconds.isdigit() and int(seconds) else None
+        self._interval_s = length_s(told.get("interval", ""))
 
     def _open(self) -> None:
         end, clock = self._time or (None, "elapsed")

@@ -16,7 +16,7 @@ from azbenchlib.formats._telemetry import DeviceReport, add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.sysstat._clock import Clock
-from azbenchlib.formats.sysstat._columns import value
+from azbenchlib.formats.sysstat._columns import length_s, value
 
 _HEADER = "# hostname;interval;timestamp;"
 _SNIFF = re.compile(rf"\A\s{{0,99}}{_HEADER}")
@@ -65,14 +65,14 @@ def read_sadf(source: Source) -> Records:
 
 def _report(fields: list[str], header: list[str], clock: Clock) -> DeviceReport | None:
     """One line; None where it is damaged. The line of a comment, such as sadf -C has it, is that too."""
-    if len(fields) <= _FIXED or not fields[1].isdigit() or not int(fields[1]):
+    if len(fields) <= _FIXED or (interval_s := length_s(fields[1])) is None:
         return None
     stamp = clock.stamp(fields[2])
     devices = dict(_devices(fields[_FIXED:], header))
     if stamp is None or not devices:
         return None
     return DeviceReport(
-        host=fields[0], end_s=stamp[0], clock=stamp[1], interval_s=float(fields[1]), devices=devices
+        host=fields[0], end_s=stamp[0], clock=stamp[1], interval_s=interval_s, devices=devices
     )
 
 
