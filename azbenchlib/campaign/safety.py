@@ -58,7 +58,9 @@ def check_target(target: Path, needed_bytes: int, allow: str = "") -> None:
 def judge(target: TargetFacts, needed_bytes: int, allow: str = "") -> None:
     """Refuse a target by what is known of it; as :func:`check_target`."""
     if not target.kind:
-        raise UnsafeTargetError(f"{target.path}: does not exist; make the directory first")
+        device = PurePath(target.path).is_relative_to("/dev")
+        advice = "lsblk lists the block devices" if device else "make the directory first"
+        raise UnsafeTargetError(f"{target.path}: does not exist; {advice}")
     if target.kind == "device":
         _check_device(target, needed_bytes, allow)
     elif target.kind == "directory":

@@ -40,8 +40,10 @@ def test_a_writable_directory_with_room_is_fine(tmp_path: Path) -> None:
 
 
 def test_what_does_not_exist_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsafeTargetError, match="absent: does not exist"):
+    with pytest.raises(UnsafeTargetError, match="absent: does not exist; make the directory"):
         check_target(tmp_path / "absent", MIB)
+    with pytest.raises(UnsafeTargetError, match="/dev/absent: does not exist; lsblk"):
+        check_target(Path("/dev/absent"), MIB)
 
 
 def test_a_file_is_refused_and_no_words_help(tmp_path: Path) -> None:
