@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+import catalog_caching as caching
 import catalog_eras as eras
 import catalog_retired as retired
 
@@ -309,7 +310,9 @@ def sources(facts: Path, collected: Sequence[Row]) -> list[Row]:
         source(source_id, what, row["repo"], row["path"], row["commit"], row["as_of"], licence)
         for source_id, what, row, licence in listed
     ]
-    rows += [source(*entry, CC_BY) for entry in (*eras.SOURCES, *retired.SOURCES, *FIRST_PAGES)]
+    rows += [
+        source(*entry, CC_BY) for entry in (*eras.SOURCES, *retired.SOURCES, *caching.SOURCES, *FIRST_PAGES)
+    ]
     rows += [
         source(
             page_id(row),
@@ -360,11 +363,13 @@ def make(facts: Path) -> dict[Path, str]:
     snapshot = api_rows(sizes, on_pages)
     listed = sources(facts, collected)
     gone = sorted(retired.rows(), key=lambda row: row["size"])
+    cached = list(caching.rows({row["name"] for row in (*sizes, *collected)}))
     columns = (*HEAD, *skus.PROPERTIES, *LIMITS)
     data = HOME / "data"
     return {
         data / "vm_api.csv": text(snapshot, used(snapshot, columns)),
         data / "vm_pages.csv": text(on_pages, used(on_pages, columns)),
+        data / "vm_caching.csv": text(cached, used(cached, columns)),
         data / "vm_retired.csv": text(gone, used(gone, columns)),
         data / "disk_tiers.csv": text(eras.tiers(read(facts / "managed_disk_tiers.csv")), names(TierRow)),
         data / "provisioned_rules.csv": text(eras.provisioned(), names(ProvisionedRules)),

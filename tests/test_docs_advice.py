@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from azbenchlib.advisor.demands.demand_file import DEMAND_COLUMNS
 from azbenchlib.advisor.demands.presets import PRESETS
+from azbenchlib.azure import catalog
 from azbenchlib.cli import app
 
 PAGE = (Path(__file__).parents[1] / "docs" / "advice.md").read_text()
@@ -36,6 +37,24 @@ def test_a_question_has_the_answer_that_is_documented(asked: str, vm: str, disks
     redundancy = " ZRS" if first["redundancy"] == "ZRS" else ""
     found = (first["vm"], first["disks"] + redundancy, f"{float(first['price_per_month']):,.2f}")
     assert found == (f"Standard_{vm}", disks, price)
+
+
+def test_the_counts_of_host_caching_are_those_of_the_catalogue() -> None:
+    rows = catalog.every_vm("2026-11-20")
+    documented = [row for row in rows if row.cached_limit_documented]
+    others = [row.caching for row in rows if not row.cached_limit_documented]
+    new = [row for row in rows if re.search(r"_v[567]$", row.size)]
+    counts = (
+        len(rows),
+        len(documented),
+        *(others.count(says) for says in (True, False, None)),
+        len(new),
+        sum(row.caching is not None for row in new),
+        sum(row in documented for row in new),
+    )
+    (said,) = re.findall(r"Host caching counts only.*?have a documented limit", PAGE, re.DOTALL)
+    figures = re.findall(r"(?<!v)\b\d[\d,]*", said)
+    assert tuple(int(figure.replace(",", "")) for figure in figures) == counts
 
 
 def test_presets_and_columns_are_all_named() -> None:

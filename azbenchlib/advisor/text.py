@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from azbenchlib.advisor.demands.demand import LARGE_BS, Demand
@@ -36,11 +36,7 @@ def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tupl
     found.append(spare if demand.headroom > 1 else "no limit needs headroom above the demand")
     if demand.cache_hit:
         found.append(f"a ReadOnly host cache serves {demand.cache_hit:.0%} of the reads; writes count twice")
-        known, every = sum(one.caching for one in market.vms), len(market.vms)
-        found.append(
-            f"host caching counts on the {format_count(known)} of {format_count(every)} VM sizes whose cache "
-            "size is stated; pages of newer series call it supported and give no size"
-        )
+        found += caching_known(market, {setup.vm.size for setup in setups})
     else:
         found.append("host-cache hits are assumed to be 0 %, so caching brings no gain (set --hit)")
     best = setups[0]
@@ -67,6 +63,23 @@ def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tupl
         found.append("Premium SSD v2 and Ultra are offered in the VM's zone and for its size")
     found.append(f"limits of {market.as_of}, of the SCSI interface where a size has both")
     return (*found, *_left_out(market))
+
+
+def caching_known(market: Market, chosen: Collection[str | None]) -> Iterator[str]:
+    """On which VM sizes host caching counts, and why it does not on those that were chosen."""
+    promised = sum(one.caching for one in market.vms)
+    supported, denied = (
+        sum(one.caching_supported is says and not one.caching for one in market.vms) for says in (True, False)
+    )
+    unknown = len(market.vms) - promised - supported - denied
+    yield (
+        f"host caching counts on the {format_count(promised)} of {format_count(len(market.vms))} VM sizes "
+        f"with a documented cached limit; {format_count(supported)} others support it without one, "
+        f"{format_count(denied)} do not support it, and of {format_count(unknown)} it is not known"
+    )
+    for one in market.vms:
+        if one.size in chosen and one.caching_supported and not one.caching:
+            yield f"{one.size} supports host caching, but no cached limit is documented, so no hit is counted"
 
 
 def _payment(market: Market) -> Iterator[str]:

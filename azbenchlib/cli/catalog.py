@@ -104,7 +104,8 @@ def _vm_document(row: VmRow) -> dict[str, Any]:
             "best": best and asdict(best),
             "conflicts": [asdict(limit) for limit in row.conflicts(name)],
         }
-    document["sources"] = {used: _source(used) for used in sorted({limit.source_id for limit in row.limits})}
+    sources = {row.caching_source or "", *(limit.source_id for limit in row.limits)} - {""}
+    document["sources"] = {used: _source(used) for used in sorted(sources)}
     return document
 
 
@@ -137,6 +138,9 @@ def _properties(row: VmRow) -> list[str]:
     from azbenchlib.core.units import format_size
 
     caching = {True: "caches data disks", False: "no cache for data disks", None: "caching not stated"}
+    cache = caching[row.caching] + (f" ({row.caching_source})" if row.caching_source else "")
+    if row.caching and not row.cached_limit_documented:
+        cache += " with no documented cached limit"
     vcpus = f"{row.vcpus_available or row.vcpus} vCPUs" if row.vcpus else ""
     if vcpus and row.vcpus_available not in (None, row.vcpus):
         vcpus += f" of {row.vcpus}"
@@ -145,7 +149,7 @@ def _properties(row: VmRow) -> list[str]:
         f"{format_size(row.memory_bytes)} memory" if row.memory_bytes else "",
         f"{row.max_data_disks} data disks" if row.max_data_disks else "",
         "no Premium storage" if row.premium_io is False else "",
-        caching[row.caching],
+        cache,
         f"ephemeral OS disk on {', '.join(row.ephemeral_placements)}" if row.ephemeral_placements else "",
         f"{' or '.join(row.interface)}" if row.interface else "",
         f"{row.architecture} CPU" if row.architecture else "",

@@ -581,6 +581,13 @@ class Code(StrEnum):
         WARNING,
         "The catalogue does not have the limits of a VM size or a disk that the setup names.",
     )
+    HOST_CACHING_DOUBTFUL = (
+        "host_caching_doubtful",
+        WARNING,
+        "The setup names host caching on a VM size that does not support it, as Azure's pages say, or whose "
+        "cached limit is not documented. Where it is not supported, the disk is judged without it.",
+        "Check VM size and host caching; a cached limit that is not documented may not hold",
+    )
     NOT_DECIDABLE = "not_decidable", WARNING, "What is stated of the run allows no verdict."
     NO_STORAGE_VERDICT = "no_storage_verdict", INFO, "The case says nothing about what limits storage."
     NO_DOCUMENTED_LIMIT = (

@@ -12,7 +12,7 @@ from dataclasses import replace
 from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog.rows import Limit, ProvisionedRules, TierRow, VmRow
 from azbenchlib.core.errors import InputError
-from azbenchlib.model import rules
+from azbenchlib.model import host_caching, rules
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 
 
@@ -41,6 +41,7 @@ def resolve(setup: Setup, as_of: str) -> Setup:
     if vm.size and not vm.stated:
         row = catalog.vm(vm.size, day)
         _check_local(setup, row)
+        host_caching.check(setup, row)
         vm = vm_of(row)
     provisioned = {sku: catalog.provisioned_rules(sku, day) for sku in _provisioned_skus(setup)}
     disks = tuple(_disk(disk, day, provisioned) for disk in setup.disks)

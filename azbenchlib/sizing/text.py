@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from azbenchlib.advisor.offers.vm_choice import FOR_SERVERS, SERVER_CHOICE
+from azbenchlib.advisor.text import caching_known
 from azbenchlib.core.units import format_count, format_mbps, format_span
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.replay import Throttling
@@ -77,8 +78,11 @@ def assumptions(answer: SizeAnswer) -> tuple[str, ...]:
         )
     if answer.factor != 1:
         found.append(f"all rates are {answer.factor:g} times those of the telemetry (growth and headroom)")
-    hits = f"a ReadOnly host cache serves {demand.cache_hit:.0%} of the reads" if demand.cache_hit else ""
-    found.append(hits or "a host cache serves no reads (state --hit)")
+    if demand.cache_hit:
+        found.append(f"a ReadOnly host cache serves {demand.cache_hit:.0%} of the reads")
+        found += caching_known(answer.market, {answer.best.design.vm})
+    else:
+        found.append("a host cache serves no reads (state --hit)")
     if demand.choice == SERVER_CHOICE:
         found.append(FOR_SERVERS)
     if requirement.most_disks:

@@ -9,6 +9,7 @@ from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog.rows import VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
+from azbenchlib.model import host_caching
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.setup import Setup
 
@@ -48,17 +49,19 @@ def rows(setup: Setup, stated: Setup) -> dict[str, str]:
 
 def resolved(stated: Setup, day: str) -> tuple[Setup, tuple[Finding, ...]]:
     """The setup with the catalogue's figures; without those of the VM, or as it is stated, where the
-    catalogue cannot help, and then with a finding.
+    catalogue cannot help, and then with a finding. Host caching that the size does not support is left out.
     """
-    why = ""
+    remark, why = host_caching.remark(stated, day), ""
+    doubts = (Finding.of(Code.HOST_CACHING_DOUBTFUL, remark),) if remark else ()
+    stated = host_caching.without_denied(stated, day)
     for attempt in (stated, replace(stated, vm=replace(stated.vm, size=None))):
         try:
             full = resolve(attempt, day)
         except InputError as error:
             why = why or str(error)
         else:
-            return full, (Finding.of(Code.LIMITS_NOT_KNOWN, why),) if why else ()
-    return stated, (Finding.of(Code.LIMITS_NOT_KNOWN, why),)
+            return full, (*doubts, *((Finding.of(Code.LIMITS_NOT_KNOWN, why),) if why else ()))
+    return stated, (*doubts, Finding.of(Code.LIMITS_NOT_KNOWN, why))
 
 
 def other_rows(setup: Setup) -> dict[str, list[tuple[float, str]]]:

@@ -250,10 +250,10 @@ def test_swapped_columns_of_a_page_are_settled_by_the_api_and_shown():
     assert [limit.value for limit in wide.conflicts("nvme_write_iops")] == [12_000_000]
 
 
-@pytest.mark.parametrize("size", ["D8s_v5", "E8s_v6", "D8_v4"])
-def test_a_combined_limit_without_temp_disk_and_cache_is_marked_as_doubtful(size):
+@pytest.mark.parametrize(("size", "caching"), [("D8s_v5", True), ("E8s_v6", True), ("D8_v4", None)])
+def test_a_combined_limit_without_temp_disk_and_cache_is_marked_as_doubtful(size, caching):
     row = catalog.vm(size, TODAY)
-    assert row.caching is None
+    assert (row.caching, row.cached_limit_documented) == (caching, False)
     assert row.best("cached_iops").note == skus.NO_CACHE_SIZE
     assert all(row.best(name) is None for name in ("temp_bytes", "temp_iops", "cache_bytes"))
 

@@ -60,7 +60,14 @@ def test_one_figure_in_two_units_is_said_to_be_one():
 def test_a_doubt_is_said_below_the_table():
     said = _run("show", "D8s_v5", "--as-of", "2026-11-20")
     assert "may not apply to cached disks: cached_iops, cached_bytes_per_s" in said
-    assert "caching not stated" in said
+    assert "caches data disks (dsv5-series@005f8f6e) with no documented cached limit," in said
+    assert "caching not stated" in _run("show", "D8_v4", "--as-of", "2026-11-20")
+
+
+def test_the_page_that_tells_of_host_caching_is_among_the_sources():
+    found = json.loads(_run("show", "L8s_v3", "--as-of", "2026-11-20", "--format", "json"))
+    assert (found["caching"], found["caching_source"]) == (False, "lsv3-series@05e75b14")
+    assert found["sources"]["lsv3-series@05e75b14"]["date"] == "2024-07-31"
 
 
 def test_a_constrained_size_shows_both_counts_of_vcpus():

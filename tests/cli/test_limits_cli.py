@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from azbenchlib.cli.limits import limits
 from azbenchlib.core.errors import InputError
-from azbenchlib.model import ceilings
+from azbenchlib.model import ceilings, host_caching
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.notation import parse_disks
 from azbenchlib.model.setup import VM, Setup
@@ -51,6 +51,17 @@ def test_json_tells_base_and_burst_with_the_sources() -> None:
     assert rows["cache miss", "burst"]["mbps"] == pytest.approx(7000 * 4096 / 1e6)
     named = {limit["name"]: limit for limit in found["vm_limits"]}
     assert named["uncached_burst_iops"]["value"] == 16000 and named["uncached_iops"]["source_id"]
+
+
+def test_a_cached_limit_that_is_not_documented_is_told() -> None:
+    cached = ("--vm", "D8s_v5", "--disk", "P30:ReadOnly", "--bs", "8k")
+    remark = host_caching.remark(Setup(VM(size="D8s_v5"), parse_disks(["P30:ReadOnly"])), "2026-11-23")
+    assert remark and "is not documented" in remark
+    assert f"Note: {remark}" in run(*cached).stderr
+    assert json.loads(run(*cached, "--format", "json").stdout)["notes"] == [remark]
+    known = run("--vm", "D8s_v3", *cached[2:], "--format", "json")
+    assert json.loads(known.stdout)["notes"] == [] and "caching" not in known.stderr
+    assert "Standard_L8s_v3 does not support host caching" in refused("--vm", "L8s_v3", *cached[2:])
 
 
 def test_a_setup_of_a_shipped_dataset() -> None:

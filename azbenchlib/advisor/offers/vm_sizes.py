@@ -38,7 +38,9 @@ class VmSize:
     premium_io : bool
         Whether it takes Premium SSD, Premium SSD v2 and Ultra Disks, as far as is known.
     caching : bool
-        Whether data disks can be cached, as far as is known.
+        Whether data disks can be cached, up to a documented limit.
+    caching_supported : bool, optional
+        Whether data disks can be cached at all, as far as is known.
     temp_bytes, nvme_bytes : float, optional
         Size of the temp disk, and of each local NVMe disk.
     cpu : {"x64", "arm64"}, optional
@@ -61,6 +63,7 @@ class VmSize:
     memory_bytes: float | None = None
     premium_io: bool = True
     caching: bool = False
+    caching_supported: bool | None = None
     temp_bytes: float | None = None
     nvme_bytes: float | None = None
     cpu: str | None = None

@@ -3,6 +3,8 @@
 Three kinds of statement, in order of precedence: what the caller states (`VmRow.stating`); the
 resource-SKU API (a refresh of the user's own, else the snapshot of 2026-08-17, which stands for earlier
 years too unless a dated page says that the limit changed); the documentation page of the era.
+Whether the host caches data disks also stands on the page of each series (`vm_caching.csv`); what the API
+states goes before it.
 """
 
 from azbenchlib.azure.catalog.lookup import (

@@ -28,6 +28,7 @@ from azbenchlib.core.units import format_size
 
 _PREFIX = "Standard_"
 RETIRED_FILE = "vm_retired.csv"
+SIZE_FILES = ("vm_api.csv", "vm_pages.csv", "vm_caching.csv", RETIRED_FILE)  # in order of precedence
 SIZES_OVERLAY_ID = "az-list-skus"  # source_id of an overlay: this, its day, its region
 _LIMIT_NAMES = frozenset(LIMITS)
 _TEXT = {"size", "source_id", "name", "sku", "note", "valid_from", "valid_to"}
@@ -77,6 +78,7 @@ def _vm_row(rows: Rows, day: str) -> VmRow:
         as_of=day,
         premium_io=_bool(own.get("premium_io")),
         caching=_bool(own.get("caching")),
+        caching_source=_last_that_says("caching", own.get("caching"), rows),
         ephemeral_os=_bool(own.get("ephemeral_os")),
         ephemeral_placements=_names(own.get("ephemeral_placements")),
         interface=_names(own.get("interface")),
@@ -85,6 +87,11 @@ def _vm_row(rows: Rows, day: str) -> VmRow:
         ultra_ssd=_bool(own.get("ultra_ssd")),
         retires_on=own.get("retires_on"),
     )
+
+
+def _last_that_says(name: str, value: str | None, rows: Rows) -> str | None:
+    """The source_id of what states a property: of a page rather than of the API, where both do."""
+    return next((row["source_id"] for row in reversed(rows) if value and row.get(name) == value), None)
 
 
 def disk_tier(name: str, as_of: date | str | None = None) -> TierRow:
@@ -189,7 +196,7 @@ def forget() -> None:
 def _sizes(extra: tuple[Path, ...]) -> Mapping[str, Rows]:
     """Rows by key of the size, in order of precedence."""
     found: dict[str, Rows] = defaultdict(list)
-    for path in (*reversed(extra), DATA / "vm_api.csv", DATA / "vm_pages.csv", DATA / RETIRED_FILE):
+    for path in (*reversed(extra), *(DATA / name for name in SIZE_FILES)):
         for row in overlay_rows(path) if path in extra else read(path):
             found[_key(row["size"])].append(row)
     return dict(found)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
+from azbenchlib.azure.catalog.skus import NO_CACHE_SIZE
+
 _STATED = "stated"  # source_id of a value that the caller gave
 
 # Of an Ultra Disk or a Premium SSD v2, where a page prints limits of their own, `uncached_v2_…`.
@@ -122,8 +124,10 @@ class VmRow:
         ISO day that the row was asked for.
     premium_io, ephemeral_os : bool, optional
     caching : bool, optional
-        Host caching of data disks: True where a cache size is stated, False where a page says that it
-        is not supported, None where neither is known.
+        Host caching of data disks: True where a cache size is stated or a page says that it is supported,
+        False where a page says that it is not, None where neither is known.
+    caching_source : str, optional
+        The source_id of what says so.
     ephemeral_placements, interface : tuple of str
         Such as ResourceDisk, CacheDisk, NvmeDisk; and SCSI, NVMe. Empty: not stated.
     architecture : {"x64", "arm64"}, optional
@@ -149,6 +153,7 @@ class VmRow:
     vcpus_available: int | None = None
     premium_io: bool | None = None
     caching: bool | None = None
+    caching_source: str | None = None
     ephemeral_os: bool | None = None
     ephemeral_placements: tuple[str, ...] = ()
     interface: tuple[str, ...] = ()
@@ -156,6 +161,14 @@ class VmRow:
     gpus: int | None = None
     ultra_ssd: bool | None = None
     retires_on: str | None = None
+
+    @property
+    def cached_limit_documented(self) -> bool:
+        """Whether a cached limit is stated that holds for cached disks: the API fills the field for every
+        size, also where it states no cache.
+        """
+        cached = self.best("cached_iops")
+        return self.caching is not False and cached is not None and cached.note != NO_CACHE_SIZE
 
     def best(self, name: str, as_of: str | None = None) -> Limit | None:
         """The statement that counts on a day (default: the row's own); None where nothing is known."""

@@ -62,8 +62,9 @@ NO_CACHE_SIZE = "the API states no cache size for this VM size: may not apply to
 # "Premium Storage caching: Not Supported", or "supported except". Source: lsv2-series.md@017654d1,
 # sizes-previous-gen.md@092fdbcf, sizes-b-series-burstable.md@0d051abb (azure-docs), and of
 # azure-compute-docs lsv3-series.md@05e75b14, lasv3-series.md@261d65, bv1-series.md, lsv4-series.md@05e75b14,
-# lasv4-series.md@0eeb19, laosv4-series.md@444e2b, laosv5-series.md@324cc6; read 2020 to 2026.
-_NO_DATA_CACHE = re.compile(r"Standard_(L\d+s|L\d+a?s_v[23]|B\d+[lm]*s|L96a?s_v4|L32aos_v[45])")
+# lasv4-series.md@0eeb19, laosv4-series.md@444e2b, laosv5-series.md@324cc6, dcsv3-series.md@075a26; read 2020
+# to 2026. vm_caching.csv has the same sizes, a source each.
+_NO_DATA_CACHE = re.compile(r"Standard_(L\d+s|L\d+a?s_v[23]|B\d+[lm]*s|L96a?s_v4|L32aos_v[45]|DC\d+s_v3)")
 
 
 def caches_data_disks(size: str, cache_stated: bool) -> bool | None:

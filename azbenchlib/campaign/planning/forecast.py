@@ -14,6 +14,7 @@ from azbenchlib.campaign.files.spec import Experiment, SetupSpec, Task
 from azbenchlib.campaign.workloads import names
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import US_PER_S, format_count, format_size, format_span
+from azbenchlib.model import host_caching
 from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.io_path import Load
@@ -46,12 +47,13 @@ class RunForecast:
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """All runs in order, and what is written before the first of them, in bytes."""
+    """All runs in order, what is written before the first of them, in bytes, and remarks on host caching."""
 
     runs: tuple[RunForecast, ...]
     laid_out_bytes: int
     rest_s: float
     design: str
+    remarks: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -71,6 +73,7 @@ class Forecast:
             "laid_out_bytes": self.laid_out_bytes,
             "written_bytes": self.written_bytes,
             "design": self.design,
+            "remarks": list(self.remarks),
         }
 
     def lines(self) -> Iterator[str]:
@@ -85,6 +88,7 @@ class Forecast:
         )
         if self.design:
             yield self.design
+        yield from self.remarks
         counted: dict[tuple[str, str, str], list[RunForecast]] = {}
         for run in self.runs:
             counted.setdefault((run.setup, run.disk, run.workload), []).append(run)
@@ -95,8 +99,11 @@ class Forecast:
 def of(experiment: Experiment, design: str) -> Forecast:
     """What is expected of each run of a measurement file, by the limits of its day or today's."""
     tables, runs, laid = planned(experiment), list[RunForecast](), dict[tuple[str, str], int]()
+    remarks = dict[str | None, None]()
     for setup in experiment.setups:
-        known = _known(stated_setup(tables, setup.name), setup)
+        stated, day = stated_setup(tables, setup.name), setup.as_of or date.today().isoformat()
+        known = _known(stated, day)
+        remarks[host_caching.remark(stated, day)] = None
         for task in setup.tasks:
             for disk in setup.driven(task):
                 runs.append(_run(setup, disk, task, known))
@@ -108,13 +115,14 @@ def of(experiment: Experiment, design: str) -> Forecast:
         laid_out_bytes=sum(laid.values()),
         rest_s=sum(setup.rest for setup in experiment.setups),
         design=design,
+        remarks=tuple(filter(None, remarks)),
     )
 
 
-def _known(stated: model.Setup, setup: SetupSpec) -> model.Setup | None:
+def _known(stated: model.Setup, day: str) -> model.Setup | None:
     """The setup with its limits; None where the catalogue does not know them."""
     try:
-        return resolve(stated, setup.as_of or date.today().isoformat())
+        return resolve(stated, day)
     except InputError:
         return None
 

@@ -94,6 +94,10 @@ def test_sizes_without_scsi_get_nvme_and_arm_is_refused(tmp_path: Path) -> None:
     ("changes", "said"),
     [
         ([("size: 32GiB", "size: 4096GiB, caching: ReadOnly")], "Azure caches disks of up to 4095 GiB"),
+        (
+            [("size: 32GiB", "size: 32GiB, caching: ReadOnly"), ("Standard_D2s_v3", "Standard_L8s_v3")],
+            r"Standard_L8s_v3 does not support host caching of data disks \(azure-compute-docs lsv3-series",
+        ),
         ([("size: 32GiB", "size: 32GiB, write_accelerator: true")], "has no write accelerator for so many"),
         (
             [

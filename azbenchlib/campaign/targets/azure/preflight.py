@@ -11,6 +11,7 @@ from azbenchlib.campaign.files.disk_spec import PROVISIONED, DiskSpec
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.core.errors import InputError
+from azbenchlib.model import host_caching
 
 REGISTERED = "Registered"
 # The parameters that are used came over the years, the last of them with about this version, by judgement;
@@ -217,6 +218,8 @@ def _check_disk(
             f"disk '{name}': Azure caches disks of up to {LARGEST_CACHED_GIB} GiB; leave caching out, or "
             "take several smaller ones"
         )
+    if disk.caching not in (None, "None") and (why := host_caching.denied_of(setup.vm)):
+        raise InputError(f"disk '{name}': {why}; leave caching out, or take another size")
     found = [entry for entry in offered if entry["name"] == disk.sku]
     if not found:
         raise InputError(f"disk '{name}': {region} does not offer {disk.sku}")
