@@ -185,8 +185,8 @@ def workloads(path: Path, lines: Iterable[str], common: Mapping[str, str]) -> li
     path : Path
         Of the file, for messages.
     lines : iterable of str
-        Of the file: a header of `DEMAND_COLUMNS` and ``name``, in any order, as many as are needed; then a line
-        a workload.
+        Of the file: a header of `DEMAND_COLUMNS` and ``name``, in any order, as many as are needed; then
+        a line a workload.
     common : mapping of str to str
         What holds for every row that does not say otherwise.
 
