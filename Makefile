@@ -17,16 +17,18 @@ report: setup ## measure emulated Azure disks and write an HTML and a PDF report
 	@.venv/bin/azbench run -o datasets/emulated-disks -p fresh=True
 	@.venv/bin/azbench report datasets/emulated-disks azure-local-disks-2020 ultra-disk-2019
 
-# Compiled first: where PYTHONDONTWRITEBYTECODE is set, each azbench that a test starts would compile itself.
+# Bytecode is kept, whatever the environment says: each worker, and each azbench that a test starts, would compile
+# all modules itself. The tests that run alone come first, for they compile what the workers then load.
 test: BOOTSTRAP = --browser
+test: export PYTHONDONTWRITEBYTECODE =
 test: setup azure ## run the tests, with ruff, mypy and the import contracts among them
 	@sh scripts/unpack-iozone
 	@sh scripts/install-sshd
 	@sh scripts/install-azurite
 	@sh scripts/install-sysstat
-	@.venv/bin/python -m compileall -q azbenchlib
-	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone and not long"
+	@.venv/bin/python -m compileall -q azbenchlib tests/support benchmarks
 	@.venv/bin/python -m pytest -m "alone and not long"
+	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone and not long"
 
 test-long: BOOTSTRAP = --browser
 test-long: setup azure ## run the tests that take minutes: whole campaigns and hard faults with the real az

@@ -1,5 +1,6 @@
 """What several test modules share: reports made as a user makes them, and an installed browser."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -16,11 +17,23 @@ from azbenchlib.campaign.interrupts import SIGNALS
 ROOT = Path(__file__).parents[1]
 # Where `make test` unpacks iozone, if it is not installed.
 os.environ["PATH"] += os.pathsep + str(ROOT / ".tools" / "iozone" / "usr" / "bin")
-# What measures, emulates, or changes the set-up: beside other tests it would be slow, or see them.
-ALONE = ("cli", "relay", "setup")
+# What compares with the clock what a lab did, or sends signals: beside other tests both would be late.
+# Single tests of other files, which do the same, have the marker themselves.
+ALONE = (
+    "lab_campaign",
+    "lab_cli_run",
+    "lab_dilate",
+    "lab_fio",
+    "lab_qemu",
+    "lab_session",
+    "lab_verdicts",
+    "relay",
+)
 # The longest first, so that no worker is left alone with one of them at the end.
 LONGEST = (
     "package",
+    "setup",
+    "cli",
     "azure_seeds",
     "azure_faults",
     "azure_teardown",
@@ -38,8 +51,7 @@ LONGEST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what must run alone, and put the files that take longest first."""
     for item in items:
-        name = item.path.stem.removeprefix("test_")
-        if name in ALONE or name.startswith("lab_"):
+        if item.path.stem.removeprefix("test_") in ALONE:
             item.add_marker("alone")
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem.removeprefix("test_"), len(places)))
@@ -58,7 +70,7 @@ def signals_as_before() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Report over the disks of 2020, made by the command line."""
-    return _report(tmp_path_factory.mktemp("one"), "azure-local-disks-2020")
+    return _report(tmp_path_factory, "one", "azure-local-disks-2020")
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +78,7 @@ def long_report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Report over all the other shipped datasets at once."""
     others = sorted({path.parent.name for path in (ROOT / "datasets").glob("*-20*/manifest.json")})
     others.remove("azure-local-disks-2020")
-    return _report(tmp_path_factory.mktemp("many"), *others)
+    return _report(tmp_path_factory, "many", *others)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +94,17 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-def _report(folder: Path, *datasets: str) -> Path:
-    command = [str(Path(sys.executable).with_name("azbench")), "report", *datasets, "-o", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=900)
+def _report(tmp_path_factory: pytest.TempPathFactory, name: str, *datasets: str) -> Path:
+    """A report that is made once for all workers: the first makes it while the others wait."""
+    home = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        home = home.parent
+    folder = home / f"report-{name}"
+    with home.joinpath(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            part = folder.with_suffix(".part")
+            command = [str(Path(sys.executable).with_name("azbench")), "report", *datasets, "-o", str(part)]
+            subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=900)
+            part.rename(folder)
     return folder

@@ -12,6 +12,11 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "azbenchlib"
 MOST_POSITIONAL = 4  # fields of a dataclass that may be given without their names
 MOST_LINES = 60  # of a function: a screen
+PURE = tuple(
+    f"{PACKAGE.name}.{floor}"
+    for floor in ("model", "analysis", "cost", "advisor", "sizing", "verdict", "probe")
+)
+OF_FILES = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "read_parquet"}
 
 
 @cache
@@ -107,6 +112,17 @@ def test_dataclasses_of_many_fields_take_them_by_name() -> None:
             if made and len(fields) > MOST_POSITIONAL and "kw_only=True" not in made[0]:
                 wrong.append(f"{name}.{node.name}: {len(fields)} fields")
     assert wrong == []
+
+
+def test_pure_floors_open_no_file() -> None:
+    """Catalogue rows, tables and lines of files come to them as arguments."""
+    opened = []
+    for name, tree in modules().items():
+        if name.startswith(PURE):
+            calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+            called = {one.id if isinstance(one, ast.Name) else getattr(one, "attr", "") for one in calls}
+            opened += [f"{name}: {one}" for one in sorted(called & OF_FILES)]
+    assert opened == []
 
 
 def test_functions_fit_a_screen() -> None:

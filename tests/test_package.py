@@ -67,6 +67,17 @@ def test_both_packages_made_from_the_source_package_have_the_same_bytes(
         assert again.read_bytes() == package.read_bytes()
 
 
+def test_the_source_package_holds_what_is_committed(sdist: Path) -> None:
+    done = run("git", "ls-files", "-z", cwd=ROOT)
+    if done.returncode:
+        pytest.skip("not a git checkout, so there is no list of the files that belong to it")
+    committed = {name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()}
+    with tarfile.open(sdist) as archive:
+        held = {member.name.partition("/")[2] for member in archive.getmembers()}
+    assert committed - held == set()
+    assert {name for name in held if name.startswith("reports/")} <= committed  # not what was made here
+
+
 def described(wheel: Path) -> Metadata:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))

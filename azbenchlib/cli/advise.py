@@ -177,7 +177,7 @@ def advise(
         _refuse_several(workloads, volume, region)
     if workloads is not None:
         _refuse_with_workloads(from_, job, region)
-        wanted = demand_file.read(workloads, given)
+        wanted = advise_many.read_workloads(workloads, given)
         advise_many.workloads(wanted, _market(_only(region), paid, prices, as_of), format_)
         return
     if volume:

@@ -26,6 +26,17 @@ _LISTS = ("why_not_cheaper", "labels", "cautions")
 Rows = list[dict[str, Any]]
 
 
+def read_workloads(path: Path, common: Mapping[str, str]) -> list[tuple[str, Demand]]:
+    """The workloads of a CSV file, by name."""
+    from azbenchlib.advisor.demands import demand_file
+
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return demand_file.workloads(path, file, common)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as workloads: {error}") from error
+
+
 def workloads(wanted: Iterable[tuple[str, Demand]], market: Market, form: str) -> None:
     """The cheapest configuration of each workload; what cannot be met says so in its row."""
     from azbenchlib.advisor.advise import cheapest

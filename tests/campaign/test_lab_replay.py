@@ -100,6 +100,7 @@ def test_a_check_says_whether_both_agree() -> None:
 
 @pytest.mark.fio
 @pytest.mark.slow
+@pytest.mark.alone
 def test_fio_on_emulated_disks_is_throttled_as_the_replay_says() -> None:
     """Ten minutes in 5 s: 4 of them ask for twice the limit, so something waits for 8.
 

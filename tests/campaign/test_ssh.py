@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -36,6 +38,18 @@ workloads:
   own: {job: own.fio}
 """
 JOB = "[own]\nrw=randread\nbs=4k\nsize=1m\nruntime=RUNTIME\ntime_based=1\nioengine=psync\n"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Sockets and connections of a run, refused ones too, are gone with it; `tmp_path` lies elsewhere."""
+    folder = Path(tempfile.mkdtemp(prefix="azt-"))  # short, for sockets have short names
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield
+    left = [path.name for path in folder.iterdir()]
+    shutil.rmtree(folder)
+    assert left == []
 
 
 @pytest.fixture
@@ -139,6 +153,8 @@ def test_a_killed_campaign_collects_what_ran_meanwhile(host: SshHost, tmp_path: 
     run(tmp_path, asked, progress=look)
     assert kept(tmp_path) == [work.name for work in asked.workloads]
     assert left_on(host) == []
+    for left in Path(tempfile.gettempdir()).glob("azbench-ssh-*"):
+        shutil.rmtree(left)  # of the one that was killed, which could not do so itself
 
 
 def test_a_host_key_that_changed_is_refused_in_words(host: SshHost, tmp_path: Path) -> None:

@@ -172,6 +172,7 @@ def test_without_free_descriptors_clients_wait_and_then_get_in() -> None:
 
 
 @pytest.mark.fio
+@pytest.mark.alone
 def test_limits_hold_under_time_dilation() -> None:
     """4,000 IOPS and 10 ms at k = 4: counted by the server and timed by fio, until the machine is on time."""
     setup = Setup(disks=(Disk(name="data", sku="Premium_LRS", size_bytes=SIZE, cap=Cap(iops=4000)),))
@@ -191,6 +192,7 @@ def test_limits_hold_under_time_dilation() -> None:
 
 
 @pytest.mark.fio
+@pytest.mark.alone
 def test_the_live_log_tells_what_the_volume_does() -> None:
     setup = Setup(disks=(Disk(name="data", size_bytes=SIZE, cap=Cap(iops=500, burst_iops=1000)),))
     options = Options(latency={"data": "none"}, credit_s=0.5)

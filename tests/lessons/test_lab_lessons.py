@@ -77,6 +77,7 @@ def figure(text: str) -> float:
     return float(text.rstrip(".").replace(",", ""))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("entry", SOME, ids=lambda entry: entry.name)
 def test_a_lesson_runs_unattended(entry: LessonEntry) -> None:
     exercise = open_lesson(entry.name).exercise_of(3)
@@ -123,6 +124,7 @@ def told(box: VBox) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("attended")
 def test_the_widgets_keep_a_prediction_measure_and_judge() -> None:
     one = open_lesson("queue", quick=True)

@@ -1,9 +1,9 @@
 """Python programs in processes of their own, forked from one that has the large libraries in it already.
 
 ``python -c CODE ARGUMENTS`` spends a second of CPU on importing pandas and its kin before it begins; here all
-programs of a test run share that second. The command line itself is imported anew by each of them. What
-depends on how a process is started (closed streams, what is imported, signals) is tested with processes that
-are started as usual.
+programs of a test run share that second, and none takes another at its end to free what is shared. The
+command line itself is imported anew by each of them. What depends on how a process is started (closed
+streams, what is imported, signals) is tested with processes that are started as usual.
 """
 
 import atexit
@@ -19,9 +19,10 @@ from pathlib import Path
 
 AZBENCH = "from azbenchlib.cli import main; main()"
 _SERVER = """
-import importlib, json, os, sys, time
+import atexit, gc, importlib, json, os, sys, threading, time
 for name in {libraries!r}:
     importlib.import_module(name)
+gc.freeze()
 for line in sys.stdin:
     order = json.loads(line)
     child = os.fork()
@@ -38,8 +39,22 @@ for line in sys.stdin:
     os.environ.update(order["env"])
     time.tzset()
     sys.argv = ["-c", *order["arguments"]]
-    exec(compile(order["code"], "<string>", "exec"), {{"__name__": "__main__"}})
-    sys.exit()
+    code = 0
+    try:
+        exec(compile(order["code"], "<string>", "exec"), {{"__name__": "__main__"}})
+    except SystemExit as ended:
+        code = ended.code or 0
+        if not isinstance(code, int):
+            print(code, file=sys.stderr)
+            code = 1
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 """
 _LIBRARIES = (
     *("numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml", "typer", "rich.console", "rich.table"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -177,13 +177,16 @@ def volume(text: str, common: Mapping[str, str]) -> tuple[str, Demand]:
         raise InputError(f"--volume '{name}': {error}") from None
 
 
-def read(path: Path, common: Mapping[str, str]) -> list[tuple[str, Demand]]:
+def workloads(path: Path, lines: Iterable[str], common: Mapping[str, str]) -> list[tuple[str, Demand]]:
     """The workloads of a CSV file, by name.
 
     Parameters
     ----------
     path : Path
-        With a header of `COLUMNS` and ``name``, in any order, as many as are needed.
+        Of the file, for messages.
+    lines : iterable of str
+        Of the file: a header of `DEMAND_COLUMNS` and ``name``, in any order, as many as are needed; then
+        a line a workload.
     common : mapping of str to str
         What holds for every row that does not say otherwise.
 
@@ -193,12 +196,11 @@ def read(path: Path, common: Mapping[str, str]) -> list[tuple[str, Demand]]:
         With file, line and value.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
-            header = [name.strip() for name in rows.fieldnames or ()]
-            rows.fieldnames = header
-            found = list(rows)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        rows = csv.DictReader(lines)
+        header = [name.strip() for name in rows.fieldnames or ()]
+        rows.fieldnames = header
+        found = list(rows)
+    except csv.Error as error:
         raise InputError(f"{path}: cannot be read as workloads: {error}") from error
     unknown = [name for name in header if name not in ("name", PRESET, *DEMAND_COLUMNS)]
     if unknown or not header:

@@ -81,6 +81,13 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
         if self.directory and not self.directory.startswith("/"):
             raise InputError(f"directory '{self.directory}' must be an absolute path on the host")
         self._host = SshConnection(address=self.address, tell=lambda text: None)
+        try:
+            return self._planned()
+        except BaseException:  # what is refused is not released either
+            self._host.close()
+            raise
+
+    def _planned(self) -> SshPlan:
         told = host.facts(self._host.ask(host.machine(self.directory)))
         self._facts = host.target_facts(self.directory, told)
         safety.judge(self._facts, 0, self.allow_unsafe)

@@ -95,6 +95,13 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
                 f"workload '{other[0]}': several hosts at once run workloads of fio given by options"
             )
         self._fio = tool.find()
+        try:
+            return self._planned()
+        except BaseException:  # what is refused is not released either
+            self._open.close()
+            raise
+
+    def _planned(self) -> SshPlan:
         for number, address in enumerate(self.addresses, 1):
             self._members.append(self._member(f"host-{number}", address))
         first = self._members[0].plan
