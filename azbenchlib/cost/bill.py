@@ -121,11 +121,13 @@ def bill(
     wanted = list(charged)
     if running < hours:
         _refuse_committed(wanted)
-    lines = [
-        _line(charge, prices[charge.meter], running if charge.meter.product == VM_PRODUCT else hours)
-        for charge in wanted
-        if charge.meter in prices
-    ]
+    with localcontext() as context:
+        context.prec = DIGITS
+        lines = [
+            _line(charge, prices[charge.meter], running if charge.meter.product == VM_PRODUCT else hours)
+            for charge in wanted
+            if charge.meter in prices
+        ]
     _one_currency(lines)
     missing = dict.fromkeys(charge.meter for charge in wanted if charge.meter not in prices)
     return Bill(hours, tuple(lines), tuple(missing))
@@ -145,13 +147,11 @@ def _refuse_committed(wanted: Iterable[Charge]) -> None:
 def _line(charge: Charge, price: Price, hours: Decimal) -> BillLine:
     """Quantity × unit price × hours ÷ hours of the unit; without the hours for operations."""
     pack, unit_hours = price.per
-    with localcontext() as context:
-        context.prec = DIGITS
-        quantity = charge.quantity / pack
-        amount = quantity * price.unit_price
-        if unit_hours is not None:
-            amount = amount * hours / unit_hours
-        rounded = amount.quantize(STEP, ROUND_HALF_EVEN)
+    quantity = charge.quantity / pack
+    amount = quantity * price.unit_price
+    if unit_hours is not None:
+        amount = amount * hours / unit_hours
+    rounded = amount.quantize(STEP, ROUND_HALF_EVEN)
     return BillLine(
         what=charge.what,
         quantity=quantity,
@@ -162,9 +162,9 @@ def _line(charge: Charge, price: Price, hours: Decimal) -> BillLine:
 
 
 def _one_currency(lines: Iterable[BillLine]) -> None:
-    found: dict[str, str] = {}
+    found: dict[str, Meter] = {}
     for line in lines:
-        found.setdefault(line.price.currency, str(line.price.meter))
+        found.setdefault(line.price.currency, line.price.meter)
     if len(found) > 1:
         stated = "; ".join(f"{currency} for {meter}" for currency, meter in found.items())
         raise InputError(f"the prices are in several currencies and cannot be added: {stated}")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from azbenchlib.advisor.offers.vm_choice import ANYTHING, VmChoice
 from azbenchlib.azure import disk_kinds
@@ -216,7 +217,18 @@ class Demand:
         unit : float, optional
             Bytes up to which an I/O counts as one. None: any counts as one.
         """
-        share = self.behind_cache(cached and remote)
+        key = (cached and remote, unit)
+        if key not in self._needs:
+            self._needs[key] = self._counted(*key)
+        return self._needs[key]
+
+    @cached_property
+    def _needs(self) -> dict[tuple[bool, float | None], Mapping[str, Need]]:
+        """What was asked for before: every disk that is priced asks for the same."""
+        return {}
+
+    def _counted(self, cached: bool, unit: float | None) -> Mapping[str, Need]:
+        share = self.behind_cache(cached)
         found = {}
         for quantity in QUANTITIES:
             steady, peak = (

@@ -17,7 +17,7 @@ import numpy as np
 
 from azbenchlib.advisor.demands.demand import LARGE_BS, MOST_DISKS, Demand
 from azbenchlib.advisor.offers.market import Market
-from azbenchlib.advisor.offers.vm_sizes import Floats, utilisation
+from azbenchlib.advisor.offers.vm_sizes import Floats, uncredited_utilisation, utilisation
 from azbenchlib.azure.catalog.rows import ProvisionedRules, TierRow
 from azbenchlib.azure.disk_kinds import IO_UNIT_BYTES, DiskKind
 from azbenchlib.core.units import GIB, MB, S_PER_HOUR
@@ -25,7 +25,7 @@ from azbenchlib.cost.bill import Bill
 from azbenchlib.cost.operations import Burst
 from azbenchlib.cost.usage import ON_DEMAND_ABOVE_BYTES, Use, capped
 from azbenchlib.model.rules import CACHE_BELOW_BYTES, bytes_per_s_range, iops_range
-from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.model.setup import Cap, Disk
 
 FULL = 1 + 1e-10  # of a limit, with the rounding of sums
 _DIGITS = 9  # behind the point, of what is provisioned
@@ -84,10 +84,16 @@ def options(
 
 
 def tier_lacks(
-    kind: DiskKind, cached: bool, demand: Demand, market: Market, on_demand: bool = False
+    kind: DiskKind,
+    cached: bool,
+    demand: Demand,
+    market: Market,
+    on_demand: bool = False,
+    credits_count: bool = True,
 ) -> tuple[list[TierRow], Floats]:
     """The tiers of a kind, and how many times of what 1, 2, … disks have is wanted, shape (tiers, counts):
     of their limits or their size, the worst. It falls with every disk; infinite where none can be had so.
+    Without `credits_count` as :func:`azbenchlib.advisor.offers.vm_sizes.uncredited_utilisation`.
     """
     rows = market.tiers_of(kind.sku)
     counts = np.arange(1, MOST_DISKS + 1, dtype=float)
@@ -101,8 +107,10 @@ def tier_lacks(
             )
             if on_demand:
                 lack = need.peak / np.maximum(base, paid)
-            else:
+            elif credits_count:
                 lack = utilisation(base, np.maximum(base, burst), need, demand.peak)
+            else:
+                lack = uncredited_utilisation(base, np.maximum(base, burst), need)
             worst = np.maximum(worst, lack)
     return rows, worst
 
@@ -142,8 +150,7 @@ def redundancies(kind: DiskKind, demand: Demand) -> tuple[str, ...]:
 def priced(kind: DiskKind, disk: Disk, demand: Demand, market: Market) -> DiskOption:
     """A disk with its price under the demand; of two ways to count its transactions the more expensive."""
     found = [
-        DiskOption(kind, disk, market.bill(Setup(VM(), (disk,)), use), use)
-        for use in _uses(kind, disk, demand, market)
+        DiskOption(kind, disk, market.disk_bill(disk, use), use) for use in _uses(kind, disk, demand, market)
     ]
     return max(found, key=lambda option: option.price)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,9 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.cost.bill import Bill, bill
 from azbenchlib.cost.payments import vm_meters
 from azbenchlib.cost.usage import Use, charges
-from azbenchlib.model.setup import VM, Setup
+from azbenchlib.model.setup import VM, Disk, Setup
+
+_BILLS = 8_192  # of disks that are remembered: twice what there is of tiers, counts, redundancies and caching
 
 
 class LeftOut(NamedTuple):
@@ -137,9 +139,15 @@ class Market:
             lambda sku, name: np.array([[getattr(row, name) or 0] for row in self.tiers_of(sku)], dtype=float)
         )
 
-    def vm_bill(self, vm_index: int) -> Bill:
-        """What a VM costs alone."""
-        return self.bill(Setup(VM(size=self.vms[vm_index].size)))
+    @cached_property
+    def vm_bill(self) -> Callable[[int], Bill]:
+        """What a VM costs alone, by its place."""
+        return cache(lambda vm_index: self.bill(Setup(VM(size=self.vms[vm_index].size))))
+
+    @cached_property
+    def disk_bill(self) -> Callable[[Disk, Use], Bill]:
+        """What disks cost alone. Most demands ask for the same few disks of a tier."""
+        return lru_cache(maxsize=_BILLS)(lambda disk, use: self.bill(Setup(VM(), (disk,)), use))
 
     @cached_property
     def vm_prices(self) -> Floats:

@@ -180,16 +180,17 @@ class VmSizes:
         """The sizes with a name, or names like a pattern, with or without ``Standard_``, in any case."""
         return [self.sizes[i] for i in np.flatnonzero(self._like(pattern))]
 
-    def utilisation(self, kind: DiskKind, cached: bool, demand: Demand) -> Floats:
+    def utilisation(self, kind: DiskKind, cached: bool, demand: Demand, credits_count: bool = True) -> Floats:
         """How many times of the tightest limit are wanted: 1 is all of it; infinite where none is
-        documented.
+        documented. Without `credits_count` as :func:`uncredited_utilisation`.
         """
         remote = "uncached_v2" if kind.separate_vm_limits else "uncached"
         path = kind.key if kind.local else remote
-        found = _utilisation(self._limits[path], demand.needs(cached), demand.peak)
+        found = _utilisation(self._limits[path], demand.needs(cached), demand.peak, credits_count)
         if cached:
             before = demand.needs(cached, remote=False)
-            found = np.maximum(found, _utilisation(self._limits["cached"], before, demand.peak))
+            behind = _utilisation(self._limits["cached"], before, demand.peak, credits_count)
+            found = np.maximum(found, behind)
         return found
 
     def shares(self, kind: DiskKind, cached: bool, demand: Demand) -> tuple[Floats, Floats]:
@@ -278,8 +279,20 @@ def utilisation(base: Floats, burst: Floats, need: Need, peak: Peak | None) -> F
     return np.where((plain > 1) & (burst > base), np.minimum(plain, bursting), plain)
 
 
-def _utilisation(limits: Mapping[str, VmLimits], needs: Mapping[str, Need], peak: Peak | None) -> Floats:
-    parts = [utilisation(*limits[quantity].of(need), need, peak) for quantity, need in needs.items()]
+def uncredited_utilisation(base: Floats, burst: Floats, need: Need) -> Floats:
+    """The same without asking how long credits last: never more than all that is lacking."""
+    return np.maximum(need.peak / burst, need.steady / base)
+
+
+def _utilisation(
+    limits: Mapping[str, VmLimits], needs: Mapping[str, Need], peak: Peak | None, credits_count: bool
+) -> Floats:
+    parts = [
+        utilisation(*limits[quantity].of(need), need, peak)
+        if credits_count
+        else uncredited_utilisation(*limits[quantity].of(need), need)
+        for quantity, need in needs.items()
+    ]
     worst: Floats = np.nan_to_num(np.maximum(*parts), nan=math.inf, posinf=math.inf)
     return worst
 

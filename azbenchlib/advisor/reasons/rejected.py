@@ -1,7 +1,9 @@
 """Cheaper configurations that fail: which limit is too small for the demand, and by how much."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
@@ -13,13 +15,16 @@ from azbenchlib.advisor.offers.disk_options import (
     tier_disk,
     tier_lacks,
 )
+from azbenchlib.advisor.offers.vm_sizes import Bools, Floats
 from azbenchlib.advisor.search import Candidate, Group, Search
 from azbenchlib.advisor.verify import CheckedLimit, limits
+from azbenchlib.azure.catalog.rows import TierRow
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.model.rules import CACHE_BELOW_BYTES
 
 _SHOWN = 4
 _LOOKED_AT = 8  # nearest ones of each group
+_ROUNDING = 1e-9  # between the arithmetic of the search and that of `limits`
 _FAR = 2.0  # times as much: what lacks more is no near miss
 
 
@@ -47,18 +52,34 @@ def rejected_alternatives(
     With every VM that suits: the disks that would do, and one disk fewer of every tier.
     """
     cheaper = (
-        candidate
+        one
         for group in found.groups
         if kinds is None or group.kind in kinds
-        for candidate in _cheaper(found, group, chosen)
+        for one in _cheaper(found, group, chosen)
     )
-    asked = (*_cached(found, chosen), *cheaper)
-    misses = [miss for candidate in asked if (miss := _missed(candidate, found, chosen))]
+    asked = [*((0.0, candidate) for candidate in _cached(found, chosen)), *cheaper]
     nearest: dict[tuple[str, str], RejectedAlternative] = {}
-    for miss in sorted(misses, key=lambda one: (one.worst.shortfall, one.candidate.order)):
-        nearest.setdefault((miss.candidate.option.kind.key, miss.worst.label), miss)
-    near = [miss for miss in nearest.values() if miss.worst.shortfall <= _FAR]
-    return tuple(near[:_SHOWN] or list(nearest.values())[:1])
+    for least, candidate in sorted(asked, key=lambda pair: pair[0]):
+        if least * (1 - _ROUNDING) > _far_enough(nearest):
+            break
+        if miss := _missed(candidate, found, chosen):
+            key = (candidate.option.kind.key, miss.worst.label)
+            nearest[key] = min(nearest.get(key, miss), miss, key=_distance)
+    misses = sorted(nearest.values(), key=_distance)
+    near = [miss for miss in misses if miss.worst.shortfall <= _FAR]
+    return tuple(near[:_SHOWN] or misses[:1])
+
+
+def _distance(miss: RejectedAlternative) -> tuple[object, ...]:
+    return miss.worst.shortfall, miss.candidate.order
+
+
+def _far_enough(nearest: Mapping[tuple[str, str], RejectedAlternative]) -> float:
+    """What lacks more than that would not be shown beside these."""
+    lacks = sorted(miss.worst.shortfall for miss in nearest.values())[:_SHOWN]
+    if not lacks:
+        return math.inf
+    return max(lacks[0], min(_FAR, lacks[-1] if len(lacks) == _SHOWN else _FAR))
 
 
 def _missed(candidate: Candidate, found: Search, chosen: Candidate) -> RejectedAlternative | None:
@@ -76,36 +97,82 @@ def _cached(found: Search, chosen: Candidate) -> Iterator[Candidate]:
             yield replace(chosen, option=replace(option, disk=disk))
 
 
-def _cheaper(found: Search, group: Group, chosen: Candidate) -> Iterator[Candidate]:
-    """The cheaper configurations of a group that lack least."""
+@dataclass(frozen=True)
+class _Few:
+    """Disks that may be too few, priced only when it is asked: how many times as much would be enough, and
+    the least of that which `limits` can find.
+    """
+
+    count: int
+    lack: float
+    least: float
+    priced: Callable[[], DiskOption]
+
+
+def _cheaper(found: Search, group: Group, chosen: Candidate) -> Iterator[tuple[float, Candidate]]:
+    """The cheaper configurations of a group that lack least, each with the least that `limits` can find."""
     if group.kind.local:
         return
-    some = [*((option, 1.0) for option in group.steps), *_one_fewer(found, group)]
-    if not some:
+    some = [*map(_enough, group.steps), *_one_fewer(found, group)]
+    vm_indices = np.flatnonzero(group.suits & (group.market.vm_prices < float(chosen.price)))
+    if not some or not len(vm_indices):
         return
-    prices = np.array([[float(option.price)] for option, _ in some])
-    lacks = np.array([[lack] for _, lack in some])
-    slots = np.array([[option.disk.count] for option, _ in some]) / np.maximum(group.slots, 1e-9)
-    worst = np.maximum(np.maximum(lacks, slots), group.utilisation)
-    cheaper = group.suits & (prices + group.market.vm_prices < float(chosen.price))
-    worst = np.where(cheaper & (worst > FULL), worst, np.inf)
-    nearest = np.argsort(worst, axis=None, kind="stable")[:_LOOKED_AT]
-    for place in nearest:
-        which, vm_index = np.unravel_index(place, worst.shape)
-        if np.isfinite(worst[which, vm_index]):
-            yield Candidate(group.market, int(vm_index), some[int(which)][0])
+    slots = np.array([[few.count] for few in some]) / np.maximum(group.slots[vm_indices], 1e-9)
+    of_vms = np.maximum(slots, group.utilisation[vm_indices])
+    lacks = np.maximum(np.array([[few.lack] for few in some]), of_vms)
+    lacks[~((lacks > FULL) & np.isfinite(lacks))] = np.inf
+    uncredited = group.market.vm_sizes.utilisation(
+        group.kind, group.cached, found.demand, credits_count=False
+    )
+    vm_prices = group.market.vm_prices[vm_indices]
+    for _, which, place in _nearest(some, lacks, lambda price: price + vm_prices < float(chosen.price)):
+        few, vm_index = some[which], int(vm_indices[place])
+        least = max(few.least, float(slots[which, place]), float(uncredited[vm_index]))
+        yield least, Candidate(group.market, vm_index, few.priced())
 
 
-def _one_fewer(found: Search, group: Group) -> Iterator[tuple[DiskOption, float]]:
-    """Of every tier one disk less than enough, with how many times as much would be."""
+def _nearest(
+    some: Sequence[_Few], lacks: Floats, cheaper: Callable[[float], Bools]
+) -> list[tuple[float, int, int]]:
+    """What lacks least of what is cheaper, the first of equal ones first: lack, disks, place of the VM.
+
+    Disks are looked at from those that lack least on, as long as they may be among the nearest.
+    """
+    found: list[tuple[float, int, int]] = []
+    smallest = lacks.min(axis=1)
+    for which in np.argsort(smallest, kind="stable"):
+        most = found[-1][0] if len(found) == _LOOKED_AT else np.inf
+        if smallest[which] > most or np.isinf(smallest[which]):
+            break
+        option = some[which].priced()
+        if not option.bill.missing:
+            row = np.where(cheaper(float(option.price)), lacks[which], np.inf)
+            places = np.argsort(row, kind="stable")[:_LOOKED_AT]
+            there = ((float(row[place]), int(which), int(place)) for place in places)
+            found = sorted((*found, *(one for one in there if one[0] < np.inf)))[:_LOOKED_AT]
+    return found
+
+
+def _enough(option: DiskOption) -> _Few:
+    return _Few(option.disk.count, 1.0, 1.0, lambda: option)
+
+
+def _one_fewer(found: Search, group: Group) -> Iterator[_Few]:
+    """Of every tier one disk less than enough."""
     if group.kind.provisioned:
         return
-    rows, lacks = tier_lacks(group.kind, group.cached, found.demand, group.market)
-    (redundancy, *_) = redundancies(group.kind, found.demand)
-    for row, lack in zip(rows, lacks, strict=True):
+    (rows, lacks), (_, least) = (
+        tier_lacks(group.kind, group.cached, found.demand, group.market, credits_count=count)
+        for count in (True, False)
+    )
+    for row, lack, at_least in zip(rows, lacks, least, strict=True):
         few = min(int((lack > FULL).sum()), found.demand.most_disks)
         if few and np.isfinite(lack[few - 1]):
-            disk = tier_disk(row, few, group.cached, redundancy)
-            option = priced(group.kind, disk, found.demand, group.market)
-            if not option.bill.missing:
-                yield option, float(lack[few - 1])
+            option = cache(partial(_priced, found, group, row, few))
+            yield _Few(few, float(lack[few - 1]), float(at_least[few - 1]), option)
+
+
+def _priced(found: Search, group: Group, row: TierRow, count: int) -> DiskOption:
+    (redundancy, *_) = redundancies(group.kind, found.demand)
+    disk = tier_disk(row, count, group.cached, redundancy)
+    return priced(group.kind, disk, found.demand, group.market)
