@@ -10,8 +10,7 @@ from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_count, format_us
 from azbenchlib.plots.drawing import scales
 from azbenchlib.plots.drawing.label_layout import say, y_title
-from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, theme
-from azbenchlib.plots.throttle import DASHES
+from azbenchlib.plots.drawing.style import DASHES, Drawn, Layout, Series, canvas, theme
 
 _PANEL_HEIGHT, _GAP, _TOP, _BOTTOM = 150, 52, 34, 52
 _AIR = 1.2  # on each side of the axis of queue depths

@@ -1,4 +1,6 @@
-"""A throttle at work: the rate over time below its limits, and the burst credits that it spends."""
+"""A throttle at work: the rate over time below its limits, the burst credits that it spends, and how much of
+the limits the platform counted as used.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,14 +13,15 @@ from matplotlib.axes import Axes
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import MB, NBSP, format_count, format_mbps
+from azbenchlib.plots import used_limits
 from azbenchlib.plots.drawing import interactive, scales
 from azbenchlib.plots.drawing.label_layout import LEADING, say, spread, text_width, wrap, y_title
-from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, size_of, theme
+from azbenchlib.plots.drawing.style import DASHES, Drawn, Layout, Series, canvas, size_of, theme
 
-RATE_HEIGHT, CREDITS_HEIGHT, _GAP = 240, 90, 52
+RATE_HEIGHT, LOW_HEIGHT, _GAP = 240, 90, 52
+MOST_USED = 3  # limits whose use is drawn: the most used ones
 _TOP, _BOTTOM = 34, 52
 SHIFT = 10  # pixels from the panel to the names of the limits
-DASHES = (0, (5, 3))
 SHORT = (("M", 10**6), ("k", 10**3))
 
 Cap = tuple[str, float]  # what the limit is called, and its value in the unit of the rate
@@ -58,9 +61,15 @@ THROUGHPUT_RATE = Rate(
 
 
 def rate_over_time(
-    trace: pd.DataFrame, caps: Sequence[Cap], entry: Series, layout: Layout, rate: Rate = IOPS_RATE
+    trace: pd.DataFrame,
+    caps: Sequence[Cap],
+    entry: Series,
+    layout: Layout,
+    rate: Rate = IOPS_RATE,
+    used: pd.DataFrame | None = None,
 ) -> Drawn:
-    """Draw a rate over time with the limits as dashed lines and, where they are known, the credits below.
+    """Draw a rate over time with the limits as dashed lines and, where they are known, the credits and the
+    use of the limits below.
 
     Parameters
     ----------
@@ -74,6 +83,8 @@ def rate_over_time(
         The width to draw for.
     rate : Rate
         IOPS, or MB/s.
+    used : DataFrame, optional
+        What the platform counted: columns name (of a limit), t_s (when a minute began) and percent.
 
     Returns
     -------
@@ -88,31 +99,36 @@ def rate_over_time(
     rows = trace.dropna(subset=["t_s", rate.column]).sort_values("t_s")
     if rows.empty:
         raise InputError("no rate to draw over time: every value is NA")
-    credits = "credits" in rows
+    credits, end_s = "credits" in rows, float(rows["t_s"].max())
+    lines = used_limits.lines_of(used, end_s)[:MOST_USED]
     names = [wrap(f"{name} {rate.text(value)}", _name_width(layout), layout.small) for name, value in caps]
-    right = SHIFT + max((text_width(line, layout.small) for lines in names for line in lines), default=6)
-    shape, gap = (2 if credits else 1, 1), (_GAP, 0)
-    height = _TOP + _BOTTOM + RATE_HEIGHT + (_GAP + CREDITS_HEIGHT if credits else 0)
+    names_used = [wrap(line.text, _name_width(layout), layout.small) for line in lines]
+    words = [line for name in (*names, *names_used) for line in name]
+    right = SHIFT + max((text_width(line, layout.small) for line in words), default=6)
+    n_low = credits + bool(lines)
+    height = _TOP + _BOTTOM + RATE_HEIGHT + n_low * (_GAP + LOW_HEIGHT)
     with theme(layout):
-        figure, panels = canvas(
+        figure, grid = canvas(
             layout,
             height,
             left=_left(layout),
             right=right + 2,
             top=_TOP,
             bottom=_BOTTOM,
-            shape=shape,
-            gap=gap,
+            shape=(1 + n_low, 1),
+            gap=(_GAP, 0),
         )
-        used = list(panels[:, 0])
+        panels = list(grid[:, 0])
+        _set_heights(panels, height)
+        _draw_rate(panels[0], rows, caps, entry, layout, rate)
+        _name_lines(panels[0], [value for _, value in caps], names, layout)
         if credits:
-            _set_heights(used, height)
-        _draw_rate(used[0], rows, caps, entry, layout, rate)
-        _name_caps(used[0], caps, names, layout)
-        if credits:
-            _draw_credits(used[1], rows, entry, layout, rate)
-        _set_time(used, float(rows["t_s"].max()))
-    return Drawn(figure, {}, _in_words(rows, caps, entry, rate), layout)
+            _draw_credits(panels[1], rows, entry, layout, rate)
+        if lines:
+            used_limits.draw(panels[-1], lines, entry, layout)
+            _name_lines(panels[-1], [line.percent[-1] for line in lines], names_used, layout)
+        _set_time(panels, end_s)
+    return Drawn(figure, {}, _in_words(rows, caps, entry, rate) + used_limits.in_words(lines), layout)
 
 
 def _name_width(layout: Layout) -> float:
@@ -124,12 +140,13 @@ def _left(layout: Layout) -> float:
 
 
 def _set_heights(panels: Sequence[Axes], height: float) -> None:
-    """The rate high, the credits low."""
-    for panel, tall, below in zip(
-        panels, (RATE_HEIGHT, CREDITS_HEIGHT), (_BOTTOM + CREDITS_HEIGHT + _GAP, _BOTTOM), strict=True
-    ):
+    """The rate high, what is below it low."""
+    bottom = _BOTTOM / height
+    for i, panel in reversed(list(enumerate(panels))):
+        tall = (LOW_HEIGHT if i else RATE_HEIGHT) / height
         box = panel.get_position()
-        panel.set_position((box.x0, below / height, box.width, tall / height))
+        panel.set_position((box.x0, bottom, box.width, tall))
+        bottom += tall + _GAP / height
 
 
 def _draw_rate(
@@ -143,15 +160,15 @@ def _draw_rate(
     panel.plot(rows["t_s"], drawn, color=entry.colour, label=entry.short, gid=f"rate-{entry.index}", zorder=3)
 
 
-def _name_caps(panel: Axes, caps: Sequence[Cap], names: Sequence[list[str]], layout: Layout) -> None:
-    """The limits' names at the right, pushed apart where they would touch."""
-    if not caps:
+def _name_lines(panel: Axes, values: Sequence[float], names: Sequence[list[str]], layout: Layout) -> None:
+    """The names of lines at their right ends, pushed apart where they would touch."""
+    if not values:
         return
     _, height = size_of(panel)
     most = panel.get_ylim()[1]
-    order = sorted(range(len(caps)), key=lambda i: caps[i][1])
+    order = sorted(range(len(values)), key=lambda i: values[i])
     heights = [len(names[i]) * layout.small * LEADING + 4 for i in order]
-    places = spread([caps[i][1] / most * height for i in order], heights, 0, height + 16)
+    places = spread([values[i] / most * height for i in order], heights, 0, height + 16)
     how: dict[str, Any] = {"size": layout.small, "color": NEUTRAL["ink2"], "xycoords": "axes fraction"}
     for i, place in zip(order, places, strict=True):
         say(panel, names[i], (1, place / height), (SHIFT, 0), **how)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from azbenchlib import plots
 from azbenchlib.analysis import grouping, matched_runs, summary
+from azbenchlib.analysis.over_time.monitored import Monitor
 from azbenchlib.analysis.over_time.phases import in_words
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run
@@ -168,6 +169,11 @@ class Part:
     def verdicts(self) -> list[RunVerdict]:
         """Which limit binds each run, on the setup that the dataset states."""
         return verdicts_of(self)
+
+    @cached_property
+    def monitor(self) -> Monitor:
+        """What Azure Monitor says of the runs."""
+        return Monitor(self.dataset.tables)
 
     @cached_property
     def groups(self) -> list[list[plots.Series]]:

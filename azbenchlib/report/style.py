@@ -6,6 +6,12 @@ from azbenchlib.core import palette
 
 # Thrice, because a notebook's own rules for tables and lists are specific: these must weigh more.
 _NOTEBOOK = ".azbench.azbench.azbench"
+# How JupyterLab, Notebook 7 and VS Code mark their dark themes, on an element above the outputs.
+_DARK_THEME = ':is([data-jp-theme-light="false"], .vscode-dark)'
+_DARK_MEDIA = "@media screen and (prefers-color-scheme: dark) {"
+# Figures are images there, in which no rule of the page reaches a colour: white becomes the dark ground, and
+# each hue stays what it is.
+_DARK_FIGURES = "filter: invert(0.9) hue-rotate(180deg);"
 NOTEBOOK_RESET = """& { padding: 16px 24px 24px; }
 &:empty { display: none; }
 & > :first-child:first-child { margin-top: 0; }
@@ -35,13 +41,18 @@ def page_script() -> str:
 
 
 def scoped_sheet() -> str:
-    """The same rules for a block shown in a notebook: they reach that block and nothing else."""
+    """The same rules for a block shown in a notebook: they reach that block and nothing else. They are dark
+    where the notebook's theme is, whatever the system prefers.
+    """
     screen = sheet().partition(
         "/* ---------------------------------------------------------------- print */"
     )[0]
-    before, _, rest = screen.partition("@media screen and (prefers-color-scheme: dark) {")
-    after = rest.partition("\n}\n")[2]  # a notebook has its own theme; blocks stay light on it
+    before, _, rest = screen.partition(_DARK_MEDIA)
+    dark, _, after = rest.partition("\n}\n")
+    colours = dark.partition(":root {")[2].partition("}")[0]
     rules = (before + after).replace(":root", "&").replace("body {", "& {")
+    rules += f"{_DARK_THEME} & {{ color-scheme: dark; {colours} }}\n"
+    rules += f"{_DARK_THEME} & img.fig-wide {{ {_DARK_FIGURES} }}\n"
     return f"{_NOTEBOOK} {{\n{NOTEBOOK_RESET}\n{rules}}}"
 
 

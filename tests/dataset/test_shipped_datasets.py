@@ -19,6 +19,7 @@ NAMES = (
     "ultra-disk-2019",
     "zone-redundant-disks-2022",
 )
+EMULATED = "premium-ssd-emulated-2026"
 CORPUS = os.environ.get("AZBENCH_CORPUS", "")
 SEEDS = Path(CORPUS).parent / "seeds"
 collected = pytest.mark.skipif(
@@ -60,7 +61,7 @@ def test_a_dataset_loads_without_loss(name):
     assert not found.published["source_line"].isna().any()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, EMULATED])
 def test_the_files_are_those_of_the_manifest(name):
     folder = DATASETS / name
     files = {path.relative_to(folder).as_posix(): path for path in manifest.files(folder / "raw")}
@@ -88,9 +89,20 @@ def test_the_tools_of_the_runs_are_in_the_manifest(name):
     "word", ["http", "password", "passwd", "token", "login", "secret", "credential", "sign-in"]
 )
 def test_nothing_private_is_shipped(word):
-    for path in (path for name in NAMES for path in manifest.files(DATASETS / name)):
+    for path in (path for name in (*NAMES, EMULATED) for path in manifest.files(DATASETS / name)):
         if path.suffix != ".parquet":
             assert word not in path.read_text(encoding="utf-8").lower(), path
+
+
+def test_the_emulated_dataset_has_what_the_published_ones_lack_and_says_that_it_is_emulated():
+    found = shipped(EMULATED)
+    assert set(found.setups["environment"]) == {"lab"} and "emulated" in found.manifest.title
+    assert found.findings[~found.findings["severity"].eq("info")].empty
+    assert not any("this machine was busy" in note for note in found.manifest.notes)
+    every = set(found.runs["run_id"])
+    assert len(every) == 2 and set(found.bins["run_id"]) == every
+    logged = found.samples[found.samples["metric"] == "clat_us"]
+    assert (logged.groupby("run_id").size() > 50).all() and set(logged["run_id"]) == every
 
 
 @collected

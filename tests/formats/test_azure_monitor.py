@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from azbenchlib.analysis.over_time.monitored import Monitor
 from azbenchlib.analysis.runs import runs
+from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.formats import registry
@@ -139,6 +141,31 @@ def test_no_answer_raises(data: st.DataObject) -> None:
         place = place[key]
     tables = registry.read(Source("monitor.json", json.dumps(content).encode()))
     assert tables["results"].empty
+
+
+@pytest.mark.parametrize(
+    ("begun_s", "seconds", "minutes"),
+    [
+        (0, 180, [(0, 40.0), (60, 101.0), (120, 99.0)]),
+        (55, 70, [(-55, 40.0), (5, 101.0), (65, 99.0)]),  # touches the first and the last
+        (60, 60, [(0, 101.0)]),
+        (1000, 60, []),
+    ],
+)
+def test_the_minutes_of_a_run_are_counted_from_its_start(
+    tmp_path: Path, begun_s: float, seconds: float, minutes: list[tuple[float, float]]
+) -> None:
+    alone = json.loads(FILE.read_text())
+    for metric in alone["value"]:
+        metric["timeseries"] = [one for one in metric["timeseries"] if "3" not in str(one["metadatavalues"])]
+    (tmp_path / "monitor.json").write_text(json.dumps(alone))
+    (tmp_path / "job.json").write_text(output(1000, begun_s, seconds))
+    tables = Dataset.read(tmp_path).tables
+    (job,) = schema.records(tables["runs"][tables["runs"]["tool"] == "fio"])
+    found = Monitor(tables).over_time(job, seconds)
+    disk = found[found["label"] == "disk_iops"]
+    assert list(disk[["t_s", "percent"]].itertuples(index=False, name=None)) == minutes
+    assert set(found["label"]) == ({"disk_iops", "vm_uncached_mbps"} if minutes else set())
 
 
 def test_half_an_answer_is_told(tmp_path: Path) -> None:

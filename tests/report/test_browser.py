@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image, ImageStat
 from playwright.sync_api import Browser, Page, Request
 from pypdf import PdfReader
 
+from azbenchlib import Report
 from azbenchlib.core.palette import COLOURS, NEUTRALS
 
 pytestmark = pytest.mark.browser
@@ -203,6 +205,37 @@ def test_dark_mode_recolours_page_and_figures(open_page: Open, folder: Path, sch
             f"all => [...new Set(all.map(e => getComputedStyle(e).{property_}))]"
         )
         assert used and set(used) - {"none"} <= known, kind
+
+
+@pytest.fixture(scope="module")
+def block_of_a_notebook() -> str:
+    return Report(["ultra-disk-2019"]).limits().as_notebook_html()
+
+
+@pytest.mark.parametrize(
+    ("mark", "dark"),
+    [
+        ('data-jp-theme-light="true"', False),
+        ('data-jp-theme-light="false"', True),
+        ('class="vscode-light"', False),
+        ('class="vscode-dark"', True),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_block_in_a_notebook_has_the_colours_of_its_theme(
+    browser: Browser, block_of_a_notebook: str, mark: str, dark: bool, scheme: Any
+) -> None:
+    """That of the notebook alone counts, not that of the system; figures are images there."""
+    with browser.new_context(color_scheme=scheme) as context:
+        page = context.new_page()
+        page.set_content(f"<body {mark}>{block_of_a_notebook}</body>")
+        colour = "e => getComputedStyle(e)"
+        assert page.locator("h3").first.evaluate(f"{colour}.color") == rgb(NEUTRALS["ink"][dark])
+        ground = page.locator(".fig").first.evaluate(f"{colour}.backgroundColor")
+        assert ground == rgb(NEUTRALS["surface"][dark])
+        drawn = Image.open(io.BytesIO(page.locator("img.fig-wide").first.screenshot())).convert("L")
+        (mean,) = ImageStat.Stat(drawn).mean
+        assert (mean < 128) == dark
 
 
 def test_a_table_is_scrolled_by_keyboard_and_keeps_its_first_column(open_page: Open) -> None:

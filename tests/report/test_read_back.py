@@ -63,6 +63,7 @@ LEAST = {
     "azure-local-disks-2020": {"iops": 50, "lat_us": 150, "money": 40, "bar": 12, "place": 90, "limit": 40},
     "iozone-host-cache-2012": {"bytes_per_s": 30, "median": 52, "place": 8},
     "l-series-iometer-2017": {"bytes_per_s": 18, "iops": 10, "money": 12, "bar": 2, "quote": 2, "place": 8},
+    "premium-ssd-emulated-2026": {"iops": 9, "lat_us": 18, "money": 2, "bar": 2, "place": 6, "trace": 1},
     "ultra-disk-2019": {"iops": 30, "money": 15, "bar": 9, "quote": 2, "place": 10},
     "zone-redundant-disks-2022": {"iops": 40, "money": 28, "bar": 16, "quote": 16, "place": 8, "limit": 40},
 }
@@ -71,6 +72,7 @@ LEAST_OF_VERDICTS = {
     "azure-local-disks-2020": {"bar": 14, "iops": 11},
     "iozone-host-cache-2012": {"range": 10},
     "l-series-iometer-2017": {"bar": 5},
+    "premium-ssd-emulated-2026": {"bar": 2},
     "ultra-disk-2019": {"bar": 9},
     "zone-redundant-disks-2022": {"bar": 7},
 }
@@ -88,7 +90,8 @@ def test_every_figure_of_the_verdicts_of_a_notebook_is_that_of_its_tables(name: 
 
 
 def test_several_datasets_keep_their_figures_apart() -> None:
-    names = [name for name in SHIPPED if not name.startswith("iozone")]
+    # a dataset of one setup calls its series by their workloads, which do not tell whose they are
+    names = [name for name in SHIPPED if not name.startswith(("iozone", "premium-ssd-emulated"))]
     least = {
         kind: sum(LEAST[name].get(kind, 0) for name in names) for kind in ("money", "bar", "place", "quote")
     }

@@ -523,6 +523,7 @@ SHIPPED = {
     "azure-local-disks-2020": set(),
     "iozone-host-cache-2012": {"page_cache_suspected"},
     "l-series-iometer-2017": set(),
+    "premium-ssd-emulated-2026": {"too_few_samples"},
     "ultra-disk-2019": set(),
     "zone-redundant-disks-2022": set(),
 }

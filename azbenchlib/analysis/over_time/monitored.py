@@ -83,13 +83,11 @@ class Monitor:
             How long it lasted, in s.
         """
         span = _span(job, runtime_s)
-        if span is None or not self._answers:
+        if span is None:
             return NOTHING
-        path = PurePosixPath(job["source_path"] or "")
-        near = [one for one in self._answers if path.is_relative_to(one.folder)]
-        parts = [(one.rows, within) for one in near if (within := _minutes(one, *span)) is not None]
-        rows = [found[within] for found, within in parts]
-        if not rows or job["source_path"] is None:
+        parts = [(one.rows, _minutes(one, *span)) for one in self._near(job)]
+        rows = [found[within] for found, within in parts if within is not None]
+        if not rows:
             return NOTHING
         mine = self._objects(job, pd.concat(rows))
         return Monitored(
@@ -97,6 +95,40 @@ class Monitor:
             credits_used_pct=_largest(rows, _CREDITS, mine),
             iops=_rate(rows, mine),
         )
+
+    def over_time(self, job: Row, runtime_s: float | None) -> pd.DataFrame:
+        """How much of each limit it counted as used, in each minute that a run filled at least in part.
+
+        Parameters
+        ----------
+        job : mapping
+            A row of the table runs.
+        runtime_s : float, optional
+            How long it lasted, in s.
+
+        Returns
+        -------
+        DataFrame
+            Columns label (a base label such as ``vm_uncached_iops``), t_s (when the minute began, in s since
+            the start of the run) and percent, in the order of time; empty where it says nothing of the run.
+        """
+        span, near = _span(job, runtime_s), self._near(job)
+        if span is None or not near:
+            return pd.DataFrame({"label": [], "t_s": [], "percent": []})
+        begun, ended = span
+        parts = [one.rows.assign(t_s=one.rows["t_s"].astype(float) + one.begun - begun) for one in near]
+        rows = pd.concat(parts)
+        rows = rows[(rows["t_s"] < ended - begun) & (rows["t_s"] > -POINT_S)]
+        points = _percentages(rows, _CONSUMED, self._objects(job, rows))
+        found = pd.DataFrame(points, columns=["label", "t_s", "percent"])
+        return found.groupby(["label", "t_s"], as_index=False)["percent"].max().sort_values(["t_s", "label"])
+
+    def _near(self, job: Row) -> list[_Answer]:
+        """The answers that speak of a run: those in the folder of its output, or above."""
+        if job["source_path"] is None:
+            return []
+        path = PurePosixPath(job["source_path"])
+        return [one for one in self._answers if path.is_relative_to(one.folder)]
 
     def _objects(self, job: Row, rows: pd.DataFrame) -> set[str]:
         """What Azure Monitor calls the disks that a run drove; a LUN that is the only one is theirs."""
@@ -141,12 +173,22 @@ def _largest(parts: Iterable[pd.DataFrame], metrics: Mapping[str, str], disks: s
     """The largest percentage by base label."""
     found: dict[str, float] = {}
     for rows in parts:
-        for row in schema.records(rows[rows["metric"].isin(metrics) & rows["value"].notna()]):
-            owner = "disk" if row["object"] in disks else _PATHS.get(row["object"] or "")
-            if owner:
-                label = f"{owner}_{metrics[row['metric']]}"
-                found[label] = max(float(row["value"]), found.get(label, 0.0))
+        for label, _, value in _percentages(rows, metrics, disks):
+            found[label] = max(value, found.get(label, 0.0))
     return found
+
+
+def _percentages(
+    rows: pd.DataFrame, metrics: Mapping[str, str], disks: set[str]
+) -> list[tuple[str, float, float]]:
+    """Base label, time and value of each percentage of a limit on the path to these disks."""
+    known = schema.records(rows[rows["metric"].isin(metrics) & rows["value"].notna()])
+    owners = {**_PATHS, **dict.fromkeys(disks, "disk")}
+    return [
+        (f"{owners[row['object']]}_{metrics[row['metric']]}", float(row["t_s"]), float(row["value"]))
+        for row in known
+        if row["object"] in owners
+    ]
 
 
 def _rate(parts: Iterable[pd.DataFrame], disks: set[str]) -> float | None:

@@ -16,6 +16,7 @@ from azbenchlib.core.palette import COLOURS, MARKER_SIZES, MARKERS, NEUTRAL, sha
 
 # The widest common sans: what fits in it fits in every font of the stack.
 METRICS_FONT = "DejaVu Sans"
+DASHES = (0, (5, 3))  # of the line of a limit
 
 
 @dataclass(frozen=True)

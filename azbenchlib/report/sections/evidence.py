@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -129,7 +130,7 @@ def rate_figures(part: Part, place: str, group: Group, told: Told = None) -> Blo
         comparisons,
         f"{place}-rates",
         lambda some, series, layout: plots.rates_side_by_side(some, series, layout, _limits(some)),
-        title=_rate_finding,
+        title=partial(_rate_finding, "setup" if by_setup else "workload"),
         what=what,
         how=[*([TICK] if limited else []), ONE_MARKER, LOG_AXIS],
         group=group,
@@ -205,8 +206,10 @@ def _percentile_finding(curves: pd.DataFrame, series: Sequence[plots.Series]) ->
     )
 
 
-def _rate_finding(rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
-    """How many stop at one limit, or at one at all; without limits the range of like rates, if it is one."""
+def _rate_finding(what: str, rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
+    """How many setups or workloads stop at one limit, or at one at all; without limits the range of like
+    rates, if it is one.
+    """
     at: dict[str, int] = {}
     for verdict in rates["verdict"]:
         rows = sayings.binding_rows(verdict.judged) if verdict and verdict.at_limit else []
@@ -216,10 +219,10 @@ def _rate_finding(rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
     if at:
         text, n = max(at.items(), key=lambda one: one[1])
         if n > 1:
-            return f"{n} of {formatting.count(len(rates), 'setup')} stop at {text}"
+            return f"{n} of {formatting.count(len(rates), what)} stop at {text}"
         n = sum(at.values())
         stop = "stops" if n == 1 else "stop"
-        return f"{n} of {formatting.count(len(rates), 'setup')} {stop} at a documented limit"
+        return f"{n} of {formatting.count(len(rates), what)} {stop} at a documented limit"
     return _range(rates, series)
 
 

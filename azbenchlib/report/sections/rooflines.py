@@ -15,6 +15,7 @@ from azbenchlib import plots
 from azbenchlib.analysis.flow import rates
 from azbenchlib.analysis.over_time import token_bucket_fit
 from azbenchlib.analysis.over_time.sustained import phases_of
+from azbenchlib.core import schema
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import GIB, KIB, MIB, format_count
 from azbenchlib.model import ceilings
@@ -27,6 +28,7 @@ from azbenchlib.report.figures import Group, Told, again
 from azbenchlib.report.sections import verdicts
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
+from azbenchlib.verdict.labels import Label
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part, RunVerdict
@@ -40,9 +42,13 @@ ON_THE_LINE = (
     "far below the line is limited by something else, usually latency."
 )
 HIGHEST = "Lines show the limits on the path of the busiest run; where that run burst, the burst limits."
-LEFT_OUT = "Runs of which no limit is documented are left out."
+LEFT_OUT = "Runs of which no limit is documented or no block size is known are left out."
 UNDER_ROOF = "The most that is documented at each block size, and what was measured."
 DASHED = "A dashed line is a documented limit, for the block size of this run."
+USED_LIMITS = (
+    "The lowest chart has what Azure Monitor counted: the share of each limit that was used, a mean a "
+    "minute. At 100 % a limit is reached. A minute that the run filled only in part shows less."
+)
 CREDITS = (
     "Above the base limit a burst spends credits, and when they are gone the rate falls to the base. Credits "
     "at the start are worked out from the rate until it fell."
@@ -70,9 +76,10 @@ def roofline(
             continue
         name = f"{place}-roofline-{i}"
         draw = partial(_with_points, rows, lines, points, series)
-        how = [ON_THE_LINE, HIGHEST, *([LEFT_OUT] if len(known) < len(mine) else [])]
+        drawn = [verdict for verdict in known if _in_roofline(verdict)]
+        how = [ON_THE_LINE, HIGHEST, *([LEFT_OUT] if len(drawn) < len(mine) else [])]
         svg = plots.both(draw, name)
-        made.append(_figure(name, _at_limits(mine), UNDER_ROOF, svg, how, group, "limits", told))
+        made.append(_figure(name, _at_limits(drawn), UNDER_ROOF, svg, how, group, "limits", told))
     return Block("\n".join(block.html for block in made)) if made else None
 
 
@@ -86,24 +93,30 @@ def over_time(
 ) -> Block | None:
     """The rate of each run that logged it, below its limits; None where none did, or no limit is near.
 
-    With `findings` only those whose credits were spent or whose rate had phases; the first where none had.
+    With `findings` only those whose credits were spent or whose rate had phases; where none had, the first
+    that Azure Monitor knows, or the first.
     """
     made: list[Block] = []
     logged = [verdict for verdict in found if verdict.run.flows[0].observation.samples is not None]
     telling = [verdict for verdict in logged if phases_of(verdict.run)]
+    telling = telling or [one for one in logged if one.run.flows[0].observation.consumed_pct][:1]
     for verdict in (telling or logged[:1]) if findings else logged:
         if len(made) == _MOST_FIGURES:
             break
         trace, fitted = _trace(verdict)
-        caps = _caps(verdict, trace)
-        if not (caps or fitted):
+        caps, used = _caps(verdict, trace), _used(part, verdict)
+        if not (caps or fitted or len(used)):
             continue
         name = f"{place}-rate-{len(made)}"
         entry = next(entry for some in part.groups for entry in some if entry.key == verdict.entry.key)
-        svg = plots.both(partial(rate_over_time, trace, caps, entry), name)
+        svg = plots.both(partial(rate_over_time, trace, caps, entry, used=used), name)
         title = _fell(fitted) if fitted else verdict.judged.words
         what = f"{verdict.entry.name}, {verdict.workload}: IOPS in each interval of the log."
-        how = [*([DASHED] if caps else []), *([CREDITS] if fitted else [])]
+        how = [
+            *([DASHED] if caps else []),
+            *([CREDITS] if fitted else []),
+            *([USED_LIMITS] if len(used) else []),
+        ]
         made.append(_figure(name, title, what, svg, how, group, "time", told))
     return Block("\n".join(block.html for block in made)) if made else None
 
@@ -133,6 +146,11 @@ def _at_limits(found: Sequence[RunVerdict]) -> str:
     if not sure:
         return f"None of {formatting.count(len(found), 'run')} hit a documented limit"
     return f"{len(sure)} of {formatting.count(len(found), 'run')} hit a documented limit"
+
+
+def _in_roofline(verdict: RunVerdict) -> bool:
+    """Whether a run has a place in it: a rate, and the size of its blocks."""
+    return not _points([verdict]).empty
 
 
 def _points(found: Sequence[RunVerdict]) -> pd.DataFrame:
@@ -218,6 +236,14 @@ def _trace(verdict: RunVerdict) -> tuple[pd.DataFrame, token_bucket_fit.BucketFi
         spent = np.cumsum((iops - fitted.base) * np.diff(t_s, prepend=0.0))
         trace["credits"] = np.where(t_s < fitted.empty_s, np.clip(fitted.balance - spent, 0, None), 0.0)
     return trace, fitted
+
+
+def _used(part: Part, verdict: RunVerdict) -> pd.DataFrame:
+    """What Azure Monitor counted during the run, by the names of the limits."""
+    rows = part.dataset.runs
+    (job,) = schema.records(rows[rows["run_id"] == verdict.run.run_ids[0]])
+    used = part.monitor.over_time(job, verdict.run.flows[0].observation.runtime_s)
+    return used.assign(name=[verdicts.limit_name(Label(label)) for label in used["label"]])
 
 
 def _fell(fitted: token_bucket_fit.BucketFit) -> str:

@@ -1,5 +1,6 @@
 """Azure's own view of a run: asked for before the VM goes, kept as it is, and evidence for the verdict."""
 
+import html
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from fake_azure.campaigns import SMALL, measured_and_told
 from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
 
+from azbenchlib import Report
 from azbenchlib.campaign.targets.azure import commands, monitor
 from azbenchlib.campaign.targets.azure.money import reckoning
 from azbenchlib.dataset.dataset import Dataset
@@ -71,3 +73,7 @@ def test_the_metrics_of_a_run_are_kept_and_judged(
         }
         assert flow.observation.credits_used_pct["disk_iops"] == 12.5
         assert flow.observation.monitor_iops == 120.0
+    said = html.unescape(Report([str(folder)]).over_time().html).replace("\u00a0", " ")
+    used = "Disk's IOPS limit 100 %; VM's uncached IOPS limit 41 %."
+    assert f"Azure Monitor: the most that a minute used of each limit: {used}" in said
+    assert "Used, % (Azure Monitor)" in said

@@ -26,6 +26,7 @@ KEPT = {
     "zone-redundant-disks": ("async-write",),
     "ultra-disk": (),
     "host-cache": ("four-k",),
+    "premium-ssd": ("read-qd1",),
 }
 
 

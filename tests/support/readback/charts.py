@@ -98,7 +98,7 @@ def _title(checker: Checker, text: str, topic: Topic, place: str, name: str) -> 
         checker.accept(abs(times - value) <= last / 2 + slack, figure, place, text, [times], "times")
     if "roofline" in name:
         return _count(checker, text, place)
-    if counted := re.match(r"(\d+) of (\d+) setups? stops? at (.*)", text):
+    if counted := re.match(r"(\d+) of (\d+) (setup|workload)s? stops? at (.*)", text):
         return _stops(checker, counted, place)
     if re.search(r"-rate-\d|-time-\d", name):
         return traces.title(checker, text, topic, place)
@@ -106,9 +106,11 @@ def _title(checker: Checker, text: str, topic: Topic, place: str, name: str) -> 
 
 
 def _stops(checker: Checker, counted: re.Match[str], place: str) -> None:
-    """``3 of 6 setups stop at 484 MB/s``: so many have a rate there, and it is documented."""
-    some, of = int(counted[1]), int(counted[2])
-    for figure in figures.find(counted[3]):
+    """``3 of 6 setups stop at 484 MB/s``: so many have a rate there, and it is documented. Workloads are
+    told by their rates.
+    """
+    some, of, by_setup = int(counted[1]), int(counted[2]), counted[3] == "setup"
+    for figure in figures.find(counted[4]):
         setups = {unit.setup for unit in checker.part.units}
         near = set()
         for name in setups:
@@ -118,11 +120,12 @@ def _stops(checker: Checker, counted: re.Match[str], place: str) -> None:
                 for f in checker.part.facts
                 if f.kind == figure.kind and name in (f.topic.setups or ())
             ]
-            if any(figure.shows(limit) and any(0.9 <= v / limit <= 1.12 for v in mine) for limit in limits):
-                near.add(name)
+            at = {v for v in mine for limit in limits if figure.shows(limit) and 0.9 <= v / limit <= 1.12}
+            near |= {(name, None if by_setup else value) for value in at}
         checker.accept(some <= len(near), figure, place, counted[0], [len(near)], "limit")
     (figure, *_) = figures.find(counted[0])
-    most = len({unit.setup for unit in checker.part.units})
+    units = checker.part.units
+    most = len({unit.setup for unit in units}) if by_setup else len(units)
     checker.accept(some <= of <= most, figure, place, counted[0], [most], "count")
 
 

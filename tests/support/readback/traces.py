@@ -244,8 +244,19 @@ def _along(line: list[Point], trace: Trace, x: Axis, y: Axis, unit: float, scale
     return near >= SEEN * len(some)
 
 
+def _consumed(checker: Checker, text: str, place: str) -> None:
+    """Each percentage is one that Azure Monitor has told."""
+    samples = checker.part.tables["samples"]
+    told = samples.loc[samples["metric"].isin(("iops_consumed_pct", "bw_consumed_pct")), "value"].tolist()
+    for figure in figures.find(text):
+        right = figure.unit == "%" and any(figure.shows(float(value)) for value in told)
+        checker.accept(right, figure, place, text, told[:3], "consumed")
+
+
 def _words(checker: Checker, text: str, topic: Topic, traces: list[Trace], place: str) -> None:
     """Ends of a line and how long it lasted, limits by name, credits at the start."""
+    text, _, used = text.partition(" Azure Monitor: ")
+    _consumed(checker, used, place)
     said, _, limits = text.partition("Limits: ")
     lines = re.sub(r"setups: \d+", "", said).split("; ")  # each with its setup, and may be its workload
     rest = "; ".join(checker.part.names.read(line)[1] for line in lines)
