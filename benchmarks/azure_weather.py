@@ -1,10 +1,11 @@
 """Random faults of Azure, of the network and of VMs in a measurement with the real az against the fake Azure.
 
-    .venv/bin/python benchmarks/azure_weather.py --sequences 300
+    .venv/bin/python benchmarks/azure_weather.py --sequences 300 --at-once 2
 
-In every third sequence, the VM is a spot VM that Azure takes back once or twice.
-After each sequence: no finished result is lost, none is measured twice, and the group is gone or named. What
-ends a run is followed by the same command again, in fair weather, which must give the whole dataset.
+In every third sequence, the VM is a spot VM that Azure takes back once or twice; in every fourth, the file
+names a resource group that is there already, with a disk of somebody else in it.
+After each sequence: no finished result is lost, none is measured twice, and what was made is gone or named.
+What ends a run is followed by the same command again, in fair weather, which must give the whole dataset.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
 from fake_azure.campaigns import SMALL  # noqa: E402
+from fake_azure.identity import SUBSCRIPTION  # noqa: E402
 from fake_azure.login import Azure, environment, find_az, warm, write_config  # noqa: E402
 from fake_azure.machines import remove_machine  # noqa: E402
 from fake_azure.server import Server  # noqa: E402
@@ -31,12 +34,13 @@ from azbenchlib import campaign  # noqa: E402
 from azbenchlib.azure import retries  # noqa: E402
 from azbenchlib.azure.az_errors import Passing  # noqa: E402
 from azbenchlib.campaign.progress import Progress  # noqa: E402
-from azbenchlib.campaign.targets.azure import eviction  # noqa: E402
+from azbenchlib.campaign.targets.azure import eviction, target, vm  # noqa: E402
 from azbenchlib.campaign.targets.azure.ending import orphans  # noqa: E402
 from azbenchlib.core.errors import AzbenchError  # noqa: E402
 from azbenchlib.dataset.dataset import Dataset  # noqa: E402
 
 FILE = SMALL + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n"
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/theirs"
 THIRD = "  third: {rw: randread, bs: 8k, size: 4m, runtime: 1}\n"
 CALLS = (
     *(
@@ -63,6 +67,17 @@ REFUSALS = (
     *(("AnotherOperationInProgress", 409), ("Conflict", 409), ("InternalServerError", 500)),
     *(("ServiceUnavailable", 503), ("TooManyRequests", 429), ("ExpiredAuthenticationToken", 401)),
     *(("ResourceNotFound", 404), ("QuotaExceeded", 409), ("RequestDisallowedByPolicy", 403)),
+)
+# What is waited for in Azure for seconds and minutes is here for tenths of a second: module, name, value.
+SHORT: tuple[tuple[object, str, object], ...] = (
+    (retries, "FIRST_TRY_PAUSE_S", 0.1),
+    (target, "WHILE_MEASURING", {**retries.WHILE_MEASURING, Passing.not_there_yet: 10}),
+    (orphans, "FIRST_LOOK_S", 0.1),
+    (orphans, "LONGEST_LOOK_S", 0.5),
+    (orphans, "FIRST_PAUSE_S", 0.1),
+    (orphans, "LONGEST_PAUSE_S", 0.5),
+    (eviction, "EVICTION_PAUSES_S", (0.1, 0.1, 0.1)),
+    (vm, "FIRST_WAIT_S", 0.2),
 )
 
 
@@ -94,6 +109,11 @@ def is_spot(seed: int) -> bool:
     return seed % 3 == 2
 
 
+def is_given(seed: int) -> bool:
+    """Whether a sequence is measured in a resource group that is there already."""
+    return seed % 4 == 3
+
+
 def evicting(azure: Azure, seed: int) -> Progress:
     """Take the VM back when the run has told so many lines, once or twice."""
     chance = random.Random(seed)  # noqa: S311  not for secrets
@@ -113,8 +133,12 @@ def evicting(azure: Azure, seed: int) -> Progress:
 def carry_out(azure: Azure, folder: Path, seed: int) -> list[str]:
     """One sequence; what went wrong that may not."""
     azure.arm.reset()
+    for name, tags in ((GROUP, {"team": "storage"}), (f"{GROUP}/providers/Microsoft.Compute/disks/data", {})):
+        azure.arm.put(name, {"location": "westeurope", "tags": tags})
+    others = {**azure.arm.resources}
     file = folder / "file.yaml"
     text = FILE.replace("zone: 1", "zone: 1\npriority: spot") if is_spot(seed) else FILE
+    text = text.replace("zone: 1", "zone: 1\ngroup: theirs") if is_given(seed) else text
     file.write_text(text + THIRD * (seed % 2))  # three workloads take the container, two come in pieces
     wrong, out = [], folder / "out"
     plan(azure, seed)
@@ -125,8 +149,7 @@ def carry_out(azure: Azure, folder: Path, seed: int) -> list[str]:
         said = str(error)
     except Exception as error:
         wrong.append(f"{type(error).__name__}: {error}")
-    left = {path.split("/")[4] for path in azure.arm.resources}
-    wrong += [f"{group} is left and not named: {said}" for group in left if group not in said]
+    wrong += [f"{group} is left and not named: {said}" for group in made(azure, others) if group not in said]
     kept = {path: path.stat().st_mtime_ns for path in out.glob("raw/*/*/*.json")}
     azure.faults.planned.clear()
     try:
@@ -137,8 +160,15 @@ def carry_out(azure: Azure, folder: Path, seed: int) -> list[str]:
         wrong.append(f"in fair weather: {error}")
     if not {*kept.items()} <= {(path, path.stat().st_mtime_ns) for path in out.glob("raw/*/*/*.json")}:
         wrong.append("a finished result was lost or measured anew")
-    wrong += [f"{group} is left in fair weather" for group in {p.split("/")[4] for p in azure.arm.resources}]
+    wrong += [f"{group} is left in fair weather" for group in made(azure, others)]
+    wrong += [f"{path} is not as it was" for path, one in others.items() if azure.arm.find(path) != one]
     return wrong
+
+
+def made(azure: Azure, others: Mapping[str, object]) -> set[str]:
+    """The groups in which something is that was not there; the history of deployments is nothing."""
+    found = azure.arm.resources.keys() - others.keys()
+    return {path.split("/")[4] for path in found if GROUP.lower() not in path or "/deployments/" not in path}
 
 
 @contextmanager
@@ -149,10 +179,8 @@ def weather(folder: Path) -> Iterator[Azure]:
         raise SystemExit("az is not installed: `make azure` gets it")
     place = folder / "azure"
     place.mkdir()
-    retries.FIRST_TRY_PAUSE_S = 0.1
-    orphans.LONGEST_PAUSE_S = orphans.LONGEST_LOOK_S = 0.5
-    eviction.EVICTION_PAUSES_S = (0.1, 0.1, 0.1)
-    retries.WHILE_MEASURING[Passing.not_there_yet] = 10
+    for module, name, value in SHORT:
+        setattr(module, name, value)
     with Server(place) as server:
         write_config(place / "config", server.base)
         os.environ.update(environment(place / "config", server.certificate))
@@ -161,14 +189,11 @@ def weather(folder: Path) -> Iterator[Azure]:
             yield Azure(loaded, dict(os.environ), server.arm)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sequences", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0, help="of the first sequence")
-    asked = parser.parse_args()
+def run(seeds: range) -> int:
+    """Run sequences one after the other; how many of them went wrong."""
     bad = 0
     with tempfile.TemporaryDirectory() as folder, weather(Path(folder)) as azure:
-        for seed in range(asked.seed, asked.seed + asked.sequences):
+        for seed in seeds:
             place = Path(folder) / str(seed)
             place.mkdir()
             begun = time.monotonic()
@@ -179,8 +204,26 @@ def main() -> int:
                 flush=True,
             )
             bad += bool(wrong)
-    print(f"{asked.sequences} sequences, {bad} bad")
-    return bad > 0
+    print(f"{len(seeds)} sequences, {bad} bad", flush=True)
+    return bad
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sequences", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0, help="of the first sequence")
+    parser.add_argument("--at-once", type=int, default=1, help="processes, each with an Azure of its own")
+    asked = parser.parse_args()
+    seeds = range(asked.seed, asked.seed + asked.sequences)
+    if asked.at_once == 1:
+        return run(seeds) > 0
+    most = -(-len(seeds) // asked.at_once)
+    shares = [seeds[at : at + most] for at in range(0, len(seeds), most)]
+    others = [
+        subprocess.Popen([sys.executable, __file__, f"--seed={share[0]}", f"--sequences={len(share)}"])
+        for share in shares
+    ]
+    return max(process.wait() for process in others)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ _FLAGS = (
     "--yes",
     "--no-wait",
     "--wait",
+    "--off",
     "--all",
     "--instance-view",
     "--https-only",

@@ -19,6 +19,7 @@ from azbenchlib.core.targets import check_cost_limit, check_target_name
 
 if TYPE_CHECKING:
     from azbenchlib.azure.az import Az
+    from azbenchlib.campaign.targets.azure.ending.orphans import OrphanedGroup
 
 _FILE = Annotated[
     Path | None,
@@ -216,7 +217,7 @@ def cleanup(
             "--all", help="With --yes: also delete groups of other owners, and of runs that may still go on."
         ),
     ] = False,
-    group: Annotated[str, typer.Option(help="Only this resource group, whoever its owner is.")] = "",
+    group: Annotated[str, typer.Option(help="Only this one of the list, whoever its owner is.")] = "",
     subscription: Annotated[
         str, typer.Option(help="Id or name of the subscription; default: the one that az is set to.")
     ] = "",
@@ -225,31 +226,30 @@ def cleanup(
     """List what runs of azbench left in an Azure subscription, and delete it with --yes.
 
     Without --all or --group, only expired groups of runs that are no longer alive are deleted, and only yours
-    without --all-owners. A group that azbench did not make is never touched.
+    without --all-owners. Of a group that azbench did not make, only the things that a run made are deleted.
     """
     from azbenchlib.azure.az import Az
-    from azbenchlib.campaign.targets.azure.ending import orphans
+    from azbenchlib.campaign.targets.azure.ending import orphans, things
 
     outlive_readers()
     az = Az.find().within(subscription)
     with working("Asking Azure"):
         az = az.within(orphans.subscription(az)[0])
-        found = [left for left in orphans.find(az) if group in ("", left.group)]
+        found = [left for left in things.find(az) if group in ("", left.group, left.where)]
     owner, now = getpass.getuser(), datetime.now(UTC)
-    named = everything or bool(group)
-    whose = {left.group: left.owner if all_owners else owner for left in found}
-    kept_because = {left.group: left.kept_because(whose[left.group], now) for left in found}
-    taken = [left for left in found if named or not kept_because[left.group]]
+    whose = {left.where: left.owner if all_owners else owner for left in found}
+    kept_because = {left.where: left.kept_because(whose[left.where], now) for left in found}
+    taken = [left for left in found if everything or group == left.where or not kept_because[left.where]]
     left_of: dict[str, str] = {}
     if format_ is PrintFormat.json:
         try:
             if yes:
-                _delete(az, [left.group for left in taken], left_of)
+                _delete(az, taken, left_of)
         finally:  # what became of each is told whatever happened
             told = [
                 vars(left)
-                | {"kept": "" if left in taken else kept_because[left.group]}
-                | {"deleted": left_of.get(left.group) == "", "left": left_of.get(left.group) or None}
+                | {"kept": "" if left in taken else kept_because[left.where]}
+                | {"deleted": left_of.get(left.where) == "", "left": left_of.get(left.where) or None}
                 for left in found
             ]
             print_json({"subscription": az.subscription, "groups": told})
@@ -259,31 +259,34 @@ def cleanup(
         notes.print(f"{what} of azbench is in this subscription ({az.subscription}).")
         return
     for left in found:
-        kept = kept_because[left.group]
+        kept = kept_because[left.where]
         about = [left.region, f"owner {left.owner}", f"expires {left.expires}", left.state]
         fate = f"to be deleted{kept and f', although {kept}'}" if left in taken else f"kept: {kept}"
-        say(f"{left.group}  ({', '.join(about)})  {fate}")
+        say(f"{left.where}  ({', '.join(about)})  {fate}")
     if yes:
-        _delete(az, [left.group for left in taken], left_of)
+        _delete(az, taken, left_of)
     else:
         ways = "`azbench cleanup --yes` deletes yours that have expired; --all-owners others' too."
         notes.print(ways)
 
 
-def _delete(az: Az, groups: list[str], left_of: dict[str, str]) -> None:
-    """Delete groups one after the other; an interrupt ends it with the names of those that are left.
+def _delete(az: Az, taken: list[OrphanedGroup], left_of: dict[str, str]) -> None:
+    """Delete what runs left, one after the other; an interrupt ends it with the names of what is left.
 
     `left_of` takes what is left of each, in words; empty: nothing.
     """
-    from azbenchlib.campaign.targets.azure.ending import orphans
+    from azbenchlib.campaign.targets.azure.ending import things
 
-    for number, group in enumerate(groups):
-        deleted = orphans.delete(az, group, lambda text: notes.print(text))
-        left_of[group] = deleted.left
+    for number, one in enumerate(taken):
+        deleted = things.delete(az, one.group, one.prefix, lambda text: notes.print(text))
+        left_of[one.where] = deleted.left
         if deleted.interrupted:
-            left_of |= {name: orphans.warning(az, name, "not begun") for name in groups[number + 1 :]}
+            left_of |= {
+                other.where: things.warning(az, other.group, other.prefix, "not begun")
+                for other in taken[number + 1 :]
+            }
             notes.print(f"azbench: interrupted. {'; '.join(filter(None, left_of.values()))}")
             raise KeyboardInterrupt
     if left := "; ".join(filter(None, left_of.values())):
         raise AzbenchError(left)
-    notes.print(f"Deleted: {len(groups)}.")
+    notes.print(f"Deleted: {len(taken)}.")

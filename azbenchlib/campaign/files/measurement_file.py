@@ -25,9 +25,9 @@ from azbenchlib.core.units import S_PER_HOUR, format_span
 
 SUFFIX = ".yaml"
 MOST_REPEATS = 20  # where a file says until, and no repeats
-_NETWORK = ("outbound", "subnet")
+_PLACE = ("outbound", "group", "subnet")
 _BUDGET = ("max_hours", "max_cost")
-_TOP = ("title", "about", "region", "features", *_NETWORK, *_BUDGET, "seed", "setups")
+_TOP = ("title", "about", "region", "features", *_PLACE, *_BUDGET, "seed", "setups")
 # taken as they are
 _PLAIN = ("image", "security_type", "controller", "priority", "rest", "repeats", "until", "warm_up")
 _OF_A_SETUP = ("vm", "zone", *_PLAIN, "otherwise", "as_of", "disks", "workloads")
@@ -155,7 +155,7 @@ def _resolved(content: Mapping[str, Any], folder: Path, trusted: bool) -> dict[s
         "region": content.get("region"),
         "features": content.get("features") or (),
         "seed": content.get("seed"),
-        **{key: content[key] for key in (*_NETWORK, *_BUDGET) if key in content},
+        **{key: content[key] for key in (*_PLACE, *_BUDGET) if key in content},
         "setups": resolved,
     }
 

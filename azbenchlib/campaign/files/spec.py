@@ -27,6 +27,8 @@ _SUBNET_ID = (
     r"^/subscriptions/[0-9A-Za-z-]{1,64}/resourceGroups/[A-Za-z0-9_.()-]{1,90}"
     r"/providers/Microsoft\.Network/virtualNetworks/[A-Za-z0-9_.-]{1,64}/subnets/[A-Za-z0-9_.-]{1,80}$"
 )
+# Source: Microsoft Learn, "Naming rules and restrictions for Azure resources", resourcegroups, 2026.
+_GROUP = r"^[A-Za-z0-9_(][A-Za-z0-9_.()-]{0,88}[A-Za-z0-9_()-]$|^[A-Za-z0-9_]$"
 _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 
@@ -188,6 +190,12 @@ class Experiment(Strict):
         "default",
         description="how VMs reach the outside: Azure's default; a NAT gateway of the run's own; or not at "
         "all, with an image that has fio",
+    )
+    group: str | None = Field(
+        None,
+        pattern=_GROUP,
+        description="resource group that is there already; none is created then, and only what the run made "
+        "in it is deleted",
     )
     subnet: str | None = Field(
         None, pattern=_SUBNET_ID, description="id of a subnet that is there already; none is created then"

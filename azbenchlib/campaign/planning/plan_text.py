@@ -35,7 +35,8 @@ def lines(todo: Todo) -> Iterator[str]:
     yield from _heading("Asked first; nothing is created yet")
     yield from map(commands.text, cloud_plan.checks(experiment))
     tags = {"tool": "azbench", "owner": "YOU", "campaign": cloud_plan.slug(experiment.title)}
-    steps = cloud_plan.steps(experiment, GROUP, {**tags, "expires": "WHEN"}, EXPIRY)
+    group, prefix = experiment.group or GROUP, "RUN" if experiment.group else ""
+    steps = cloud_plan.steps(experiment, group, {**tags, "expires": "WHEN"}, EXPIRY, prefix)
     measured, told = True, set[str]()
     for step in steps:
         if measured and not isinstance(step, Measure):
@@ -47,7 +48,10 @@ def lines(todo: Todo) -> Iterator[str]:
         shown = ["monitor", "metrics", "list", "--resource", "VM", "--metrics", *names, "--interval", "1m"]
         yield commands.text(shown)
     yield from _heading("At the end, at an error and at an interrupt")
-    yield orphans.command(GROUP)
+    if experiment.group:
+        yield f"# In {group}, all that begins with {prefix} is deleted, one by one; the group stays"
+    else:
+        yield orphans.command(GROUP)
 
 
 def figures(todo: Todo) -> dict[str, Any]:
@@ -89,7 +93,7 @@ def _step(step: Step, told: set[str]) -> Iterator[str]:
                 told.add(key)
                 yield line
         yield run
-    elif isinstance(step, Guard):
+    elif isinstance(step, Guard) and step.is_own_group:
         yield commands.text(commands.role_assign("VM", "GROUP")) + f"  # {step.title}"
     elif isinstance(step, Prepare):
         yield f"# {step.title}: find it, format it if it is empty, mount it"

@@ -235,7 +235,7 @@ def test_the_deletion_outlives_a_progress_that_nobody_reads(small, tmp_path):
 
 
 def test_a_group_that_is_left_stays_noted(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(orphans, "_PATIENCE_S", 0)
+    monkeypatch.setattr(orphans, "DELETION_PATIENCE_S", 0)
     small.az = program(tmp_path, NETWORK)
     with pytest.raises(AzbenchError, match="RESOURCE GROUP g IS STILL IN AZURE"):
         ended(small, lambda: None)

@@ -77,6 +77,7 @@ class Arm:
             self.invoked: dict[str, Operation] = {}
             self.skus = all_skus()
             self.actions = frozenset[str]().union(*documented())  # what the user of az may do
+            self.not_actions: list[str] = []  # of them, what is excepted
             self.actions_used: set[str] = set()
             self.unaware = False  # whether scripts of a VM that was stopped go on as running
             self.blob_role = True  # whether the user may write blobs

@@ -81,6 +81,11 @@ def deploy(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
     _preflight(arm, resources)
     group = request.path.partition("/providers/")[0]
     deployment = arm.put(request.path, {"properties": {"mode": "Incremental"}})
+    deployment["properties"]["dependencies"] = [
+        {"id": f"{group}/providers/{one['type']}/{one['name']}", "resourceName": one["name"]}
+        for one in resources
+        if one.get("dependsOn")
+    ]
     properties = deployment["properties"]
     properties["provisioningState"] = "Accepted"
 
@@ -101,6 +106,11 @@ def deploy(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
 def validate(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
     _preflight(arm, _resources(request.body))
     return Answer({"properties": {"provisioningState": "Succeeded"}})
+
+
+@route("GET", GROUP + "/providers/Microsoft.Resources/deployments/")  # so az asks for it
+def list_deployments(arm: "Arm", request: Request, **_: str) -> Answer:
+    return Answer({"value": arm.below(request.path)})
 
 
 @route("GET", DEPLOYMENT)

@@ -1,14 +1,16 @@
 """Resource groups, and the resources that only have to be there: networks, cards, schedules."""
 
+import json
 import re
 from typing import TYPE_CHECKING
 
 from .machines import remove_machine
-from .routing import GROUP, SUBSCRIPTION, Answer, Json, Request, route
+from .routing import GROUP, SUBSCRIPTION, Answer, ArmError, Json, Request, route
 
 if TYPE_CHECKING:
     from .arm import Arm
 
+NOT_LISTED = ("Microsoft.Resources/", "Microsoft.Authorization/")
 PLAIN = (
     GROUP + "/providers/Microsoft.Network/{kind}/{name}",
     GROUP + "/providers/Microsoft.DevTestLab/schedules/{name}",
@@ -92,16 +94,44 @@ def show_plain(arm: "Arm", request: Request, group: str, **_: str) -> Answer:
 
 @route("DELETE", *PLAIN)
 def delete_plain(arm: "Arm", request: Request, group: str, **_: str) -> Answer:
-    found = arm.resources.pop(request.path.lower(), None)
-    return Answer(None, 200 if found else 204)
+    path = request.path.lower()
+    users = [
+        one["name"]
+        for key, one in arm.resources.items()
+        if not key.startswith(path) and f'"{path}' in json.dumps(one.get("properties")).lower()
+    ]
+    if "/microsoft.network/" in path and users:
+        text = f"{request.path} is in use by {', '.join(users)} and cannot be deleted."
+        raise ArmError("InUseCannotBeDeleted", text, 400)
+    for key in [key for key in arm.resources if key == path or key.startswith(f"{path}/")]:
+        del arm.resources[key]
+    return Answer(None, 200)
 
 
 @route("GET", SUBSCRIPTION + "/resources")
 def list_resources(arm: "Arm", request: Request) -> Answer:
-    group = re.search(r"resourceGroup eq '(.*?)'", request.query.get("$filter", ""))
+    """List what lies in groups, or in one, or has a tag; neither deployments nor roles, as in Azure.
+
+    What is looked for by a tag comes without its tags, as
+    https://learn.microsoft.com/rest/api/resources/resources/list says of a tag with its value.
+    """
+    asked = request.query.get("$filter", "")
+    group, tag = re.search(r"resourceGroup eq '(.*?)'", asked), re.search(r"tagname eq '(.*?)'", asked, re.I)
     name = re.escape(group[1]) if group else "[^/]+"
     top = re.compile(f"/subscriptions/[^/]+/resourcegroups/{name}/providers/[^/]+/[^/]+/[^/]+", re.IGNORECASE)
-    return Answer({"value": [value for key, value in arm.resources.items() if top.fullmatch(key)]})
+    found = [value for key, value in arm.resources.items() if top.fullmatch(key)]
+    listed = [one for one in found if not one["type"].startswith(NOT_LISTED)]
+    if tag is None:
+        return Answer({"value": listed})
+    return Answer({"value": [{**one, "tags": None} for one in listed if tag[1] in (one.get("tags") or {})]})
+
+
+@route("PATCH", GROUP + "/providers/{kind...}/providers/Microsoft.Resources/tags/default")
+def merge_tags(arm: "Arm", request: Request, group: str, kind: str) -> Answer:
+    """Change some tags of a resource."""
+    found = arm.get(request.path.rpartition("/providers/")[0])
+    found["tags"] = {**(found.get("tags") or {}), **request.body["properties"]["tags"]}
+    return Answer({"properties": {"tags": found["tags"]}})
 
 
 @route("GET", GROUP + "/providers/Microsoft.Network/{kind}")

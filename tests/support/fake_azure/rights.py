@@ -23,6 +23,12 @@ def assign(arm: "Arm", request: Request, group: str, name: str) -> Answer:
     return Answer(made, 201)
 
 
+@route("GET", GROUP + "/providers/Microsoft.Authorization/permissions")
+def permissions(arm: "Arm", request: Request, group: str) -> Answer:
+    """What the user of az may do there, as everywhere."""
+    return Answer({"value": [{"actions": sorted(arm.actions), "notActions": arm.not_actions}]})
+
+
 def check_rights(arm: "Arm", request: Request) -> None:
     """Refuse what a VM asks for without a role there, and what the role of the user of az does not have."""
     if not request.caller.startswith(TOKEN):

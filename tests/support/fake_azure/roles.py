@@ -24,11 +24,11 @@ NOT_MANAGED = {"Microsoft.Resources/deployments/delete", "Microsoft.Authorizatio
 
 
 @cache
-def documented() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Actions in the document: of the custom role, of use besides, and for a VM that is there already."""
+def documented() -> tuple[frozenset[str], ...]:
+    """Actions in the document: of the custom role, of use besides, for a VM and for a group already there."""
     blocks = re.findall(r"^```json\n(.*?)^```$", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
-    role, besides, existing = map(json.loads, blocks)
-    return frozenset(role["Actions"]), frozenset(besides), frozenset(existing)
+    role, besides, group, vm = map(json.loads, blocks)
+    return frozenset(role["Actions"]), frozenset(besides), frozenset(vm), frozenset(group)
 
 
 def operation(method: str, path: str) -> str:
@@ -82,6 +82,8 @@ def check_role(arm: "Arm", request: Request) -> None:
     """Refuse what the user's role does not have; which of its actions were taken is noted."""
     for asked in needed(arm, request):
         having = {action for action in arm.actions if fnmatchcase(asked.lower(), action.lower())}
+        if any(fnmatchcase(asked.lower(), action.lower()) for action in arm.not_actions):
+            having = set()
         if not having:
             text = f"The client 'jane' does not have authorization to perform action '{asked}' over scope."
             raise ArmError("AuthorizationFailed", text, 403)

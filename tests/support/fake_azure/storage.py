@@ -26,6 +26,13 @@ def put_account(arm: "Arm", request: Request, group: str, name: str) -> Answer:
     return Answer(made)
 
 
+@route("DELETE", ACCOUNT)
+def delete_account(arm: "Arm", request: Request, group: str, name: str) -> Answer:
+    arm.blobs.pop(name, None)
+    found = arm.resources.pop(request.path.lower(), None)
+    return Answer(None, 200 if found else 204)
+
+
 @route("GET", ACCOUNT)
 def show_account(arm: "Arm", request: Request, group: str, name: str) -> Answer:
     return Answer(arm.get(request.path))

@@ -5,6 +5,7 @@ loaded here before the next one. The folder has the program ``az``, which hands 
 current folder and streams over; where that cannot be, it starts az as it is.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -31,8 +32,7 @@ if os.environ.get("AZURE_CONFIG_DIR") == {config!r}:
     sys.exit(int(code or 1))
 os.execv({az!r}, ["az", *sys.argv[1:]])
 """
-OWN = ("azure.", "knack", "msal", "requests", "urllib3", "jmespath", "cryptography", "argcomplete", "isodate")
-NEVER = ("azure.cli.__main__",)
+NEVER = ("azure.cli.__main__",)  # what is run, not loaded
 
 
 def carry_out(connection: socket.socket, folder: Path) -> None:
@@ -47,14 +47,14 @@ def carry_out(connection: socket.socket, folder: Path) -> None:
     os.environ.update(environment)
     os.chdir(here)
     threading.Thread(target=lambda: connection.recv(1) or os._exit(1), daemon=True).start()
-    code, sys.argv = 0, ["az", *arguments]
+    code, sys.argv, before = 0, ["az", *arguments], {*sys.modules}
     try:
         runpy.run_module("azure.cli", run_name="__main__", alter_sys=True)
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
     sys.stdout.flush()
     sys.stderr.flush()
-    loaded = [name for name in sys.modules if name.startswith(OWN) and name not in NEVER]
+    loaded = [name for name in sys.modules if name not in before and name not in NEVER]
     part = folder / f"{os.getpid()}.part"
     part.write_text(json.dumps(loaded))
     part.rename(part.with_suffix(".json"))
@@ -69,6 +69,7 @@ def learn(folder: Path) -> None:
             with suppress(Exception):
                 importlib.import_module(name)
         file.unlink()
+        gc.freeze()  # or each fork goes through all of it again, and copies it
 
 
 def main(folder: Path, az: str) -> None:

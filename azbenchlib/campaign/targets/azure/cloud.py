@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -15,6 +15,7 @@ from azbenchlib.campaign.targets.azure import commands, container, guest
 from azbenchlib.campaign.targets.azure.container import Container
 from azbenchlib.campaign.targets.azure.ending import lease
 from azbenchlib.campaign.targets.azure.money.budget import Budget
+from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
 from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import AzureRun
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Release, Rest, Step
@@ -43,6 +44,7 @@ class Cloud:
     run: AzureRun
     az: Az
     group: str
+    naming: Naming = PLAIN
     container: Container | None = None
     budget: Budget = field(default_factory=Budget)
     _vms: dict[str, Vm] = field(default_factory=dict, repr=False)
@@ -80,7 +82,7 @@ class Cloud:
             return
         self.run.tell("storage for the results …")
         try:
-            self.container = container.make(self.az, self.group, region)
+            self.container = container.make(self.az, self.group, region, self.naming)
         except AzError as error:
             if error.code == NOT_LOGGED_IN:
                 raise
@@ -96,18 +98,25 @@ class Cloud:
     def hold(self) -> None:
         """Take the lease, and put the VM's own end off while the run is alive; a refusal is told, no more."""
         now = datetime.now(UTC)
-        calls = [commands.group_tag(self.group, name, value) for name, value in lease.tags(now).items()]
+        calls = self._tagged(lease.tags(now))
         ends = datetime.fromisoformat(self.run.plan.expires) if self.run.plan.expires else None
         if ends and self._latest and ends - now < timedelta(seconds=LEAST_LEFT_S):
             ends = now + timedelta(seconds=2 * LEAST_LEFT_S)
             self.run.plan.expires = ends.isoformat(timespec="seconds")
             calls.append(commands.auto_shutdown(self.group, self._latest, f"{ends:%H%M}"))
-            calls.append(commands.group_tag(self.group, "expires", self.run.plan.expires))
+            calls += self._tagged({"expires": self.run.plan.expires})
         try:
             for argv in calls:
                 self.az.json(*argv)
         except AzError as error:
             self.run.tell(f"the lease on {self.group} could not be renewed: {error}")
+
+    def _tagged(self, tags: Mapping[str, str]) -> list[list[str]]:
+        """Change tags of the group; of one that is not the run's own, those of the VM that is there."""
+        if not self.naming.prefix:
+            return [commands.group_tag(self.group, name, value) for name, value in tags.items()]
+        vm = f"{commands.group_id(self.az.subscription, self.group)}/{commands.VM_TYPE}/{self._latest}"
+        return [commands.thing_tag(vm, tags)] if self._latest else []
 
     def make(self, step: Call) -> None:
         """Create the group; where Azure refuses before it makes one, none is noted any more."""
@@ -115,7 +124,7 @@ class Cloud:
             self.do(step)
         except AzError as error:
             if error.code in _NOT_MADE:
-                self.run.plan.groups.remove(self.group)
+                self.run.plan.forget(self.group)
             raise
 
     def do(self, step: Step) -> None:
@@ -161,6 +170,8 @@ class Cloud:
             self._note_image(step.vm, shown)
             if self.run.plan.experiment.outbound == "none":
                 raise AzError("it has no way to the outside")
+            if not step.is_own_group:
+                raise AzError("it is not the run's own")
             principal, scope = shown["identity"]["principalId"], shown["id"].partition("/providers/")[0]
             self.az.json(*commands.role_assign(principal, scope))
             manager = str(self.az.within("").json(*commands.resource_manager()))  # of no subscription

@@ -13,12 +13,14 @@ from datetime import datetime
 
 from azbenchlib.campaign.files.disk_spec import DiskSpec
 from azbenchlib.campaign.files.spec import SetupSpec
+from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
 
 Command = list[str]
 
 NETWORK, SUBNET = "azbench-network", "azbench-subnet"
 NAT, NAT_ADDRESS = "azbench-nat", "azbench-address"
 CONTAINER = "results"
+VM_TYPE = "providers/Microsoft.Compute/virtualMachines"
 USER = "azbench"
 NOBODY = "nobody@azbench"  # whose SSH key it is
 # The built-in role Contributor: deleting a group takes the right to delete all that is in it.
@@ -120,7 +122,39 @@ def group_show(group: str) -> Command:
     return ["group", "show", "--name", group]
 
 
-def network_create(group: str, outbound: str = "default") -> Command:
+def things_in(group: str) -> Command:
+    """All that lies in a group, with its tags."""
+    return ["resource", "list", "--resource-group", group]
+
+
+def things_with(tag: str) -> Command:
+    """All in the subscription that has a tag of this name."""
+    return ["resource", "list", "--tag", tag]
+
+
+def thing_tag(resource_id: str, tags: Mapping[str, str]) -> Command:
+    """Change some tags of one thing."""
+    pairs = [f"{name}={value}" for name, value in tags.items()]
+    return ["tag", "update", "--resource-id", resource_id, "--operation", "Merge", "--tags", *pairs]
+
+
+def deployments(group: str) -> Command:
+    """What is being created in a group, or was, by templates: so az creates VMs."""
+    return ["deployment", "group", "list", "--resource-group", group]
+
+
+def group_id(subscription: str, group: str) -> str:
+    """The resource id of a group."""
+    return f"/subscriptions/{subscription}/resourceGroups/{group}"
+
+
+def permissions(group_id: str) -> Command:
+    """What the account that is logged in may do in a group."""
+    asked = f"{group_id}/providers/Microsoft.Authorization/permissions?api-version=2022-04-01"
+    return ["rest", "--method", "get", "--url", asked]
+
+
+def network_create(group: str, outbound: str = "default", naming: Naming = PLAIN) -> Command:
     """A network whose VMs reach the outside, for packages and run-commands, but cannot be reached.
 
     New networks are private by default at the API version that az 2.91 uses. `outbound`: by Azure's default
@@ -129,26 +163,29 @@ def network_create(group: str, outbound: str = "default") -> Command:
     access = str(outbound == "default").lower()
     endpoint = ",service-endpoints:[{service:Microsoft.Storage}]" if outbound == "none" else ""
     subnet = f"[{{name:{SUBNET},address-prefix:10.0.0.0/24,default-outbound-access:{access}{endpoint}}}]"
-    place = ["--resource-group", group, "--name", NETWORK]
-    return ["network", "vnet", "create", *place, "--address-prefixes", "10.0.0.0/16", "--subnets", subnet]
+    place = ["--resource-group", group, "--name", naming.called(NETWORK)]
+    addresses = ["--address-prefixes", "10.0.0.0/16", "--subnets", subnet]
+    return ["network", "vnet", "create", *place, *addresses, *naming.options]
 
 
-def address_create(group: str) -> Command:
+def address_create(group: str, naming: Naming = PLAIN) -> Command:
     """A public address, for a NAT gateway alone."""
+    place = ["--resource-group", group, "--name", naming.called(NAT_ADDRESS)]
     kind = ["--sku", "Standard", "--allocation-method", "Static"]
-    return ["network", "public-ip", "create", "--resource-group", group, "--name", NAT_ADDRESS, *kind]
+    return ["network", "public-ip", "create", *place, *kind, *naming.options]
 
 
-def nat_create(group: str) -> Command:
+def nat_create(group: str, naming: Naming = PLAIN) -> Command:
     """A NAT gateway, through which VMs reach the outside, and nobody reaches them."""
-    place = ["--resource-group", group, "--name", NAT]
-    return ["network", "nat", "gateway", "create", *place, "--public-ip-addresses", NAT_ADDRESS]
+    place = ["--resource-group", group, "--name", naming.called(NAT)]
+    address = ["--public-ip-addresses", naming.called(NAT_ADDRESS)]
+    return ["network", "nat", "gateway", "create", *place, *address, *naming.options]
 
 
-def nat_use(group: str) -> Command:
+def nat_use(group: str, naming: Naming = PLAIN) -> Command:
     """Have the subnet reach the outside through the NAT gateway."""
-    place = ["--resource-group", group, "--vnet-name", NETWORK, "--name", SUBNET]
-    return ["network", "vnet", "subnet", "update", *place, "--nat-gateway", NAT]
+    place = ["--resource-group", group, "--vnet-name", naming.called(NETWORK), "--name", SUBNET]
+    return ["network", "vnet", "subnet", "update", *place, "--nat-gateway", naming.called(NAT)]
 
 
 def list_usage(region: str) -> Command:
@@ -157,13 +194,20 @@ def list_usage(region: str) -> Command:
 
 
 def vm_create(
-    group: str, name: str, setup: SetupSpec, subnet: str | None = None, install: bool = True
+    group: str,
+    name: str,
+    setup: SetupSpec,
+    subnet: str | None = None,
+    install: bool = True,
+    naming: Naming = PLAIN,
 ) -> Command:
     """A VM without a public address, into which nobody can log in; `subnet`: the id of one that is there.
 
-    `install`: whether it gets the tools; else its image has them.
+    `install`: whether it gets the tools; else its image has them. In a group that is not the run's own,
+    it has no identity, for it deletes nothing there.
     """
-    network = ["--subnet", subnet] if subnet else ["--vnet-name", NETWORK, "--subnet", SUBNET]
+    network = ["--vnet-name", naming.called(NETWORK), "--subnet", SUBNET]
+    network = ["--subnet", subnet] if subnet else network
     return [
         *("vm", "create", "--resource-group", group, "--name", name),
         *("--image", setup.image, "--size", setup.vm, "--security-type", setup.security_type),
@@ -175,8 +219,10 @@ def vm_create(
         *network,
         *("--public-ip-address", "", "--nsg", ""),
         *("--admin-username", USER, "--authentication-type", "ssh", "--ssh-key-values", nobodys_key()),
-        *("--custom-data", CLOUD_CONFIG if install else HELD, "--assign-identity", "[system]"),
+        *("--custom-data", CLOUD_CONFIG if install else HELD),
+        *(() if naming.prefix else ("--assign-identity", "[system]")),
         *("--os-disk-delete-option", "Delete", "--nic-delete-option", "Delete"),
+        *naming.options,
     ]
 
 
@@ -223,7 +269,7 @@ def auto_shutdown(group: str, name: str, hhmm: str) -> Command:
     return ["vm", "auto-shutdown", "--resource-group", group, "--name", name, "--time", hhmm]
 
 
-def disk_create(group: str, name: str, disk: DiskSpec, zone: str | None) -> Command:
+def disk_create(group: str, name: str, disk: DiskSpec, zone: str | None, naming: Naming = PLAIN) -> Command:
     """An empty managed disk."""
     return [
         *("disk", "create", "--resource-group", group, "--name", name),
@@ -234,6 +280,7 @@ def disk_create(group: str, name: str, disk: DiskSpec, zone: str | None) -> Comm
         *(("--enable-bursting", "true") if disk.bursting else ()),
         *(("--performance-plus", "true") if disk.performance_plus else ()),
         *(("--logical-sector-size", str(disk.sector)) if disk.sector else ()),
+        *naming.options,
     ]
 
 
@@ -268,13 +315,16 @@ def script_delete(group: str, vm: str, name: str) -> Command:
     return ["vm", "run-command", "delete", *place, "--yes", "--no-wait"]
 
 
-def storage_account(group: str, name: str, region: str, by_login: bool = False) -> Command:
+def storage_account(
+    group: str, name: str, region: str, by_login: bool = False, naming: Naming = PLAIN
+) -> Command:
     """An account for the outputs, into which nobody can look without a key, or not with one either."""
     return [
         *("storage", "account", "create", "--resource-group", group, "--name", name, "--location", region),
         *("--sku", "Standard_LRS", "--kind", "StorageV2", "--https-only", "true"),
         *("--min-tls-version", "TLS1_2", "--allow-blob-public-access", "false"),
         *(("--allow-shared-key-access", "false") if by_login else ()),
+        *naming.options,
     ]
 
 

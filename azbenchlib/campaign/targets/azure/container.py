@@ -16,6 +16,7 @@ from pathlib import Path
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.targets.azure import commands
+from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
 
 FEWEST_FOR_CONTAINER = 3  # workloads; the outputs of fewer are sooner fetched in pieces than an account made
 # How Azure, or a policy, forbids the keys of accounts. Then the user may be allowed to write blobs.
@@ -63,12 +64,12 @@ class Container:
                 time.sleep(pause_s)
 
 
-def account_name(group: str) -> str:
-    """What the account of a group is called, in all of Azure by nothing else."""
-    return f"azb{sha256(group.encode()).hexdigest()[:20]}"
+def account_name(group: str, prefix: str = "") -> str:
+    """What the account of a group is called, in all of Azure by nothing else; its name has no hyphens."""
+    return f"{prefix or 'azb'}{sha256(group.encode()).hexdigest()[: 10 if prefix else 20]}"
 
 
-def make(az: Az, group: str, region: str) -> Container:
+def make(az: Az, group: str, region: str, naming: Naming = PLAIN) -> Container:
     """Have the account and its container; both may be there already.
 
     Raises
@@ -77,17 +78,17 @@ def make(az: Az, group: str, region: str) -> Container:
         When Azure refuses, as where accounts or their keys are forbidden.
     """
     try:
-        return _made(az, group, region, by_login=False)
+        return _made(az, group, region, naming, by_login=False)
     except AzError as error:
         if error.code not in _NO_KEYS:
             raise
-        return _made(az, group, region, by_login=True)
+        return _made(az, group, region, naming, by_login=True)
 
 
-def _made(az: Az, group: str, region: str, by_login: bool) -> Container:
+def _made(az: Az, group: str, region: str, naming: Naming, by_login: bool) -> Container:
     """The container, reached with a key of the account, or as the user who is logged in."""
-    name = account_name(group)
-    made = az.json(*commands.storage_account(group, name, region, by_login))
+    name = account_name(group, naming.prefix)
+    made = az.json(*commands.storage_account(group, name, region, by_login, naming))
     try:
         endpoint = made["primaryEndpoints"]["blob"].rstrip("/")
         key = "" if by_login else az.json(*commands.storage_keys(group, name))[0]["value"]

@@ -106,6 +106,12 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
                 f"an existing VM is one setup, and the file has {len(self.experiment.setups)}; "
                 "leave `setups` out, or keep one of them"
             )
+        if self.experiment.group:
+            raise InputError(
+                "group is for what azbench creates, and on a VM that is there already it creates nothing; "
+                "leave group out",
+                keys=("group",),
+            )
         (setup,) = self.experiment.setups
         for name, disk in setup.disks.items():
             if disk.count > 1:

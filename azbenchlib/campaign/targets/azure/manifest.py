@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.targets.azure import commands, guest, steps
+from azbenchlib.campaign.targets.azure.naming import RUN_PREFIX
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Step
 from azbenchlib.core.units import KIB
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
@@ -24,7 +25,9 @@ class CloudPlan(StoredPlan):
     experiment: Experiment
     started: str
     subscription: str = ""  # id of the one in which it was begun; none is kept when all is done
-    groups: list[str] = Field(default_factory=list)  # resource groups that were created, the latest one last
+    groups: list[str] = Field(default_factory=list)  # resource groups with what was made, the latest one last
+    # Of the groups that are the user's: what the names of the run's things in them begin with.
+    prefixes: dict[str, Annotated[str, Field(pattern=f"^{RUN_PREFIX}$")]] = Field(default_factory=dict)
     facts: dict[str, dict[str, str]] = Field(default_factory=dict)  # setup -> what its VM said of itself
     versions: dict[str, str] = Field(default_factory=dict)  # of tools, by name
     tenant: str = ""  # of the subscription; none is kept when all is done
@@ -34,6 +37,15 @@ class CloudPlan(StoredPlan):
     windows: dict[str, list[str]] = Field(default_factory=dict)  # setup -> VM, and since when and until when
     expires: str = ""  # when the latest group may be deleted by anybody
     identity: dict[str, str] = Field(default_factory=dict)  # for the dataset; empty: not asked for
+
+    def prefix(self, group: str) -> str:
+        """What the names of the run's things in a group begin with; empty: the group is the run's own."""
+        return self.prefixes.get(group, "")
+
+    def forget(self, group: str) -> None:
+        """Note that nothing of the run is left in a group."""
+        self.groups = [name for name in self.groups if name != group]
+        self.prefixes.pop(group, None)
 
     @property
     def actual(self) -> Experiment:

@@ -1,19 +1,32 @@
 """What is asked of Azure before anything is created, so that a refusal costs nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any, Self
 
 from azbenchlib.azure import quota
 from azbenchlib.azure.az import HOW_TO_GET, Az
+from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
 from azbenchlib.azure.quota import Quota
 from azbenchlib.campaign.files.disk_spec import PROVISIONED, DiskSpec
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.targets.azure import commands, steps
+from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.core.errors import InputError
 from azbenchlib.model import host_caching
 
 REGISTERED = "Registered"
+# What a run creates and deletes in any case in a group of the user's; docs/azure.md has all that it takes.
+_KINDS = (
+    "Compute/virtualMachines",
+    "Compute/virtualMachines/runCommands",
+    "Network/networkInterfaces",
+)
+GROUP_ACTIONS = (
+    *(f"Microsoft.{kind}/{verb}" for kind in _KINDS for verb in ("write", "delete")),
+    "Microsoft.Resources/deployments/write",
+)
 # The parameters that are used came over the years, the last of them with about this version, by judgement;
 # the tests use 2.91.
 OLDEST_AZ = (2, 60)
@@ -44,6 +57,51 @@ def check(az: Az, experiment: Experiment) -> Chosen:
         _check_feature(az, feature)
     region = Region.of(az, experiment)
     return {setup.name: region.choose(setup) for setup in experiment.setups}
+
+
+def check_group(az: Az, group: str, tell: Callable[[str], None]) -> None:
+    """Refuse a group of the user's that is not there or going, and one in which too little may be done.
+
+    Rights are looked at as far as Azure tells them to this account.
+
+    Raises
+    ------
+    InputError
+        With what is missing.
+    """
+    try:
+        found = az.json(*commands.group_show(group))
+    except AzError as error:
+        if error.code != GROUP_NOT_FOUND:
+            raise
+        raise InputError(
+            f"group '{group}': the subscription has no such resource group; create it, or leave group out",
+            keys=("group",),
+        ) from error
+    state = (found.get("properties") or {}).get("provisioningState")
+    if state != "Succeeded" or orphans.is_tagged(found):
+        why = f"is {state}" if state != "Succeeded" else "was made by a run of azbench, which deletes it"
+        raise InputError(f"group '{group}': it {why}; name another one", keys=("group",))
+    try:
+        may = az.json(*commands.permissions(str(found["id"])))["value"]
+    except (AzError, TypeError, KeyError) as error:
+        tell(f"what this account may do in {group} is not told, so it is tried: {error}")
+        return
+    if missing := [action for action in GROUP_ACTIONS if not _is_allowed(action, may)]:
+        raise InputError(
+            f"group '{group}': the account that is logged in lacks rights in it: {', '.join(missing)}; ask "
+            "for the role Contributor for the group",
+            keys=("group",),
+        )
+
+
+def _is_allowed(action: str, permissions: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether any of the permissions grants an action; in their patterns, case does not matter."""
+
+    def fits(patterns: Sequence[str] | None) -> bool:
+        return any(fnmatchcase(action.lower(), pattern.lower()) for pattern in patterns or [])
+
+    return any(fits(one.get("actions")) and not fits(one.get("notActions")) for one in permissions)
 
 
 def check_version(told: str) -> None:

@@ -8,6 +8,7 @@ from azbenchlib.campaign.files.disk_spec import DiskSpec
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.commands import Command
+from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 
 PROVIDERS = ("Microsoft.Compute", "Microsoft.Network", "Microsoft.DevTestLab")  # the last: auto-shutdown
@@ -54,12 +55,18 @@ class Release:
 
 @dataclass(frozen=True)
 class Guard:
-    """Have a VM delete the resource group by itself when its run is dead and its time is over."""
+    """Have a VM delete the resource group by itself when its run is dead and its time is over.
+
+    One in a group that is not the run's own deletes nothing; what it is, is noted all the same.
+    """
 
     vm: str
+    is_own_group: bool = True
 
     @property
     def title(self) -> str:
+        if not self.is_own_group:
+            return f"look at {self.vm}"
         return f"{self.vm} deletes the group by itself when nobody does"
 
 
@@ -95,10 +102,12 @@ Step = Call | Guard | Prepare | Release | Rest | Measure
 
 
 def checks(experiment: Experiment) -> list[Command]:
-    """What is asked before anything is created: login, providers, features, sizes and disks."""
-    sizes = dict.fromkeys(setup.vm for setup in experiment.setups)
+    """What is asked before anything is created: login, group, providers, features, sizes and disks."""
+    sizes, group = dict.fromkeys(setup.vm for setup in experiment.setups), experiment.group
+    given = commands.group_id("SUBSCRIPTION", group) if group else ""
     return [
         commands.account_show(),
+        *([commands.group_show(group), commands.permissions(given)] if group else []),
         *map(commands.provider_show, PROVIDERS),
         *map(commands.feature_show, features(experiment)),
         *(commands.list_sizes(experiment.region, size) for size in sizes),
@@ -113,11 +122,21 @@ def features(experiment: Experiment) -> list[str]:
     return [*experiment.features, *([STANDARD_SECURITY] if standard else [])]
 
 
-def steps(experiment: Experiment, group: str, tags: dict[str, str], shutdown_hhmm: str) -> list[Step]:
-    """All that is created, changed and measured between the checks and the teardown."""
-    state = _State(group=group, subnet=experiment.subnet, install=experiment.outbound != "none")
-    made: list[Step] = [Call("resource group", commands.group_create(group, experiment.region, tags))]
-    made += _network(experiment, group)
+def steps(
+    experiment: Experiment, group: str, tags: dict[str, str], shutdown_hhmm: str, prefix: str = ""
+) -> list[Step]:
+    """All that is created, changed and measured between the checks and the teardown.
+
+    `prefix`: of the names of all that is created in a group that is there already.
+    """
+    naming = Naming(prefix=prefix, tags=tags) if prefix else PLAIN
+    state = _State(
+        group=group, subnet=experiment.subnet, install=experiment.outbound != "none", naming=naming
+    )
+    made: list[Step] = []
+    if not experiment.group:
+        made.append(Call("resource group", commands.group_create(group, experiment.region, tags)))
+    made += _network(experiment, group, naming)
     for setup in experiment.setups:
         made += state.enter(setup, shutdown_hhmm)
         made += [Rest(f"rest {setup.rest:g} s", setup.rest)] if setup.rest else []
@@ -125,17 +144,18 @@ def steps(experiment: Experiment, group: str, tags: dict[str, str], shutdown_hhm
     return made
 
 
-def _network(experiment: Experiment, group: str) -> list[Step]:
+def _network(experiment: Experiment, group: str, naming: Naming) -> list[Step]:
     """The network, unless there is one already."""
     if experiment.subnet:
         return []
+    network = Call("network", commands.network_create(group, experiment.outbound, naming))
     if experiment.outbound != "nat":
-        return [Call("network", commands.network_create(group, experiment.outbound))]
+        return [network]
     return [
-        Call("public address of the NAT gateway", commands.address_create(group)),
-        Call("NAT gateway", commands.nat_create(group)),
-        Call("network", commands.network_create(group, experiment.outbound)),
-        Call("network: reach the outside by the NAT gateway", commands.nat_use(group)),
+        Call("public address of the NAT gateway", commands.address_create(group, naming)),
+        Call("NAT gateway", commands.nat_create(group, naming)),
+        network,
+        Call("network: reach the outside by the NAT gateway", commands.nat_use(group, naming)),
     ]
 
 
@@ -157,6 +177,7 @@ class _State:
     group: str
     subnet: str | None = None
     install: bool = True  # whether VMs get the tools
+    naming: Naming = PLAIN
     vm: str = ""
     machine: tuple[object, ...] = ()
     machines: int = 0
@@ -186,21 +207,22 @@ class _State:
         if self.vm:
             yield Call(f"delete {self.vm}", commands.vm_delete(self.group, self.vm))
         self.machines += 1
-        self.vm, self.machine = f"vm-{self.machines}", setup.machine()
+        self.vm, self.machine = self.naming.called(f"vm-{self.machines}"), setup.machine()
         zone = f", zone {setup.zone}" if setup.zone else ""
-        made = commands.vm_create(self.group, self.vm, setup, self.subnet, self.install)
+        made = commands.vm_create(self.group, self.vm, setup, self.subnet, self.install, self.naming)
         yield Call(f"{self.vm}: {setup.vm}{zone}", made)
         stop = commands.auto_shutdown(self.group, self.vm, shutdown_hhmm)
         yield Call(f"{self.vm} stops by itself at {shutdown_hhmm} UTC", stop)
-        yield Guard(self.vm)
+        yield Guard(self.vm, is_own_group=not self.naming.prefix)
 
     def _have(self, name: str, disk: DiskSpec, setup: SetupSpec) -> Iterator[Step]:
         """Create a disk, or change what is bought of it."""
         now = self.disks.get(name)
         self.disks[name] = disk
-        for member in members(name, disk):
+        for member in self._members(name, disk):
             if now is None:
-                made = commands.disk_create(self.group, member, disk, disk.zone or setup.zone)
+                zone = disk.zone or setup.zone
+                made = commands.disk_create(self.group, member, disk, zone, self.naming)
                 yield Call(f"disk {member}: {disk.sku}, {disk.size_gib} GiB", made)
             elif (now.iops, now.mbps, now.tier) != (disk.iops, disk.mbps, disk.tier):
                 yield Call(f"disk {member}: change it", commands.disk_update(self.group, member, disk))
@@ -209,7 +231,7 @@ class _State:
         free = iter(lun for lun in range(64) if lun not in sum(self.attached.values(), ()))
         luns = []
         refusal = (setup.name, name) if disk.attach == "refused" else None
-        for member in members(name, disk):
+        for member in self._members(name, disk):
             luns.append(next(free))
             argv = commands.disk_attach(self.group, self.vm, member, luns[-1], disk)
             yield Call(f"attach {member} to {self.vm}, LUN {luns[-1]}", argv, refusal)
@@ -221,8 +243,11 @@ class _State:
         del self.attached[name]
         if self.setup:
             yield Release(self.vm, self.setup, name)
-        for member in members(name, self.disks[name]):
+        for member in self._members(name, self.disks[name]):
             yield Call(f"detach {member} from {self.vm}", commands.disk_detach(self.group, self.vm, member))
+
+    def _members(self, name: str, disk: DiskSpec) -> list[str]:
+        return [self.naming.called(member) for member in members(name, disk)]
 
 
 def members(name: str, disk: DiskSpec) -> list[str]:

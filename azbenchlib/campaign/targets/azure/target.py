@@ -25,6 +25,7 @@ from azbenchlib.campaign.targets.azure.ending import lease, teardown
 from azbenchlib.campaign.targets.azure.guest import place
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
 from azbenchlib.campaign.targets.azure.money import budget, reckoning
+from azbenchlib.campaign.targets.azure.naming import Naming, new_prefix
 from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.state import (
     AZ_LOG,
@@ -52,7 +53,8 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
     Everything lies in one resource group, which is deleted at the end, at an error and at an interrupt
     (Ctrl-C, a polite end, a closed terminal); a second interrupt ends the waiting for the deletion, not the
-    deletion. A run that was killed is taken up on its VM where that still runs; other groups that an earlier
+    deletion. Of a group that the file names, exactly what the run made in it is deleted.
+    A run that was killed is taken up on its VM where that still runs; other groups that an earlier
     run into the folder left are deleted first. A run is taken up in the subscription in which it was begun.
 
     Parameters
@@ -135,17 +137,23 @@ class AzureTarget(Target[CloudPlan, Measure]):
         if todo.groups:  # of an earlier run, whose VM is still there
             self._adopted, ends = todo.steps_done, datetime.fromisoformat(todo.expires)
         else:
+            if left.group:
+                preflight.check_group(az, left.group, run.tell)
             todo.chosen, todo.windows = preflight.check(az, left), {}
             ends = datetime.now(UTC) + timedelta(hours=_hours(self.experiment))
             todo.made_for, todo.steps_done = [setup.name for setup in left.setups], 0
             todo.expires = ends.isoformat(timespec="seconds")
             now = datetime.now(UTC).isoformat()
-            todo.groups.append(steps.group_name(left.title, now, secrets.token_hex(2)))
+            todo.groups.append(left.group or steps.group_name(left.title, now, secrets.token_hex(2)))
+            if left.group:
+                todo.prefixes[left.group] = new_prefix()
         group = todo.groups[-1]
+        prefix = todo.prefix(group)
         tags = lease.group_tags(steps.slug(left.title), self.owner, todo.expires)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
-        self._cloud = Cloud(run=run, az=patient, group=group, budget=limits)
-        self._steps_for = lambda: steps.steps(made_for(todo), group, tags, f"{ends:%H%M}")
+        naming = Naming(prefix=prefix, tags=tags)
+        self._cloud = Cloud(run=run, az=patient, group=group, naming=naming, budget=limits)
+        self._steps_for = lambda: steps.steps(made_for(todo), group, tags, f"{ends:%H%M}", prefix)
         self._steps = self._steps_for()
         for name, choice in todo.chosen.items():
             if {"vm", "zone"} & choice.keys():
@@ -154,14 +162,14 @@ class AzureTarget(Target[CloudPlan, Measure]):
                 )
 
     def begin(self, run: AzureRun) -> None:
-        """Create the resource group, or take over that of an earlier run, and storage for the results."""
+        """Create the resource group, or take that of an earlier run or of the file; storage for results."""
         if self._cloud is None:
             return
         first = self._steps[0]
         if self._adopted:
             run.tell(f"going on in {self._cloud.group}, where the VM of an earlier run is still there")
             self._cloud.hold()
-        elif isinstance(first, Call):
+        elif isinstance(first, Call) and not self.experiment.group:
             self._cloud.make(first)
             self._at = 1
         n_left = sum(not run.done(one) for one in run.measurements)

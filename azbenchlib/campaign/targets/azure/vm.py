@@ -44,7 +44,7 @@ class Script:
     name: str
     timeout_s: int
     deadline: float
-    wait_s: float = FIRST_WAIT_S
+    wait_s: float = field(default_factory=lambda: FIRST_WAIT_S)
     seen_running: float = field(default_factory=time.monotonic)
 
 

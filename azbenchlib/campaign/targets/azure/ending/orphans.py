@@ -16,7 +16,7 @@ from azbenchlib.core.errors import AzbenchError
 
 TAG = "tool=azbench"
 TAGS = ("tool", "owner", "campaign", "expires")  # all that a run puts on its group
-_PATIENCE_S = 3600  # how long a deletion is tried and waited for
+DELETION_PATIENCE_S = 3600  # how long a deletion is tried and waited for
 DELETE_TRIES = 4  # of a deletion that Azure refuses for a reason that does not pass by itself
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0  # between tries
 FIRST_LOOK_S, LONGEST_LOOK_S = 1.0, 15.0  # between looks at a group that is being deleted
@@ -37,7 +37,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class OrphanedGroup:
-    """A resource group that a run created: its region, tags and state."""
+    """What a run left: a resource group, or its things in one of the user's; its region, tags and state."""
 
     group: str
     region: str
@@ -46,6 +46,12 @@ class OrphanedGroup:
     expires: str
     state: str
     held: bool = False  # by a lease of a run that may be alive
+    prefix: str = ""  # of the run's things, where the group is not its own
+
+    @property
+    def where(self) -> str:
+        """What tells it from others: the group, or the group and the prefix of the things in it."""
+        return f"{self.group}/{self.prefix}" if self.prefix else self.group
 
     def expired(self, now: datetime) -> bool:
         """Whether the time is over that its run gave itself; of a tag that tells none, no."""
@@ -197,15 +203,15 @@ def delete(
     interrupts : Interrupts, optional
         Those of the run.
     patience_s : float, optional
-        How long it is tried; None: :data:`_PATIENCE_S`.
+        How long it is tried; None: :data:`DELETION_PATIENCE_S`.
 
     Returns
     -------
     Deleted
         `left` is a sentence with the group, what is in the way and the command that deletes it.
     """
-    patience = _PATIENCE_S if patience_s is None else patience_s
-    work = _Deletion(
+    patience = DELETION_PATIENCE_S if patience_s is None else patience_s
+    work = Deletion(
         az=replace(az, must_log=False, patience=Patience()),  # it has its own
         group=group,
         tell=tell,
@@ -220,7 +226,7 @@ def delete(
 
 
 @dataclass(kw_only=True)
-class _Deletion:
+class Deletion:
     """A deletion under way."""
 
     az: Az
@@ -238,6 +244,11 @@ class _Deletion:
             return "its deletion was started and goes on in Azure; nobody waits for its end"
         return "its deletion was stopped before Azure had accepted it"
 
+    @property
+    def what(self) -> str:
+        """What is deleted, in words."""
+        return self.group
+
     def carry_out(self) -> str:
         """Empty when the group is gone, else why it is not."""
         deadline = time.monotonic() + self.patience_s
@@ -245,9 +256,9 @@ class _Deletion:
         while True:
             try:
                 with self.interrupts.asking():
-                    self._ask()
+                    self.ask()
                 with self.interrupts.waiting():
-                    fault = self._watch(deadline)
+                    fault = self.watch(deadline)
             except AzError as error:
                 fault = str(error)
                 lasting += error.code in _LASTING
@@ -258,7 +269,7 @@ class _Deletion:
                 time.sleep(pause)
             pause = min(LONGEST_PAUSE_S, pause * 2)
 
-    def _ask(self) -> None:
+    def ask(self) -> None:
         """Ask Azure to delete the group, which may be gone, or be under way to it."""
         try:
             self.az.json(*commands.group_delete(self.group))
@@ -271,7 +282,7 @@ class _Deletion:
             else:
                 raise
 
-    def _watch(self, deadline: float) -> str:
+    def watch(self, deadline: float) -> str:
         """Wait while a group is being deleted; empty when it is gone, else why it is not."""
         look = FIRST_LOOK_S
         while True:
@@ -294,7 +305,7 @@ class _Deletion:
             return
         self.told = fault
         rest = f"{DELETE_TRIES - lasting} times more" if lasting else f"for another {_minutes(left_s)}"
-        self.tell(f"{self.group} is still there: {fault}. Trying again {rest}; Ctrl-C ends the waiting")
+        self.tell(f"{self.what} is still there: {fault}. Trying again {rest}; Ctrl-C ends the waiting")
 
 
 def warning(az: Az, group: str, why: str) -> str:

@@ -13,7 +13,7 @@ from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
-from azbenchlib.campaign.targets.azure.ending import orphans
+from azbenchlib.campaign.targets.azure.ending import orphans, things
 from azbenchlib.campaign.targets.azure.manifest import PLANS, CloudPlan
 from azbenchlib.campaign.targets.azure.state import (
     AZ_LOG,
@@ -37,19 +37,20 @@ def release(cloud: Cloud, fault: BaseException | None) -> None:
     """
     deleted = _delete(cloud, fault) if cloud.noted else orphans.Deleted()
     if not deleted.left:
-        plan_ = cloud.run.plan
-        plan_.groups = [name for name in plan_.groups if name != cloud.group]
+        cloud.run.plan.forget(cloud.group)
         _save_if_possible(cloud.run, fault)
     _last_words(cloud.run, fault, deleted)
 
 
 def _delete(cloud: Cloud, fault: BaseException | None) -> orphans.Deleted:
-    run = cloud.run
-    run.tell(f"{'interrupted; ' * isinstance(fault, KeyboardInterrupt)}deleting {cloud.group} …")
+    run, prefix = cloud.run, cloud.run.plan.prefix(cloud.group)
+    what = f"what the run made in {cloud.group}" if prefix else cloud.group
+    run.tell(f"{'interrupted; ' * isinstance(fault, KeyboardInterrupt)}deleting {what} …")
     try:
-        return orphans.delete(cloud.az, cloud.group, run.tell, run.interrupts)
+        return things.delete(cloud.az, cloud.group, prefix, run.tell, run.interrupts)
     except BaseException as error:
-        left = orphans.warning(cloud.az, cloud.group, f"the deletion was not confirmed: {_words(error)}")
+        why = f"the deletion was not confirmed: {_words(error)}"
+        left = things.warning(cloud.az, cloud.group, prefix, why)
         raise AzbenchError(f"{_words(fault)}. {left}" if fault else left) from error
 
 
@@ -105,7 +106,8 @@ def delete_earlier(asked: CloudPlan, dataset: Path, fresh: bool, progress: Progr
             for group in list(found.groups):
                 if not fresh and group == found.groups[-1] and _can_go_on(found, asked, folder, az):
                     continue
-                run.tell(f"deleting {group}, which an earlier run left …")
+                what = f"what is in {group}" if found.prefix(group) else group
+                run.tell(f"deleting {what}, which an earlier run left …")
                 _forget_deleted(Cloud(run=run, az=az, group=group))
             if (folder / manifest.MANIFEST_FILE).is_file():  # all is done, and a dataset tells nobody's ids
                 found.subscription = ""
@@ -123,7 +125,10 @@ def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool
     group = found.groups[-1]
     todo = found.taken_up(asked)
     had = made_for(todo)
-    others = [step for step in steps.steps(had, group, {}, "") if not isinstance(step, Measure)]
+    prefix = found.prefix(group)
+    if (todo.experiment.group or "") != (group if prefix else ""):
+        return False  # it is to be measured elsewhere
+    others = [step for step in steps.steps(had, group, {}, "", prefix) if not isinstance(step, Measure)]
     names = [value["--name"] for value in map(_created_vm, others[: found.steps_done]) if value]
     run = AzureRun(
         folder=folder,
@@ -135,7 +140,8 @@ def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool
     left = remaining(run)
     if left is None or not names or len(had.setups) < len(found.made_for):
         return False
-    if not {setup.name for setup in left.setups} <= {*found.made_for} or not orphans.check_is_own(az, group):
+    made = {setup.name for setup in left.setups} <= {*found.made_for}
+    if not made or not things.check_is_own(az, group, prefix):
         return False
     try:
         codes = az.json(*commands.vm_state(group, names[-1]))
@@ -160,20 +166,24 @@ def _forget_deleted(cloud: Cloud) -> None:
     KeyboardInterrupt
         When the waiting was interrupted.
     """
-    orphans.check_is_own(cloud.az, cloud.group)
-    deleted = orphans.delete(cloud.az, cloud.group, cloud.run.tell, cloud.run.interrupts)
+    prefix = cloud.run.plan.prefix(cloud.group)
+    things.check_is_own(cloud.az, cloud.group, prefix)
+    deleted = things.delete(cloud.az, cloud.group, prefix, cloud.run.tell, cloud.run.interrupts)
     if deleted.interrupted:
         raise KeyboardInterrupt(deleted.left)
     if deleted.left:
         raise AzbenchError(deleted.left)
-    cloud.run.plan.groups.remove(cloud.group)
+    cloud.run.plan.forget(cloud.group)
     cloud.run.save()
 
 
 def interrupted(run: AzureRun) -> str:
     """What to say of an interrupt outside of the measuring, also where nothing was made yet."""
     az = Az(path="az", subscription=run.plan.subscription)
-    groups = [orphans.warning(az, group, "it may have been made") for group in run.plan.groups]
+    groups = [
+        things.warning(az, group, run.plan.prefix(group), "it may have been made")
+        for group in run.plan.groups
+    ]
     return f"interrupted. {'; '.join(groups) or all_deleted(run)}"
 
 
@@ -190,5 +200,8 @@ def noted(dataset: Path) -> dict[str, str]:
             if told and told.groups:
                 with lock.held(dataset):
                     az = Az(path="az", subscription=told.subscription)
-                    found |= {group: orphans.warning(az, group, "as noted") for group in told.groups}
+                    found |= {
+                        group: things.warning(az, group, told.prefix(group), "as noted")
+                        for group in told.groups
+                    }
     return found
