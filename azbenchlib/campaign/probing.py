@@ -32,6 +32,7 @@ from azbenchlib.dataset.manifest import MANIFEST_FILE
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 from azbenchlib.model.unloaded_latency import MEDIAN
+from azbenchlib.probe.drain import Drain, DrainRun, DrainShown
 from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.runs import PATTERN_OF, ProbeRun, Shown
 from azbenchlib.probe.session import Probe
@@ -60,6 +61,43 @@ def _paced(run: ProbeRun) -> dict[str, str]:
         return {}
     each = run.rate_iops // 2 if 0 < run.read_share < 1 else run.rate_iops
     return {"rate_iops": f"{each},{each}"}
+
+
+def drain_workload(run: DrainRun, size_bytes: int) -> Workload:
+    """A run that spends burst credits, or lets them come back, as fio makes it."""
+    return Workload(
+        name=run.name,
+        rw=PATTERN_OF[1.0],
+        bs_bytes=run.bs_bytes,
+        iodepth=run.depth,
+        size_bytes=size_bytes,
+        runtime_s=run.seconds,
+        options={"rate_iops": str(run.rate_iops)} if run.rate_iops else {},
+    )
+
+
+def drain_shown(run: DrainRun, output: Path, dilation: float = 1.0) -> DrainShown:
+    """What such a run showed; times are those of the disk, as in :func:`shown`.
+
+    Raises
+    ------
+    InputError
+        When the output does not tell when it ended.
+    """
+    tables = registry.read(Source.of(output, with_bins=False))
+    runs = tables["runs"].loc[counted(tables)]
+    rows = tables["results"]
+    rows = rows[rows["run_id"].isin(runs["run_id"]) & (rows["ddir"] == "read")]
+    ended = runs["ended_at"].max()
+    if rows.empty or pd.isna(ended):
+        raise InputError(f"{output}: tells no reads, or not when they ended")
+    iops, lasted_s = float(rows["iops"].sum()) * dilation, float(rows["runtime_s"].max())
+    return DrainShown(
+        run=run,
+        rate=iops if run.quantity == "iops" else iops * run.bs_bytes,
+        began_s=(pd.Timestamp(ended).timestamp() - lasted_s) / dilation,
+        lasted_s=lasted_s / dilation,
+    )
 
 
 def shown(run: ProbeRun, output: Path, dilation: float = 1.0) -> Shown:
@@ -108,12 +146,16 @@ def _median_us(tables: dict[str, pd.DataFrame], ddir: str, dilation: float) -> f
     return found / dilation if found else None
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ProbeOrder(Order):
-    """The run that tells most is the next one; `in_memory`: no disk is behind what is probed."""
+    """The run that tells most is the next one; `in_memory`: no disk is behind what is probed.
+
+    `drain`: burst credits are spent when that has ended.
+    """
 
     probe: Probe
     in_memory: bool = False
+    drain: Drain | None = None
     _all: dict[str, Any] = field(default_factory=dict, init=False)  # what can be measured, by name
     _kept: list[Any] = field(default_factory=list, init=False)
 
@@ -142,9 +184,24 @@ class ProbeOrder(Order):
             run.tell(f"next: {chosen.run.title} ({chosen.nats:.1f} nats expected)")
             yield one, None
             self._learn(run, one)
+        yield from self._drained(run)
         run.plan = run.plan.only({one.workload.name for one in run.measurements})
 
+    def _drained(self, run: MeasurementRun[Any, Any]) -> Iterator[tuple[Any, Any]]:
+        """The runs that spend burst credits, after those that found the caps."""
+        while self.drain and (chosen := self.drain.next(self.probe.portrait())):
+            one = self._all[chosen.name]
+            run.measurements = [*run.measurements, one]
+            run.tell(f"next: {chosen.title}")
+            yield one, None
+            self._learn(run, one)
+
     def _learn(self, run: MeasurementRun[Any, Any], one: Any) -> None:
+        driven = {known.name: known for known in self.drain.runs()} if self.drain else {}
+        if self.drain and one.workload.name in driven:
+            spent = driven[one.workload.name]
+            self.drain.tell(drain_shown(spent, run.output(one), run.dilation(one)))
+            return
         by_name = {known.name: known for known in self.probe.runs}
         found = shown(by_name[one.workload.name], run.output(one), run.dilation(one))
         self.probe.tell(replace(found, direct=False) if self.in_memory else found)
@@ -172,6 +229,8 @@ class ProbeRequest:
         How long each run lasts; on emulated disks, in real time.
     allow_unsafe : str
         The words that permit a target which would be refused.
+    credit_s : float, optional
+        For the lab: seconds that full burst credits last. None: as long as Azure's.
     """
 
     target: str
@@ -180,10 +239,16 @@ class ProbeRequest:
     size_bytes: int = DATA_BYTES
     seconds: float = 10.0
     allow_unsafe: str = ""
+    credit_s: float | None = None
 
 
 def probe(
-    asked: ProbeRequest, dataset: Path, session: Probe, progress: Progress = quiet, fresh: bool = False
+    asked: ProbeRequest,
+    dataset: Path,
+    session: Probe,
+    progress: Progress = quiet,
+    fresh: bool = False,
+    drain: Drain | None = None,
 ) -> Portrait:
     """Probe a disk into a dataset folder.
 
@@ -196,6 +261,8 @@ def probe(
         What runs there are and how much time; knows all that was found out, afterwards.
     progress, fresh
         As for :func:`azbenchlib.campaign.run_loop.measure`.
+    drain : Drain, optional
+        Burst credits are spent after that, and it knows what this showed. None: they are not.
 
     Raises
     ------
@@ -205,8 +272,10 @@ def probe(
         As :func:`azbenchlib.campaign.run_loop.measure` does.
     """
     workloads = [workload(run, asked.size_bytes) for run in session.runs]
-    target = _target(asked, workloads)
-    order = ProbeOrder(session, isinstance(target, LocalTarget) and _in_memory(Path(asked.target)))
+    workloads += [drain_workload(run, asked.size_bytes) for run in drain.runs()] if drain else []
+    target = _target(asked, workloads, drain.seconds if drain else asked.seconds)
+    in_memory = isinstance(target, LocalTarget) and _in_memory(Path(asked.target))
+    order = ProbeOrder(probe=session, in_memory=in_memory, drain=drain)
     measure(target, dataset, progress=progress, fresh=fresh, order=order, design=DESIGN)
     return session.portrait()
 
@@ -227,7 +296,7 @@ def dataset_name(target: str) -> str:
     return f"probe-{words or 'here'}"
 
 
-def _target(asked: ProbeRequest, workloads: Sequence[Workload]) -> Target[Any, Any]:
+def _target(asked: ProbeRequest, workloads: Sequence[Workload], longest_s: float) -> Target[Any, Any]:
     kind = kind_of(asked.target)
     title = f"Probe of {asked.target}"
     if kind == "azure":
@@ -241,14 +310,19 @@ def _target(asked: ProbeRequest, workloads: Sequence[Workload]) -> Target[Any, A
             title=title,
             directory=asked.directory,
             allow_unsafe=asked.allow_unsafe,
-            longest_s=asked.seconds,
+            longest_s=longest_s,
             address=asked.target,
         )
         return SshTarget.of(request)
     if asked.target == "lab":
         if asked.setup is None:
             raise InputError("target 'lab': say what is emulated, such as --disk P30")
-        return LabTarget(emulated=[in_words(asked.setup, workloads)], title=title, longest_s=asked.seconds)
+        return LabTarget(
+            emulated=[in_words(asked.setup, workloads)],
+            title=title,
+            longest_s=longest_s,
+            credit_s=asked.credit_s,
+        )
     return LocalTarget(
         directory=asked.target, workloads=workloads, title=title, allow_unsafe=asked.allow_unsafe
     )

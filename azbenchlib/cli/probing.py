@@ -27,6 +27,7 @@ from azbenchlib.core.units import S_PER_MIN
 
 if TYPE_CHECKING:
     from azbenchlib.model import Setup
+    from azbenchlib.probe.drain import DrainedCap
     from azbenchlib.probe.naming import Named
     from azbenchlib.probe.portrait import Portrait
     from azbenchlib.probe.session import Probe
@@ -43,6 +44,14 @@ def probe(
     runs: Annotated[int, typer.Option(min=1, max=200, help="How many runs there may be.")] = 12,
     seconds: Annotated[float, typer.Option(min=1, max=600, help="How long each run lasts.")] = 10.0,
     size: Annotated[str, typer.Option(help="How much data is touched, such as 8GiB.")] = "1GiB",
+    drain: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=600,
+            help="Minutes at full load, for each of two caps, in which burst credits are spent; 0: none.",
+        ),
+    ] = 0.0,
     directory: Annotated[
         str, typer.Option(help="With ssh: an absolute path on the host; default: the home of the login.")
     ] = "",
@@ -70,6 +79,8 @@ def probe(
     size_bytes = stated_values.size("--size", size)
     from azbenchlib.campaign import probing
     from azbenchlib.campaign.documented import documented
+    from azbenchlib.probe import text
+    from azbenchlib.probe.drain import DRAIN_RUNS, Drain
     from azbenchlib.probe.naming import names
     from azbenchlib.probe.runs import candidates
     from azbenchlib.probe.session import Probe
@@ -86,12 +97,16 @@ def probe(
     )
     session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
     folder = output or Path("datasets") / probing.dataset_name(target)
-    found = probing.probe(asked, folder, session, _tell, fresh)
+    drained = Drain(seconds=DRAIN_RUNS * seconds, minutes=drain) if drain else None
+    if drained:
+        notes.print(text.drain_cost(drained))
+    found = probing.probe(asked, folder, session, _tell, fresh, drained)
+    credits = drained.found() if drained else []
     named = names(found, limits, probing.disk_bytes(target), seconds)
     if format_ is PrintFormat.json:
-        print_json({"dataset": str(folder), **document(session, found, named)})
+        print_json({"dataset": str(folder), **document(session, found, named, credits)})
     else:
-        _print(session, found, named)
+        _print(session, found, named, credits)
     notes.print(f"Dataset: {folder}")
 
 
@@ -108,7 +123,7 @@ def _setup(target: str, vm: str | None, disks: Sequence[str], as_of: str | None)
     return described_setup(None, vm, list(disks), as_of)
 
 
-def _print(session: Probe, found: Portrait, named: Sequence[Named]) -> None:
+def _print(session: Probe, found: Portrait, named: Sequence[Named], credits: Sequence[DrainedCap]) -> None:
     from azbenchlib.probe import text
 
     console = Console(highlight=False)
@@ -122,12 +137,14 @@ def _print(session: Probe, found: Portrait, named: Sequence[Named]) -> None:
     say("")
     for sentence in text.sentences(found):
         console.print(Text(sentence))
+    for one_cap in credits:
+        console.print(Text(text.drained(one_cap)))
     if named:
         say("\nIt may be")
     for one in named:
         console.print(Text(f"  {text.sure(one.probability)} {text.name_of(one)}"))
     say("\nNot learnt")
-    for what, minutes in text.unlearnt(found, session.spent_s):
+    for what, minutes in text.unlearnt(found, session.spent_s, bool(credits)):
         cost = f" To learn it: about {minutes:.0f} min." if minutes and minutes >= 1 else ""
         console.print(Text(f"  {what}{cost}"))
     _print_runs(console, session)

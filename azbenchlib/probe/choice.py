@@ -9,7 +9,7 @@ import numpy as np
 
 from azbenchlib.probe.forward import Loads, predict
 from azbenchlib.probe.hypotheses import Floats, Hypotheses, Setting
-from azbenchlib.probe.likelihood import P50_ERROR, UNHELD_BELOW, rate_variance
+from azbenchlib.probe.likelihood import UNHELD_BELOW, p50_variance, rate_variance
 from azbenchlib.probe.runs import ProbeRun
 
 SAMPLE = 96  # disks among which runs are to decide
@@ -59,10 +59,14 @@ def worths(disks: Hypotheses, runs: Sequence[ProbeRun]) -> list[Worth]:
     variance = rate_variance(loads, found, deviation) + wanted**2
     held = found.unheld >= UNHELD_BELOW * found.cap
     told = [(rates, variance)]
-    for p50_us, share in ((found.read_p50_us, loads.read_share), (found.write_p50_us, 1 - loads.read_share)):
+    for write, p50_us, share in (
+        (False, found.read_p50_us, loads.read_share),
+        (True, found.write_p50_us, 1 - loads.read_share),
+    ):
         silent = held | (share == 0)[None, :]
         medians = np.where(silent, 0.0, np.log(p50_us))
-        told.append((medians, np.where(silent, 1.0, P50_ERROR**2 + deviation**2 + LATENCY_WANTED**2)))
+        noise = p50_variance(some, loads, found, write) + LATENCY_WANTED**2
+        told.append((medians, np.where(silent, 1.0, noise)))
     nats = [_information([(mean[:, j], spread[:, j]) for mean, spread in told]) for j in range(len(runs))]
     return [Worth(run=run, nats=one) for run, one in zip(runs, nats, strict=True)]
 

@@ -37,6 +37,7 @@ _WIDE = 0.06  # ... and one proposal in five so far
 _WIDE_SHARE = 0.2
 _BETWEEN = 2  # sweeps after each bit of the last run
 _STILL_COUNT = 0.5  # share of the chains that agree with each bit of it
+_CLEARLY = 6.0  # nats by which an explanation is so much better that the other one has missed it
 _STRAYING = math.log(0.008)  # deviation above which chains may have lost the explanation
 _SPLITS = 3  # moves between one cap for both directions and one for each, in each sweep
 _JOINT = 3  # moves along differences after each sweep over the settings
@@ -77,6 +78,20 @@ class Sampler:
             disks, other = self._followed(anew, evidence, np.ones_like(last))
             if other > fit:
                 self.disks = disks
+
+    def doubt(self, evidence: ProbeEvidence) -> None:
+        """Let chains that begin anew explain the evidence, and hold half of these and half of the old ones.
+
+        Chains that follow run after run can settle on one of several explanations by chance (on one cap for
+        reads and writes, after mixed runs alone); others settle otherwise, and together they tell what is
+        open.
+        """
+        anew, fit = self._followed(draw(self._rng, len(self.disks)), evidence, np.ones(len(evidence.shown)))
+        known = float(np.mean(log_prior(self.disks) + evidence.log_likelihoods(self.disks).sum(axis=1)))
+        if fit > known + _CLEARLY:
+            self.disks = anew
+        elif fit > known - _CLEARLY:
+            self.disks.put(anew, np.arange(len(anew)) % 2 == 0)
 
     def _followed(self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats) -> tuple[Hypotheses, float]:
         """Chains that came to stand for the evidence, of which some runs are new, and how well they fit it.
@@ -180,20 +195,32 @@ class _Moves:
         self._accept(proposed, ratio)
 
     def _split(self) -> None:
-        """One cap of both directions becomes that of one of them and the other's is drawn anew, or back.
+        """One cap of both directions becomes one for each, or back.
+
+        What stays is the cap of one direction or what half reads, half writes do, as is drawn for each cap.
 
         All values of a cap are as likely before any run, so that what is drawn and what is dropped cancel.
         """
         proposed, n = self.disks.copy(), len(self.disks)
         proposed.same = ~self.disks.same
+        ratio = np.zeros(n)
         for read, write in zip(_READS, _WRITES, strict=True):
-            values, anew = self.disks.logs[:, read], BELIEFS[read].draw(self._rng, (n,))
-            of_writes = self._rng.random(n) < 0.5
-            kept = np.where(self.disks.same | ~of_writes, values, self.disks.logs[:, write])
+            rule, of_writes = self._rng.random((2, n)) < 0.5
+            drawn = BELIEFS[read].draw(self._rng, (n,))
+            reads, writes = self.disks.logs[:, read], self.disks.logs[:, write]
+            one, other = np.where(of_writes, (writes, reads), (reads, writes))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                # the cap of one direction with which half reads, half writes do as before, and its derivative
+                split = -np.log(2 * np.exp(-reads) - np.exp(-drawn))
+            split = np.where(np.isfinite(split), split, BELIEFS[read].high + 1)  # there is none
+            merged = LN_2 - np.logaddexp(-one, -other)
+            slope = np.where(self.disks.same, LN_2 - reads + split, merged - one - LN_2)
+            kept = np.where(self.disks.same, np.where(rule, split, reads), np.where(rule, merged, one))
             turned = of_writes & ~proposed.same
-            proposed.logs[:, read] = np.where(turned, anew, kept)
-            proposed.logs[:, write] = np.where(turned, kept, anew)
-        self._accept(proposed, np.zeros(n))
+            proposed.logs[:, read] = np.where(turned, drawn, kept)
+            proposed.logs[:, write] = np.where(turned, kept, drawn)
+            ratio += np.where(rule, slope, 0.0)
+        self._accept(proposed, ratio)
 
     def _doubled(self) -> None:
         """The other way of sharing caps, with some caps such that runs of half reads do as before."""

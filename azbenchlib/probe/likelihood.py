@@ -20,6 +20,8 @@ END_SHARE = 0.25
 KNEE, KNEE_WIDTH = 0.05, 0.2
 UNHELD_BELOW = 0.75  # of the cap: then the median is that of the unloaded latency
 LN_2 = math.log(2)
+# A paced run of few I/Os tells no skew; the least of the lab's measured tables is about this (σ = 0.2).
+LEAST_LOG_SKEW = 0.02
 P50_ERROR = 0.01  # of a median: fio's bins are 1/64 wide and prints their middle
 
 
@@ -53,15 +55,19 @@ class ProbeEvidence:
         variance = rate_variance(self.loads, found, deviation) + self.own_error[None, :] ** 2
         z2 = (self.log_iops[None, :] - np.log(found.iops)) ** 2 / variance
         rates: Floats = -0.5 * (z2 + np.log(2 * math.pi * variance))
-        reads = self._medians(self.log_read_p50, found.read_p50_us, found, deviation)
-        return rates + reads + self._medians(self.log_write_p50, found.write_p50_us, found, deviation)
+        reads = self._medians(
+            self.log_read_p50, found.read_p50_us, found, p50_variance(disks, self.loads, found, False)
+        )
+        writes = self._medians(
+            self.log_write_p50, found.write_p50_us, found, p50_variance(disks, self.loads, found, True)
+        )
+        return rates + reads + writes
 
-    def _medians(self, measured: Floats, unloaded_us: Floats, found: Predicted, deviation: Floats) -> Floats:
+    def _medians(self, measured: Floats, unloaded_us: Floats, found: Predicted, variance: Floats) -> Floats:
         """Logarithm of the density of medians in one direction, shape (n, m); 0 where there is none."""
         none = np.isnan(measured)[None, :]
         log_p50 = np.where(none, 0.0, measured[None, :])
         free = np.log(unloaded_us)
-        variance = P50_ERROR**2 + deviation**2
         unheld = -0.5 * ((log_p50 - free) ** 2 / variance + np.log(2 * math.pi * variance))
         # anywhere between what the disk alone takes and somewhat more than the mean
         most = np.log(self.loads.depth[None, :] * US_PER_S / found.iops) + 0.1
@@ -70,6 +76,21 @@ class ProbeEvidence:
         held = -np.log(width) - 0.5 * (outside / 0.05) ** 2
         either = np.where(found.unheld < UNHELD_BELOW * found.cap, unheld, np.logaddexp(unheld, held) - LN_2)
         return np.where(none, 0.0, either)
+
+
+def p50_variance(disks: Hypotheses, loads: Loads, found: Predicted, write: bool) -> Floats:
+    """Variance of the logarithm of an unloaded median of reads or writes, shape (n, m).
+
+    Of fio's bins, of what strays from the model, and of the sample: the median of n values varies by π/2 ÷ n
+    times their own variance, which is 2 ln(mean ÷ median) where latencies are log-normal.
+    """
+    share = 1 - loads.read_share if write else loads.read_share
+    ios = np.maximum(1.0, found.iops * (loads.seconds * share)[None, :])
+    log_skew = disks.logs[:, Setting.WRITE_SKEW if write else Setting.READ_SKEW]
+    own = 2 * np.maximum(LEAST_LOG_SKEW, log_skew)[:, None]
+    deviation = np.exp(disks.logs[:, Setting.DEVIATION])[:, None]
+    variance: Floats = P50_ERROR**2 + deviation**2 + math.pi / 2 * own / ios
+    return variance
 
 
 def rate_variance(loads: Loads, found: Predicted, deviation: Floats) -> Floats:

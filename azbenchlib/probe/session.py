@@ -49,6 +49,7 @@ class Probe:
     shown: list[Shown] = field(default_factory=list, init=False)
     worth: list[Worth] = field(default_factory=list, init=False)  # of the runs that were made
     _sampler: Sampler = field(init=False)
+    _best: Worth | None = field(default=None, init=False)  # of what is known after the last run
 
     def __post_init__(self) -> None:
         self._sampler = Sampler(self.seed, self.chains, self.sweeps)
@@ -67,9 +68,14 @@ class Probe:
         """Learn from a run."""
         self.worth += worths(self._sampler.disks, [shown.run])
         self.shown.append(shown)
-        self._sampler.learn(ProbeEvidence(self.shown))
+        evidence = ProbeEvidence(self.shown)
+        self._sampler.learn(evidence)
+        self._best = self._found_best()
+        if self.next() is None:  # before it ends, what is known must be found again from the beginning
+            self._sampler.doubt(evidence)
+            self._best = self._found_best()
 
-    def best(self) -> Worth | None:
+    def _found_best(self) -> Worth | None:
         """The run that tells most per second of those that were not made; None: none tells anything."""
         made = {one.run for one in self.shown}
         fit = self._fit_paces()
@@ -96,7 +102,7 @@ class Probe:
 
     def next(self) -> Worth | None:
         """The next run; None where all is known, nothing tells more, or time or runs are spent."""
-        found = self.best()
+        found = self._best if self.shown else self._found_best()
         if found is None or len(self.shown) >= self.most_runs:
             return None
         if self.spent_s + found.run.costs_s > self.most_s:
@@ -115,4 +121,4 @@ class Probe:
         """
         if not self.shown:
             raise InputError("no run was made yet, so nothing is known of the disk")
-        return portrait(self._sampler.disks, ProbeEvidence(self.shown), self.best())
+        return portrait(self._sampler.disks, ProbeEvidence(self.shown), self._best)

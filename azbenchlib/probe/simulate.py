@@ -6,6 +6,7 @@ import numpy as np
 
 from azbenchlib.probe.forward import Loads, predict
 from azbenchlib.probe.hypotheses import Hypotheses, Setting
+from azbenchlib.probe.likelihood import p50_variance
 from azbenchlib.probe.runs import ProbeRun, Shown
 
 KNEE_LOSS = 0.02  # of the rate, where the queue just reaches the cap
@@ -37,12 +38,16 @@ class SimulatedDisk:
         measured = iops * np.exp(self._rng.normal(0, noise))
         measured = max(1, round(measured * run.seconds)) / run.seconds
         waiting_us = run.depth / measured * 1e6
-        medians = [
-            self._median(float(free[0, 0]), waiting_us, unheld < 0.9 * cap, deviation) if share else None
-            for free, share in ((found.read_p50_us, run.read_share), (found.write_p50_us, 1 - run.read_share))
-        ]
-        return Shown(run=run, iops=measured, read_p50_us=medians[0], write_p50_us=medians[1])
-
-    def _median(self, free_us: float, waiting_us: float, free: bool, deviation: float) -> float:
-        median = free_us if free else max(free_us, waiting_us * self._rng.uniform(0.7, 1.0))
-        return float(median * np.exp(self._rng.normal(0, np.hypot(deviation, 0.005))))
+        medians = []
+        for write in (False, True):
+            free_us = float((found.write_p50_us if write else found.read_p50_us)[0, 0])
+            held_us = free_us if unheld < 0.9 * cap else waiting_us * self._rng.uniform(0.7, 1.0)
+            noise = float(np.sqrt(p50_variance(self.settings, loads, found, write)[0, 0]))
+            medians.append(max(free_us, held_us) * float(np.exp(self._rng.normal(0, noise))))
+        reads, writes = run.read_share > 0, run.read_share < 1
+        return Shown(
+            run=run,
+            iops=measured,
+            read_p50_us=medians[0] if reads else None,
+            write_p50_us=medians[1] if writes else None,
+        )

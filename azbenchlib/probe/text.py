@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from azbenchlib.core.units import (
     KIB,
@@ -15,6 +15,7 @@ from azbenchlib.core.units import (
 )
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.probe.choice import Worth
+from azbenchlib.probe.drain import Drain, DrainedCap, Interval
 from azbenchlib.probe.naming import Named
 from azbenchlib.probe.portrait import HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probe.runs import Shown
@@ -115,7 +116,41 @@ def _counting(portrait: Portrait) -> str:
     )
 
 
-def unlearnt(portrait: Portrait, spent_s: float) -> Iterator[tuple[str, float | None]]:
+def drain_cost(drain: Drain) -> str:
+    """What draining takes at most, in a sentence."""
+    minutes = sum(run.seconds for run in drain.runs()) / S_PER_MIN
+    return (
+        f"Draining takes at most {minutes:.3g} min of runs, all but two of them at full load; --minutes does "
+        "not count it."
+    )
+
+
+def drained(credits: DrainedCap) -> str:
+    """What driving one cap at full load showed, in a sentence."""
+    what = "IOPS" if credits.quantity == "iops" else "MB/s"
+    if not (credits.burst and credits.base and credits.bucket):
+        return f"Cap of {what}: no burst that ends was found within {credits.driven_s / S_PER_MIN:.3g} min."
+    rate, stock = f"read_{credits.quantity}", "I/Os" if credits.quantity == "iops" else "MB"
+    held = _between(credits.bucket, lambda value: f"{_stock(credits.quantity, value)} {stock}")
+    found = (
+        f"Cap of {what}: {_between(credits.burst, lambda value: amount(rate, value))} is a burst. After it, "
+        f"{_between(credits.base, lambda value: amount(rate, value))} is the base. {held} above the base "
+        "were left when the full load began."
+    )
+    if not credits.refill:
+        return f"{found} How fast credits come back was not learnt."
+    return f"{found} At rest {_between(credits.refill, lambda value: amount(rate, value))} come back."
+
+
+def _stock(quantity: str, value: float) -> str:
+    return format_count(round(value)) if quantity == "iops" else format_mbps(value)
+
+
+def _between(found: Interval, told: Callable[[float], str]) -> str:
+    return f"{told(found.value)} ({told(found.low)} to {told(found.high)})"
+
+
+def unlearnt(portrait: Portrait, spent_s: float, drained: bool = False) -> Iterator[tuple[str, float | None]]:
     """What is not known, in a sentence each, and the minutes that it would take; None: no run would tell."""
     open_ = "; ".join(label(figure.key) for figure in portrait.open_figures)
     if open_:
@@ -125,11 +160,12 @@ def unlearnt(portrait: Portrait, spent_s: float) -> Iterator[tuple[str, float | 
     if above:
         named = "; ".join(label(figure.key) for figure in above)
         yield f"No cap found: {named}. Something else binds before it, at every queue depth tried.", None
-    yield (
-        f"Whether the caps are those of a burst that ends: the runs took {spent_s / S_PER_MIN:.1f} min, and "
-        "Azure's full credits last 30 min at the largest burst.",
-        BURST_S / S_PER_MIN,
-    )
+    if not drained:
+        yield (
+            f"Whether the caps are those of a burst that ends: the runs took {spent_s / S_PER_MIN:.1f} min, "
+            "and Azure's full credits last 30 min at the largest burst. --drain learns it.",
+            BURST_S / S_PER_MIN,
+        )
     yield "Whether a cache answers repeated reads: all runs went to random places of the data.", None
 
 

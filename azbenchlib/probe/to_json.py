@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
+from azbenchlib.probe.drain import DrainedCap
 from azbenchlib.probe.naming import Named
 from azbenchlib.probe.portrait import DiskFigure, Portrait
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.text import label, sentences, unlearnt
 
 
-def document(session: Probe, portrait: Portrait, named: Sequence[Named]) -> dict[str, Any]:
+def document(
+    session: Probe, portrait: Portrait, named: Sequence[Named], credits: Sequence[DrainedCap] = ()
+) -> dict[str, Any]:
     """All that is known after a probe, and how it came to be known."""
     return {
         "figures": [_figure(figure) for figure in portrait.figures],
@@ -29,8 +33,10 @@ def document(session: Probe, portrait: Portrait, named: Sequence[Named]) -> dict
         "contradictions": list(portrait.contradictions),
         "sentences": list(sentences(portrait)),
         "not_learnt": [
-            {"what": what, "minutes": minutes} for what, minutes in unlearnt(portrait, session.spent_s)
+            {"what": what, "minutes": minutes}
+            for what, minutes in unlearnt(portrait, session.spent_s, bool(credits))
         ],
+        "credits": [asdict(one) for one in credits],
         "names": [_named(one) for one in named],
         "runs": [
             {

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model import VM, Setup, notation
+from azbenchlib.probe.drain import LEVEL_RUNS, Drain
 from azbenchlib.probe.runs import ProbeRun, candidates
 from azbenchlib.probe.session import Probe
 
@@ -79,6 +81,33 @@ def test_an_emulated_disk_is_probed_and_a_probe_that_was_cut_short_goes_on(
 
     third = probe_of(6)  # it is finished: nothing is measured, and the same is known
     assert probing.probe(request("lab", p30), folder, third) == found
+
+
+@pytest.mark.fio
+@pytest.mark.slow
+def test_credits_are_drained_after_the_probe_and_a_drain_that_was_cut_short_goes_on(tmp_path: Path) -> None:
+    if "nbd" not in tool.find().engines:
+        pytest.skip("this fio has no nbd engine")
+    p10 = Setup(VM(), notation.with_names(notation.parse_disks(["P10"])), None)
+    asked, folder = replace(request("lab", p10), credit_s=4.0), tmp_path / "probe"
+
+    def cut(done: int, total: int, text: str) -> None:
+        if text.startswith("next: a rest"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        probing.probe(asked, folder, probe_of(1), cut, drain=Drain(seconds=SECONDS, minutes=1.0))
+    kept = list(Journal(folder).kept())
+    assert len(kept) > LEVEL_RUNS
+    drain = Drain(seconds=SECONDS, minutes=1.0)
+    probing.probe(asked, folder, probe_of(1), drain=drain)
+    assert list(Journal(folder).kept())[: len(kept)] == kept
+    found = drain.found()[0]
+    assert found.quantity == "iops" and found.base and found.burst and found.bucket
+    # P10: 500 IOPS, 3,500 with credits; of (3,500 - 500) × 4 s the probe's own run has spent some
+    assert found.base.value == pytest.approx(500, rel=0.2)
+    assert 1_000 < found.burst.value < 3_600
+    assert 1_000 < found.bucket.value < 13_000
 
 
 @pytest.mark.fio

@@ -87,6 +87,9 @@ def test_a_run_that_contradicts_the_others_is_told(small_unit: Probe) -> None:
     session = Probe()
     for shown in small_unit.shown:
         session.tell(shown)
+    # reads alone at their cap, lest another cap of reads than of writes explains what follows
+    plain = ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=128)
+    session.tell(SimulatedDisk(disk(64.0 * KIB, **P30_LIKE), seed=2).measure(plain))
     odd = ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=256)
     session.tell(Shown(run=odd, iops=3_000.0, read_p50_us=85_000.0))
     found = session.portrait()

@@ -1,0 +1,97 @@
+"""Burst credits that are drained: an exact bucket whose size, base and refill must be found again."""
+
+import numpy as np
+import pytest
+from test_probe_naming import portrait
+
+from azbenchlib.core.units import MB
+from azbenchlib.probe import text
+from azbenchlib.probe.drain import Drain, DrainRun, DrainShown
+
+BURST, BASE, BUCKET = 3_500.0, 500.0, 3_000.0 * 600
+PAUSE_S = 2.0
+
+
+class Bucketed:
+    """A disk with credits, which are followed exactly."""
+
+    def __init__(self, bucket: float = BUCKET, base: float = BASE, scatter: float = 0.0) -> None:
+        self.left = self.bucket = bucket
+        self.base, self.now_s, self.scatter, self._rng = base, 0.0, scatter, np.random.default_rng(1)
+
+    def measure(self, run: DrainRun) -> DrainShown:
+        stray, base_stray = np.exp(self._rng.normal(0, self.scatter, 2))
+        base = self.base * base_stray
+        self.left = min(self.bucket, self.left + base * PAUSE_S)
+        began = self.now_s = self.now_s + PAUSE_S
+        rate = BURST * stray if run.number else 1.0
+        lasts = min(run.seconds, self.left / (rate - base) if rate > base else np.inf)
+        amount = rate * lasts + base * (run.seconds - lasts)
+        self.left = min(self.bucket, self.left + base * run.seconds - amount)
+        self.now_s += run.seconds
+        return DrainShown(run=run, rate=amount / run.seconds, began_s=began, lasted_s=run.seconds)
+
+
+def drained(disk: Bucketed, minutes: float = 30.0) -> Drain:
+    drain, known = Drain(seconds=60.0, minutes=minutes), portrait(BURST, 170 * MB)
+    while (run := drain.next(known)) and run.quantity == "iops":
+        drain.tell(disk.measure(run))
+    return drain
+
+
+@pytest.mark.parametrize("bucket", [BUCKET, 3_000.0 * 90, 3_000.0 * 1_111])
+def test_bucket_base_and_refill_are_found(bucket: float) -> None:
+    (found,) = drained(Bucketed(bucket)).found()
+    assert found.burst and found.base and found.bucket and found.refill
+    assert found.base.value == pytest.approx(BASE)
+    assert found.burst.value == pytest.approx(BURST, rel=0.01)
+    assert found.bucket.value == pytest.approx(bucket, rel=0.01)
+    assert found.refill.value == pytest.approx(BASE, rel=0.1)
+
+
+def test_intervals_hold_what_scatters() -> None:
+    held = 0
+    for seed in range(60):
+        disk = Bucketed(scatter=0.003)
+        disk._rng = np.random.default_rng(seed)
+        (found,) = drained(disk).found()
+        assert found.bucket and found.bucket.value == pytest.approx(BUCKET, rel=0.05)
+        held += found.bucket.low <= BUCKET <= found.bucket.high
+    assert held >= 54  # of 60, 95 % are 57
+
+
+def test_a_disk_without_a_burst_is_driven_for_the_time_allowed_and_no_longer() -> None:
+    drain = drained(Bucketed(1e12), minutes=5.0)
+    (found,) = drain.found()
+    assert found.base is found.bucket is found.refill is None
+    assert found.driven_s == 300 and all(one.run.number for one in drain.shown)
+
+
+def test_the_same_runs_lead_on_where_it_was_cut_short() -> None:
+    whole, again = drained(Bucketed()), Drain(seconds=60.0, minutes=30.0)
+    for one in whole.shown:
+        assert again.next(portrait(BURST, 170 * MB)) == one.run
+        again.tell(one)
+    assert again.found() == whole.found()
+
+
+def test_both_caps_are_driven_and_each_run_has_a_name_of_its_own() -> None:
+    drain = drained(Bucketed())
+    run = drain.next(portrait(BURST, 170 * MB))
+    assert run is not None and run.quantity == "bytes_per_s" and run.bs_bytes == 1 << 20
+    assert drain.next(portrait(BURST, 170 * MB, rate_cap=False)) is None
+    names = [run.name for run in drain.runs()]
+    assert len(set(names)) == len(names)
+
+
+def test_what_was_drained_is_told_in_sentences() -> None:
+    (found,) = drained(Bucketed()).found()
+    told = text.drained(found)
+    assert "3,500 IOPS" in told and "is a burst" in told and "500 IOPS" in told and "1,800,000 I/Os" in told
+    (none,) = drained(Bucketed(1e12), minutes=5.0).found()
+    assert text.drained(none) == "Cap of IOPS: no burst that ends was found within 5 min."
+    assert "at most 62 min" in text.drain_cost(Drain(seconds=60.0, minutes=30.0))  # and two rests
+    assert "at most 10 min" in text.drain_cost(Drain(seconds=60.0, minutes=0.1))  # too short to see a fall
+    caps = portrait(BURST, 170 * MB)
+    assert any("--drain" in what for what, _ in text.unlearnt(caps, 60.0))
+    assert not any("--drain" in what for what, _ in text.unlearnt(caps, 60.0, drained=True))
