@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.printing.console import Console, plain, print_json, print_rows
+from azbenchlib.cli.printing.console import plain, print_json, print_rows
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.cli.options.payment_options import CurrencyOption
-from azbenchlib.cli.printing.console import Console, notes, print_json
+from azbenchlib.cli.printing.console import notes, print_json
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:

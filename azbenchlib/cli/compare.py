@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.cli.printing import findings
-from azbenchlib.cli.printing.console import Console, notes, versioned, working
+from azbenchlib.cli.printing.console import notes, versioned, working
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
 

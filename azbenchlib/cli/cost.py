@@ -28,7 +28,8 @@ from azbenchlib.cli.options.payment_options import (
     payment,
 )
 from azbenchlib.cli.options.setup_options import VmOption, checked_setup, described_setup
-from azbenchlib.cli.printing.console import Console, notes, plain, print_json
+from azbenchlib.cli.printing.console import notes, plain, print_json
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, SIZE_RULE, stated_rate

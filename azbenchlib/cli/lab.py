@@ -23,7 +23,8 @@ from azbenchlib.cli.options.setup_options import (
     VmOption,
     described_setup,
 )
-from azbenchlib.cli.printing.console import Console, notes
+from azbenchlib.cli.printing.console import notes
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.units import KIB, MIB, US_PER_S, format_count, format_mbps, format_size, format_us

@@ -62,7 +62,7 @@ def run(
     from azbenchlib.campaign import LabTarget, measure, show_progress
     from azbenchlib.campaign.targets.lab.setup import in_words
     from azbenchlib.campaign.workloads.jobfile import JobFile
-    from azbenchlib.cli.reading import print_overview
+    from azbenchlib.cli.printing.read_view import print_overview
     from azbenchlib.core import schema
     from azbenchlib.dataset.dataset import Dataset
 

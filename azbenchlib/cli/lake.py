@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from azbenchlib.cli.options.setup_options import OutputsArgument, PrintFormat, PrintOption
-from azbenchlib.cli.printing.console import Console, notes, print_json, print_table, say, working
+from azbenchlib.cli.printing.console import notes, print_json, print_table, say, working
 from azbenchlib.cli.printing.log_windows import numbers
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from azbenchlib.cli.options.setup_options import (
     checked_setup,
     described_setup,
 )
-from azbenchlib.cli.printing.console import Console, notes, print_json
+from azbenchlib.cli.printing.console import notes, print_json
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core import stated_values
 from azbenchlib.core.units import MB, format_count, format_mbps, format_size
 

@@ -19,7 +19,8 @@ from azbenchlib.cli.options.setup_options import (
     VmOption,
     described_setup,
 )
-from azbenchlib.cli.printing.console import Console, notes, print_json, say
+from azbenchlib.cli.printing.console import notes, print_json, say
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.printable import one_line

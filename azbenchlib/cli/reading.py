@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from azbenchlib.cli.options.setup_options import OutputsArgument
 from azbenchlib.cli.printing import findings
-from azbenchlib.cli.printing.console import Console, notes, print_json, print_table, working
+from azbenchlib.cli.printing.console import notes, print_json, print_table, working
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -124,71 +121,9 @@ def _read_tables(
 
 def _show(found: Dataset, wide: bool) -> None:
     """What was read, for people."""
+    from azbenchlib.cli.printing.read_view import print_overview, print_telemetry
+
     if len(found.tables["runs"]):
         print_overview(found, wide)
     if len(found.tables["demand"]):
         print_telemetry(found)
-
-
-def print_telemetry(found: Dataset) -> None:
-    """A line a device of telemetry: how long it was recorded, and what it did on average."""
-    from azbenchlib.core.units import format_count, format_span
-
-    rows = found.tables["demand"]
-    table = Table(box=None, pad_edge=False)
-    for name in ("Host", "Device", "Tool", "Reports", "Interval", "IOPS on average"):
-        table.add_column(name, justify="left" if name in ("Host", "Device", "Tool") else "right")
-    for (host, device, tool), own in rows.groupby(["host", "device", "tool"], sort=False, dropna=False):
-        iops = own["iops"].fillna(own["read_iops"] + own["write_iops"]).dropna()
-        length = own["interval_s"].dropna()
-        cells = (
-            *(str(name) for name in (host, device, tool)),
-            format_count(len(own)),
-            format_span(float(length.median())) if len(length) else "not known",
-            format_count(float(iops.mean())) if len(iops) else "not known",
-        )
-        table.add_row(*map(Text, cells))
-    Console(highlight=False).print(table)
-
-
-def print_overview(found: Dataset, wide: bool = False) -> None:
-    """A line a job: what it ran and what it got; with its file and setup where there are several."""
-    import pandas as pd
-
-    from azbenchlib.analysis.summary import overview
-    from azbenchlib.core.units import format_count, format_mbps, format_size, format_us
-
-    rows = overview(found.tables)
-    forms = {
-        "bs_bytes": ("Block", format_size),
-        "queue_depth": ("Depth", format_count),
-        "iops": ("IOPS", format_count),
-        "bw_bytes_per_s": ("MB/s", format_mbps),
-    }
-    percentiles = [name for name in rows if re.fullmatch(r"p[0-9.]+_us", name)]
-    for name in percentiles if wide else ("p50_us", "p99_us"):
-        forms[name] = (name.removesuffix("_us"), format_us)
-    told = {
-        "job": "Job",
-        "host": "Host",
-        "file": "File",
-        "setup": "Setup",
-        "rw": "Pattern",
-        "ddir": "Direction",
-    }
-    always = ("job", "rw", "ddir")
-    several = {name for name in told if rows[name].nunique() > 1 or (wide and rows[name].notna().any())}
-    shown = [name for name in told if name in always or name in several]
-    table = Table(box=None, pad_edge=False)
-    for name in shown:
-        table.add_column(told[name], overflow="fold")
-    for heading, _ in forms.values():
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows.to_dict(orient="records"):
-        if row["level"] != "job":
-            row["job"] = f"{row['job']} ({row['level']})"
-        texts = [Text("" if pd.isna(row[name]) else str(row[name])) for name in shown]
-        table.add_row(
-            *texts, *("" if pd.isna(row[name]) else form(row[name]) for name, (_, form) in forms.items())
-        )
-    Console(highlight=False).print(table)

@@ -10,7 +10,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.printing.console import Console, print_json, say, working
+from azbenchlib.cli.printing.console import print_json, say, working
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.units import format_count, format_mbps, format_size
 

@@ -17,7 +17,8 @@ from rich.text import Text
 
 from azbenchlib.cli.options.setup_options import DiskOption, GroupByOption, RegionOption, VmOption, opened
 from azbenchlib.cli.printing import findings
-from azbenchlib.cli.printing.console import Console, print_json, say, working, write_job
+from azbenchlib.cli.printing.console import print_json, say, working, write_job
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.core.units import format_count, format_mbps

@@ -170,7 +170,7 @@ def test_the_view_of_a_lab_commands_no_terminal(tmp_path: Path, capsys: pytest.C
     )
     log = tmp_path / "lab.log"
     log.write_text(json.dumps({"azbench_lab": 1, **state.header}) + "\n")
-    from azbenchlib.cli.printing.console import Console
+    from azbenchlib.cli.printing.rich_console import Console
 
     Console(force_terminal=True, width=200).print(view(state))
     follow(log)

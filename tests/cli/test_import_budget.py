@@ -87,3 +87,12 @@ def test_a_verb_that_draws_nothing_loads_no_slow_library(arguments: tuple[str, .
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1].strip() == ""
+
+
+def test_windows_for_a_program_load_nothing_that_draws_tables(tmp_path: Path) -> None:
+    log = tmp_path / "job_clat.1.log"
+    log.write_text("".join(f"{ms}, {1_000 * ms}, 0, 4096, 0\n" for ms in range(1, 2_000)))
+    program = PROGRAM.format(slow=("rich.console", "rich.table", "pandas"))
+    asked = ("read", log, "--window", "1s", "--format", "csv", "--log-unit", "ns")
+    done = subprocess.run([sys.executable, "-c", program, *asked], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("t_s,") and done.stderr.strip() == ""

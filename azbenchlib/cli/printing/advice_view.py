@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.azure.disk_kinds import NVME
-from azbenchlib.cli.printing.console import Console, say
+from azbenchlib.cli.printing.console import say
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.units import format_count, format_mbps, format_size
 
 if TYPE_CHECKING:

@@ -9,17 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
-
-import rich.console
-from rich.segment import Segment
-from rich.table import Table
 
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.printable import cell, cells, json_text, printable
@@ -28,55 +24,31 @@ from azbenchlib.core.units import NBSP
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azbenchlib.cli.printing.rich_console import Console
+
 
 JSON_VERSION = 1  # of what --format json prints; changes when a field changes its name or its meaning
-_WIDEST = 10_000  # characters of a table that no terminal shows
-_TRAILING = re.compile(r"[ \t]+(?=\n|$)")
 _PATIENCE_S = 1.0  # after which it is said what takes so long
 
 
-class _Piped:
-    """A stream for programs rather than eyes: plain spaces, and none at the ends of lines."""
+class _Notes:
+    """What is said on stderr; rich, which takes a tenth of the time of a short command, is loaded with the
+    first word.
+    """
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    @cached_property
+    def console(self) -> Console:
+        """Where it is said."""
+        from azbenchlib.cli.printing.rich_console import Console
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        self._stream.write(_TRAILING.sub("", text.replace(NBSP, " ")))
-        return len(text)
-
-
-class Console(rich.console.Console):
-    """A console that prints texts as they are: square brackets are no markup, and control characters show."""
-
-    def __init__(self, **settings: Any) -> None:
-        if not settings.get("stderr") and "file" not in settings and not sys.stdout.isatty():
-            settings["file"] = _Piped(sys.stdout)
-        super().__init__(markup=False, emoji=False, **settings)
+        return Console(stderr=True, highlight=False, soft_wrap=True)
 
     def print(self, *objects: Any, **settings: Any) -> None:
-        """As rich does; a table that goes into a pipe or a file is as wide as it needs to be."""
-        if not (isinstance(self.file, _Piped) and any(isinstance(one, Table) for one in objects)):
-            super().print(*objects, **settings)
-            return
-        before, self._width = self._width, _WIDEST
-        try:
-            super().print(*objects, **settings)
-        finally:
-            self._width = before
-
-    def render(
-        self, renderable: rich.console.RenderableType, options: rich.console.ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        """As rich does; what styles and moves is rich's own, all text is made printable."""
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(printable(segment.text), segment.style)
+        """As rich does."""
+        self.console.print(*objects, **settings)
 
 
-notes = Console(stderr=True, highlight=False, soft_wrap=True)
+notes = _Notes()
 
 
 @contextmanager
@@ -92,7 +64,7 @@ def working(what: str) -> Iterator[None]:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    shown = Progress(*columns, console=notes, transient=True)
+    shown = Progress(*columns, console=notes.console, transient=True)
     shown.add_task(what, total=None)
     later = Timer(_PATIENCE_S, shown.start)
     later.start()

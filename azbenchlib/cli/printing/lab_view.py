@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.printing.console import Console
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.units import format_count, format_mbps, format_us
 from azbenchlib.lab.server import live_log
 from azbenchlib.lab.server.live_log import State

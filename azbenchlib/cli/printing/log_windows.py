@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.cli.printing import findings
-from azbenchlib.cli.printing.console import Console, print_json, print_rows, working
+from azbenchlib.cli.printing.console import print_json, print_rows, working
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MS_PER_S, parse_duration
 
@@ -81,6 +81,7 @@ def numbers(percentiles: str) -> list[float]:
 def _print(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
     from rich.table import Table
 
+    from azbenchlib.cli.printing.rich_console import Console
     from azbenchlib.core.units import format_count, format_us
 
     table = Table(box=None, pad_edge=False)

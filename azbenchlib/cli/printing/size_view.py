@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from azbenchlib.cli.printing.console import Console
+from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.units import format_span
 from azbenchlib.sizing import text as words
 from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
