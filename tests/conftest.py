@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from azbenchlib.campaign.doctor import find_browser
@@ -17,6 +18,9 @@ from azbenchlib.campaign.interrupts import SIGNALS
 ROOT = Path(__file__).parents[1]
 # Where `make test` unpacks iozone, if it is not installed.
 os.environ["PATH"] += os.pathsep + str(ROOT / ".tools" / "iozone" / "usr" / "bin")
+# An example takes as long as it takes: on a busy machine a deadline would be a matter of luck.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 # What compares with the clock what a lab did, or sends signals: beside other tests both would be late.
 # Single tests of other files, which do the same, have the marker themselves.
 ALONE = (

@@ -131,7 +131,7 @@ def _more(demand: Demand, share: float) -> list[Demand]:
     return more if demand.bytes_per_s else [*more[:1], *more[2:]]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(DEMANDS, st.floats(1.0, 4.0))
 def test_more_demand_never_costs_less(demand: Demand, share: float) -> None:
     least = search(demand, europe()).cheapest()
@@ -141,7 +141,7 @@ def test_more_demand_never_costs_less(demand: Demand, share: float) -> None:
             assert least is not None and found.price >= least.price, more
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(DEMANDS)
 def test_every_answer_is_delivered_by_the_model_of_the_limits(demand: Demand) -> None:
     try:
@@ -166,7 +166,7 @@ def test_every_answer_is_delivered_by_the_model_of_the_limits(demand: Demand) ->
             assert got.iops == pytest.approx(asked, rel=1e-6)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(DEMANDS.map(lambda demand: replace(demand, vm="Standard_E*")))
 def test_every_cheaper_design_that_is_named_breaks_a_limit(demand: Demand) -> None:
     try:

@@ -49,7 +49,6 @@ def quickly(
     return [(one.place, one.code, one.n, one.latencies) for one in by_window(logs, width_ms, WANTED)]
 
 
-@settings(deadline=None)
 @given(st.lists(ROWS, max_size=3), st.integers(1, 20), st.sampled_from([1, 100, 1000, 7000]), st.booleans())
 def test_it_is_what_sorting_all_of_a_window_gives(logs, block, width_ms, in_order):
     """Also of logs whose times go back, as several jobs in one file do."""
@@ -58,7 +57,7 @@ def test_it_is_what_sorting_all_of_a_window_gives(logs, block, width_ms, in_orde
     assert quickly(blocks, width_ms) == slowly([row for log in logs for row in log], width_ms)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(ROWS, st.data())
 def test_a_row_that_stands_for_several_ios_counts_as_often(rows, data):
     counts = data.draw(st.lists(st.integers(1, 5), min_size=len(rows), max_size=len(rows)))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.analysis import percentiles
@@ -61,27 +61,23 @@ def test_every_bin_that_fio_has():
     assert histogram.on_grid(values).all()
 
 
-@settings(deadline=None)
 @given(times_ns)
 def test_index_as_fio_finds_it(value):
     assert histogram.index_of(value) == slow_index(value)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 46), st.integers(-2, 2))
 def test_index_at_powers_of_two(power, offset):
     value = max(0, 2**power + offset)
     assert histogram.index_of(value) == slow_index(value)
 
 
-@settings(deadline=None)
 @given(times_ns, times_ns)
 def test_longer_times_lie_in_later_bins(one, other):
     low, high = sorted((one, other))
     assert histogram.index_of(low) <= histogram.index_of(high)
 
 
-@settings(deadline=None)
 @given(times_ns)
 def test_a_value_read_back_is_off_by_half_a_bin_at_most(value):
     back = int(histogram.value_of(histogram.index_of(value)))
@@ -109,7 +105,6 @@ def test_published_percentiles_lie_on_the_grid():
 small = st.integers(0, 5000)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(small, min_size=1, max_size=30), min_size=1, max_size=5))
 def test_merged_is_pooled(jobs):
     apart = pd.concat([bins_of(job) for job in jobs])
@@ -117,7 +112,6 @@ def test_merged_is_pooled(jobs):
     pd.testing.assert_frame_equal(histogram.merge(apart), together)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), small), min_size=1, max_size=40))
 def test_merging_keeps_apart_what_it_is_told_to(samples):
     apart = pd.concat([bins_of([time]).assign(job=job) for job, time in samples])
@@ -127,7 +121,6 @@ def test_merging_keeps_apart_what_it_is_told_to(samples):
         pd.testing.assert_frame_equal(mine, bins_of([time for name, time in samples if name == job]))
 
 
-@settings(deadline=None)
 @given(st.lists(small, min_size=1, max_size=300), PERCENTILES)
 def test_a_percentile_is_the_sample_at_its_rank(samples, percentile):
     bins = bins_of(samples)
@@ -153,7 +146,6 @@ def test_percentiles_by_hand():
     assert histogram.percentile([1, 2], [999, 1], [99.9]).tolist() == [2]
 
 
-@settings(deadline=None)
 @given(st.lists(small, min_size=1, max_size=50), PERCENTILES, PERCENTILES)
 def test_higher_percentiles_are_not_lower(samples, one, other):
     bins = bins_of(samples)

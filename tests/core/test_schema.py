@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -118,7 +118,6 @@ floats = st.sampled_from([None, float("nan")]) | st.floats(0, schema.LARGEST_VAL
 wholes = st.none() | st.integers(0, 10**18)
 
 
-@settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries({"iops": floats, "ios": wholes}), max_size=5))
 def test_records_are_json_without_nan_and_say_what_was_put_in(rows):
     records = schema.records(schema.frame("results", [{**RUN, **row} for row in rows]))

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import units
@@ -90,7 +90,6 @@ def test_a_fraction_of_a_byte_is_refused(text):
         units.parse_size(text)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**62))
 def test_a_written_size_is_read_back(n_bytes):
     text = units.fio_size_text(n_bytes)
@@ -98,7 +97,6 @@ def test_a_written_size_is_read_back(n_bytes):
     assert units.parse_size(text) == n_bytes
 
 
-@settings(deadline=None)
 @given(st.integers(1, 1023), st.sampled_from("kmgt"))
 def test_fio_spelling_is_the_shortest(number, letter):
     assert units.fio_size_text(units.parse_size(f"{number}{letter}")) == f"{number}{letter}"
@@ -187,20 +185,17 @@ def test_format_size(n_bytes, text):
     assert units.format_size(n_bytes) == text.replace(" ", "\u00a0")
 
 
-@settings(deadline=None)
 @given(st.floats(0, 1e18, allow_nan=False), st.sampled_from(FORMATS))
 def test_figures_are_plain(value, form):
     assert PLAIN.fullmatch(form(value)), form(value)
 
 
-@settings(deadline=None)
 @given(st.floats(1e-6, 1e15), st.sampled_from(FORMATS))
 def test_what_is_not_zero_is_not_shown_as_zero(value, form):
     number = form(value).split("\u00a0")[0].replace(",", "")
     assert float(number) > 0
 
 
-@settings(deadline=None)
 @given(st.floats(1, 1e12))
 def test_a_shown_latency_is_within_half_a_percent(us):
     number, unit = units.format_us(us).split("\u00a0")

@@ -121,7 +121,7 @@ def test_what_it_says_changes_the_verdict(tmp_path: Path) -> None:
     assert odds["full"] > 100 * odds["free"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_no_answer_raises(data: st.DataObject) -> None:
     """Any JSON in any place of a whole one."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -758,7 +758,7 @@ def test_deep_nesting_keeps_the_jobs_before_it():
 damaged_fixtures = st.sampled_from(["randrw", "group_jsonplus", "failed_job", "unified_both"]).flatmap(
     lambda case: st.tuples(st.just(case), st.integers(0, len(fixture(case).encode()) - 1))
 )
-tolerant = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tolerant = settings(max_examples=30)
 
 
 def assert_sound(tables: dict[str, pd.DataFrame]) -> None:

@@ -532,7 +532,7 @@ def test_a_report_that_breaks_off_keeps_what_is_whole():
         assert rows(tables, "results", "ddir", "ios", "io_bytes")[0] == ["read", None, 102400]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_no_cut_invents_figures(data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(CASES))
@@ -545,7 +545,7 @@ def test_no_cut_invents_figures(data: st.DataObject) -> None:
         assert left == right[: len(left)], table
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_any_overwritten_byte_leaves_tables_sound(data: st.DataObject) -> None:
     kind, case = data.draw(st.sampled_from([("text", case) for case in CASES] + [("mixed", "three")]))

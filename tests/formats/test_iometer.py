@@ -153,7 +153,7 @@ def test_a_broken_specification_is_a_finding():
     assert tables["runs"]["rw"].isna().tolist() == [True, True, False, False]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_damage_gives_tables_and_no_traceback(data):
     whole = data.draw(st.sampled_from([RESULTS, SETUP]))

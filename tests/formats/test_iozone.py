@@ -95,7 +95,6 @@ def test_directions_follow_from_the_tests():
     }
 
 
-@settings(deadline=None)
 @given(
     layout=st.sampled_from([9, 8]),
     values=st.dictionaries(st.integers(0, 12), st.integers(0, 10**7 - 1), min_size=1),
@@ -106,7 +105,6 @@ def test_a_figure_belongs_to_the_column_at_whose_end_it_stands(layout, values):
     assert figures(read(f"{HEADER[layout]}\n{row(values, layout)}\n")) == wanted
 
 
-@settings(deadline=None)
 @given(wide=st.integers(0, 11), digits=st.integers(9, 12), data=st.data())
 def test_an_over_wide_figure_shifts_the_rest_of_its_row(wide, digits, data):
     values = {place: data.draw(st.integers(1, 9_999_999)) for place in range(13)}
@@ -373,7 +371,7 @@ def test_a_dat_file_has_a_run_for_each_header_and_findings_for_damage():
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_damage_gives_tables_and_no_traceback(data):
     path = data.draw(st.sampled_from([p for p in sorted(DATA.glob("*")) if p.suffix in (".txt", ".dat")]))

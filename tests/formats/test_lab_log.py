@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.campaign.targets.lab import log_slice
@@ -55,7 +55,6 @@ def test_broken_lines_are_left_out_and_counted(tmp_path: Path) -> None:
     assert "2 broken lines" in found.findings.set_index("code").loc["broken_lines", "message"]
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200), st.integers(0, len(HEAD + LINE)))
 def test_no_damage_raises(noise: bytes, place: int) -> None:
     whole = (HEAD + LINE).encode()

@@ -315,7 +315,7 @@ requests = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(requests, st.integers(2, 30), st.floats(0.1, 1))
 def test_never_more_than_allowed_and_each_request_is_answered_once(
     wanted: list[tuple[int, int, int, float, bool]], lines: int, dirty_share: float

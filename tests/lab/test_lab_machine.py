@@ -346,7 +346,7 @@ vms = st.builds(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     vms,
     disks,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core.units import KIB, MB
@@ -66,7 +66,6 @@ def test_mixes_share_caps_or_have_them_apart() -> None:
     assert rate(disk(apart=True), run) == pytest.approx(10_000)
 
 
-@settings(deadline=None)
 @given(
     share=st.sampled_from([0.0, 0.5, 1.0]),
     bs_bytes=st.sampled_from(PROBED_SIZES),
@@ -85,7 +84,6 @@ def test_it_is_the_model_of_documented_limits(
     assert rate(same, ProbeRun(read_share=share, bs_bytes=bs_bytes, depth=depth)) == pytest.approx(expected)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(candidates()), st.floats(1.01, 10))
 def test_a_higher_cap_never_lowers_a_rate(run: ProbeRun, factor: float) -> None:
     low, high = disk(same=False), disk(same=False, read_iops=5_000 * factor)

@@ -154,7 +154,7 @@ def printed(percentiles_ns: list[int], unit_ns: int, step_ns: int, up: bool) -> 
     return tables_of(rows)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.integers(0, 10**10), min_size=1, max_size=12),
     st.sampled_from(
@@ -474,7 +474,7 @@ CELLS = [
 ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.sets(st.sampled_from(CELLS)), st.sets(st.sampled_from(list(ROWS))))
 def test_missing_values_anywhere_never_fail(cells, empty):
     rows = {table: [dict(row) for row in some] for table, some in ROWS.items() if table not in empty}

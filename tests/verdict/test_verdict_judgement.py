@@ -308,7 +308,7 @@ seen_runs = st.builds(
 
 
 @given(setups, seen_runs)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_probabilities_are_a_distribution(setup: Setup, seen: Observation) -> None:
     judged = judge(seen, setup)
     assert math.fsum(judged.posterior.values()) == pytest.approx(1)
@@ -323,7 +323,7 @@ def times(cap: Cap, k: float) -> Cap:
 
 
 @given(setups, seen_runs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_twice_the_limits_and_twice_the_rate_is_the_same_verdict(setup: Setup, seen: Observation) -> None:
     """With twice the outstanding I/Os, so that each takes as long as before."""
     vm = replace(setup.vm, uncached=times(setup.vm.uncached, 2), cached=times(setup.vm.cached, 2))
@@ -343,7 +343,7 @@ def test_twice_the_limits_and_twice_the_rate_is_the_same_verdict(setup: Setup, s
 
 
 @given(setups, seen_runs, st.permutations(range(3)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_order_of_the_disks_is_irrelevant(setup: Setup, seen: Observation, order: list[int]) -> None:
     disks = [replace(setup.disks[0], name=name) for name in "abc"]
     here, there = (replace(setup, disks=tuple(some)) for some in (disks, [disks[i] for i in order]))
