@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from azbenchlib import plots
-from azbenchlib.analysis import grouping, matched_runs, summary
+from azbenchlib.analysis import grouping, matched_runs, setup_names, summary
 from azbenchlib.analysis.over_time.monitored import Monitor
 from azbenchlib.analysis.over_time.phases import in_words
 from azbenchlib.analysis.over_time.sustained import phases_of
@@ -117,6 +117,7 @@ class Part:
         if self.arrangement.runs.empty:
             raise InputError(f"{folder}: no run with a rate or a percentile; there is nothing to report")
         self.slots = {str(key): (i, False) for i, key in enumerate(self.arrangement.series["key"])}
+        self.is_alone = True  # in its report, until `number` says otherwise
 
     @property
     def emulated(self) -> bool:
@@ -127,10 +128,11 @@ class Part:
     def entries(self) -> dict[str, Entry]:
         """By series key, with the slots that the page has given; see :func:`number`."""
         rows = self.arrangement.series.itertuples()
+        whose = f"{self._setup_name}, " if not self.is_alone and self._setup_name else ""
         return {
             str(row.key): Entry(
                 key=str(row.key),
-                name=str(row.label),
+                name=f"{whose}{row.label}",
                 short=str(row.short),
                 detail=str(row.detail),
                 slot=self.slots[str(row.key)][0],
@@ -138,6 +140,15 @@ class Part:
             )
             for row in rows
         }
+
+    @property
+    def _setup_name(self) -> str:
+        """What the only setup is called; empty where there are several, or it is not stated."""
+        tables, first = self.dataset.tables, self.arrangement.runs.iloc[0]
+        if self.arrangement.by == "setup" or not first["stated"]:
+            return ""
+        named = setup_names.setup_labels(tables["setups"], tables["disks"], [first["setup_id"]])
+        return str(named["label"].iloc[0])
 
     @cached_property
     def cards(self) -> list[summary.Card]:
@@ -187,8 +198,13 @@ class Part:
 
 
 def number(parts: Sequence[Part]) -> None:
-    """Give every setup of a page a slot of its own; a published twin of an emulated setup has the same."""
+    """Give every setup of a page a slot of its own; a published twin of an emulated setup has the same.
+
+    Beside other datasets, one that compares loads of one setup says which setup that is.
+    """
     following = 0
+    for part in parts:
+        part.is_alone = len(parts) == 1
     emulated = [part for part in parts if part.emulated]
     for part in parts:
         twins: dict[str, int] = {}
