@@ -94,6 +94,14 @@ def test_setups_at_one_limit_are_told_together() -> None:
     assert "E8ds_v4 (OS disk, no cache) stops at 3,500 IOPS while its burst credits last." in said
 
 
+def test_a_load_beside_other_datasets_says_whose_it_is_in_a_whole_sentence() -> None:
+    several = Report(["premium-ssd-emulated-2026", "ultra-disk-2019"])
+    head, cards = words(several.header().html), words(several.cards().html)
+    assert "Random reads (D4as_v5, P30 without cache, 4 KiB, QD 32) stop at 5,000 IOPS" in head
+    assert "Random reads, D4as_v5, P30 without cache, 4 KiB, QD 1" in cards
+    assert "D4as_v5, P30" not in words(Report(["premium-ssd-emulated-2026"]).cards().html)
+
+
 def test_the_lead_links_to_the_cards_that_it_names() -> None:
     report = Report(["ultra-disk-2019", "zone-redundant-disks-2022"])
     head, found = report.header().html, report.cards().html
@@ -159,7 +167,7 @@ def test_every_point_of_the_roofline_can_be_read_and_lies_inside(local: list[str
     label = re.search(r'aria-label="([^"]*)"', wide)
     assert label is not None and "E8ds_v4, OS disk, no cache: 3,500 IOPS at 4 KiB" in words(label[1])  # burst
     assert "Measured: E8as_v4, temp disk: 5,500 IOPS at 8 KiB" in words(label[1])
-    assert "Runs of which no limit is documented are left out." in html
+    assert "Runs of which no limit is documented or no block size is known are left out." in html
 
 
 def test_hostile_labels_stay_text(tmp_path: Path) -> None:

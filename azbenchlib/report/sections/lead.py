@@ -110,8 +110,14 @@ def _together(some: Sequence[_Bound]) -> Sentence:
         lacking = f" while {'its' if len(some) == 1 else 'their'} burst credits last"
     if len(some) > 1:
         return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")
-    does = f"gives {first.answer.phases}." if first.answer.phases else f"stops at {at}{lacking}."
-    return Sentence(first.answer.place, (_linked(first.answer), (f" {does}", "")))
+    one = "" if _is_named_by_workload(first.answer) else "s"
+    does = f"give{one} {first.answer.phases}." if first.answer.phases else f"stop{one} at {at}{lacking}."
+    return Sentence(first.answer.place, (_linked(first.answer, begins=True), (f" {does}", "")))
+
+
+def _is_named_by_workload(answer: SetupAnswer) -> bool:
+    """Whether the name begins with a workload, such as random reads, which is a plural."""
+    return bool(answer.card.facet) and answer.name.startswith(str(answer.card.facet))
 
 
 def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> Sentence:
@@ -121,13 +127,19 @@ def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> 
     pieces: list[tuple[str, str]] = [(f"On {vm} ", "")] if shared else []
     for i, answer in enumerate(some):
         before = "" if not i else " and " if i == len(some) - 1 else ", "
-        pieces += [(f"{before}{'the ' if shared else ''}", ""), _linked(answer, f"{vm}, " if shared else "")]
+        named = _linked(answer, f"{vm}, " if shared else "", begins=not i and not shared)
+        pieces += [(f"{before}{'the ' if shared else ''}", ""), named]
     return Sentence(some[0].place, (*pieces, (f" {'both' if len(some) == 2 else 'all'} {does}", "")))
 
 
-def _linked(answer: SetupAnswer, without: str = "") -> tuple[str, str]:
-    """The name of a setup, what tells it apart in brackets, and its card: ``OS disk (ReadWrite cache)``."""
+def _linked(answer: SetupAnswer, without: str = "", begins: bool = False) -> tuple[str, str]:
+    """The name of a setup, what tells it apart in brackets, and its card: ``OS disk (ReadWrite cache)``.
+
+    Where it begins a sentence, a workload does so with a capital letter; names of files stay as they are.
+    """
     first, *rest = answer.name.removeprefix(without).split(", ")
+    if begins and _is_named_by_workload(answer):
+        first = f"{first[:1].upper()}{first[1:]}"
     return (f"{first} ({', '.join(rest)})" if rest else first), answer.id
 
 
