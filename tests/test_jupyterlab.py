@@ -148,7 +148,7 @@ def test_the_latency_notebook_runs_and_shows_its_figures_to_those_who_do_not_tru
     assert page.locator(".jp-OutputArea-output style").count() == 0  # it is not trusted
     assert shown_figures(page) == figures
     texts = " ".join(page.locator(".jp-OutputArea-output").all_text_contents())
-    assert "1 in 1,000" not in texts  # of a figure's axis: no text of a figure beside it
+    assert "1 in 10,000" not in texts  # of a figure's axis: no text of a figure beside it
 
 
 def test_the_first_notebook_runs_and_leads_to_the_others(page: Page, lab: Lab) -> None:

@@ -85,6 +85,8 @@ def test_an_emulated_disk_is_probed_and_a_probe_that_was_cut_short_goes_on(
 
 @pytest.mark.fio
 @pytest.mark.slow
+@pytest.mark.alone
+@pytest.mark.long
 def test_credits_are_drained_after_the_probe_and_a_drain_that_was_cut_short_goes_on(tmp_path: Path) -> None:
     if "nbd" not in tool.find().engines:
         pytest.skip("this fio has no nbd engine")
