@@ -59,18 +59,18 @@ def _prices(checker: Page, seen: Drawing, place: str) -> None:
         said, _, rest = text.partition(": ")
         price, rate = list(figures.find(rest))[:2]
         known = [
-            (part.month(name), fact.value)
+            (part.month(name), fact)
             for part in checker.parts
             for name in part.names.setups(said) or ()
             for fact in part.facts
             if fact.kind == "iops" and fact.pooled and fact.is_of(Topic(frozenset({name})))
         ]
         right = [
-            (month[0], value)
-            for month, value in known
-            if month is not None and price.shows(month[0]) and rate.shows(value)
+            (month[0], fact.value if rate.shows(fact.value) else rate.base)
+            for month, fact in known
+            if month is not None and price.shows(month[0]) and shows(rate, fact)
         ]
-        checker.accept(bool(right), price, place, text, [value for _, value in known], "money")
+        checker.accept(bool(right), price, place, text, [fact.value for _, fact in known], "money")
         there = any(
             drawing.near(x.pixel(v), point[0]) and drawing.near(y.pixel(m), point[1]) for m, v in right
         )
