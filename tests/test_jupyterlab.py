@@ -109,9 +109,12 @@ def test_the_measuring_notebook_runs_to_its_table(page: Page, lab: Lab) -> None:
     assert not list(lab.folder.rglob("*fio-data*"))  # the file it measured on is gone
 
 
+FIGURES = ".jp-OutputArea-output img[src^='data:image/svg']"
+
+
 def shown_figures(page: Page) -> int:
     """How many figures are there; each must have been drawn."""
-    figures = page.locator(".jp-OutputArea-output img[src^='data:image/svg']")
+    figures = page.locator(FIGURES)
     widths = figures.evaluate_all("all => all.map(image => image.complete ? image.naturalWidth : 0)")
     assert all(width >= 300 for width in widths)
     return len(widths)
@@ -144,7 +147,7 @@ def test_the_latency_notebook_runs_and_shows_its_figures_to_those_who_do_not_tru
     document["metadata"]["sent"] = "by a colleague"  # its signature is no longer that of this JupyterLab
     (lab.folder / "notebooks" / "received.ipynb").write_text(json.dumps(document))
     open_notebook(page, lab, "received.ipynb")
-    page.locator(".jp-OutputArea-output img").first.wait_for()
+    expect(page.locator(FIGURES)).to_have_count(figures, timeout=60_000)
     assert page.locator(".jp-OutputArea-output style").count() == 0  # it is not trusted
     assert shown_figures(page) == figures
     texts = " ".join(page.locator(".jp-OutputArea-output").all_text_contents())
