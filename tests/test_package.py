@@ -205,6 +205,7 @@ def tools() -> list[str]:
 
 
 @pytest.mark.fio
+@pytest.mark.alone  # its commands measure an emulated disk in real time
 def test_a_stranger_gets_from_the_tutorial_to_a_report(core: Path, tmp_path: Path) -> None:
     pinned = tmp_path / "notebooks.txt"
     pinned.write_text(locked(needed("notebooks")))
