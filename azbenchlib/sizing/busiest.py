@@ -25,6 +25,9 @@ class LabCheck:
     design : Design
     stretch : LoadHistory
         With full credits at its begin.
+    shortest_s : float
+        Seconds of the history that some I/O must wait for a time to be measured as throttled; what waits less
+        cannot be told from waits for this machine, so it is not counted in the prediction either.
     predicted_s, measured_s : float
         Seconds of the history in which the load was throttled.
     busy : bool
@@ -33,6 +36,7 @@ class LabCheck:
 
     design: Design
     stretch: LoadHistory
+    shortest_s: float
     predicted_s: float
     measured_s: float
     busy: bool = False

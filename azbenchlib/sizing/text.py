@@ -98,9 +98,10 @@ def checked(check: LabCheck) -> str:
     what = f"{design.vm} with {design.setup.disks[0].name}"
     when = f"the busiest {format_span(stretch.duration_s)}, from {moment(stretch, 0.0)} on"
     came = f"{_span(check.predicted_s)} throttled as predicted, {_span(check.measured_s)} as measured"
+    counted = f" (only delays of more than {check.shortest_s:.3g} s count)"
     doubt = "" if check.agrees else "; they differ by more than 5 %"
     busy = "; this machine was busy, so repeat it when nothing else runs" if check.busy else ""
-    return f"{what}, {when}: {came}{doubt}{busy}"
+    return f"{what}, {when}: {came}{counted}{doubt}{busy}"
 
 
 def load_figures(answer: SizeAnswer) -> list[tuple[str, float, float, float]]:

@@ -86,6 +86,7 @@ def _check(check: LabCheck) -> dict[str, Any]:
         "disks": check.design.setup.disks[0].name,
         "begin": _time(check.stretch, 0.0),
         "duration_s": check.stretch.duration_s,
+        "shortest_delay_s": check.shortest_s,
         "predicted_s": check.predicted_s,
         "measured_s": check.measured_s,
         "agrees": check.agrees,

@@ -119,8 +119,10 @@ def test_a_campaign_stops_when_it_knows_enough(tmp_path: Path) -> None:
             [figures.read(folder / "raw" / f"{name}-r{n}.json", figure) for n in range(1, count + 1)]
             for figure in ("iops", "p50")
         ]
-        assert all(intervals.relative(found, 20)[1] <= 1 for found in values)  # closely enough …
-        if count > 3:
+        known = all(intervals.relative(found, 20)[1] <= 1 for found in values)
+        most = sum(work.name.startswith(name) for work in asked.workloads)
+        assert known or count == most  # closely enough, or on a busy machine as often as may be …
+        if known and count > 3:
             assert any(intervals.relative(found[:-1], 20)[1] > 1 for found in values)  # … and not before
     notes = manifest.load(folder).notes
     assert any(re.search(r"tiny-randread: iops is [\d,]+ IOPS ± .*after \d+ runs", note) for note in notes)
