@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -18,9 +18,13 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB
 from azbenchlib.cost.bill import Bill, bill
 from azbenchlib.cost.usage import Use, charges, check_tier, doubts
+from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.setup import Setup
 
+# Where no region is stated: the one of which most prices are known.
+ELSEWHERE = "westeurope"
+PRICED_IN = ("azure", "lab")  # a lab's disk stands for one in Azure
 # Of a figure that is only a bound, the price for each is one the other way round.
 _TURNED = {"<": ">", ">": "<"}
 
@@ -123,6 +127,28 @@ def price(stated: Setup, terms: Terms) -> Priced:
     return Priced(
         setup=full, region=there.region, bill=found, why=why, doubts=(*_left_out(full), *doubts(full, use))
     )
+
+
+def measured_setups(
+    tables: Mapping[str, pd.DataFrame], used: Container[str], terms: Terms
+) -> dict[str, Priced]:
+    """The setups of a dataset that are Azure's, or stand for such, by setup_id.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+    used : container of str
+        The setup_ids that count.
+    terms : Terms
+        Without a region, each is priced where it was measured.
+    """
+    found = {}
+    for row in tables["setups"].itertuples():
+        stated = stated_setup(tables, str(row.setup_id))
+        if row.setup_id in used and row.environment in PRICED_IN and (stated.vm.size or stated.disks):
+            region = terms.region or (ELSEWHERE if pd.isna(row.region) else str(row.region))
+            found[str(row.setup_id)] = price(stated, replace(terms, region=region))
+    return found
 
 
 def per_delivered(rates: pd.DataFrame, setups: Mapping[str, Priced]) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from azbenchlib.analysis.runs import Run
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding, Severity, without_label
 from azbenchlib.core.palette import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of
+from azbenchlib.cost.priced_setups import Priced, Terms, measured_setups
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model.setup import Setup
 from azbenchlib.verdict import text
@@ -149,6 +150,16 @@ class Part:
             return ""
         named = setup_names.setup_labels(tables["setups"], tables["disks"], [first["setup_id"]])
         return str(named["label"].iloc[0])
+
+    @property
+    def setup_ids(self) -> set[str]:
+        """The setups that were measured."""
+        return set(self.arrangement.runs["setup_id"])
+
+    @cached_property
+    def priced(self) -> dict[str, Priced]:
+        """Those of Azure with their bills: where each was measured, at the newest prices."""
+        return measured_setups(self.dataset.tables, self.setup_ids, Terms())
 
     @cached_property
     def cards(self) -> list[summary.Card]:

@@ -16,7 +16,7 @@ from azbenchlib.azure.prices.rows import PAYMENTS
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, format_count, format_mbps, format_size, parse_size, stated_size
 from azbenchlib.cost import published_costs
-from azbenchlib.cost.priced_setups import Priced, Terms, price
+from azbenchlib.cost.priced_setups import ELSEWHERE, Priced, Terms, measured_setups, price
 from azbenchlib.model import VM, Setup, notation
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part
@@ -87,7 +87,10 @@ class Cost(NotebookView):
         own = Path(prices) if prices else None
         self._terms = Terms(region=region, hours=Decimal(str(hours)), pay=PAYMENTS[pay], own=own, as_of=as_of)
         super().__init__(datasets)
-        self._priced = {f"d{i}": bills.price_setups(part, self._terms) for i, part in enumerate(self.parts)}
+        self._priced = {
+            f"d{i}": measured_setups(part.dataset.tables, part.setup_ids, self._terms)
+            for i, part in enumerate(self.parts)
+        }
         self._own = self._price_own(vm, disks)
         self._iops, self._cap = iops, transaction_cap or None
         self._requirement = Requirement(stated_size(size), mbps * MB, parse_size(bs), most_disks)
@@ -173,7 +176,7 @@ class Cost(NotebookView):
     def _market(self) -> Market:
         """Where the curves are: in the region of the terms, else of the first bill."""
         measured = (one.region for found in self._priced.values() for one in found.values())
-        region = self._terms.region or next(measured, bills.ELSEWHERE)
+        region = self._terms.region or next(measured, ELSEWHERE)
         return market(region, self._terms.pay, own=self._terms.own, as_of=self._terms.as_of or None)
 
     def _price_own(self, vm: str, disks: Sequence[str]) -> dict[str, Priced]:

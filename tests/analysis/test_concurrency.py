@@ -266,7 +266,7 @@ def test_threads_of_diskspd_are_one_run_at_the_limit_of_a_p30(tmp_path: Path) ->
     assert row.utilisation == pytest.approx(1)
     assert run.flows[0].observation.queue_depth == 16
     (part,) = Report([str(folder)]).parts
-    found = bills.price_setups(part, bills.Terms())
+    found = part.priced
     (priced,) = found.values()
     table = priced_setups.per_delivered(bills.headlines(part), found)
     assert float(table["per_1000_iops"].iloc[0]) == pytest.approx(float(priced.total or 0) / 5)
@@ -433,7 +433,7 @@ def test_what_is_cheaper_must_do_both_directions_in_their_share(
     mixed = job(reads, writes, rwmixread=str(round(100 * reads / (reads + writes))))
     folder = dataset(tmp_path, {"mix.json": document(mixed)}, setup)
     (part,) = Report([str(folder)]).parts
-    found = bills.price_setups(part, bills.Terms())
+    found = part.priced
     (row,) = bills.headlines(part).to_dict(orient="records")
     there = market("westeurope")
     demand = demand_of(row, found["s"].setup, there)

@@ -65,6 +65,15 @@ def test_the_snapshot_covers_what_it_says() -> None:
     assert min(one.unit_price for one in found) > 0
 
 
+def test_a_book_is_assembled_once_and_nobody_changes_it() -> None:
+    found = prices.book("West Europe")
+    assert prices.book("westeurope") is found and prices.book("westeurope", as_of="2026-07-12") is not found
+    with pytest.raises(TypeError):
+        found.prices[P30] = found.prices[P30]  # type: ignore[index]
+    prices.forget()
+    assert prices.book("westeurope") is not found
+
+
 def test_it_is_small_and_every_row_has_a_source_and_a_day() -> None:
     paths = list(prices.SHIPPED.glob("*"))
     assert sum(path.stat().st_size for path in paths) < 1_500_000

@@ -28,15 +28,16 @@ FIGURES = (
 )
 
 
-@pytest.fixture(params=["report_folder", "long_report_folder"])
-def reader(request: pytest.FixtureRequest) -> PdfReader:
-    """Every PDF in turn, without the characters that this machine may have no font for.
+@pytest.fixture(scope="module", params=["report_folder", "long_report_folder"])
+def pages(request: pytest.FixtureRequest) -> list[str]:
+    """The text of each page of every PDF in turn, without characters that this machine may have no font for.
 
     They share one glyph, which WeasyPrint writes in an encoding that pypdf cannot read.
     """
     folder: Path = request.getfixturevalue(request.param)
     html = re.sub("[\u3000-\u9fff]", "", (folder / "report.html").read_text())
-    return PdfReader(io.BytesIO(pdf.with_weasyprint(html)))
+    reader = PdfReader(io.BytesIO(pdf.with_weasyprint(html)))
+    return [page.extract_text() for page in reader.pages]
 
 
 def lines(text: str) -> list[str]:
@@ -64,22 +65,22 @@ def test_the_first_page_has_every_card_and_the_whole_is_short(report_folder: Pat
     assert 3 <= len(reader.pages) <= 6
 
 
-def test_every_page_is_numbered_and_none_is_blank(reader: PdfReader) -> None:
-    for i, page in enumerate(reader.pages):
-        text = lines(page.extract_text())
-        assert text[-1].endswith(f"{i + 1} / {len(reader.pages)}")
+def test_every_page_is_numbered_and_none_is_blank(pages: list[str]) -> None:
+    for i, page in enumerate(pages):
+        text = lines(page)
+        assert text[-1].endswith(f"{i + 1} / {len(pages)}")
         assert text[-1].startswith("azbench report: ")
         assert sum(map(len, text[:-1])) > 300, f"page {i + 1} is nearly blank"
 
 
-def test_no_heading_is_torn_from_what_follows(reader: PdfReader) -> None:
-    last = [lines(page.extract_text())[-2] for page in reader.pages]
+def test_no_heading_is_torn_from_what_follows(pages: list[str]) -> None:
+    last = [lines(page)[-2] for page in pages]
     assert not {*HEADINGS, *SUBHEADINGS} & set(last)
 
 
-def test_no_unit_is_broken_at_its_slash(reader: PdfReader) -> None:
+def test_no_unit_is_broken_at_its_slash(pages: list[str]) -> None:
     """Lines may end behind a slash: the one of a unit is none of these."""
-    text = "\n".join(page.extract_text() for page in reader.pages)
+    text = "\n".join(pages)
     assert "MB/s" in text and "\u2060" not in text
     assert re.findall(r".*B/\s*\n.*", text) == []
 

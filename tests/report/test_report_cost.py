@@ -170,7 +170,7 @@ def test_published_vm_prices_are_as_printed() -> None:
 
 def test_what_is_cheaper_gives_as_much_on_as_large_a_vm() -> None:
     part = Report([str(ULTRA)]).parts[0]
-    found = bills.price_setups(part, Terms())
+    found = part.priced
     designs, none = cheaper(bills.headlines(part), found)
     assert [one.series for one in designs] == ["ultra-10000-50", "ultra-10000-100", "ultra-32000-2000"]
     assert none == []

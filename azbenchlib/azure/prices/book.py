@@ -15,8 +15,9 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from azbenchlib.azure import overlays
 from azbenchlib.azure.catalog import files
@@ -36,6 +37,7 @@ CURRENCY = re.compile(r"[A-Z]{3}")  # ISO 4217
 USD = "USD"  # Azure's own currency; it converts to others for information only
 PRICES_OVERLAY_ID = "retail-prices-api"  # source_id of a reading of one's own: this, its day, its region
 
+_KEPT = 16  # assembled books: a report asks for those of its setups' regions over and over
 VmKinds = frozenset[tuple[str, str]]
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -78,8 +80,11 @@ def book(
         When the file is damaged, or no price is known for the region (on that day).
     """
     name = region.lower().replace(" ", "")
-    known = [price for path in _files_of(name) for price in _of_region(path, name, vm_kinds)]
-    held = _listed([price for price in known if _holds(price, as_of) and price.currency == currency])
+    files = tuple(_files_of(name))
+    if own is None and (assembled := _assembled(files, name, as_of, currency, vm_kinds)):
+        return assembled
+    known = _known(files, name, vm_kinds)
+    held = _held(known, as_of, currency)
     mine = list(read(own)) if own else []
     kinds = {price.meter.product == VM_PRODUCT for price in mine}
     chosen = [price for price in held if (price.meter.product == VM_PRODUCT) not in kinds]
@@ -88,7 +93,7 @@ def book(
         if not mine and known and not as_of and currency not in {price.currency for price in known}:
             raise InputError(_no_currency(name, currency, known))
         raise InputError(_no_region(region, mine, known, as_of))
-    return PriceBook(name, _reservations(_newest([*chosen, *_licences(chosen)])))
+    return PriceBook(name, _counting(chosen))
 
 
 def read(path: Path, only: str = "", vm_kinds: VmKinds | None = None) -> Iterator[Price]:
@@ -154,6 +159,7 @@ def source(source_id: str) -> CatalogSource | None:
 def forget() -> None:
     """Read the books anew on the next lookup."""
     _of_region.cache_clear()
+    _assembled.cache_clear()
 
 
 def _files() -> list[Path]:
@@ -167,6 +173,28 @@ def _files_of(region: str) -> list[Path]:
 
 def _shipped() -> list[Path]:
     return sorted(SHIPPED.glob(f"*{_END}"))
+
+
+@lru_cache(maxsize=_KEPT)
+def _assembled(
+    files: tuple[Path, ...], region: str, as_of: str | None, currency: str, vm_kinds: VmKinds | None
+) -> PriceBook | None:
+    """The prices that count, without a book of one's own; None: there are none."""
+    chosen = _held(_known(files, region, vm_kinds), as_of, currency)
+    return PriceBook(region, MappingProxyType(_counting(chosen))) if chosen else None
+
+
+def _known(files: Iterable[Path], region: str, vm_kinds: VmKinds | None) -> list[Price]:
+    return [price for path in files for price in _of_region(path, region, vm_kinds)]
+
+
+def _held(known: Iterable[Price], as_of: str | None, currency: str) -> list[Price]:
+    return _listed([price for price in known if _holds(price, as_of) and price.currency == currency])
+
+
+def _counting(prices: list[Price]) -> dict[Meter, Price]:
+    """Of each meter the newest, with what follows from several."""
+    return _reservations(_newest([*prices, *_licences(prices)]))
 
 
 @cache

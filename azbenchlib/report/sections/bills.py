@@ -18,16 +18,12 @@ from azbenchlib.cost.bill import BillLine
 from azbenchlib.cost.priced_setups import Priced, Terms
 from azbenchlib.cost.published_costs import Recount
 from azbenchlib.model import VM, Setup
-from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
 
-# Where no region is stated: the one of which most prices are known.
-ELSEWHERE = "westeurope"
-PRICED_IN = ("azure", "lab")  # a lab's disk stands for one in Azure
 PRINTED_WORDS = {"payg": "Pay as you go", "1y_reserved": "Reserved for one year"}
 RECOUNTED = {
     "capacity": "Capacity",
@@ -36,19 +32,6 @@ RECOUNTED = {
     "total": "Total",
     "reservation": "vCPU reservation, while no disk is attached",
 }
-
-
-def price_setups(part: Part, terms: Terms) -> dict[str, Priced]:
-    """The measured setups of Azure with their bills: where each was measured, or in the terms' region."""
-    tables = part.dataset.tables
-    used = set(part.arrangement.runs["setup_id"])
-    found = {}
-    for row in tables["setups"].itertuples():
-        stated = stated_setup(tables, str(row.setup_id))
-        if row.setup_id in used and row.environment in PRICED_IN and (stated.vm.size or stated.disks):
-            region = terms.region or (ELSEWHERE if pd.isna(row.region) else str(row.region))
-            found[str(row.setup_id)] = priced_setups.price(stated, replace(terms, region=region))
-    return found
 
 
 def bill_block(names: Mapping[str, Any], found: Mapping[str, Priced], place: str, terms: Terms) -> Block:

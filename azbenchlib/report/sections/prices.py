@@ -12,7 +12,7 @@ import pandas as pd
 from azbenchlib import plots
 from azbenchlib.core.units import format_money
 from azbenchlib.cost import priced_setups, published_costs
-from azbenchlib.cost.priced_setups import Priced, Terms
+from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.plots.cost import Scale, price_lines
 from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.sections import bills
@@ -41,7 +41,7 @@ def price_section(parts: Sequence[Part], designs: Sequence[str]) -> Block:
     designs : sequence of str
         What the cards call cheaper.
     """
-    priced = [(part, bills.price_setups(part, Terms())) for part in parts]
+    priced = [(part, part.priced) for part in parts]
     every = [one for _, found in priced for one in found.values()]
     if not every:
         return Block("")
@@ -158,7 +158,7 @@ def _more_doubts(part: Part, found: Mapping[str, Priced]) -> list[str]:
     setups = part.dataset.setups.set_index("setup_id").loc[list(found)]
     said = []
     if setups["region"].isna().any():
-        said.append(f"No region is stated for some: prices of {bills.ELSEWHERE}.")
+        said.append(f"No region is stated for some: prices of {priced_setups.ELSEWHERE}.")
     if (setups["environment"] == "lab").any():
         said.append("Emulated disks: the prices are those of the Azure disks that they stand for.")
     printed = published_costs.vm_prices(part.dataset.tables)

@@ -14,7 +14,7 @@ from azbenchlib.advisor.reasons.cheaper import cheaper
 from azbenchlib.analysis.summary import Card
 from azbenchlib.core.units import NBSP
 from azbenchlib.cost import priced_setups
-from azbenchlib.cost.priced_setups import Priced, Terms
+from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.sections import bills, sayings
@@ -155,7 +155,7 @@ class SetupCards:
         """By place: the prices of the cards' rates, and the cheaper configuration of each series in words."""
         found = {}
         for place, part in {answer.place: answer.part for answer in self.answers}.items():
-            setups = bills.price_setups(part, Terms())
+            setups = part.priced
             rates = bills.headlines(part)
             if not setups or rates.empty:
                 continue
@@ -190,7 +190,7 @@ class SetupCards:
     def _coverage(self) -> str:
         setups: dict[str, Priced] = {}
         for i, part in enumerate(self.parts):
-            setups |= {f"{i} {key}": one for key, one in bills.price_setups(part, Terms()).items()}
+            setups |= {f"{i} {key}": one for key, one in part.priced.items()}
         return bills.coverage(setups)
 
     def _card(self, answer: SetupAnswer) -> dict[str, Any]:
@@ -318,7 +318,7 @@ def _notes(answer: SetupAnswer) -> dict[str, str]:
 
 
 def _currency(part: Part) -> str:
-    return bills.currency(bills.price_setups(part, Terms()).values())
+    return bills.currency(part.priced.values())
 
 
 def _source(name: str, columns: Sequence[str]) -> str:
