@@ -1,6 +1,7 @@
 """What several test modules share: reports made as a user makes them, and an installed browser."""
 
 import fcntl
+import gc
 import os
 import signal
 import subprocess
@@ -59,6 +60,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("alone")
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem.removeprefix("test_"), len(places)))
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: the garbage collector need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)

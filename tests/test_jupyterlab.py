@@ -189,6 +189,7 @@ def test_the_host_cache_notebook_runs(page: Page, lab: Lab) -> None:
     assert "19,802" in (page.locator("body").text_content() or "")
 
 
+@pytest.mark.long  # tests/views run this notebook too, outside JupyterLab
 def test_the_comparing_notebook_runs(page: Page, lab: Lab) -> None:
     open_notebook(page, lab, "05_compare.ipynb")
     run_all(page)

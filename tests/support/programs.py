@@ -47,7 +47,7 @@ for line in sys.stdin:
         if not isinstance(code, int):
             print(code, file=sys.stderr)
             code = 1
-    except Exception:
+    except Exception:  # whatever it is: printed with its traceback, as Python ends a program
         sys.excepthook(*sys.exc_info())
         code = 1
     threading._shutdown()
