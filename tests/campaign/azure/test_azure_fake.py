@@ -495,13 +495,16 @@ def test_nothing_outlives_a_killed_process(images: Path) -> None:
 
 def test_azure_clis_own_parser_judges_command_lines(az_path: Path) -> None:
     disk = ["disk", "create", *GROUP, "--name", "d"]
-    good, abbreviated, bad_value, unknown, no_command = refused(
+    account = ["storage", "account", "delete", *GROUP, "--yes"]
+    good, abbreviated, bad_value, unknown, named, misnamed, no_command = refused(
         az_path,
         [
             [*disk, "--sku", "Premium_LRS", "--size-gb", "8"],
             [*disk, "--size", "8"],
             [*disk, "--sku", "Bogus_LRS"],
             [*disk, "--bogus", "1"],
+            [*account, "--name", "a"],
+            [*account, "--account-name", "a"],
             ["disk", "fly"],
         ],
     )
@@ -509,4 +512,6 @@ def test_azure_clis_own_parser_judges_command_lines(az_path: Path) -> None:
     assert abbreviated == "no full option names: --size"
     assert "'Bogus_LRS' is not a valid value for '--sku'" in bad_value
     assert "unrecognized arguments: --bogus" in unknown
+    assert named == ""
+    assert "unrecognized arguments: --account-name" in misnamed
     assert no_command == "'disk fly' is no az command"

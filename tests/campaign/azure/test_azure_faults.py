@@ -82,8 +82,8 @@ def test_what_passes_by_itself_is_no_fault(azure, small, monkeypatch):
 
 @pytest.mark.long
 def test_a_script_that_fails_though_az_says_all_is_well_and_the_run_taken_up(azure, small):
-    small.write_text(TWO)
-    azure.faults.kill_script("/runCommands/", nth=3, times=3)  # the first prepares, the second measures
+    small.write_text(TWO.replace("workloads:", "rest: 1\nworkloads:"))  # so each has a script of its own
+    azure.faults.kill_script("/runCommands/", nth=4, times=3)  # after guard, disk and first workload
     said = refused(small)
     assert "data: randwrite" in said
     assert "1 of 2 workloads are kept" in said

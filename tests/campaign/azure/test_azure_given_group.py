@@ -213,9 +213,7 @@ def test_azs_own_parser_accepts_every_command_in_a_given_group(az_path: Path, tm
     asked = [step.argv for step in planned if isinstance(step, cloud_steps.Call)]
     assert not [argv for argv in asked if argv[0] == "group"]
     at = "/subscriptions/s/resourceGroups/g"
-    # The check takes the name of an account for --account-name, which az itself refuses; a run above has it.
-    checked = [kind for kind in things.DELETED_BY if "storage" not in kind]
-    kinds = [things.Thing(group="g", name="n", kind=kind, region="", tags={}) for kind in checked]
+    kinds = [things.Thing(group="g", name="n", kind=kind, region="", tags={}) for kind in things.DELETED_BY]
     asked += [one.deletion for one in kinds]
     asked += [commands.things_in("g"), commands.things_with(RUN), commands.deployments("g")]
     asked += [commands.permissions(at), commands.thing_tag(f"{at}/providers/a/b/c", {"lease": "x"})]

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 
 from azbenchlib import campaign
+from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.core.errors import AzbenchError, WorkloadsFailedError
 from azbenchlib.dataset.dataset import Dataset
 
@@ -39,6 +40,13 @@ def measured_again(azure: Azure) -> list[str]:
     names = [name for blobs in azure.arm.blobs.values() for name in blobs if name.endswith(".figures")]
     places = [name.rpartition("/")[0] for name in names]
     return sorted({place for place in places if places.count(place) > 1})
+
+
+def until_measuring(process: subprocess.Popen[str], folder: Path) -> None:
+    """Wait until the journal of a run tells that a workload was begun."""
+    while not any(event["event"] == JournalEvent.BEGUN for event in Journal(folder).events()):
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.05)
 
 
 @pytest.mark.long
@@ -137,36 +145,41 @@ def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small, 
 def test_two_users_side_by_side_do_each_other_no_harm(azure, small):
     """Each measures, and each cleans up meanwhile, all owners' as well; nothing that is alive goes."""
     small.write_text(SMALL + "  w1: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n")
+    held = azure.faults.hold("PUT", "/runCommands/", "--name=first", times=2)  # the scripts that measure
     users = ("jane", "joe")
     environments = {user: {**os.environ, "LOGNAME": user} for user in users}
     command = [str(AZBENCH), "run", str(small), "--target", "azure", "-o"]
-    runs = {
-        user: subprocess.Popen(
-            [*command, str(small.with_name(user))],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environments[user],
-        )
-        for user in users
-    }
-    for user in users:
-        until(runs[user], "prepare data")
-    groups = {path.split("/")[4] for path in azure.arm.resources}
-    assert len(groups) == 2
-    for user in users:
-        done = subprocess.run(
-            [str(AZBENCH), "cleanup", "--yes", "--all-owners"],
-            env=environments[user],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.count("its run is alive: it renews its lease") == 2, done.stdout + done.stderr
-    for user in users:
-        text, _ = runs[user].communicate(timeout=400)
-        assert runs[user].returncode == 0, text
-        assert set(Dataset.load(small.with_name(user)).runs["job"]) == {"first", "w1"}
+    with ExitStack() as stack:
+        runs = {}
+        for user in users:
+            runs[user] = subprocess.Popen(
+                [*command, str(small.with_name(user))],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                env=environments[user],
+            )
+            stack.callback(runs[user].kill)
+        for user in users:
+            until_measuring(runs[user], small.with_name(user))
+        groups = {path.split("/")[4] for path in azure.arm.resources}
+        assert len(groups) == 2
+        for user in users:
+            done = subprocess.run(
+                [str(AZBENCH), "cleanup", "--yes", "--all-owners"],
+                env=environments[user],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            alive = done.stdout.count("its run is alive: it renews its lease")
+            assert alive == 2, done.stdout + done.stderr
+        azure.arm.let_go.set()
+        for user in users:
+            text, _ = runs[user].communicate(timeout=400)
+            assert runs[user].returncode == 0, text
+            assert set(Dataset.load(small.with_name(user)).runs["job"]) == {"first", "w1"}
+    assert held.hits == 2
     assert not azure.arm.resources
     assert {
         one.path.split("/")[4] for one in azure.arm.log if one.method == "DELETE" and one.status < 300

@@ -66,7 +66,7 @@ class Arm:
                     image.unlink()
             self.prompt = True
             self.deletion_s = 0.0  # that a group is still to be seen, unless it is let go before
-            self.let_go = threading.Event()
+            self.let_go = threading.Event()  # what is held, a deletion or a request, goes on
             self.resources: dict[str, Json] = {}
             self.operations: dict[str, Operation] = {}
             self.log: list[Logged] = []
@@ -183,6 +183,8 @@ class Arm:
 
     def answer(self, request: Request) -> Answer:
         """Handle a request and log it."""
+        if self.faults.strike("hold", request.method, request.path, request.command, str(request.body)):
+            self.let_go.wait()
         page = self.faults.strike("page", request.method, request.path, request.command)
         if page:
             self.log.append(Logged(**asdict(request), status=page.limit))

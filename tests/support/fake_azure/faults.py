@@ -45,11 +45,13 @@ class Fault:
     times: int
     error: ArmError | None = None
     limit: int = 0
+    says: str = ""
     seen: int = 0
     hits: int = 0
 
-    def strikes(self, method: str, path: str, command: str | None) -> bool:
+    def strikes(self, method: str, path: str, command: str | None, body: str) -> bool:
         fits = method == self.method and self.path.search(path) and self.command in (None, command)
+        fits = fits and self.says in body
         self.seen += bool(fits)
         struck = bool(fits) and self.nth <= self.seen < self.nth + self.times
         self.hits += struck
@@ -73,9 +75,10 @@ class Faults:
         times: int = 1,
         error: ArmError | None = None,
         limit: int = 0,
+        says: str = "",
     ) -> Fault:
         pattern = re.compile(path, re.IGNORECASE)
-        self.planned.append(Fault(kind, method, pattern, command, nth, times, error, limit))
+        self.planned.append(Fault(kind, method, pattern, command, nth, times, error, limit, says))
         return self.planned[-1]
 
     def refuse(
@@ -122,6 +125,10 @@ class Faults:
         """Do what is asked, and close the connection without an answer."""
         return self._plan("lose", method, path, **when)
 
+    def hold(self, method: str, path: str, says: str, **when: int | str) -> Fault:
+        """Take no notice of requests whose body says this until `Arm.let_go` is set."""
+        return self._plan("hold", method, path, says=says, **when)
+
     def kill_script(self, path: str = "/runCommand", **when: int | str) -> Fault:
         """Kill a run-command's script when it has started; az is told that all is well."""
         return self._plan("kill", "RUN", path, **when)
@@ -130,9 +137,12 @@ class Faults:
         """Give only the last `limit` bytes of a script's output."""
         return self._plan("cut", "OUTPUT", path, limit=limit, **when)
 
-    def strike(self, kind: str, method: str, path: str, command: str | None = None) -> Fault | None:
+    def strike(
+        self, kind: str, method: str, path: str, command: str | None = None, body: str = ""
+    ) -> Fault | None:
         """Give the fault that is due."""
-        return next((f for f in self.planned if f.kind == kind and f.strikes(method, path, command)), None)
+        fits = (f for f in self.planned if f.kind == kind and f.strikes(method, path, command, body))
+        return next(fits, None)
 
     def check(self, request: Request) -> None:
         """Raise what is to be refused."""

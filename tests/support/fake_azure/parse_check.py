@@ -12,32 +12,35 @@ import sys
 from argparse import ArgumentParser
 
 from azure.cli.core import AzCli, get_default_cli
-from azure.cli.core.commands.events import EVENT_INVOKER_PRE_LOAD_ARGUMENTS
+from knack.events import EVENT_INVOKER_CMD_TBL_LOADED
+
+
+class Loaded(Exception):  # noqa: N818  not an error
+    """The parser is there: nothing is executed."""
 
 
 def parser_of(cli: AzCli, arguments: list[str]) -> tuple[ArgumentParser, str]:
-    """Give azure-cli's parser, loaded with the one command that the arguments name."""
-    invocation = cli.invocation_cls(
+    """Give azure-cli's parser as azure-cli itself loads it for the one command that the arguments name."""
+
+    def stop(cli: AzCli, *, cmd_tbl: dict[str, object], parser: ArgumentParser, **_: object) -> None:
+        raise Loaded(cmd_tbl, parser)
+
+    words = arguments[: next((n for n, word in enumerate(arguments) if word.startswith("-")), len(arguments))]
+    command = " ".join(words)
+    cli.invocation = cli.invocation_cls(
         cli_ctx=cli,
         parser_cls=cli.parser_cls,
         commands_loader_cls=cli.commands_loader_cls,
         help_cls=cli.help_cls,
     )
-    cli.invocation = invocation
-    loader = invocation.commands_loader
-    words = arguments[: next((n for n, word in enumerate(arguments) if word.startswith("-")), len(arguments))]
-    command = " ".join(words)
-    invocation.data["command_string"] = command
-    loader.load_command_table(arguments)
-    if command not in loader.command_table:
+    cli.register_event(EVENT_INVOKER_CMD_TBL_LOADED, stop)
+    try:
+        cli.invocation.execute(arguments)
+    except Loaded as loaded:
+        table, parser = loaded.args
+    if command not in table:
         raise LookupError(f"'{command}' is no az command")
-    loader.command_table = {command: loader.command_table[command]}
-    loader.command_name = command
-    cli.raise_event(EVENT_INVOKER_PRE_LOAD_ARGUMENTS, commands_loader=loader)  # those that every command has
-    loader.load_arguments(command)
-    invocation.parser.cli_ctx = cli
-    invocation.parser.load_command_table(loader)
-    return invocation.parser, command
+    return parser, command
 
 
 def options_of(parser: ArgumentParser, command: str) -> set[str]:
