@@ -102,8 +102,8 @@ def _vm_document(row: VmRow) -> dict[str, Any]:
     for name in dict.fromkeys(limit.name for limit in row.limits):
         best = row.best(name)
         document["limits"][name] = {
-            "best": best and asdict(best),
-            "conflicts": [asdict(limit) for limit in row.conflicts(name)],
+            "best": best and best._asdict(),
+            "conflicts": [limit._asdict() for limit in row.conflicts(name)],
         }
     sources = {row.caching_source or "", *(limit.source_id for limit in row.limits)} - {""}
     document["sources"] = {used: _source(used) for used in sorted(sources)}

@@ -7,7 +7,6 @@ content is flushed before the rename and the folder after it, and only then is a
 import errno
 import glob
 import os
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -113,7 +112,7 @@ def flush(path: Path) -> None:
 def _new_part(path: Path) -> tuple[int, Path]:
     """A new file beside `path`; its lock says that somebody writes it."""
     while True:
-        part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flags(), 0o666)
         with suppress(OSError):  # a file system without locks
             file_locks.lock(descriptor, wait=True)

@@ -7,13 +7,15 @@ a disk takes what it does not state (``az disk show`` tells the base limits, not
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog.rows import Limit, ProvisionedRules, TierRow, VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.model import host_caching, rules
-from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.model.setup import NO_CAP, VM, Cap, Disk, Setup
 
 
 def resolve(setup: Setup, as_of: str) -> Setup:
@@ -58,16 +60,17 @@ def statements(size: str, as_of: str) -> list[Limit]:
 
 def vm_of(row: VmRow) -> VM:
     """The limits of a catalogue row on its day; those of the SCSI interface, where a size offers both."""
-    count = _value(row, "nvme_count")
+    stated = {name: limit.value for name, limit in row.in_force.items()}
+    count = stated.get("nvme_count")
     return VM(
         size=row.size,
-        uncached=_cap(row, "uncached"),
-        uncached_v2=_cap(row, "uncached_v2"),
-        cached=Cap() if row.caching is False else _cap(row, "cached"),
-        temp=_cap(row, "temp"),
-        nvme=_nvme(row),
+        uncached=_cap(stated, "uncached"),
+        uncached_v2=_cap(stated, "uncached_v2"),
+        cached=NO_CAP if row.caching is False else _cap(stated, "cached"),
+        temp=_cap(stated, "temp"),
+        nvme=_nvme(stated),
         nvme_count=int(count) if count else None,
-        cache_bytes=_value(row, "cache_bytes"),
+        cache_bytes=stated.get("cache_bytes"),
         max_data_disks=row.max_data_disks,
     )
 
@@ -82,27 +85,27 @@ def _check_local(setup: Setup, row: VmRow) -> None:
         raise InputError(f"{row.size} has no temp disk on {row.as_of} as far as the catalogue knows{local}")
 
 
-def _cap(row: VmRow, path: str) -> Cap:
+def _cap(stated: Mapping[str, float], path: str) -> Cap:
+    values = [stated.get(name) for name in _cap_names(path)]
+    return NO_CAP if values.count(None) == len(values) else Cap.of(*values)
+
+
+@cache
+def _cap_names(path: str) -> tuple[str, ...]:
     kinds = ("", "burst_", "write_")
-    names = [f"{path}_{kind}{quantity}" for kind in kinds for quantity in ("iops", "bytes_per_s")]
-    return Cap.of(*(_value(row, name) for name in names))
+    return tuple(f"{path}_{kind}{quantity}" for kind in kinds for quantity in ("iops", "bytes_per_s"))
 
 
-def _nvme(row: VmRow) -> Cap:
+def _nvme(stated: Mapping[str, float]) -> Cap:
     """Reads and writes are documented each alone: what is stated of reads does not limit writes."""
     names = ("nvme_read_iops", "nvme_read_bytes_per_s", "nvme_write_iops", "nvme_write_bytes_per_s")
-    iops, rate, write_iops, write_rate = (_value(row, name) for name in names)
+    iops, rate, write_iops, write_rate = (stated.get(name) for name in names)
     return Cap(
         iops=iops,
         bytes_per_s=rate,
         write_iops=write_iops or math.inf,
         write_bytes_per_s=write_rate or math.inf,
     )
-
-
-def _value(row: VmRow, name: str) -> float | None:
-    best = row.best(name)
-    return None if best is None else best.value
 
 
 def _provisioned_skus(setup: Setup) -> list[str]:

@@ -75,6 +75,9 @@ class Cap:
         return value
 
 
+NO_CAP = Cap()  # nothing is documented
+
+
 @dataclass(frozen=True, kw_only=True)
 class VM:
     """The limits of a VM size.
@@ -101,11 +104,11 @@ class VM:
     """
 
     size: str | None = None
-    uncached: Cap = Cap()
-    uncached_v2: Cap = Cap()
-    cached: Cap = Cap()
-    temp: Cap = Cap()
-    nvme: Cap = Cap()
+    uncached: Cap = NO_CAP
+    uncached_v2: Cap = NO_CAP
+    cached: Cap = NO_CAP
+    temp: Cap = NO_CAP
+    nvme: Cap = NO_CAP
     nvme_count: int | None = None
     cache_bytes: float | None = None
     max_data_disks: int | None = None
@@ -162,7 +165,7 @@ class Disk:
     tier: str | None = None
     size_bytes: float | None = None
     caching: str = "None"
-    cap: Cap = Cap()
+    cap: Cap = NO_CAP
     count: int = 1
     striped: bool = False
     cache_hit: float | None = None

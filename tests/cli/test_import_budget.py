@@ -96,3 +96,10 @@ def test_windows_for_a_program_load_nothing_that_draws_tables(tmp_path: Path) ->
     asked = ("read", log, "--window", "1s", "--format", "csv", "--log-unit", "ns")
     done = subprocess.run([sys.executable, "-c", program, *asked], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("t_s,") and done.stderr.strip() == ""
+
+
+def test_the_command_line_itself_loads_nothing_that_only_some_answers_need() -> None:
+    seldom = ("importlib.metadata", "secrets", "rich", "numpy", "pydantic")
+    program = f"import sys, azbenchlib.cli; print(*(name for name in {seldom} if name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

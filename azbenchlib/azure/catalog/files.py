@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 
 from azbenchlib.azure import overlays
@@ -42,4 +43,6 @@ def rows_of(name: str) -> Rows:
 def read(path: Path) -> Rows:
     """The rows of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        lines = csv.reader(file)
+        header = next(lines, [])
+        return [dict(zip_longest(header, cells)) for cells in lines if cells]

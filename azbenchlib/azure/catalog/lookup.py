@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -222,21 +222,19 @@ def _limits(rows: Rows) -> tuple[Limit, ...]:
     found: list[Limit] = []
     for row in reversed(rows):
         read_on = _overlay_day(row["source_id"])
-        stated = [_limit(row, name) for name in row if row[name] and name in _LIMIT_NAMES]
+        stated = _stated(row)
         found = [_dated(limit, found, read_on) if read_on else limit for limit in stated] + found
     return tuple(found)
 
 
-def _limit(row: Mapping[str, str], name: str) -> Limit:
-    return Limit(
-        name=name,
-        value=int(row[name]),
-        unit=unit_of(name),
-        valid_from=row.get("valid_from") or None,
-        valid_to=row.get("valid_to") or None,
-        source_id=row["source_id"],
-        note=row.get("note", ""),
-    )
+def _stated(row: Mapping[str, str]) -> list[Limit]:
+    span = row.get("valid_from") or None, row.get("valid_to") or None
+    source_id, note = row["source_id"], row.get("note", "")
+    return [
+        Limit(name, int(text), unit_of(name), *span, source_id, note)
+        for name, text in row.items()
+        if text and name in _LIMIT_NAMES
+    ]
 
 
 def _dated(limit: Limit, older: Iterable[Limit], read_on: str) -> Limit:
@@ -245,7 +243,7 @@ def _dated(limit: Limit, older: Iterable[Limit], read_on: str) -> Limit:
     if before is None:
         return limit
     since = before.valid_from if before.value == limit.value else read_on
-    return replace(limit, valid_from=since)
+    return limit._replace(valid_from=since)
 
 
 def _from_api(source_id: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import NamedTuple
 
 from azbenchlib.azure.catalog.skus import NO_CACHE_SIZE
 
@@ -74,9 +75,8 @@ class CatalogSource:
     licence: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limit:
-    """One statement of one source about a VM size.
+class Limit(NamedTuple):
+    """One statement of one source about a VM size; there are some eighteen thousand.
 
     Parameters
     ----------
@@ -173,12 +173,12 @@ class VmRow:
     def best(self, name: str, as_of: str | None = None) -> Limit | None:
         """The statement that counts on a day (default: the row's own); None where nothing is known."""
         if as_of is None:
-            return self._in_force.get(name)
+            return self.in_force.get(name)
         return next((limit for limit in self.limits if limit.name == name and limit.holds(as_of)), None)
 
     @cached_property
-    def _in_force(self) -> Mapping[str, Limit]:
-        """By name, on the row's own day: asked for many times of each row."""
+    def in_force(self) -> Mapping[str, Limit]:
+        """The statements that count on the row's own day, by name."""
         found: dict[str, Limit] = {}
         for limit in self.limits:
             if limit.name not in found and limit.holds(self.as_of):
