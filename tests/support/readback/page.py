@@ -14,7 +14,7 @@ from readback.charts import chart
 from readback.check import Checker
 from readback.figures import spaced, text_of
 from readback.known import Known, shows
-from readback.naming import Topic, fits
+from readback.naming import FILE, Topic, fits
 from readback.priced import Priced
 from readback.verdicts import verdict
 
@@ -25,6 +25,8 @@ class Page(Checker):
     notes: ClassVar[dict[str, str]] = {}  # texts of the footnotes that tell the sources of limits, by id
 
     titles: ClassVar[dict[str, str]] = {}  # names of the cards, by id
+
+    n_setups: float | None = None  # as the page has counted them so far
 
     # --- walking ------------------------------------------------------------------------------------
 
@@ -79,13 +81,22 @@ class Page(Checker):
 
     def header(self, tag: Tag) -> None:
         self.part = self.parts[0]
-        title = tag.find("h1")
-        if title and not re.search(r"\d setups?( of \d+ datasets)?$", spaced(title.get_text(" "))):
-            self.explain(title.get_text(" "), Topic(), "headline", True)
+        title = text_of(tag, "", "h1")
+        if re.search(r"\d (setups?|files?)( of \d+ datasets)?$", title):
+            self._counted(title, "headline")
+        else:
+            self.explain(title, Topic(), "headline", True)
+        self.facts_of(tag)
         for part in tag.select("p.finding > span"):
             self.of_part(part)
-            answers.lead(self, part)
-        self.facts_of(tag)
+            if bound := re.fullmatch(
+                r"(\d+) of (\d+) (setup|workload)s? run into.*", spaced(part.get_text(" "))
+            ):
+                most = self.n_setups if bound[3] == "setup" else len(self.titles)
+                if not 0 < int(bound[1]) <= int(bound[2]) == most:
+                    self.fault("headline", f"{bound[0]}: the page has {most} {bound[3]}s")
+            else:
+                answers.lead(self, part)
 
     def facts_of(self, tag: Tag) -> None:
         """Measured, With, Data, Report: counts of setups and runs."""
@@ -94,10 +105,29 @@ class Page(Checker):
         for pair in tag.find_all("div"):
             name, text = (spaced(pair.find(part).get_text(" ")) for part in ("dt", "dd"))  # type: ignore[union-attr]
             if name == "Data":
+                self._counted(text, "facts")
                 counts = {figure.unit.rstrip("s"): figure.value for figure in figures.find(text)}
                 if counts.get("run") not in (n_rows, n_units):
                     self.fault("facts", f"{text}: the tables have {n_rows} rows, {n_units} runs")
                 self.counted["facts"] = self.counted.get("facts", 0) + 1
+
+    def _counted(self, text: str, place: str) -> None:
+        """How many setups and files: each that a dataset states, and each file without a stated one. What is
+        emulated here and published in another dataset is one setup.
+        """
+        lab = [(part.tables["setups"]["environment"] == "lab").any() for part in self.parts]
+        seen = [{unit.setup for unit in part.measured} for part in self.parts]
+        stated = [{one for one in part if not one.startswith(FILE)} for part in seen]
+        n_files = sum(len(part) - len(known) for part, known in zip(seen, stated, strict=True))
+        most = sum(len(known) for known in stated)
+        least = sum(len(known) for known, mine in zip(stated, lab, strict=True) if mine or not any(lab))
+        counts = {figure.unit.rstrip("s"): figure.value for figure in figures.find(text)}
+        n = counts.get("setup", 0)
+        if not least <= n <= most or counts.get("file", 0) != n_files:
+            self.fault(place, f"{text}: the tables have {least} to {most} setups, {n_files} files")
+        if n != self.n_setups and self.n_setups is not None:
+            self.fault(place, f"{text}: before it was {self.n_setups:g} setups")
+        self.n_setups = n
 
     def card(self, tag: Tag) -> None:
         """A card: its name and condition say of what the figures are."""
