@@ -119,7 +119,9 @@ def _together(some: Sequence[_Bound]) -> Sentence:
     if len(some) > 1:
         return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")
     one = "" if _is_named_by_workload(first.answer) else "s"
-    does = f"give{one} {first.answer.phases}." if first.answer.phases else f"stop{one} at {at}{lacking}."
+    cut = sayings.credits_cut(verdict)
+    gives = "; ".join(filter(None, [first.answer.phases, cut and f"its {cut}"]))
+    does = f"give{one} {gives}." if first.answer.phases else f"stop{one} at {at}{lacking}."
     return Sentence(first.answer.place, (_linked(first.answer, begins=True), (f" {does}", "")))
 
 

@@ -232,9 +232,7 @@ class SetupCards:
         return {
             **formatting.card(answer.card, answer.entry),
             "id": answer.id,
-            "detail": ", ".join(
-                filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail])
-            ),
+            "detail": _detail(answer),
             "place": answer.place,
             "sentence": sayings.sentence(verdict, answer.phases) if verdict and known else "",
             "chip": told,
@@ -355,5 +353,10 @@ def _source(name: str, columns: Sequence[str]) -> str:
 
 
 def _detail(answer: SetupAnswer) -> str:
-    """What the name of the setup does not say; that it is emulated comes first."""
-    return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail]))
+    """What the name of the setup does not say; that it is emulated comes first, and last how short its
+    credits are, where they matter.
+    """
+    verdict = answer.verdict
+    bursts = verdict is not None and any(row.label.burst for row in verdict.judged.limits)
+    cut = sayings.credits_cut(verdict) if verdict and (bursts or answer.phases) else ""
+    return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail, cut]))

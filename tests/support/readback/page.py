@@ -16,6 +16,7 @@ from readback.figures import spaced, text_of
 from readback.known import Known, shows
 from readback.naming import FILE, Topic, fits
 from readback.priced import Priced
+from readback.traces import WINDOW_S
 from readback.verdicts import verdict
 
 
@@ -36,7 +37,18 @@ class Page(Checker):
         self.notes = {str(li["id"]): spaced(li.get_text(" ")) for li in soup.select("li[id^=limit-source-]")}
         self.titles = {str(card["id"]): spaced(text_of(card, "name")) for card in soup.select("article.card")}
         self._walk(soup)
+        self._cut_credits(spaced(soup.get_text(" ")))
         return self
+
+    def _cut_credits(self, text: str) -> None:
+        """What part of Azure's time the credits of an emulated disk last."""
+        every = [part.tables["setups"]["credit_s"].dropna() for part in self.parts]
+        known = [WINDOW_S / float(credit_s) for column in every for credit_s in column]
+        for match in re.finditer(r"credits last 1/([\d.,]+) as long", text):
+            told = float(match[1].replace(",", ""))
+            self.counted["cut"] = self.counted.get("cut", 0) + 1
+            if not any(abs(told - cut) <= 0.005 * cut for cut in known):
+                self.fault("credits", f"{match[0]}; the tables give: {known}")
 
     def _walk(self, node: Tag) -> None:
         for child in node.find_all(True, recursive=False):
