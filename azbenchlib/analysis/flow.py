@@ -60,7 +60,8 @@ class Flow:
             return []
         from azbenchlib.analysis.over_time import steady  # its libraries take a second to import
 
-        return steady.segments(*self.observation.samples)
+        min_s = steady.MIN_SEGMENT_S / self.observation.credits_cut
+        return steady.segments(*self.observation.samples, min_s=min_s)
 
     @property
     def fell(self) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from azbenchlib.model.credits import BURST_S
+
 Trace = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
@@ -61,6 +63,8 @@ class Observation:
         Whether it ran on an emulated disk, whose credits are as short as the run.
     idle_before_s : float, optional
         How long the disks had rested before, in seconds.
+    credit_s : float, optional
+        How long full burst credits of an emulated disk last, in seconds. None: as on Azure.
     slat_us : float, optional
         Mean submission latency of an I/O, in µs.
     ramp_s : float, optional
@@ -97,9 +101,22 @@ class Observation:
     time_based: bool | None = None
     is_emulated: bool = False
     idle_before_s: float | None = None
+    credit_s: float | None = None
     slat_us: float | None = None
     ramp_s: float | None = None
     device_iops: float | None = None
     consumed_pct: Mapping[str, float] = field(default_factory=dict)
     credits_used_pct: Mapping[str, float] = field(default_factory=dict)
     monitor_iops: float | None = None
+
+    @property
+    def credits_cut(self) -> float:
+        """How many times longer full burst credits last on Azure than on this disk; 1 on Azure itself."""
+        return BURST_S / self.credit_s if self.credit_s else 1.0
+
+    @property
+    def credit_time_s(self) -> float | None:
+        """The measured time as burst credits count it: on a disk whose credits last a tenth as long as on
+        Azure, they are as far spent after a tenth of the time.
+        """
+        return None if self.runtime_s is None else self.runtime_s * self.credits_cut

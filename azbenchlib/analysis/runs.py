@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -20,7 +20,6 @@ from azbenchlib.core import schema
 from azbenchlib.core.findings import Code, Finding, Severity, without_label
 from azbenchlib.core.units import sum_known
 from azbenchlib.formats.published import PER_S, US_PER
-from azbenchlib.model.credits import BURST_S
 
 Tables = Mapping[str, pd.DataFrame]
 Row = Mapping[str, Any]
@@ -151,29 +150,15 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         is_emulated=first.get("environment") == "lab",
         time_based=first["time_based"],
         idle_before_s=_value(first, "idle_before_s"),
+        credit_s=_value(first, "credit_s"),
         consumed_pct=monitored.consumed_pct,
         credits_used_pct=monitored.credits_used_pct,
         monitor_iops=monitored.iops,
     )
     disks = first["disks"] or ""
     return Flow(
-        observation=_at_length(seen, first),
+        observation=seen,
         volumes=tuple(part.strip() for part in disks.split(",") if part.strip()),
-    )
-
-
-def _at_length(seen: Observation, job: Row) -> Observation:
-    """A run on an emulated disk as long as it stands for: where credits last shorter, so does all else."""
-    credit_s = _value(job, "credit_s")
-    if not credit_s:
-        return seen
-    longer = BURST_S / credit_s
-    return replace(
-        seen,
-        runtime_s=None if seen.runtime_s is None else seen.runtime_s * longer,
-        runtime_limit_s=None if seen.runtime_limit_s is None else seen.runtime_limit_s * longer,
-        idle_before_s=None if seen.idle_before_s is None else seen.idle_before_s * longer,
-        samples=None if seen.samples is None else (seen.samples[0] * longer, seen.samples[1]),
     )
 
 

@@ -92,5 +92,6 @@ def variation(observation: Observation) -> float | None:
         return None
     from azbenchlib.analysis.over_time import steady  # its libraries take a second to import
 
-    found = steady.variation(*observation.samples)
+    settle_s = steady.SETTLE_S / observation.credits_cut
+    found = steady.variation(*observation.samples, settle_s=settle_s)
     return found.cv if found else None

@@ -185,12 +185,16 @@ def _judge(
     settled = flow.settled
     found = routes(setup, settled, beside)
     believed = _with_stalls(flow, posterior(settled, found))
-    runtime = flow.observation.runtime_s
+    lasted = flow.observation.credit_time_s
     got = rates(flow.observation)
     findings = check_flow(flow, found)
-    findings += controls(believed.route, runtime, other_rows)
+    findings += controls(believed.route, lasted, other_rows)
     stage = base_not_seen(flow, believed.route)
-    unseen = stage.lasts_s if stage and stage.burst and stage.burst.label in believed.top else None
+    unseen = (
+        stage.lasts_s / flow.observation.credits_cut
+        if stage and stage.burst and stage.burst.label in believed.top
+        else None
+    )
     doubtful = believed.sure < BOUND or unseen is not None or believed.top[0] in UNSETTLED
     proposed = next_run(flow, believed.route, believed.top, believed.runner_up, unseen) if doubtful else None
     fact = open_fact(flow, setup, believed) if believed.sure < BOUND else None
@@ -206,7 +210,7 @@ def _judge(
         words=sentence,
         iops=got.iops,
         bytes_per_s=got.bytes_per_s,
-        limits=tuple(_limit_rows(believed.route, runtime, rows, setup.as_of)),
+        limits=tuple(_limit_rows(believed.route, lasted, rows, setup.as_of)),
         findings=tuple(findings),
         next_run=proposed,
         open_fact=fact,

@@ -119,7 +119,7 @@ def _passed(flow: Flow, found: Sequence[Route]) -> dict[Facts, float]:
     """How far each reading of the setup lets the limits be passed: by the path that allows most."""
     uses: dict[Facts, float] = {}
     for route in found:
-        use = route.tightest(flow.observation.runtime_s)
+        use = route.tightest(flow.observation.credit_time_s)
         uses[route.facts] = min(use, uses.get(route.facts, math.inf))
     return uses
 
@@ -200,7 +200,7 @@ def _limits(flow: Flow, route: Route) -> dict[Label, float]:
 
 def _ran_out(stage: Stage, flow: Flow, loose: float) -> dict[Label, float]:
     """Chances of the mean rate if credits, full ones or some, ran out during the run, by what held longer."""
-    runtime = flow.observation.runtime_s
+    runtime = flow.observation.credit_time_s
     if stage.burst is None or not runtime or math.isinf(stage.lasts_s) or flow.levels or stage.burst.use >= 1:
         return {}
     full = stage.emptied(runtime)
@@ -213,9 +213,9 @@ def _ran_out(stage: Stage, flow: Flow, loose: float) -> dict[Label, float]:
 
 
 def _holds(stage: Stage, flow: Flow) -> float:
-    runtime = flow.observation.runtime_s
-    loose = likelihoods.loose_share(stage.soft, runtime)
-    return likelihoods.holds(stage.highest(runtime).use, loose, stage.quantity)
+    loose = likelihoods.loose_share(stage.soft, flow.observation.runtime_s)
+    highest = stage.highest(flow.observation.credit_time_s)
+    return likelihoods.holds(highest.use, loose, stage.quantity)
 
 
 def _level(stage: Stage, label: Label, flow: Flow) -> float:
@@ -225,7 +225,8 @@ def _level(stage: Stage, label: Label, flow: Flow) -> float:
     if label == stage.base.label:
         share = BASE_THOUGH_CREDITS if flow.credits else BASE_THOUGH_BURST
     else:
-        spent = flow.observation.runtime_s is not None and flow.observation.runtime_s > stage.lasts_s
+        lasted = flow.observation.credit_time_s
+        spent = lasted is not None and lasted > stage.lasts_s
         share = CREDITS_SPENT if spent and not flow.credits else 1.0
     return monitor.credit_chance(label, flow.observation, share)
 

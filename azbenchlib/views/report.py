@@ -59,7 +59,7 @@ class Report(NotebookView):
         facts = [
             ("Measured", formatting.join(formatting.measured(part.manifest) for part in self.parts)),
             ("With", formatting.join(formatting.tools(part.manifest) for part in self.parts)),
-            ("Data", ", ".join([*_measured_on(self.parts), formatting.count(runs, "run")])),
+            ("Data", ", ".join([*_measured_on(self._setups.answers), formatting.count(runs, "run")])),
             ("Report", f"azbench {__version__}, {formatting.today()}"),
         ]
         facts += [(name, text) for name, text in (("By", self.author), ("For", self.client)) if text]
@@ -204,10 +204,8 @@ def _each_of(table: pd.DataFrame) -> str:
     return "; one run each" if most == 1 else f"; up to {most} runs each"
 
 
-def _measured_on(parts: Sequence[Part]) -> list[str]:
+def _measured_on(found: Sequence[setup_cards.SetupAnswer]) -> list[str]:
     """How many setups, and how many files whose setup nobody stated."""
-    rows = [part.arrangement.runs for part in parts]
-    setups = sum(some.loc[some["stated"], "setup_id"].nunique() for some in rows)
-    files = sum(some.loc[~some["stated"], "source_path"].nunique() for some in rows)
+    setups, files = setup_cards.setups_and_files(found)
     told = [formatting.count(setups, "setup")] if setups else []
     return [*told, *([f"{formatting.count(files, 'file')} without a stated setup"] if files else [])]

@@ -14,6 +14,7 @@ from azbenchlib.analysis.over_time import phases, steady, token_bucket_fit, trac
 from azbenchlib.analysis.runs import runs
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.findings import Code
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.verdict.run_verdicts import judge_runs
 
@@ -196,15 +197,43 @@ LAB = [(0.1 * i, 1750) for i in range(1, 41)] + [(0.1 * i, 60) for i in range(41
 def test_a_run_of_the_lab_tells_when_its_credits_were_spent(
     tmp_path: Path, last: list[tuple[float, float]]
 ) -> None:
-    """At half speed, and credits as much shorter as the run: 6 s stand for 45 min."""
+    """At half speed, so that 6 s are 3 s, and credits that last 2 s: the times are those of this disk."""
     folder = drained.dataset(tmp_path / "ds", LAB + last, time_scale=2, credit_s=2.0, runtime_s=6)
     page = words(Report([str(folder)]).over_time().html)
-    assert "Credits were spent after 30 min: from 3,500 IOPS to 120;" in page
+    assert "Credits were spent after 2 s: from 3,500 IOPS to 120; burst credits started at 100 %" in page
     (run,) = runs(Dataset.read(folder).tables)
     assert run.flows[0].observation.samples is not None
-    assert run.flows[0].observation.samples[0][-1] == pytest.approx(2700)
+    assert run.flows[0].observation.samples[0][-1] == pytest.approx(3)
     judged = judge_runs(Dataset.read(folder).tables)[0].judgement
     assert judged.binding == ("disk_burst_iops",)
+    cut = "burst credits last 1/900 as long as on Azure"
+    report = Report([str(folder)])
+    assert f"for 2 s, then 120 IOPS; its {cut}." in words(report.header().html)
+    assert cut in words(report.cards().html)
+
+
+def test_a_filling_host_cache_takes_as_long_as_it_was_measured(tmp_path: Path) -> None:
+    """Short credits say nothing of a cache: the reads of an emulated disk are told in their own time."""
+    filling = [(0.1 * i, 120 if i <= 11 else 4000) for i in range(1, 61)]
+    folder = drained.dataset(tmp_path / "ds", filling, time_scale=1, credit_s=120.0, runtime_s=6)
+    assert "120 IOPS for 1.1 s, then 4,000 IOPS" in words(Report([str(folder)]).cards().html)
+
+
+def test_credits_that_are_cut_short_are_spent_as_early_in_the_run(tmp_path: Path) -> None:
+    """Of runs whose mean alone is known: whether one outlasted the credits is asked of this disk's own."""
+    told = {}
+    for credit_s, lasted_s in ((4.0, 2), (4.0, 6), (1800.0, 6)):
+        burst = [(0.1 * i, 3500) for i in range(1, 10 * lasted_s + 1)]
+        folder = drained.dataset(
+            tmp_path / f"{credit_s:g}-{lasted_s}", burst, time_scale=1, credit_s=credit_s
+        )
+        (folder / "raw" / "drain_iops.1.log").unlink()
+        (judged,) = judge_runs(Dataset.read(folder).tables)
+        by_code = {finding.code: finding.message for finding in judged.judgement.findings}
+        told[credit_s, lasted_s] = by_code.get(Code.BASE_NOT_SEEN, "")
+    assert "full credits last 4 s at this rate, so this run of 2 s cannot show" in told[4.0, 2]
+    assert not told[4.0, 6]
+    assert "full credits last 30 min at this rate, so this run of 6 s cannot show" in told[1800.0, 6]
 
 
 LATENCIES = [(0.1 * i, 18e6) for i in range(1, 41)] + [(0.1 * i, 520e6) for i in range(41, 61)]
@@ -261,7 +290,7 @@ def test_a_burst_and_the_base_are_told_and_not_their_mean(tmp_path: Path) -> Non
     """On the card, in the lead, beside the price and in what is asked for elsewhere."""
     folder = drained.dataset(tmp_path / "ds", LAB, time_scale=2, credit_s=2.0, runtime_s=6)
     report = Report([str(folder), "ultra-disk-2019"])
-    told = "3,500 IOPS for 30 min, then 120 IOPS"
+    told = "3,500 IOPS for 2 s, then 120 IOPS"
     lead, cards, prices = (words(block.html) for block in (report.header(), report.cards(), report.prices()))
     assert told in lead and told in cards
     assert "2,3" not in lead + cards.split("Ultra")[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import sayings
-from azbenchlib.report.sections.setup_cards import SetupAnswer
+from azbenchlib.report.sections.setup_cards import SetupAnswer, setups_and_files
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
 from azbenchlib.verdict.labels import Label
@@ -48,7 +48,8 @@ def title(parts: Sequence[Part], found: Sequence[SetupAnswer]) -> str:
         answer.verdict.setup.vm.size for answer in found if answer.verdict and answer.verdict.setup.vm.size
     ]
     sizes = [size.removeprefix("Standard_") for size in dict.fromkeys(vms)]
-    setups = formatting.count(len(found), "setup")
+    counts = zip(setups_and_files(found), ("setup", "file"), strict=True)
+    setups = " and ".join(formatting.count(n, noun) for n, noun in counts if n)
     if not sizes or len(sizes) > _MOST_VMS:
         return f"{setups} of {formatting.count(len(parts), 'dataset')}"
     return f"Disks of {' and '.join([*filter(None, [', '.join(sizes[:-1])]), sizes[-1]])}: {setups}"
@@ -69,8 +70,7 @@ def lead(found: Sequence[SetupAnswer]) -> list[Sentence]:
     ranked = sorted(groups.values(), key=lambda some: (-len(some), not some[0].answer.phases))
     told = [_together(some) for some in ranked[:_MOST]]
     if len(ranked) > _MOST:
-        n = len({id(one.answer) for one in bound})
-        of = formatting.count(len(found), "setup")
+        n, of = _bound_of_all([one.answer for one in bound], found)
         told.append(Sentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
     if told:
         return told
@@ -78,6 +78,14 @@ def lead(found: Sequence[SetupAnswer]) -> list[Sentence]:
     if answered is None:
         return [_unbound(found)]
     return [answered] if _sized(found) else [answered, Sentence("", ((_no_limit(found), ""),))]
+
+
+def _bound_of_all(bound: Sequence[SetupAnswer], found: Sequence[SetupAnswer]) -> tuple[int, str]:
+    """How many setups have a card at a limit, of how many; workloads, where all cards are of one setup."""
+    setups, _ = setups_and_files(found)
+    if setups == 1:
+        return len(bound), formatting.count(len(found), "workload")
+    return setups_and_files(bound)[0], formatting.count(setups, "setup")
 
 
 def _at_limit(answer: SetupAnswer) -> LimitRow | None:
@@ -111,7 +119,9 @@ def _together(some: Sequence[_Bound]) -> Sentence:
     if len(some) > 1:
         return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")
     one = "" if _is_named_by_workload(first.answer) else "s"
-    does = f"give{one} {first.answer.phases}." if first.answer.phases else f"stop{one} at {at}{lacking}."
+    cut = sayings.credits_cut(verdict)
+    gives = "; ".join(filter(None, [first.answer.phases, cut and f"its {cut}"]))
+    does = f"give{one} {gives}." if first.answer.phases else f"stop{one} at {at}{lacking}."
     return Sentence(first.answer.place, (_linked(first.answer, begins=True), (f" {does}", "")))
 
 

@@ -20,6 +20,7 @@ from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import GIB, KIB, MIB, format_count
 from azbenchlib.model import ceilings
 from azbenchlib.model.ceilings import ALL_VOLUMES, Ceiling
+from azbenchlib.model.credits import BURST_S
 from azbenchlib.plots.points import with_points
 from azbenchlib.plots.throttle import rate_over_time
 from azbenchlib.report import formatting
@@ -227,11 +228,11 @@ def _ceilings(verdict: RunVerdict, sizes: Sequence[int]) -> list[Ceiling]:
 
 def _trace(verdict: RunVerdict) -> tuple[pd.DataFrame, token_bucket_fit.BucketFit | None]:
     """The logged rate, and the balance of credits where the trace shows the bucket."""
-    samples = verdict.run.flows[0].observation.samples
-    assert samples is not None  # noqa: S101  (over_time asked)
-    t_s, iops = samples
+    seen = verdict.run.flows[0].observation
+    assert seen.samples is not None  # noqa: S101  (over_time asked)
+    t_s, iops = seen.samples
     trace = pd.DataFrame({"t_s": t_s, "iops": iops})
-    fitted = token_bucket_fit.fit(t_s, iops)
+    fitted = token_bucket_fit.fit(t_s, iops, BURST_S / seen.credits_cut)
     if fitted:
         spent = np.cumsum((iops - fitted.base) * np.diff(t_s, prepend=0.0))
         trace["credits"] = np.where(t_s < fitted.empty_s, np.clip(fitted.balance - spent, 0, None), 0.0)

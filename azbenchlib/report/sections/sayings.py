@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from azbenchlib.report.part import RunVerdict
 
 REACHED = 0.96  # of a limit: from here on a bar has its colour
+_WHOLE = 100  # from here on a ratio is told in whole numbers
 UNITS = {"iops": "IOPS", "mbps": "MB/s"}
 _CAUSES = {
     Label.LATENCY_QD: ("Latency-bound: the queue depth is too low to reach a limit", "latency"),
@@ -118,6 +119,15 @@ def _named(judged: Judgement, label: Label) -> str:
         return _CAUSES[label][1]
     row = next((row for row in judged.limits if row.label == label), None)
     return f"{owner(label)} {limit_text(row)}" if row else verdict_words.name(label)
+
+
+def credits_cut(verdict: RunVerdict) -> str:
+    """``burst credits last 1/15 as long as on Azure``: of an emulated disk; empty where they last as long."""
+    cut = verdict.run.flows[0].observation.credits_cut
+    if cut == 1:
+        return ""
+    part = f"{cut:,.0f}" if cut >= _WHOLE else f"{cut:.3g}"
+    return f"burst credits last 1/{part} as long as on Azure"
 
 
 def chip(verdict: RunVerdict) -> tuple[str, str]:

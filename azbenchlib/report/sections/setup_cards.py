@@ -70,6 +70,22 @@ class SetupAnswer:
         return formatting.called(self.card, self.entry.name)
 
     @property
+    def kind(self) -> str:
+        """What the card is of: a workload, where the dataset has one setup, else a setup or a file."""
+        return "workload" if self.part.arrangement.by == "load" else "setup" if self.is_stated else "file"
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the dataset states the setup; else a file stands for it."""
+        runs = self.part.arrangement.runs
+        return bool(runs.loc[runs["series"] == self.card.series, "stated"].any())
+
+    @property
+    def setup(self) -> tuple[str, str]:
+        """What is the same for all cards of one setup, or one file whose setup is not stated."""
+        return self.place, "" if self.part.arrangement.by == "load" else self.card.series
+
+    @property
     def phases(self) -> str:
         """What the rate was, where the run had phases."""
         return "" if self.card.rate is None else str(self.card.rate["phases"])
@@ -91,6 +107,16 @@ def answers(parts: Sequence[Part]) -> list[SetupAnswer]:
                 name = f"card-{len(found)}" if len(found) < MOST_CARDS else ""
                 found.append(_answer(name, part, f"d{i}", card, entry))
     return found
+
+
+def setups_and_files(found: Sequence[SetupAnswer]) -> tuple[int, int]:
+    """How many setups the cards are of, and how many files whose setup is not stated.
+
+    A setup counts once in each dataset that states it; one that is emulated on the page and was published
+    has one card, and counts once.
+    """
+    stated = {answer.setup: answer.is_stated for answer in found}
+    return sum(stated.values()), len(stated) - sum(stated.values())
 
 
 def verdict_of(part: Part, card: Card) -> tuple[RunVerdict | None, int, int]:
@@ -137,8 +163,9 @@ class SetupCards:
     def block(self) -> Block:
         """All cards, with the numbered sources of their limits."""
         shown = [self._card(answer) for answer in self.answers[:MOST_CARDS]]
-        left_out = len(self.answers) - len(shown)
-        more = f"{formatting.count(left_out, 'more setup')} in the table of results." if left_out else ""
+        kinds = Counter(answer.kind for answer in self.answers[MOST_CARDS:])
+        left_out = ", ".join(formatting.count(n, f"more {kind}") for kind, n in kinds.items())
+        more = f"{left_out} in the table of results." if left_out else ""
         bars = BARS if any(card["bars"] for card in shown) else ""
         prices = self._coverage if any(card["price"] for card in shown) else ""
         shared = " ".join(formatting.sentence(text) for text in self._shared.values())
@@ -205,9 +232,7 @@ class SetupCards:
         return {
             **formatting.card(answer.card, answer.entry),
             "id": answer.id,
-            "detail": ", ".join(
-                filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail])
-            ),
+            "detail": _detail(answer),
             "place": answer.place,
             "sentence": sayings.sentence(verdict, answer.phases) if verdict and known else "",
             "chip": told,
@@ -328,5 +353,10 @@ def _source(name: str, columns: Sequence[str]) -> str:
 
 
 def _detail(answer: SetupAnswer) -> str:
-    """What the name of the setup does not say; that it is emulated comes first."""
-    return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail]))
+    """What the name of the setup does not say; that it is emulated comes first, and last how short its
+    credits are, where they matter.
+    """
+    verdict = answer.verdict
+    bursts = verdict is not None and any(row.label.burst for row in verdict.judged.limits)
+    cut = sayings.credits_cut(verdict) if verdict and (bursts or answer.phases) else ""
+    return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail, cut]))

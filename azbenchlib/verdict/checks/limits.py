@@ -25,7 +25,7 @@ def check_flow(flow: Flow, routes: Sequence[Route]) -> list[Finding]:
 
 
 def _documented(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
-    lasted = flow.settled.observation.runtime_s
+    lasted = flow.settled.observation.credit_time_s
     if not any(route.stages for route in routes):
         yield Finding.of(Code.NO_DOCUMENTED_LIMIT, "no limit is documented for this I/O on this setup")
     elif all(route.stages and route.tightest(lasted) > HARD for route in routes):
@@ -39,8 +39,8 @@ def _burst(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
     stage = base_not_seen(flow, max(routes, key=lambda route: route.weight))
     if stage is None:
         return
-    runtime = flow.observation.runtime_s
-    lasts = f"{stage.lasts_s / 60:,.0f} min" if stage.lasts_s >= 120 else f"{stage.lasts_s:.0f} s"
+    runtime, lasts_s = flow.observation.runtime_s, stage.lasts_s / flow.observation.credits_cut
+    lasts = f"{lasts_s / 60:,.0f} min" if lasts_s >= 120 else f"{lasts_s:.0f} s"
     seen = f"this run of {runtime:.0f} s" if runtime else "this run"
     what = (
         f"burst: full credits last {lasts} at this rate, so {seen} cannot show the base of "
@@ -63,7 +63,7 @@ def base_not_seen(flow: Flow, route: Route) -> Stage | None:
     -------
     Stage or None
     """
-    runtime = flow.observation.runtime_s
+    runtime = flow.observation.credit_time_s
     for stage in route.stages:
         if stage.burst is None or math.isinf(stage.lasts_s) or stage.base.use <= HARD:
             continue

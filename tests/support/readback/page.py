@@ -14,8 +14,9 @@ from readback.charts import chart
 from readback.check import Checker
 from readback.figures import spaced, text_of
 from readback.known import Known, shows
-from readback.naming import Topic, fits
+from readback.naming import FILE, Topic, fits
 from readback.priced import Priced
+from readback.traces import WINDOW_S
 from readback.verdicts import verdict
 
 
@@ -26,6 +27,8 @@ class Page(Checker):
 
     titles: ClassVar[dict[str, str]] = {}  # names of the cards, by id
 
+    n_setups: float | None = None  # as the page has counted them so far
+
     # --- walking ------------------------------------------------------------------------------------
 
     def read(self, html: str) -> "Page":
@@ -34,7 +37,18 @@ class Page(Checker):
         self.notes = {str(li["id"]): spaced(li.get_text(" ")) for li in soup.select("li[id^=limit-source-]")}
         self.titles = {str(card["id"]): spaced(text_of(card, "name")) for card in soup.select("article.card")}
         self._walk(soup)
+        self._cut_credits(spaced(soup.get_text(" ")))
         return self
+
+    def _cut_credits(self, text: str) -> None:
+        """What part of Azure's time the credits of an emulated disk last."""
+        every = [part.tables["setups"]["credit_s"].dropna() for part in self.parts]
+        known = [WINDOW_S / float(credit_s) for column in every for credit_s in column]
+        for match in re.finditer(r"credits last 1/([\d.,]+) as long", text):
+            told = float(match[1].replace(",", ""))
+            self.counted["cut"] = self.counted.get("cut", 0) + 1
+            if not any(abs(told - cut) <= 0.005 * cut for cut in known):
+                self.fault("credits", f"{match[0]}; the tables give: {known}")
 
     def _walk(self, node: Tag) -> None:
         for child in node.find_all(True, recursive=False):
@@ -79,13 +93,22 @@ class Page(Checker):
 
     def header(self, tag: Tag) -> None:
         self.part = self.parts[0]
-        title = tag.find("h1")
-        if title and not re.search(r"\d setups?( of \d+ datasets)?$", spaced(title.get_text(" "))):
-            self.explain(title.get_text(" "), Topic(), "headline", True)
+        title = text_of(tag, "", "h1")
+        if re.search(r"\d (setups?|files?)( of \d+ datasets)?$", title):
+            self._counted(title, "headline")
+        else:
+            self.explain(title, Topic(), "headline", True)
+        self.facts_of(tag)
         for part in tag.select("p.finding > span"):
             self.of_part(part)
-            answers.lead(self, part)
-        self.facts_of(tag)
+            if bound := re.fullmatch(
+                r"(\d+) of (\d+) (setup|workload)s? run into.*", spaced(part.get_text(" "))
+            ):
+                most = self.n_setups if bound[3] == "setup" else len(self.titles)
+                if not 0 < int(bound[1]) <= int(bound[2]) == most:
+                    self.fault("headline", f"{bound[0]}: the page has {most} {bound[3]}s")
+            else:
+                answers.lead(self, part)
 
     def facts_of(self, tag: Tag) -> None:
         """Measured, With, Data, Report: counts of setups and runs."""
@@ -94,10 +117,29 @@ class Page(Checker):
         for pair in tag.find_all("div"):
             name, text = (spaced(pair.find(part).get_text(" ")) for part in ("dt", "dd"))  # type: ignore[union-attr]
             if name == "Data":
+                self._counted(text, "facts")
                 counts = {figure.unit.rstrip("s"): figure.value for figure in figures.find(text)}
                 if counts.get("run") not in (n_rows, n_units):
                     self.fault("facts", f"{text}: the tables have {n_rows} rows, {n_units} runs")
                 self.counted["facts"] = self.counted.get("facts", 0) + 1
+
+    def _counted(self, text: str, place: str) -> None:
+        """How many setups and files: each that a dataset states, and each file without a stated one. What is
+        emulated here and published in another dataset is one setup.
+        """
+        lab = [(part.tables["setups"]["environment"] == "lab").any() for part in self.parts]
+        seen = [{unit.setup for unit in part.measured} for part in self.parts]
+        stated = [{one for one in part if not one.startswith(FILE)} for part in seen]
+        n_files = sum(len(part) - len(known) for part, known in zip(seen, stated, strict=True))
+        most = sum(len(known) for known in stated)
+        least = sum(len(known) for known, mine in zip(stated, lab, strict=True) if mine or not any(lab))
+        counts = {figure.unit.rstrip("s"): figure.value for figure in figures.find(text)}
+        n = counts.get("setup", 0)
+        if not least <= n <= most or counts.get("file", 0) != n_files:
+            self.fault(place, f"{text}: the tables have {least} to {most} setups, {n_files} files")
+        if n != self.n_setups and self.n_setups is not None:
+            self.fault(place, f"{text}: before it was {self.n_setups:g} setups")
+        self.n_setups = n
 
     def card(self, tag: Tag) -> None:
         """A card: its name and condition say of what the figures are."""

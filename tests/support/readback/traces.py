@@ -40,6 +40,7 @@ class Phases:
     interval_s: float
     spread: tuple[float, float]  # of burst and base, relative
     filled: float  # share of the bucket that was full at the start
+    window_s: float  # how long a full bucket lasts at the whole burst
     clear: bool  # whether nearly all samples are at one of the two
 
 
@@ -55,7 +56,7 @@ def whole(trace: Trace) -> Trace:
     return trace
 
 
-def phases(trace: Trace) -> Phases | None:
+def phases(trace: Trace, window_s: float = WINDOW_S) -> Phases | None:
     """What a log shows of a burst: integrals and medians of its lines; None where it did not fall."""
     trace = whole(trace)
     n = max(SOME, len(trace) // 10)
@@ -83,7 +84,8 @@ def phases(trace: Trace) -> Phases | None:
         empty_s,
         interval_s,
         (_spread(first) + gaps[0], _spread(then) + gaps[1]),
-        spent / ((burst - base) * WINDOW_S),
+        spent / ((burst - base) * window_s),
+        window_s,
         _clear(first, burst) and _clear(then, base),
     )
 
@@ -108,19 +110,14 @@ def _spread(values: list[float]) -> float:
 
 
 def of_unit(unit: Unit, tables: Tables, metrics: tuple[str, ...]) -> dict[str, Trace]:
-    """The logs of what ran at once, where that is one row, by direction; an emulated disk's as long as it
-    stands for.
-    """
+    """The logs of what ran at once, where that is one row, by direction."""
     samples = tables["samples"]
     samples = samples[samples["run_id"].isin(unit.rows) & samples["metric"].isin(metrics)]
     if len(unit.rows) > 1 or samples.empty:
         return {}
     samples = samples[samples["metric"] == samples["metric"].min()].sort_values("t_s")
-    setups = tables["setups"].set_index("setup_id")["credit_s"]
-    credit_s = setups.get(unit.setup)
-    longer = WINDOW_S / float(credit_s) if metrics == ("iops",) and pd.notna(credit_s) else 1.0
     return {
-        str(ddir): [(float(t) * longer, float(v)) for t, v in zip(rows["t_s"], rows["value"], strict=True)]
+        str(ddir): [(float(t), float(v)) for t, v in zip(rows["t_s"], rows["value"], strict=True)]
         for ddir, rows in samples.groupby("ddir")
     }
 
@@ -149,7 +146,9 @@ def of_bins(unit: Unit, tables: Tables) -> dict[str, Trace]:
 def burst_of(unit: Unit, tables: Tables) -> Phases | None:
     """The phases of what ran at once, where its one log shows a burst and its end."""
     traces = of_unit(unit, tables, ("iops",))
-    return phases(next(iter(traces.values()))) if len(traces) == 1 else None
+    credit_s = tables["setups"].set_index("setup_id")["credit_s"].get(unit.setup)
+    window_s = WINDOW_S if pd.isna(credit_s) else float(credit_s)
+    return phases(next(iter(traces.values())), window_s) if len(traces) == 1 else None
 
 
 # --- the figures -----------------------------------------------------------------------------------------
@@ -175,7 +174,7 @@ def _shows(figure: Figure, found: Phases) -> bool:
         return abs(figure.base / 1e6 - found.empty_s) <= figure.half / 1e6 + 1.5 * found.interval_s
     if figure.unit == "%":
         # the burst ended somewhere in an interval
-        return abs(figure.value - 100 * found.filled) <= max(3.0, 150 * found.interval_s / WINDOW_S)
+        return abs(figure.value - 100 * found.filled) <= max(3.0, 150 * found.interval_s / found.window_s)
     pairs = zip((found.burst, found.base), found.spread, strict=True)
     return any(abs(figure.value - value) <= 0.5 + spread * value for value, spread in pairs)
 
