@@ -99,12 +99,7 @@ class Monitor:
     def over_time(self, job: Row, runtime_s: float | None) -> pd.DataFrame:
         """How much of each limit it counted as used, in each minute that a run filled at least in part.
 
-        Parameters
-        ----------
-        job : mapping
-            A row of the table runs.
-        runtime_s : float, optional
-            How long it lasted, in s.
+        The parameters are those of :meth:`of`.
 
         Returns
         -------
