@@ -34,7 +34,8 @@ test-long: BOOTSTRAP = --browser
 test-long: setup azure ## run the tests that take minutes: whole campaigns and hard faults with the real az
 	@.venv/bin/python -m pytest -m long
 
-test-lowest: setup ## run the tests of the lower floors with the lowest versions that pyproject.toml allows
+test-lowest: BOOTSTRAP = --browser
+test-lowest: setup ## run the core and each extra with the lowest versions that pyproject.toml allows, and the newest
 	@.venv/bin/python -m pytest -m long tests/test_package.py
 
 azure: setup ## install the Azure CLI as a tool of its own, .tools/bin/az

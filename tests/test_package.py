@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from importlib import metadata
 from pathlib import Path
@@ -28,10 +29,38 @@ WORK_OF_THE_CORE = (
     "compare azure-local-disks-2020:E8ds_v4-os-none azure-local-disks-2020:E8ds_v4-temp --undecided ok",
     "plan ultra-disk",
 )
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+PYTEST = "python -m pytest -q -p no:cacheprovider"
+# What is run with each extra ("": the core alone) and its lowest and newest versions.
+WORK = {
+    "": [f"{PYTEST} tests/core tests/model tests/cost tests/formats"],
+    "notebooks": [
+        "azbench report tests/data/fio/randrw.json -o FOLDER/report",
+        "azbench learn --export FOLDER/course",
+        f"{PYTEST} tests/plots tests/views tests/report/test_pdf.py tests/test_api.py",
+        f"{PYTEST} tests/test_jupyterlab.py",
+    ],
+    "docs": ["mkdocs build --quiet --strict --site-dir FOLDER/site"],
+    "dask": [f"{PYTEST} tests/lake/test_workers.py"],
+    "lake": [
+        "azbench collect tests/data/fio/grouped -o FOLDER/lake --setup e8ds-p30",
+        "azbench query FOLDER/lake --percentiles 50,99 --by setup_id",
+        f"{PYTEST} tests/lake/test_lake.py tests/lake/test_lake_in_azure.py",
+    ],
+    "dev": [
+        "python -m hatchling build -d FOLDER/dist",
+        "ruff check .",
+        "lint-imports",
+        "mypy",
+        f"{PYTEST} -n 2 tests/core tests/model",
+    ],
+}
+BESIDE = {"dev": [extra for extra in EXTRAS if extra != "dev"]}  # mypy and import-linter read all of them
 
 
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     known = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    known["NO_MKDOCS_2_WARNING"] = "1"  # of the documentation's theme, about a later version of MkDocs
     return subprocess.run(command, cwd=cwd, env=known, capture_output=True, text=True, check=False)
 
 
@@ -177,30 +206,47 @@ def test_the_core_alone_does_its_work_and_names_the_extra_for_the_rest(core: Pat
 
 
 @pytest.mark.long
-def test_the_core_works_with_the_lowest_versions_that_it_declares(wheel: Path, tmp_path: Path) -> None:
-    """The lowest Python with the lowest versions; the tests' own tools are those of the lock."""
+@pytest.mark.parametrize("extra", ["", *EXTRAS])
+@pytest.mark.parametrize("versions", ["lowest-direct", "highest"])
+def test_the_core_and_each_extra_work_with_the_versions_that_are_declared(
+    versions: str, extra: str, wheel: Path, tmp_path: Path
+) -> None:
+    """On the lowest Python; the tests' own tools are those of the lock."""
     about = described(wheel)
     (lowest,) = re.findall(r">=([\d.]+)", str(about.requires_python))
     python = run(UV, "python", "find", "--no-python-downloads", lowest, cwd=tmp_path).stdout.strip()
     if not python:
         pytest.skip(f"Python {lowest} is not installed")
-    needs = [str(need) for need in about.requires_dist or () if need.marker is None]
-    (tmp_path / "needs.in").write_text("\n".join([*needs, *tools()]))
+    needs = declared(about, {extra, *BESIDE.get(extra, ())})
+    (tmp_path / "needs.in").write_text("\n".join([*map(str, needs), *tools({need.name for need in needs})]))
     done = run(
-        UV, "pip", "compile", "--quiet", "--resolution", "lowest-direct", "--python", python, "needs.in",
+        UV, "pip", "compile", "--quiet", "--resolution", versions, "--python", python, "needs.in",
         cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    programs = environment(tmp_path / "lowest", wheel, done.stdout, python)
+    programs = environment(tmp_path / "installed", wheel, done.stdout, python)
     does_the_work_of_the_core(programs / "azbench", tmp_path)
-    floors = [ROOT / "tests" / floor for floor in ("core", "model", "cost", "formats")]
-    done = run(programs / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *floors, cwd=ROOT)
-    assert done.returncode == 0, done.stdout
+    for line in WORK[extra]:
+        program, *arguments = line.replace("FOLDER", str(tmp_path)).split()
+        done = run(programs / program, *arguments, cwd=ROOT)
+        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
 
 
-def tools() -> list[str]:
-    """What the tests of the lower floors import, as the lock has it."""
-    lines = locked({"hypothesis", "openpyxl", "playwright", "pytest"})
+def declared(about: Metadata, extras: set[str]) -> list[Requirement]:
+    """What a wheel needs with some extras, without their markers."""
+    needs = [
+        need
+        for need in about.requires_dist or ()
+        if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in extras)
+    ]
+    for need in needs:
+        need.marker = None
+    return needs
+
+
+def tools(there: set[str]) -> list[str]:
+    """What the tests import besides what is there, as the lock has it."""
+    lines = locked({"duckdb", "hypothesis", "openpyxl", "playwright", "pypdf", "pytest"} - there)
     return re.findall(r"^[^ ]+==[^ ]+", lines, re.MULTILINE)
 
 
@@ -228,6 +274,6 @@ def test_a_stranger_gets_from_the_tutorial_to_a_report(core: Path, tmp_path: Pat
         said[line] = done.stdout
     assert "Bound by latency at this queue depth" in said["azbench verdict p30"]
     assert "the disk's IOPS limit" in said["azbench verdict p30"]
-    assert "vm_uncached_iops" in said["azbench verdict p40"]
+    assert "the VM's uncached IOPS limit" in said["azbench verdict p40"]
     for name in ("report.html", "report.pdf"):
         assert (tmp_path / "reports" / "p30" / name).stat().st_size > 50_000
