@@ -4,16 +4,15 @@ import csv
 import json
 import os
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from readback import foreign
 from readback.check import Checker
-from readback.known import Known
 from readback.page import Page
+from readback.reading import known, read_back
 
-from azbenchlib import Report, campaign
+from azbenchlib import campaign
 from azbenchlib.dataset import importing
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.views.limits import Limits
@@ -22,31 +21,12 @@ ROOT = Path(__file__).parents[2]
 DATASETS = ROOT / "datasets"
 FIO = ROOT / "tests" / "data" / "fio"
 SHIPPED = sorted(path.parent.name for path in DATASETS.glob("*-20*/manifest.json"))
-# The cells of the report's notebook.
-CELLS = (
-    *("header", "cards", "percentiles", "limits", "over_time", "prices"),
-    *("results", "trust", "beside", "method", "sources"),
-)
 
 
 @pytest.fixture(autouse=True)
 def shipped_prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the catalogue and the prices that come with azbench, not what was read on this machine."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-
-
-def rendered(folders: Iterable[Path]) -> str:
-    """All blocks of a report, as its notebook puts them one below the other."""
-    report = Report([str(folder) for folder in folders])
-    return "\n".join(getattr(report, cell)().html for cell in CELLS)
-
-
-def known(folder: Path) -> Known:
-    return Known(json.loads((folder / "manifest.json").read_text()), Dataset.load(folder).tables, ROOT)
-
-
-def read_back(folders: list[Path], *parts: Known) -> Checker:
-    return Page(list(parts) or [known(folder) for folder in folders]).read(rendered(folders))
 
 
 def assert_right(checker: Checker, **least: int) -> None:
