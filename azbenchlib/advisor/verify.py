@@ -140,4 +140,5 @@ def with_paid_bursts(setup: Setup) -> Setup:
             return disk
         return replace(disk, cap=Cap.of(*(disk.cap.limit(name, bursting=True) for name in QUANTITIES)))
 
-    return replace(setup, disks=tuple(map(lasting, setup.disks)))
+    bursts = any(disk.bursting for disk in setup.disks)
+    return replace(setup, disks=tuple(map(lasting, setup.disks))) if bursts else setup

@@ -168,6 +168,7 @@ class DiskKind:
 
 _REGISTRY: dict[str, DiskKind] = {}
 _BY_SKU: dict[str, DiskKind] = {}  # asked for every I/O path
+_BY_WORD: dict[str, DiskKind] = {}  # asked for every price
 
 
 def register(kind: DiskKind) -> DiskKind:
@@ -188,7 +189,7 @@ def register(kind: DiskKind) -> DiskKind:
         raise InputError(
             f"disk kind '{kind.key}': latency class '{kind.latency_class}' is not one of: {classes}"
         )
-    _REGISTRY[kind.key] = kind
+    _REGISTRY[kind.key] = _BY_WORD[kind.word] = kind
     if kind.sku:
         _BY_SKU[kind.sku] = kind
     return kind
@@ -205,6 +206,7 @@ def remove(key: str) -> None:
     kind = get(key)
     del _REGISTRY[kind.key]
     _BY_SKU.pop(kind.sku or "", None)
+    _BY_WORD.pop(kind.word, None)
 
 
 def get(key: str) -> DiskKind:
@@ -231,7 +233,8 @@ def of_tier(tier: str) -> DiskKind | None:
     letter = tier.rstrip("0123456789")
     if letter == tier:
         return None
-    return next((kind for kind in kinds() if kind.tiered and kind.word == letter.lower()), None)
+    kind = _BY_WORD.get(letter.lower())
+    return kind if kind and kind.tiered else None
 
 
 def kinds() -> Iterator[DiskKind]:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -122,6 +122,7 @@ def tier_size(row: TierRow, cached: bool) -> int:
     return CACHE_BELOW_BYTES - GIB if row.size_bytes == CACHE_BELOW_BYTES else 0
 
 
+@lru_cache(maxsize=8_192)  # asked for the same few disks by most demands
 def tier_disk(row: TierRow, count: int, cached: bool, redundancy: str, on_demand: bool = False) -> Disk:
     """So many disks of a tier as one volume."""
     before = "on_demand_" if on_demand else ""

@@ -17,6 +17,7 @@ from azbenchlib.cost.payments import vm_meters
 from azbenchlib.cost.usage import Use, charges
 from azbenchlib.model.setup import VM, Disk, Setup
 
+_NO_VM = VM()
 _BILLS = 8_192  # of disks that are remembered: twice what there is of tiers, counts, redundancies and caching
 
 
@@ -147,7 +148,13 @@ class Market:
     @cached_property
     def disk_bill(self) -> Callable[[Disk, Use], Bill]:
         """What disks cost alone. Most demands ask for the same few disks of a tier."""
-        return lru_cache(maxsize=_BILLS)(lambda disk, use: self.bill(Setup(VM(), (disk,)), use))
+        return lru_cache(maxsize=_BILLS)(lambda disk, use: self.bill(Setup(_NO_VM, (disk,), self.as_of), use))
+
+    @cached_property
+    def _paid(self) -> Callable[[Use], Use]:
+        """A use as it is paid for here. Options of a demand share few of them."""
+        paid = {"pay": self.pay, "disk_pay": self.disk_pay, "os": self.os, "vm_hours": self.vm_hours}
+        return lru_cache(maxsize=_BILLS)(lambda use: replace(use, **paid))
 
     @cached_property
     def vm_prices(self) -> Floats:
@@ -168,8 +175,8 @@ class Market:
 
     def bill(self, setup: Setup, use: Use | None = None) -> Bill:
         """What a setup costs here."""
-        used = replace(use or Use(), pay=self.pay, disk_pay=self.disk_pay, os=self.os, vm_hours=self.vm_hours)
-        dated = replace(setup, as_of=self.as_of)
+        used = self._paid(use or Use())
+        dated = setup if setup.as_of == self.as_of else replace(setup, as_of=self.as_of)
         charged = charges(dated, self.region, self.hours, used)
         return bill(charged, self.prices, self.hours, self.vm_hours)
 

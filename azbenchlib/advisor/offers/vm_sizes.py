@@ -107,6 +107,8 @@ class VmLimits:
 
     def of(self, need: Need) -> tuple[Floats, Floats]:
         """Base and burst for a mix of reads and writes."""
+        if not self._any_own:
+            return self.base, self.burst
         own = np.isfinite(self.write) | (np.isinf(self.write) & (need.write_share > 0))
         writes = np.where(np.isinf(self.write), np.nan, self.write)  # infinite: not documented
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -115,6 +117,11 @@ class VmLimits:
                 for reads in (self.base, self.burst)
             )
         return base, burst
+
+    @cached_property
+    def _any_own(self) -> bool:
+        """Whether writes have limits of their own anywhere; those of managed disks have none."""
+        return not np.isnan(self.write).all()
 
 
 class VmSizes:

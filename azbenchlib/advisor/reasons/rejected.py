@@ -147,9 +147,10 @@ def _nearest(
         option = some[which].priced()
         if not option.bill.missing:
             row = np.where(cheaper(float(option.price)), lacks[which], np.inf)
-            places = np.argsort(row, kind="stable")[:_LOOKED_AT]
+            near = np.flatnonzero((row <= most) & (row < np.inf))
+            places = near[np.argsort(row[near], kind="stable")[:_LOOKED_AT]]
             there = ((float(row[place]), int(which), int(place)) for place in places)
-            found = sorted((*found, *(one for one in there if one[0] < np.inf)))[:_LOOKED_AT]
+            found = sorted((*found, *there))[:_LOOKED_AT]
     return found
 
 
