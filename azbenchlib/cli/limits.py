@@ -90,7 +90,7 @@ def _document(setup: Setup, found: list[Ceiling]) -> dict[str, Any]:
         "vm_size": setup.vm.size,
         "disks": [_disk_record(disk) for disk in setup.disks],
         "ceilings": [_record(row) for row in found],
-        "vm_limits": [vars(limit) for limit in _statements(setup)],
+        "vm_limits": [limit._asdict() for limit in _statements(setup)],
     }
 
 
