@@ -92,6 +92,8 @@ _PASSES = {
     *("40010", "50033", "50087", "50088", "50166", "50196", "70012", "80001", "80002", "80005", "80014"),
     *("90006", "90012", "90024", "90033", "90055", "90090", "90091", "501621"),
 }
+# What is said where that service fails without a code. Source: azure-cli 2.91, msal/throttled_http_client.py.
+_SIGN_IN_AWAY = re.compile(r"^HTTP Error: 5\d\d\b")
 # Described as ended by signing in anew: a session, a grant or a second factor that is missing or has expired.
 _SIGN_IN_AGAIN = {
     *("16000", "16001", "16002", "160021", "50055", "50056", "50058", "50064", "50072", "50074", "50076"),
@@ -189,7 +191,7 @@ class AzError(AzbenchError):
     @property
     def passes(self) -> str:
         """The kind of fault, where it is one that passes by itself, such as "busy"; else empty."""
-        if self.code.removeprefix("AADSTS") in _PASSES:
+        if _sign_in_is_away(self.code, self.message):
             return Passing.sign_in  # nothing was asked of Azure itself
         if self.code in _SEVERAL_MEANINGS and _IN_PROGRESS.search(self.message):
             return Passing.busy
@@ -214,7 +216,7 @@ def understood(verb: str, said: str) -> AzError:
     sentence = f"az {verb}: {f'{code}: ' if code and not message.startswith(code) else ''}{message}".rstrip(
         ". "
     )
-    advice = next((entry.what for entry in ADVICE if entry.fits(code, message)), _of_sign_in(code))
+    advice = next((entry.what for entry in ADVICE if entry.fits(code, message)), _of_sign_in(code, message))
     return AzError(f"{sentence}; {advice}" if advice else sentence, code, message)
 
 
@@ -229,13 +231,18 @@ def _code(said: str) -> str:
     return NOT_LOGGED_IN if _NO_ACCOUNT.search(said) else ""
 
 
-def _of_sign_in(code: str) -> str:
+def _sign_in_is_away(code: str, message: str) -> bool:
+    """Whether the sign-in service could not be had, which passes by itself."""
+    return code.removeprefix("AADSTS") in _PASSES or (not code and bool(_SIGN_IN_AWAY.search(message)))
+
+
+def _of_sign_in(code: str, message: str) -> str:
     """What can be done about a fault of the sign-in service."""
+    if _sign_in_is_away(code, message):
+        return "the sign-in service could not be had just then; try again in some minutes"
     number = code.removeprefix("AADSTS")
     if number == code:
         return ""
-    if number in _PASSES:
-        return "the sign-in service could not be had just then; try again in some minutes"
     return f"the sign-in service refused; what its code means: https://login.microsoftonline.com/error?code={number}"
 
 

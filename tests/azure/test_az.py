@@ -205,6 +205,7 @@ AWAY = "ERROR: HTTPSConnectionPool(host='x', port=443): Max retries exceeded (Na
         (arm("InternalServerError", "x"), "busy"),
         (arm("ExpiredAuthenticationToken", "x"), "token"),
         (arm("ResourceNotFound", "x"), "not there yet"),
+        ("ERROR: HTTP Error: 503\n", "sign-in"),
         *((said, "network") for said in (PAGE, RESET, PORTAL, AAZ_PORTAL, AWAY)),
         (arm("OperationNotAllowed", "exceeding approved Total Cores quota. Please try another size"), ""),
         (arm("Conflict", "The account name is taken."), ""),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from fake_azure.campaigns import SMALL, azbench, measured, measured_and_told, refused, started, until
+from fake_azure.login import write_config
 from fake_azure.skus import restrict
 
 from azbenchlib.azure import retries
@@ -69,6 +70,7 @@ def test_what_passes_by_itself_is_no_fault(azure, small, monkeypatch):
     azure.faults.refuse("PUT", "/runCommands/", "Conflict", "A run command is in progress.")
     azure.faults.page("GET", "/runCommands/", 200, command="vm run-command show")
     azure.faults.away("POST", "/runCommand$", times=4)
+    azure.faults.lose("POST", "/runCommand$", nth=2)
     folder, told = measured_and_told(small)
     assert [fault for fault in azure.faults.planned if not fault.hits] == []
     assert len([text for text in told if text.startswith("waiting, for ")]) >= 6
@@ -78,6 +80,19 @@ def test_what_passes_by_itself_is_no_fault(azure, small, monkeypatch):
     assert log.count('"group", "delete"') == 2
     assert len(azure.arm.bodies("PUT", r"resourceGroups/[^/]+$")) == 1
     assert not azure.arm.resources
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [90033, 0])
+def test_a_sign_in_service_that_is_away_for_a_moment_is_no_missing_login(azure, tmp_path, number):
+    """The account is logged in and its token is not at hand. az keeps the refusal for a minute."""
+    write_config(tmp_path / "config", azure.arm.base)
+    refusal = azure.faults.sign_in(number)
+    environment = {**azure.environment, "AZURE_CONFIG_DIR": str(tmp_path / "config")}
+    done = azbench("cleanup", environment=environment, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("Nothing of azbench is in this subscription")
+    assert refusal.hits == 1
 
 
 @pytest.mark.long

@@ -91,6 +91,38 @@ def test_sixty_workloads_killed_at_the_fortieth_are_taken_up_in_little_more_than
     assert not any("invoke" in command for command in commands)
 
 
+@pytest.mark.long
+def test_a_script_that_dies_leaves_the_workloads_running_that_it_waits_for(azure, small):
+    """As where the VM's agent is started anew: no workload is run again, and none is lost."""
+    small.write_text(MANY.replace("runtime: 1", "runtime: 4"))
+    over, workers = threading.Event(), []
+
+    def kill() -> None:
+        while not any(name.endswith(".figures") for blobs in azure.arm.blobs.values() for name in blobs):
+            if over.wait(0.02):
+                return
+        (vm,) = azure.arm.machines.values()
+        vm.kill([one.path for one in azure.arm.log if "/runCommands/" in one.path][-1].rpartition("/")[2])
+        vm.run("look", 'pgrep --session "$(cat /var/lib/azbench/worker)" --list-full', 60)
+        while vm.status("look")["state"] == "Running":
+            time.sleep(0.02)
+        workers.append(vm.status("look")["output"])
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        folder = measured(small)
+    finally:
+        over.set()
+        killer.join()
+    assert "/agent-" in workers[0]
+    assert set(Dataset.load(folder).runs["job"]) == {"first", "w0", "w1", "w2"}
+    assert len(azure.arm.bodies("PUT", "/runCommands/")) == 4  # guard, disk, workloads, and these once more
+    assert measured_again(azure) == []
+    assert not (folder / "failed").exists()
+    assert not azure.arm.resources
+
+
 def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(azure, small, az_path, monkeypatch):
     """A bad workload among them is noted, and the others go on. Each az is a process, to be seen as such."""
     monkeypatch.setenv("AZBENCH_AZ", str(az_path))

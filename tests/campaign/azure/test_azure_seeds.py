@@ -119,6 +119,12 @@ def test_os_disks_are_what_the_file_asked_for(ran):
     assert all(disk["deleteOption"] == "Delete" for disk in os_disks)
 
 
+def test_all_local_disks_of_a_vm_are_driven(ran):
+    """The question is whether performance follows the cores, and the larger size has a second disk."""
+    disks = ran.dataset("l-series-ssd").disks.set_index("setup_id")
+    assert dict(disks["count"]) == {"l8s": 1, "l16s": 2}
+
+
 def test_vms_have_no_address_and_nobodys_key(ran):
     for name in KEPT:
         assert not ran.bodies(name, "PUT", "/publicIPAddresses/")

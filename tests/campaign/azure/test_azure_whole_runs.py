@@ -175,13 +175,24 @@ def test_a_run_that_took_all_that_it_may_ends_and_keeps_what_is_measured(
 def test_a_conflict_is_not_taken_for_the_refusal_that_a_file_expects(
     signed_in: Azure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another operation is in the way when a disk is attached that Azure should refuse for its zone."""
+    """Another operation is in the way when a disk is attached that Azure should refuse for its zone.
+
+    The same where a disk is detached and where a VM is deleted, and a disk is not to be seen yet.
+    """
     monkeypatch.setattr(retries, "FIRST_TRY_PAUSE_S", 0.1)
     file = shortened("zone-redundant-disks", tmp_path, keep=["sync-read"])
     second = {"command": "vm disk attach", "nth": 2}  # of the VM in zone 2
     fault = signed_in.faults.refuse("PUT", "/virtualMachines/vm-2$", "OperationPreempted", **second)
+    faults = [
+        fault,
+        signed_in.faults.refuse("PUT", "/virtualMachines/vm-1$", "Conflict", command="vm disk detach"),
+        signed_in.faults.refuse("DELETE", "/virtualMachines/vm-2$", "AnotherOperationInProgress"),
+        signed_in.faults.refuse(
+            *("PUT", "/virtualMachines/vm-1$", "ResourceNotFound"), status=404, command="vm disk attach"
+        ),
+    ]
     folder, told = measured_and_told(file)
-    assert fault.hits == 1
+    assert [fault.hits for fault in faults] == [1] * len(faults)
     assert [text for text in told if text.startswith("waiting, for ") and "OperationPreempted" in text]
     (note,) = [one for one in Dataset.load(folder).manifest.notes if "as expected" in one]
     assert "OperationPreempted" not in note and "zone" in note

@@ -105,9 +105,10 @@ def until(process: subprocess.Popen[str], text: str) -> list[str]:
 
 
 def on_this_machine(folder: Path, call: str) -> subprocess.CompletedProcess[str]:
-    """Functions of the scripts for VMs, called here with a /sys, home and tools of their own in a folder."""
+    """Functions of the scripts for VMs, called here: /sys, home, /var/log and tools are those of a folder."""
     text = resources.files("azbenchlib.campaign.targets.azure").joinpath("guest.sh").read_text()
     text = text.replace("home=/var/lib/azbench", f"home={folder}/home").replace("/sys/", f"{folder}/sys/")
+    text = text.replace("/var/log/", f"{folder}/log/")
     environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
     command = ["/bin/sh", "-c", f"{text}\n{call}"]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

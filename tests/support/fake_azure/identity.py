@@ -45,6 +45,11 @@ def openid(arm: "Arm", request: Request, tenant: str) -> Answer:
 
 @route("POST", "/{tenant}/oauth2/v2.0/token")
 def token(arm: "Arm", request: Request, tenant: str) -> Answer:
+    fault = arm.faults.strike("sign in", request.method, request.path)
+    if fault:
+        text = f"AADSTS{fault.limit}: A transient error has occurred. Please try again."
+        said = {"error": "temporarily_unavailable", "error_description": text}
+        return Answer(said, 400) if fault.limit else Answer("Service Unavailable", 503)
     return Answer({"token_type": "Bearer", "expires_in": 86399, "access_token": _token(arm.base)})
 
 
