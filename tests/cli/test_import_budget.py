@@ -61,7 +61,7 @@ def test_a_part_of_the_verdict_loads_no_other() -> None:
 @pytest.mark.parametrize("more", [(), ("--why",), ("--format", "json"), ("--format", "csv")])
 def test_an_answer_needs_no_tables(more: tuple[str, ...]) -> None:
     asked = ("advise", "--iops", "3000", "--size", "1TiB", "--region", "westeurope", *more)
-    program = PROGRAM.format(slow=("pandas", "pyarrow", "scipy", "matplotlib", *OTHER_VERBS))
+    program = PROGRAM.format(slow=("pandas", "pyarrow", "pydantic", "scipy", "matplotlib", *OTHER_VERBS))
     done = subprocess.run(
         [sys.executable, "-c", program, *asked], capture_output=True, text=True, check=False
     )
@@ -92,7 +92,7 @@ def test_a_verb_that_draws_nothing_loads_no_slow_library(arguments: tuple[str, .
 def test_windows_for_a_program_load_nothing_that_draws_tables(tmp_path: Path) -> None:
     log = tmp_path / "job_clat.1.log"
     log.write_text("".join(f"{ms}, {1_000 * ms}, 0, 4096, 0\n" for ms in range(1, 2_000)))
-    program = PROGRAM.format(slow=("rich.console", "rich.table", "pandas"))
+    program = PROGRAM.format(slow=("rich.console", "rich.table", "pandas", "pydantic"))
     asked = ("read", log, "--window", "1s", "--format", "csv", "--log-unit", "ns")
     done = subprocess.run([sys.executable, "-c", program, *asked], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("t_s,") and done.stderr.strip() == ""
