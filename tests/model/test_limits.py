@@ -37,7 +37,8 @@ caps = st.builds(
     burst_bytes_per_s=st.one_of(st.none(), st.floats(1e6, 1e9)),
 )
 block_sizes = st.sampled_from([512, 4096, 8192, 65536, 262144, 393216, 1048576])
-shares = st.floats(0, 1)
+# None, or at least one I/O in a billion: the reciprocal of the least numbers that there are is no number.
+shares = st.one_of(st.just(0.0), st.floats(1e-9, 1))
 QUANTITIES = ("iops", "bytes_per_s", "burst_iops", "burst_bytes_per_s")
 
 
