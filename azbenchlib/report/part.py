@@ -158,7 +158,7 @@ class Part:
 
     @cached_property
     def priced(self) -> dict[str, Priced]:
-        """Those of Azure with their bills: where each was measured, at the newest prices."""
+        """The measured setups of Azure with their bills: where each was measured, at the newest prices."""
         return measured_setups(self.dataset.tables, self.setup_ids, Terms())
 
     @cached_property

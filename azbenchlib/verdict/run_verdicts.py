@@ -112,7 +112,7 @@ def resolved_setup(stated: Setup, as_of: str | None, nvme: bool) -> tuple[Setup,
     day = as_of or stated.as_of or date.today().isoformat()
     dated = replace(stated, as_of=day)
     if not stated.disks and not stated.vm.size:
-        what = "the setup is not known, so no limit is"
+        what = "the setup is not known, so none of its limits is known"
         return dated, (Finding.of(Code.SETUP_NOT_KNOWN, what),)
     full, findings = resolved(dated, day)
     return (_over_nvme(full) if nvme else full), findings

@@ -80,10 +80,10 @@ def book(
         When the file is damaged, or no price is known for the region (on that day).
     """
     name = region.lower().replace(" ", "")
-    files = tuple(_files_of(name))
-    if own is None and (assembled := _assembled(files, name, as_of, currency, vm_kinds)):
+    paths = tuple(_files_of(name))
+    if own is None and (assembled := _assembled(paths, name, as_of, currency, vm_kinds)):
         return assembled
-    known = _known(files, name, vm_kinds)
+    known = _known(paths, name, vm_kinds)
     held = _held(known, as_of, currency)
     mine = list(read(own)) if own else []
     kinds = {price.meter.product == VM_PRODUCT for price in mine}
@@ -177,15 +177,15 @@ def _shipped() -> list[Path]:
 
 @lru_cache(maxsize=_KEPT)
 def _assembled(
-    files: tuple[Path, ...], region: str, as_of: str | None, currency: str, vm_kinds: VmKinds | None
+    paths: tuple[Path, ...], region: str, as_of: str | None, currency: str, vm_kinds: VmKinds | None
 ) -> PriceBook | None:
     """The prices that count, without a book of one's own; None: there are none."""
-    chosen = _held(_known(files, region, vm_kinds), as_of, currency)
+    chosen = _held(_known(paths, region, vm_kinds), as_of, currency)
     return PriceBook(region, MappingProxyType(_counting(chosen))) if chosen else None
 
 
-def _known(files: Iterable[Path], region: str, vm_kinds: VmKinds | None) -> list[Price]:
-    return [price for path in files for price in _of_region(path, region, vm_kinds)]
+def _known(paths: Iterable[Path], region: str, vm_kinds: VmKinds | None) -> list[Price]:
+    return [price for path in paths for price in _of_region(path, region, vm_kinds)]
 
 
 def _held(known: Iterable[Price], as_of: str | None, currency: str) -> list[Price]:
