@@ -56,6 +56,7 @@ def rgb(colour: str) -> str:
     return "rgb({}, {}, {})".format(*(int(colour[i : i + 2], 16) for i in (1, 3, 5)))
 
 
+@pytest.mark.long
 def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab) -> None:
     open_notebook(page, lab, "report.ipynb")
     for selector in OF_JUPYTERLAB:
@@ -135,6 +136,7 @@ def kept(page: Page, notebook: Path) -> Any:
     pytest.fail(f"{notebook}: not saved")
 
 
+@pytest.mark.long
 def test_the_latency_notebook_runs_and_shows_its_figures_to_those_who_do_not_trust_it(
     page: Page, lab: Lab
 ) -> None:

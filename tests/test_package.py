@@ -251,6 +251,7 @@ def tools(there: set[str]) -> list[str]:
 
 
 @pytest.mark.fio
+@pytest.mark.long
 @pytest.mark.alone  # its commands measure an emulated disk in real time
 def test_a_stranger_gets_from_the_tutorial_to_a_report(core: Path, tmp_path: Path) -> None:
     pinned = tmp_path / "notebooks.txt"

@@ -124,6 +124,7 @@ def test_a_directory_is_probed_through_the_command_line(tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "out" / PLAN_FILE).read_text())["workloads"]) == len(candidates(1))
 
 
+@pytest.mark.long
 @pytest.mark.fio
 def test_a_probe_that_was_killed_goes_on(tmp_path: Path) -> None:
     data, folder = tmp_path / "data", tmp_path / "out"

@@ -128,6 +128,7 @@ def break_when_it_runs(host: SshHost, runs: Callable[[], set[int]], seen: list, 
     threading.Thread(target=break_it).start()
 
 
+@pytest.mark.long
 def test_a_killed_campaign_collects_what_ran_meanwhile(host: SshHost, tmp_path: Path) -> None:
     asked = todo(tmp_path, "2")
     code = (
@@ -314,6 +315,7 @@ def test_two_hosts_at_once_are_told_apart_and_together(
     assert "ssh:one" not in written and str(tmp_path / "hosts") not in written
 
 
+@pytest.mark.long
 def test_a_connection_that_breaks_while_several_hosts_measure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,6 +146,7 @@ def test_a_finished_run_whose_group_is_left_is_no_success_until_it_is_deleted(az
     assert SUBSCRIPTION not in small.with_name("out").joinpath("plan.json").read_text()
 
 
+@pytest.mark.long
 def test_a_second_start_is_refused_and_a_second_interrupt_stops_the_waiting_only(azure, small, monkeypatch):
     monkeypatch.setattr(lock, "WAIT_S", 0.1)
     azure.arm.deletion_s = 3600
@@ -214,6 +215,7 @@ def test_a_full_disk_here_is_named_and_nothing_is_said_to_be_left_there(azure, s
     assert not azure.arm.resources
 
 
+@pytest.mark.long
 def test_cleanup_takes_ones_own_that_have_expired_and_the_rest_only_when_told(azure, small):
     past, future = "2026-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00"
     tags = {"tool": "azbench", "campaign": "c"}
