@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from typing import NamedTuple
 
 from azbenchlib.azure.prices.rows import COMMITTED, HOURS, PAYMENT_WORDS, VM_PRODUCT, Meter, Price
 from azbenchlib.core.errors import InputError
@@ -14,8 +15,7 @@ STEP = Decimal("1e-10")  # amounts are rounded to this much of the currency, so 
 DIGITS = 60  # of the arithmetic before that
 
 
-@dataclass(frozen=True, kw_only=True)
-class BillLine:
+class BillLine(NamedTuple):
     """One meter on the bill.
 
     Parameters

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.catalog.rows import TierRow
@@ -33,8 +34,7 @@ ULTRA_SIZES_UNTIL = "2026-08-11"
 VCPU_FEE = "Ultra LRS Reservation per vCPU Provisioned"  # of VMs that are made ready for Ultra Disks
 
 
-@dataclass(frozen=True)
-class Charge:
+class Charge(NamedTuple):
     """So much of one meter.
 
     Parameters

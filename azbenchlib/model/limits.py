@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import sum_known
@@ -65,8 +66,7 @@ class Delivered:
         return sum(use.used for use in self.limits if use.label.startswith(stem) and use.quantity == quantity)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Claim:
+class _Claim(NamedTuple):
     """One load's hold on one limit; `share` is of the whole limit, per unit of the load."""
 
     load: int

@@ -7,7 +7,7 @@ are turned into these by :mod:`azbenchlib.model.fill_from_catalogue`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.disk_kinds import DiskKind
@@ -248,6 +248,10 @@ class Setup:
 
     def volumes(self) -> tuple[Volume, ...]:
         """The volumes: one a stripe, and one a disk that is not striped (``data``, or ``data-1`` …)."""
+        return self._volumes
+
+    @cached_property
+    def _volumes(self) -> tuple[Volume, ...]:
         found: list[Volume] = []
         for disk in self.disks:
             cap = disk.cap if disk.bursting is not False else _base(disk.cap)

@@ -28,6 +28,7 @@ from azbenchlib.model.rules import CACHE_BELOW_BYTES, bytes_per_s_range, iops_ra
 from azbenchlib.model.setup import Cap, Disk
 
 FULL = 1 + 1e-10  # of a limit, with the rounding of sums
+_UNCOUNTED = Use()  # of what is not billed by use
 _DIGITS = 9  # behind the point, of what is provisioned
 
 
@@ -162,7 +163,9 @@ def _tiered(kind: DiskKind, cached: bool, demand: Demand, market: Market, on_dem
     if not rows:
         return
     plain = _first(tier_lacks(kind, cached, demand, market)[1])
-    paid = _first(tier_lacks(kind, cached, demand, market, True)[1]) if on_demand else plain
+    paid = plain
+    if on_demand and kind.on_demand_bursting:
+        paid = _first(tier_lacks(kind, cached, demand, market, True)[1])
     for row, few, fewer in zip(rows, plain, paid, strict=True):
         bursting = range(fewer, min(few, demand.most_disks + 1)) if _bursts_on_demand(row, cached) else ()
         for redundancy in redundancies(kind, demand):
@@ -250,4 +253,4 @@ def _uses(kind: DiskKind, disk: Disk, demand: Demand, market: Market) -> Iterato
         highest = Burst(peak, *(need.peak / each for need in needs.values()))
         yield Use(bursts=(lasting, highest))
     else:
-        yield Use()
+        yield _UNCOUNTED

@@ -213,8 +213,7 @@ class VmSizes:
         parts = [
             utilisation(*self._limits[path][name].of(needs[name]), needs[name], None) for name in QUANTITIES
         ]
-        found: Floats = np.nan_to_num(np.array(parts), nan=math.inf, posinf=math.inf)
-        return found
+        return _undocumented_is_infinite(np.array(parts))
 
     def local_bytes(self, kind: DiskKind) -> Floats:
         """Size of the temp disk, or of all local NVMe disks; 0 where there is none."""
@@ -287,7 +286,9 @@ def utilisation(base: Floats, burst: Floats, need: Need, peak: Peak | None) -> F
 
 
 def uncredited_utilisation(base: Floats, burst: Floats, need: Need) -> Floats:
-    """The same without asking how long credits last: never more than all that is lacking."""
+    """The same without asking how long credits last: never more than all that is lacking; without a peak
+    the same.
+    """
     return np.maximum(need.peak / burst, need.steady / base)
 
 
@@ -300,8 +301,12 @@ def _utilisation(
         else uncredited_utilisation(*limits[quantity].of(need), need)
         for quantity, need in needs.items()
     ]
-    worst: Floats = np.nan_to_num(np.maximum(*parts), nan=math.inf, posinf=math.inf)
-    return worst
+    return _undocumented_is_infinite(np.maximum(*parts))
+
+
+def _undocumented_is_infinite(found: Floats) -> Floats:
+    found[np.isnan(found)] = math.inf
+    return found
 
 
 def _cap(vm: VM, path: str) -> Cap:

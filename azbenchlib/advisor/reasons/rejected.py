@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -108,6 +108,11 @@ class _Few:
     least: float
     priced: Callable[[], DiskOption]
 
+    @cached_property
+    def option(self) -> DiskOption:
+        """With its price."""
+        return self.priced()
+
 
 def _cheaper(found: Search, group: Group, chosen: Candidate) -> Iterator[tuple[float, Candidate]]:
     """The cheaper configurations of a group that lack least, each with the least that `limits` can find."""
@@ -121,14 +126,16 @@ def _cheaper(found: Search, group: Group, chosen: Candidate) -> Iterator[tuple[f
     of_vms = np.maximum(slots, group.utilisation[vm_indices])
     lacks = np.maximum(np.array([[few.lack] for few in some]), of_vms)
     lacks[~((lacks > FULL) & np.isfinite(lacks))] = np.inf
-    uncredited = group.market.vm_sizes.utilisation(
-        group.kind, group.cached, found.demand, credits_count=False
-    )
+    uncredited = group.utilisation
+    if found.demand.peak:
+        uncredited = group.market.vm_sizes.utilisation(
+            group.kind, group.cached, found.demand, credits_count=False
+        )
     vm_prices = group.market.vm_prices[vm_indices]
     for _, which, place in _nearest(some, lacks, lambda price: price + vm_prices < float(chosen.price)):
         few, vm_index = some[which], int(vm_indices[place])
         least = max(few.least, float(slots[which, place]), float(uncredited[vm_index]))
-        yield least, Candidate(group.market, vm_index, few.priced())
+        yield least, Candidate(group.market, vm_index, few.option)
 
 
 def _nearest(
@@ -144,7 +151,7 @@ def _nearest(
         most = found[-1][0] if len(found) == _LOOKED_AT else np.inf
         if smallest[which] > most or np.isinf(smallest[which]):
             break
-        option = some[which].priced()
+        option = some[which].option
         if not option.bill.missing:
             row = np.where(cheaper(float(option.price)), lacks[which], np.inf)
             near = np.flatnonzero((row <= most) & (row < np.inf))
@@ -162,14 +169,13 @@ def _one_fewer(found: Search, group: Group) -> Iterator[_Few]:
     """Of every tier one disk less than enough."""
     if group.kind.provisioned:
         return
-    (rows, lacks), (_, least) = (
-        tier_lacks(group.kind, group.cached, found.demand, group.market, credits_count=count)
-        for count in (True, False)
-    )
+    asked = group.kind, group.cached, found.demand, group.market
+    rows, lacks = tier_lacks(*asked)
+    least = tier_lacks(*asked, credits_count=False)[1] if found.demand.peak else lacks
     for row, lack, at_least in zip(rows, lacks, least, strict=True):
         few = min(int((lack > FULL).sum()), found.demand.most_disks)
         if few and np.isfinite(lack[few - 1]):
-            option = cache(partial(_priced, found, group, row, few))
+            option = partial(_priced, found, group, row, few)
             yield _Few(few, float(lack[few - 1]), float(at_least[few - 1]), option)
 
 
