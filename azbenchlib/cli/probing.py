@@ -28,10 +28,10 @@ from azbenchlib.core.units import S_PER_MIN
 
 if TYPE_CHECKING:
     from azbenchlib.model import Setup
-    from azbenchlib.probe.drain import DrainedCap
     from azbenchlib.probe.naming import Named
     from azbenchlib.probe.portrait import Portrait
     from azbenchlib.probe.session import Probe
+    from azbenchlib.probe.stages import Stages
 
 
 def probe(
@@ -53,6 +53,9 @@ def probe(
             help="Minutes at full load, for each of two caps, in which burst credits are spent; 0: none.",
         ),
     ] = 0.0,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Look for a cache that holds less than the data (--size).")
+    ] = False,
     directory: Annotated[
         str, typer.Option(help="With ssh: an absolute path on the host; default: the home of the login.")
     ] = "",
@@ -81,10 +84,10 @@ def probe(
     from azbenchlib.campaign import probing
     from azbenchlib.campaign.documented import documented
     from azbenchlib.probe import text
-    from azbenchlib.probe.drain import DRAIN_RUNS, Drain
     from azbenchlib.probe.naming import names
     from azbenchlib.probe.runs import candidates
     from azbenchlib.probe.session import Probe
+    from azbenchlib.probe.stages import FILL_S, Stages
     from azbenchlib.probe.to_json import document
 
     limits = documented(as_of or date.today().isoformat())  # a wrong day is told before anything is measured
@@ -98,16 +101,23 @@ def probe(
     )
     session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
     folder = output or Path("datasets") / probing.dataset_name(target)
-    drained = Drain(seconds=DRAIN_RUNS * seconds, minutes=drain) if drain else None
-    if drained:
-        notes.print(text.drain_cost(drained))
-    found = probing.probe(asked, folder, session, _tell, fresh, drained)
-    credits = drained.found() if drained else []
+    stages = Stages.asked(
+        seconds=seconds,
+        size_bytes=size_bytes,
+        cache=cache,
+        drain_minutes=drain,
+        fill_s=seconds
+        if target == "lab"
+        else FILL_S,  # an emulated disk is driven no longer than that at once
+    )
+    if stages.drain:
+        notes.print(text.drain_cost(stages.drain))
+    found = probing.probe(asked, folder, session, _tell, fresh, stages.all_)
     named = names(found, limits, probing.disk_bytes(target), seconds)
     if format_ is PrintFormat.json:
-        print_json({"dataset": str(folder), **document(session, found, named, credits)})
+        print_json({"dataset": str(folder), **document(session, found, named, stages)})
     else:
-        _print(session, found, named, credits)
+        _print(session, found, named, stages)
     notes.print(f"Dataset: {folder}")
 
 
@@ -124,7 +134,7 @@ def _setup(target: str, vm: str | None, disks: Sequence[str], as_of: str | None)
     return described_setup(None, vm, list(disks), as_of)
 
 
-def _print(session: Probe, found: Portrait, named: Sequence[Named], credits: Sequence[DrainedCap]) -> None:
+def _print(session: Probe, found: Portrait, named: Sequence[Named], stages: Stages) -> None:
     from azbenchlib.probe import text
 
     console = Console(highlight=False)
@@ -138,14 +148,14 @@ def _print(session: Probe, found: Portrait, named: Sequence[Named], credits: Seq
     say("")
     for sentence in text.sentences(found):
         console.print(Text(sentence))
-    for one_cap in credits:
-        console.print(Text(text.drained(one_cap)))
+    for sentence in text.told_by(stages, found):
+        console.print(Text(sentence))
     if named:
         say("\nIt may be")
     for one in named:
         console.print(Text(f"  {text.sure(one.probability)} {text.name_of(one)}"))
     say("\nNot learnt")
-    for what, minutes in text.unlearnt(found, session.spent_s, bool(credits)):
+    for what, minutes in text.unlearnt(found, session.spent_s, stages):
         cost = f" To learn it: about {minutes:.0f} min." if minutes and minutes >= 1 else ""
         console.print(Text(f"  {what}{cost}"))
     _print_runs(console, session)

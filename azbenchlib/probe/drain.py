@@ -39,11 +39,14 @@ class DrainRun:
     number : int
         From 1; 0 is the rest.
     seconds : float
+    write : bool
+        Whether it writes; else it reads.
     """
 
     quantity: str
     number: int
     seconds: float
+    write: bool = False
 
     @property
     def bs_bytes(self) -> int:
@@ -63,14 +66,16 @@ class DrainRun:
     @property
     def name(self) -> str:
         """What its outputs are called by."""
-        return f"drain-{self.quantity.split('_')[0]}-{self.number or 'rest'}"
+        what = "stall" if self.write else "drain"
+        return f"{what}-{self.quantity.split('_')[0]}-{self.number or 'rest'}"
 
     @property
     def title(self) -> str:
         """How it is called in texts."""
         if not self.number:
             return f"a rest, in which credits come back, {self.seconds:g} s"
-        return f"reads of {format_size(self.bs_bytes)} at full load, part {self.number}, {self.seconds:g} s"
+        what = "writes" if self.write else "reads"
+        return f"{what} of {format_size(self.bs_bytes)} at full load, part {self.number}, {self.seconds:g} s"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +168,7 @@ class Drain:
             made = self._of(quantity)
             loads, rested = [one for one in made if one.run.number], any(not one.run.number for one in made)
             again = runs.get((quantity, len(loads) + 1))
-            fell = _fall(loads)
+            fell = fall(loads)
             if not again or (rested and fell and _at_base(made[-1], loads[fell])):
                 continue
             return again if fell is None or rested else runs[quantity, 0]
@@ -175,7 +180,7 @@ class Drain:
     def found(self) -> list[DrainedCap]:
         """What is known of each cap that was driven."""
         driven = dict.fromkeys(one.run.quantity for one in self.shown)
-        return [_credits(quantity, self._of(quantity)) for quantity in driven]
+        return [credits_of(quantity, self._of(quantity)) for quantity in driven]
 
 
 def worth_driving(portrait: Portrait) -> Iterator[str]:
@@ -190,11 +195,11 @@ def _at_base(last: DrainShown, known: DrainShown) -> bool:
 
 
 def _level(one: float, other: float) -> bool:
-    return abs(math.log(one / other)) <= ONE_LEVEL
+    return min(one, other) > 0 and abs(math.log(one / other)) <= ONE_LEVEL
 
 
-def _fall(loads: Sequence[DrainShown]) -> int | None:
-    """The place of the last of the first runs at the base, of those at full load; None: it did not fall."""
+def fall(loads: Sequence[DrainShown]) -> int | None:
+    """The place of the last of the first runs at the base, of those at full load; None: no fall."""
     for last in range(LEVEL_RUNS, len(loads)):
         level = [one.rate for one in loads[last - LEVEL_RUNS + 1 : last + 1]]
         fell = max(level) < FELL_TO * max(one.rate for one in loads[:last])
@@ -203,9 +208,10 @@ def _fall(loads: Sequence[DrainShown]) -> int | None:
     return None
 
 
-def _credits(quantity: str, made: Sequence[DrainShown]) -> DrainedCap:
+def credits_of(quantity: str, made: Sequence[DrainShown]) -> DrainedCap:
+    """What full load on one cap showed, run by run."""
     loads = [one for one in made if one.run.number]
-    driven_s, fell = sum(one.lasted_s for one in loads), _fall(loads)
+    driven_s, fell = sum(one.lasted_s for one in loads), fall(loads)
     if fell is None:
         return DrainedCap(quantity=quantity, driven_s=driven_s)
     first, level = loads[: fell + 1], loads[fell - LEVEL_RUNS + 1 : fell + 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from azbenchlib.core.units import (
     KIB,
@@ -14,12 +15,15 @@ from azbenchlib.core.units import (
     format_us,
 )
 from azbenchlib.model.credits import BURST_S
+from azbenchlib.probe.cache import CacheFound, CacheSeen
 from azbenchlib.probe.choice import Worth
 from azbenchlib.probe.drain import Drain, DrainedCap, Interval
 from azbenchlib.probe.naming import Named
 from azbenchlib.probe.portrait import HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probe.runs import Shown
+from azbenchlib.probe.stages import Stages
 
+NO_STAGES = Stages()
 WAYS = {"read": "Reads", "write": "Writes"}
 
 
@@ -142,6 +146,61 @@ def drained(credits: DrainedCap) -> str:
     return f"{found} At rest {_between(credits.refill, lambda value: amount(rate, value))} come back."
 
 
+def told_by(stages: Stages, portrait: Portrait) -> Iterator[str]:
+    """What stages showed, in sentences."""
+    if stages.stairs:
+        cache = stages.stairs.found(portrait)
+        yield cached(cache)
+        if stages.write_back and cache.hit_us:
+            yield written_back(stages.write_back.found())
+    for credits in stages.drain.found() if stages.drain else ():
+        yield drained(credits)
+
+
+def cached(found: CacheFound) -> str:
+    """What working sets of growing size showed, in a sentence or two."""
+    smallest, largest = map(format_size, found.searched)
+    match found.seen:
+        case CacheSeen.MEMORY:
+            return "Whether there is a cache was not asked: memory answered the other runs."
+        case CacheSeen.UNSTEADY:
+            return (
+                f"Whether there is a cache is open: two runs over the same {smallest} differ as much as a "
+                "cache would make them, so this machine or the disk was busy."
+            )
+        case CacheSeen.NO_STEP:
+            return (
+                f"No cache was seen up to {largest}: reads within {smallest} take as long as reads within "
+                f"{largest}. A cache that holds all of {largest} would have answered every run."
+            )
+        case CacheSeen.UNFINISHED:
+            return "Whether there is a cache is open: its runs did not come to an end."
+    if not (found.size and found.hit_us):
+        return f"A cache of less than {smallest} answers reads."
+    about = "" if found.known else "about "
+    hits = _between(found.hit_us, format_us)
+    return (
+        f"A cache of {about}{_between(found.size, format_size)} answers reads; one of what it holds takes "
+        f"{hits} in the median. It answered {found.size.value / found.searched[1]:.0%} of the reads of all "
+        f"runs over {largest}, whose rates and latencies are to that part those of the cache."
+    )
+
+
+def written_back(found: DrainedCap | None) -> str:
+    """What full load of writes showed of a cache, in a sentence."""
+    if found is None:
+        return "Single writes take longer than the reads that the cache answers: it does not hold them back."
+    if not (found.burst and found.base and found.bucket):
+        minutes = f"{found.driven_s / S_PER_MIN:.2g} min"
+        return f"The cache answers writes, and did not make them wait within {minutes} of full load."
+    rate = partial(amount, "write_bytes_per_s")
+    return (
+        f"The cache answers writes, at no less than {rate(found.burst.value)}, until "
+        f"{_between(found.bucket, format_size)} are not written to the disk; from then on they wait, at "
+        f"{_between(found.base, rate)}."
+    )
+
+
 def _stock(quantity: str, value: float) -> str:
     return format_count(round(value)) if quantity == "iops" else format_mbps(value)
 
@@ -150,7 +209,9 @@ def _between(found: Interval, told: Callable[[float], str]) -> str:
     return f"{told(found.value)} ({told(found.low)} to {told(found.high)})"
 
 
-def unlearnt(portrait: Portrait, spent_s: float, drained: bool = False) -> Iterator[tuple[str, float | None]]:
+def unlearnt(
+    portrait: Portrait, spent_s: float, stages: Stages = NO_STAGES
+) -> Iterator[tuple[str, float | None]]:
     """What is not known, in a sentence each, and the minutes that it would take; None: no run would tell."""
     open_ = "; ".join(label(figure.key) for figure in portrait.open_figures)
     if open_:
@@ -160,13 +221,15 @@ def unlearnt(portrait: Portrait, spent_s: float, drained: bool = False) -> Itera
     if above:
         named = "; ".join(label(figure.key) for figure in above)
         yield f"No cap found: {named}. Something else binds before it, at every queue depth tried.", None
-    if not drained:
+    if not stages.drain:
         yield (
             f"Whether the caps are those of a burst that ends: the runs took {spent_s / S_PER_MIN:.1f} min, "
             "and Azure's full credits last 30 min at the largest burst. --drain learns it.",
             BURST_S / S_PER_MIN,
         )
-    yield "Whether a cache answers repeated reads: all runs went to random places of the data.", None
+    if not stages.stairs:
+        what = "Whether a cache answers repeated reads: all runs went to random places of the data."
+        yield f"{what} --cache learns it.", None
 
 
 def _more_minutes(next_run: Worth | None, count: int) -> float | None:

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from azbenchlib.probe.drain import DrainedCap
 from azbenchlib.probe.naming import Named
 from azbenchlib.probe.portrait import DiskFigure, Portrait
 from azbenchlib.probe.session import Probe
-from azbenchlib.probe.text import label, sentences, unlearnt
+from azbenchlib.probe.stages import Stages
+from azbenchlib.probe.text import NO_STAGES, label, sentences, told_by, unlearnt
 
 
 def document(
-    session: Probe, portrait: Portrait, named: Sequence[Named], credits: Sequence[DrainedCap] = ()
+    session: Probe, portrait: Portrait, named: Sequence[Named], stages: Stages = NO_STAGES
 ) -> dict[str, Any]:
     """All that is known after a probe, and how it came to be known."""
     return {
@@ -31,12 +31,13 @@ def document(
         "steady": portrait.steady,
         "buffered": portrait.buffered,
         "contradictions": list(portrait.contradictions),
-        "sentences": list(sentences(portrait)),
+        "sentences": [*sentences(portrait), *told_by(stages, portrait)],
         "not_learnt": [
             {"what": what, "minutes": minutes}
-            for what, minutes in unlearnt(portrait, session.spent_s, bool(credits))
+            for what, minutes in unlearnt(portrait, session.spent_s, stages)
         ],
-        "credits": [asdict(one) for one in credits],
+        "credits": [asdict(one) for one in stages.drain.found()] if stages.drain else [],
+        "cache": _cache(portrait, stages),
         "names": [_named(one) for one in named],
         "runs": [
             {
@@ -49,6 +50,18 @@ def document(
             }
             for shown, worth in zip(session.shown, session.worth, strict=True)
         ],
+    }
+
+
+def _cache(portrait: Portrait, stages: Stages) -> dict[str, Any] | None:
+    """What was found of a cache; None: none was looked for."""
+    if not stages.stairs:
+        return None
+    written = stages.write_back.found() if stages.write_back else None
+    return {
+        **asdict(stages.stairs.found(portrait)),
+        "steps": [{"set_bytes": size, "hit_share": share} for size, share in stages.stairs.hit_shares()],
+        "write_back": asdict(written) if written else None,
     }
 
 

@@ -22,9 +22,11 @@ from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model import VM, Setup, notation
+from azbenchlib.probe.cache import CacheSeen
 from azbenchlib.probe.drain import LEVEL_RUNS, Drain
 from azbenchlib.probe.runs import ProbeRun, candidates
 from azbenchlib.probe.session import Probe
+from azbenchlib.probe.stages import Stages
 
 SECONDS = 1.0
 
@@ -98,11 +100,11 @@ def test_credits_are_drained_after_the_probe_and_a_drain_that_was_cut_short_goes
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        probing.probe(asked, folder, probe_of(1), cut, drain=Drain(seconds=SECONDS, minutes=1.0))
+        probing.probe(asked, folder, probe_of(1), cut, stages=[Drain(seconds=SECONDS, minutes=1.0)])
     kept = list(Journal(folder).kept())
     assert len(kept) > LEVEL_RUNS
     drain = Drain(seconds=SECONDS, minutes=1.0)
-    probing.probe(asked, folder, probe_of(1), drain=drain)
+    probing.probe(asked, folder, probe_of(1), stages=[drain])
     assert list(Journal(folder).kept())[: len(kept)] == kept
     found = drain.found()[0]
     assert found.quantity == "iops" and found.base and found.burst and found.bucket
@@ -110,6 +112,27 @@ def test_credits_are_drained_after_the_probe_and_a_drain_that_was_cut_short_goes
     assert found.base.value == pytest.approx(500, rel=0.2)
     assert 1_000 < found.burst.value < 3_600
     assert 1_000 < found.bucket.value < 13_000
+
+
+@pytest.mark.fio
+@pytest.mark.slow
+def test_the_cache_of_an_emulated_disk_is_found_and_kept_runs_lead_to_the_same(tmp_path: Path) -> None:
+    if "nbd" not in tool.find().engines:
+        pytest.skip("this fio has no nbd engine")
+    disks = notation.with_names(notation.parse_disks(["P30:ReadWrite"]))
+    asked = replace(request("lab", Setup(VM(), disks, None)), size_bytes=64 * MIB, cache_bytes=16.0 * MIB)
+
+    def stages() -> Stages:
+        return Stages.asked(seconds=SECONDS, size_bytes=64 * MIB, cache=True, fill_s=SECONDS)
+
+    made, again = stages(), stages()
+    portrait = probing.probe(asked, tmp_path / "probe", probe_of(2), stages=made.all_)
+    assert made.stairs and again.stairs
+    found = made.stairs.found(portrait)
+    assert found.seen is CacheSeen.STEP and found.size
+    assert found.size.value == pytest.approx(16 * MIB, rel=0.25)  # how right it is: in emulated time
+    probing.probe(asked, tmp_path / "probe", probe_of(2), stages=again.all_)
+    assert again.stairs.found(portrait) == found
 
 
 @pytest.mark.fio

@@ -7,6 +7,7 @@ from test_probe_naming import portrait
 from azbenchlib.core.units import MB
 from azbenchlib.probe import text
 from azbenchlib.probe.drain import Drain, DrainRun, DrainShown
+from azbenchlib.probe.stages import Stages
 
 BURST, BASE, BUCKET = 3_500.0, 500.0, 3_000.0 * 600
 PAUSE_S = 2.0
@@ -94,4 +95,6 @@ def test_what_was_drained_is_told_in_sentences() -> None:
     assert "at most 10 min" in text.drain_cost(Drain(seconds=60.0, minutes=0.1))  # too short to see a fall
     caps = portrait(BURST, 170 * MB)
     assert any("--drain" in what for what, _ in text.unlearnt(caps, 60.0))
-    assert not any("--drain" in what for what, _ in text.unlearnt(caps, 60.0, drained=True))
+    assert not any(
+        "--drain" in what for what, _ in text.unlearnt(caps, 60.0, Stages(drain=drained(Bucketed())))
+    )

@@ -18,6 +18,7 @@ class LabPlan(StoredPlan):
     emulated: list[EmulatedSetup]
     longest_s: float
     asked_credit_s: float | None = None
+    asked_cache_bytes: float | None = None
     asked_scale: int | None = None
     fio: str
     started: str
@@ -35,7 +36,7 @@ class LabPlan(StoredPlan):
 
     def same_as(self, other: Self) -> bool:
         """Whether both measure the same workloads, as long, on the same setups, equally dilated."""
-        names = ("emulated", "longest_s", "asked_credit_s", "asked_scale")
+        names = ("emulated", "longest_s", "asked_credit_s", "asked_cache_bytes", "asked_scale")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     @property

@@ -96,6 +96,8 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
         Real seconds a workload lasts at most.
     credit_s : float, optional
         Seconds of the emulated disk that full burst credits last. None: shortened as the workloads are.
+    cache_bytes : float, optional
+        Size of the host cache. None: that of the VM size.
     time_scale : int, optional
         Dilation factor, a power of two. None: what this machine keeps up with.
     """
@@ -105,6 +107,7 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
     about: str = ""
     longest_s: float = LONGEST_S
     credit_s: float | None = None
+    cache_bytes: float | None = None
     time_scale: int | None = None
     _fio: tool.Fio = field(init=False)
     _setups: dict[str, model.Setup] = field(default_factory=dict, init=False)  # of what is to be measured
@@ -143,6 +146,7 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
             emulated=list(self.emulated),
             longest_s=self.longest_s,
             asked_credit_s=self.credit_s,
+            asked_cache_bytes=self.cache_bytes,
             asked_scale=self.time_scale,
             fio=self._fio.version,
             started=plan.now(),
@@ -169,7 +173,7 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
             self._choose_scale(run, one.one)
         lab = Lab(
             self._setups[name],
-            Options(credit_s=run.plan.credit_s[name]),
+            Options(credit_s=run.plan.credit_s[name], cache_bytes=run.plan.asked_cache_bytes),
             time_scale=run.plan.time_scale[name],
         )
         self._lab, self._of = self._open.enter_context(lab), name

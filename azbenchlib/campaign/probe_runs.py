@@ -1,0 +1,170 @@
+"""The runs of a probe as fio makes them, and what their outputs showed."""
+
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from azbenchlib.analysis.concurrency import counted
+from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
+from azbenchlib.campaign.workloads.grid import Workload
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import NS_PER_US
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
+from azbenchlib.model.unloaded_latency import MEDIAN
+from azbenchlib.probe.cache import CacheRun, CacheShown
+from azbenchlib.probe.drain import DrainRun, DrainShown
+from azbenchlib.probe.runs import PATTERN_OF, ProbeRun, Shown
+
+Tables = dict[str, pd.DataFrame]
+_SAMPLE_S = 0.5  # that each of fio's own samples of IOPS covers (its default of iopsavgtime)
+# A pass ends where all was read, and the next one reads in another order.
+_ONE_PASS = {"time_based": "0", "randrepeat": "0"}
+
+
+@singledispatch
+def workload(run: Any, size_bytes: int) -> Workload:
+    """A run of a probe, on so many bytes of data, as fio makes it."""
+    raise TypeError(run)
+
+
+@workload.register
+def _probe_workload(run: ProbeRun, size_bytes: int) -> Workload:
+    return Workload(
+        name=run.name,
+        rw=PATTERN_OF[run.read_share],
+        bs_bytes=run.bs_bytes,
+        iodepth=run.depth,
+        size_bytes=size_bytes,
+        runtime_s=run.seconds,
+        options=_paced(run),
+    )
+
+
+def _paced(run: ProbeRun) -> dict[str, str]:
+    """What makes fio issue no more than the rate: of each direction, and evenly."""
+    if not run.rate_iops:
+        return {}
+    each = run.rate_iops // 2 if 0 < run.read_share < 1 else run.rate_iops
+    return {"rate_iops": f"{each},{each}"}
+
+
+@workload.register
+def _drain_workload(run: DrainRun, size_bytes: int) -> Workload:
+    return Workload(
+        name=run.name,
+        rw="write" if run.write else PATTERN_OF[1.0],  # in turn, so that nothing unwritten is written again
+        bs_bytes=run.bs_bytes,
+        iodepth=run.depth,
+        size_bytes=size_bytes,
+        runtime_s=run.seconds,
+        options={"rate_iops": str(run.rate_iops)} if run.rate_iops else {},
+    )
+
+
+@workload.register
+def _cache_workload(run: CacheRun, size_bytes: int) -> Workload:
+    return Workload(
+        name=run.name,
+        rw=PATTERN_OF[1.0],
+        bs_bytes=run.bs_bytes,
+        iodepth=run.depth,
+        size_bytes=min(run.set_bytes, size_bytes),
+        runtime_s=run.seconds,
+        options=_ONE_PASS if run.fill else {"randrepeat": "0"},
+    )
+
+
+@singledispatch
+def shown(run: Any, output: Path, dilation: float = 1.0) -> Any:
+    """What a run showed, from its output.
+
+    Parameters
+    ----------
+    run : ProbeRun, or a run of a stage
+    output : Path
+        fio's JSON.
+    dilation : float
+        How much more slowly than the disk it ran: rates are multiplied by it, times divided.
+
+    Raises
+    ------
+    InputError
+        When the output does not tell what is needed.
+    """
+    raise TypeError(run)
+
+
+@shown.register
+def _probe_shown(run: ProbeRun, output: Path, dilation: float = 1.0) -> Shown:
+    tables, runs, rows = _read(output, ["read", "write"])
+    iops = float(rows["iops"].sum())
+    if not iops > 0:
+        raise InputError(f"{output}: tells no I/Os per second")
+    length_s = float(rows["runtime_s"].max())
+    spread = float((rows["iops_stddev"].astype(float) ** 2).sum() ** 0.5)
+    samples = max(1.0, length_s / _SAMPLE_S)
+    return Shown(
+        run=run,
+        iops=iops * dilation,
+        read_p50_us=_median_us(tables, "read", dilation),
+        write_p50_us=_median_us(tables, "write", dilation),
+        error=0.0 if run.rate_iops else spread / iops / samples,
+        seconds=length_s / dilation,
+        direct=runs["ioengine"].eq(EMULATED_ENGINE).all() or bool(runs["direct"].eq(True).all()),
+    )
+
+
+@shown.register
+def _drain_shown(run: DrainRun, output: Path, dilation: float = 1.0) -> DrainShown:
+    what = "write" if run.write else "read"
+    _, runs, rows = _read(output, [what])
+    ended = runs["ended_at"].max()
+    if rows.empty or pd.isna(ended):
+        raise InputError(f"{output}: tells no {what}s, or not when they ended")
+    iops, lasted_s = float(rows["iops"].sum()) * dilation, float(rows["runtime_s"].max())
+    return DrainShown(
+        run=run,
+        rate=iops if run.quantity == "iops" else iops * run.bs_bytes,
+        began_s=(pd.Timestamp(ended).timestamp() - lasted_s) / dilation,
+        lasted_s=lasted_s / dilation,
+    )
+
+
+@shown.register
+def _cache_shown(run: CacheRun, output: Path, dilation: float = 1.0) -> CacheShown:
+    tables, _, rows = _read(output, ["read"], with_bins=not run.fill)
+    if run.fill:
+        ios = float(rows["ios"].sum())
+        return CacheShown(run=run, lat_us=np.zeros(1), n=np.array([ios]))
+    bins = tables["bins"]
+    bins = bins[(bins["ddir"] == "read") & bins["t_s"].isna()]
+    kinds = set(bins["lat_kind"])
+    kind = next((kind for kind in ("lat", "clat") if kind in kinds), None)
+    counts = bins[bins["lat_kind"] == kind].groupby("bin_ns")["n"].sum().sort_index()
+    if counts.empty:
+        raise InputError(f"{output}: tells no latencies of single reads")
+    lat_us = counts.index.to_numpy(dtype=float) / NS_PER_US / dilation
+    return CacheShown(run=run, lat_us=lat_us, n=counts.to_numpy(dtype=float))
+
+
+def _read(
+    output: Path, ddirs: list[str], with_bins: bool = False
+) -> tuple[Tables, pd.DataFrame, pd.DataFrame]:
+    """All tables of an output, its runs, and what they did in some directions."""
+    tables = registry.read(Source.of(output, with_bins=with_bins))
+    runs = tables["runs"].loc[counted(tables)]
+    rows = tables["results"]
+    return tables, runs, rows[rows["run_id"].isin(runs["run_id"]) & rows["ddir"].isin(ddirs)]
+
+
+def _median_us(tables: Tables, ddir: str, dilation: float) -> float | None:
+    """The median of total latency, or of completion where that is all there is."""
+    rows = tables["percentiles"]
+    rows = rows[(rows["ddir"] == ddir) & (rows["percentile"] == MEDIAN)]
+    by_kind = rows.set_index("lat_kind")["lat_us"]
+    found = next((float(by_kind[kind]) for kind in ("lat", "clat") if kind in by_kind), None)
+    return found / dilation if found else None

@@ -1,0 +1,59 @@
+"""What is asked of a disk once its caps are known: a cache, burst credits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_size
+from azbenchlib.probe.cache import LEAST_SETS, SMALLEST_SET_BYTES, Staircase
+from azbenchlib.probe.drain import DRAIN_RUNS, Drain
+from azbenchlib.probe.stage import ProbeStage
+from azbenchlib.probe.write_back import WriteBackStage
+
+FILL_S = 600.0  # that one pass over a working set may take
+
+
+@dataclass(kw_only=True)
+class Stages:
+    """The stages that were asked for; None: not that one."""
+
+    stairs: Staircase | None = None
+    write_back: WriteBackStage | None = None
+    drain: Drain | None = None
+
+    @classmethod
+    def asked(
+        cls,
+        *,
+        seconds: float,
+        size_bytes: int,
+        cache: bool = False,
+        drain_minutes: float = 0.0,
+        fill_s: float = FILL_S,
+    ) -> Stages:
+        """Stages for runs of so many seconds on so much data.
+
+        Raises
+        ------
+        InputError
+            When the data is too small to look for a cache.
+        """
+        if cache and size_bytes < LEAST_SETS * SMALLEST_SET_BYTES:
+            least = format_size(LEAST_SETS * SMALLEST_SET_BYTES)
+            raise InputError(
+                f"--size {format_size(size_bytes)}: too small to look for a cache; --cache needs at least "
+                f"{least}"
+            )
+        stairs = Staircase(size_bytes=size_bytes, seconds=seconds, fill_seconds=fill_s) if cache else None
+        return cls(
+            stairs=stairs,
+            write_back=WriteBackStage(stairs=stairs, seconds=seconds) if stairs else None,
+            drain=Drain(seconds=DRAIN_RUNS * seconds, minutes=drain_minutes) if drain_minutes else None,
+        )
+
+    @property
+    def all_(self) -> tuple[ProbeStage, ...]:
+        """Those that there are, in the order in which they are asked."""
+        every: tuple[ProbeStage | None, ...] = (self.stairs, self.write_back, self.drain)
+        return tuple(stage for stage in every if stage is not None)
