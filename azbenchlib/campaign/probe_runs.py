@@ -10,13 +10,15 @@ import pandas as pd
 from azbenchlib.analysis.concurrency import counted
 from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
 from azbenchlib.campaign.workloads.grid import Workload
+from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import NS_PER_US
+from azbenchlib.core.units import NS_PER_US, fio_size_text
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 from azbenchlib.model.unloaded_latency import MEDIAN
 from azbenchlib.probe.cache import CacheRun, CacheShown
 from azbenchlib.probe.drain import DrainRun, DrainShown
+from azbenchlib.probe.rounds import BS_BYTES, COMPARED_BYTES, RoundRun, RoundShown
 from azbenchlib.probe.runs import PATTERN_OF, ProbeRun, Shown
 
 Tables = dict[str, pd.DataFrame]
@@ -26,7 +28,7 @@ _ONE_PASS = {"time_based": "0", "randrepeat": "0"}
 
 
 @singledispatch
-def workload(run: Any, size_bytes: int) -> Workload:
+def workload(run: Any, size_bytes: int) -> Workload | JobFile:
     """A run of a probe, on so many bytes of data, as fio makes it."""
     raise TypeError(run)
 
@@ -76,6 +78,40 @@ def _cache_workload(run: CacheRun, size_bytes: int) -> Workload:
         runtime_s=run.seconds,
         options=_ONE_PASS if run.fill else {"randrepeat": "0"},
     )
+
+
+@workload.register
+def _round_workload(run: RoundRun, size_bytes: int) -> Workload | JobFile:
+    load, most = run.load, min(COMPARED_BYTES, size_bytes)
+    if load.own_files:
+        return JobFile(run.name, _own_files(run, max(BS_BYTES, most // load.jobs)), run.seconds)
+    return Workload(
+        name=run.name,
+        rw=PATTERN_OF[0.0],
+        bs_bytes=BS_BYTES,
+        iodepth=load.depth,
+        numjobs=load.jobs,
+        size_bytes=most,
+        runtime_s=run.seconds,
+        options={"fsync": "1"} if load.fsync else {},
+    )
+
+
+def _own_files(run: RoundRun, each_bytes: int) -> str:
+    """A job file whose jobs have a file each; these are written before, so that no write finds a hole."""
+    options = {
+        "rw": PATTERN_OF[0.0],
+        "bs": fio_size_text(BS_BYTES),
+        "size": fio_size_text(each_bytes),
+        "iodepth": run.load.depth,
+        "numjobs": run.load.jobs,
+        "ioengine": "libaio",
+        "direct": 1,
+        "overwrite": 1,
+        "time_based": 1,
+        "runtime": f"{run.seconds:g}",
+    }
+    return "\n".join([f"[{run.name}]", *(f"{name}={value}" for name, value in options.items()), ""])
 
 
 @singledispatch
@@ -149,6 +185,15 @@ def _cache_shown(run: CacheRun, output: Path, dilation: float = 1.0) -> CacheSho
         raise InputError(f"{output}: tells no latencies of single reads")
     lat_us = counts.index.to_numpy(dtype=float) / NS_PER_US / dilation
     return CacheShown(run=run, lat_us=lat_us, n=counts.to_numpy(dtype=float))
+
+
+@shown.register
+def _round_shown(run: RoundRun, output: Path, dilation: float = 1.0) -> RoundShown:
+    _, _, rows = _read(output, ["write"])
+    iops = float(rows["iops"].sum())
+    if not iops > 0:
+        raise InputError(f"{output}: tells no writes per second")
+    return RoundShown(run=run, iops=iops * dilation)
 
 
 def _read(

@@ -22,6 +22,7 @@ from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
 from azbenchlib.campaign.targets.ssh.target import SshTarget
 from azbenchlib.campaign.workloads.grid import Workload
+from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.targets import SSH, kind_of
 from azbenchlib.core.units import GIB
@@ -179,13 +180,20 @@ def disk_bytes(target: str) -> float | None:
     return float(host.device_bytes(device.resolve())) if device.is_block_device() else None
 
 
+def has_files(target: str, directory: str) -> bool:
+    """Whether what is probed is a directory, in which jobs can have a file each."""
+    return target != "lab" and not directory.startswith("/dev/") and not Path(target).is_block_device()
+
+
 def dataset_name(target: str) -> str:
     """What the dataset of a probe is called where nothing else is said."""
     words = re.sub(r"[^a-z0-9]+", "-", target.lower()).strip("-")
     return f"probe-{words or 'here'}"
 
 
-def _target(asked: ProbeRequest, workloads: Sequence[Workload], longest_s: float) -> Target[Any, Any]:
+def _target(
+    asked: ProbeRequest, workloads: Sequence[Workload | JobFile], longest_s: float
+) -> Target[Any, Any]:
     kind = kind_of(asked.target)
     title = f"Probe of {asked.target}"
     if kind == "azure":

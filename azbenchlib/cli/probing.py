@@ -56,6 +56,12 @@ def probe(
     cache: Annotated[
         bool, typer.Option("--cache", help="Look for a cache that holds less than the data (--size).")
     ] = False,
+    fsync: Annotated[
+        bool, typer.Option("--fsync", help="Measure what an fsync after each write costs.")
+    ] = False,
+    jobs: Annotated[
+        bool, typer.Option("--jobs", help="Compare one job with four, on the same data and on a file each.")
+    ] = False,
     directory: Annotated[
         str, typer.Option(help="With ssh: an absolute path on the host; default: the home of the login.")
     ] = "",
@@ -105,6 +111,9 @@ def probe(
         seconds=seconds,
         size_bytes=size_bytes,
         cache=cache,
+        fsync=fsync,
+        jobs=jobs,
+        files=probing.has_files(target, directory),
         drain_minutes=drain,
         fill_s=seconds
         if target == "lab"

@@ -1,4 +1,4 @@
-"""What is asked of a disk once its caps are known: a cache, burst credits."""
+"""What is asked of a disk once its caps are known: a cache, fsync, several jobs, burst credits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_size
 from azbenchlib.probe.cache import LEAST_SETS, SMALLEST_SET_BYTES, Staircase
 from azbenchlib.probe.drain import DRAIN_RUNS, Drain
+from azbenchlib.probe.rounds import A_FILE_EACH, ONE_JOB, SHARED, SYNCED, UNSYNCED, Rounds
 from azbenchlib.probe.stage import ProbeStage
 from azbenchlib.probe.write_back import WriteBackStage
 
@@ -20,6 +21,8 @@ class Stages:
 
     stairs: Staircase | None = None
     write_back: WriteBackStage | None = None
+    fsync: Rounds | None = None
+    jobs: Rounds | None = None
     drain: Drain | None = None
 
     @classmethod
@@ -29,10 +32,13 @@ class Stages:
         seconds: float,
         size_bytes: int,
         cache: bool = False,
+        fsync: bool = False,
+        jobs: bool = False,
+        files: bool = True,
         drain_minutes: float = 0.0,
         fill_s: float = FILL_S,
     ) -> Stages:
-        """Stages for runs of so many seconds on so much data.
+        """Stages for runs of so many seconds on so much data; `files`: jobs can have a file each.
 
         Raises
         ------
@@ -49,11 +55,21 @@ class Stages:
         return cls(
             stairs=stairs,
             write_back=WriteBackStage(stairs=stairs, seconds=seconds) if stairs else None,
+            fsync=Rounds(loads=(UNSYNCED, SYNCED), seconds=seconds / 2) if fsync else None,
+            jobs=Rounds(loads=(ONE_JOB, SHARED, *[A_FILE_EACH] * files), seconds=seconds / 2)
+            if jobs
+            else None,
             drain=Drain(seconds=DRAIN_RUNS * seconds, minutes=drain_minutes) if drain_minutes else None,
         )
 
     @property
     def all_(self) -> tuple[ProbeStage, ...]:
         """Those that there are, in the order in which they are asked."""
-        every: tuple[ProbeStage | None, ...] = (self.stairs, self.write_back, self.drain)
+        every: tuple[ProbeStage | None, ...] = (
+            self.stairs,
+            self.write_back,
+            self.fsync,
+            self.jobs,
+            self.drain,
+        )
         return tuple(stage for stage in every if stage is not None)

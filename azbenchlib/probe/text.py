@@ -20,6 +20,7 @@ from azbenchlib.probe.choice import Worth
 from azbenchlib.probe.drain import Drain, DrainedCap, Interval
 from azbenchlib.probe.naming import Named
 from azbenchlib.probe.portrait import HARDLY, SURE, DiskFigure, Knowledge, Portrait
+from azbenchlib.probe.rounds import TOTAL_DEPTH, Rounds
 from azbenchlib.probe.runs import Shown
 from azbenchlib.probe.stages import Stages
 
@@ -153,6 +154,10 @@ def told_by(stages: Stages, portrait: Portrait) -> Iterator[str]:
         yield cached(cache)
         if stages.write_back and cache.hit_us:
             yield written_back(stages.write_back.found())
+    if stages.fsync:
+        yield synced(stages.fsync)
+    if stages.jobs:
+        yield parallel(stages.jobs)
     for credits in stages.drain.found() if stages.drain else ():
         yield drained(credits)
 
@@ -199,6 +204,32 @@ def written_back(found: DrainedCap | None) -> str:
         f"{_between(found.bucket, format_size)} are not written to the disk; from then on they wait, at "
         f"{_between(found.base, rate)}."
     )
+
+
+def synced(rounds: Rounds) -> str:
+    """What an fsync costs, in a sentence."""
+    found = rounds.longer_us()
+    if found is None:
+        return "What an fsync costs was not learnt."
+    if found.low <= 0:
+        most = format_us(max(found.high, 0.0))
+        return f"No cost of an fsync after each write of 4 KiB was seen; it is {most} at most."
+    return f"An fsync after each write of 4 KiB makes it {_between(found, format_us)} longer."
+
+
+def parallel(rounds: Rounds) -> str:
+    """What several jobs reach, and a file for each of them, in a sentence."""
+    found = {load: rounds.times_as_many(load) for load in rounds.loads[1:]}
+    told = [
+        f"{_between(times, '{:.2f}'.format)} times the IOPS of one job "
+        f"{'with a file each' if load.own_files else 'on the same data'}"
+        for load, times in found.items()
+        if times
+    ]
+    if not told:
+        return "Whether several jobs reach more than one was not learnt."
+    jobs = rounds.loads[1].jobs
+    return f"With {TOTAL_DEPTH} writes of 4 KiB outstanding, {jobs} jobs reach {', and '.join(told)}."
 
 
 def _stock(quantity: str, value: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from azbenchlib.probe.naming import Named
 from azbenchlib.probe.portrait import DiskFigure, Portrait
+from azbenchlib.probe.rounds import Rounds
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.stages import Stages
 from azbenchlib.probe.text import NO_STAGES, label, sentences, told_by, unlearnt
@@ -37,6 +38,7 @@ def document(
             for what, minutes in unlearnt(portrait, session.spent_s, stages)
         ],
         "credits": [asdict(one) for one in stages.drain.found()] if stages.drain else [],
+        **told_by_rounds(stages),
         "cache": _cache(portrait, stages),
         "names": [_named(one) for one in named],
         "runs": [
@@ -63,6 +65,25 @@ def _cache(portrait: Portrait, stages: Stages) -> dict[str, Any] | None:
         "steps": [{"set_bytes": size, "hit_share": share} for size, share in stages.stairs.hit_shares()],
         "write_back": asdict(written) if written else None,
     }
+
+
+def told_by_rounds(stages: Stages) -> dict[str, Any]:
+    """What fsync and several jobs showed; None: they were not asked for."""
+    return {
+        "fsync": _fsync(stages.fsync) if stages.fsync else None,
+        "jobs": _jobs(stages.jobs) if stages.jobs else None,
+    }
+
+
+def _fsync(rounds: Rounds) -> dict[str, Any]:
+    found = rounds.longer_us()
+    return {"longer_us": asdict(found) if found else None, "runs": [one.run.name for one in rounds.shown]}
+
+
+def _jobs(rounds: Rounds) -> dict[str, Any]:
+    found = {load.kind: rounds.times_as_many(load) for load in rounds.loads[1:]}
+    times = {kind: asdict(one) if one else None for kind, one in found.items()}
+    return {"times_the_iops_of_one_job": times, "runs": [one.run.name for one in rounds.shown]}
 
 
 def _figure(figure: DiskFigure) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model import VM, Setup, notation
 from azbenchlib.probe.cache import CacheSeen
 from azbenchlib.probe.drain import LEVEL_RUNS, Drain
+from azbenchlib.probe.rounds import EACH_LOAD
 from azbenchlib.probe.runs import ProbeRun, candidates
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.stages import Stages
@@ -139,12 +140,17 @@ def test_the_cache_of_an_emulated_disk_is_found_and_kept_runs_lead_to_the_same(t
 def test_a_directory_is_probed_through_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     words = ["probe", str(tmp_path / "data"), "--runs", "2", "--seconds", "1", "--size", "8MiB"]
+    words += ["--fsync", "--jobs"]
     done = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "out"), "--format", "json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert len(told["runs"]) == 2 and told["figures"] and told["version"]
     assert list((tmp_path / "data").iterdir()) == []  # what was written is gone
-    assert len(json.loads((tmp_path / "out" / PLAN_FILE).read_text())["workloads"]) == len(candidates(1))
+    planned = json.loads((tmp_path / "out" / PLAN_FILE).read_text())["workloads"]
+    assert len(planned) == len(candidates(1)) + 5 * EACH_LOAD
+    assert told["fsync"]["longer_us"]["value"] and len(told["fsync"]["runs"]) == 2 * EACH_LOAD
+    assert list(told["jobs"]["times_the_iops_of_one_job"]) == ["shared-data", "own-files"]
+    assert told["jobs"]["times_the_iops_of_one_job"]["own-files"]["low"] > 0
 
 
 @pytest.mark.long
