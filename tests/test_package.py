@@ -51,10 +51,11 @@ WORK = {
         "python -m hatchling build -d FOLDER/dist",
         "ruff check .",
         "lint-imports",
-        "mypy",
         f"{PYTEST} -n 2 tests/core tests/model",
     ],
 }
+# mypy reads the type hints of NumPy, matplotlib, DuckDB and others; early ones are wrong or not there.
+ONLY_WITH_THE_NEWEST = {"dev": ["mypy"]}
 BESIDE = {"dev": [extra for extra in EXTRAS if extra != "dev"]}  # mypy and import-linter read all of them
 
 
@@ -226,7 +227,8 @@ def test_the_core_and_each_extra_work_with_the_versions_that_are_declared(
     assert done.returncode == 0, done.stderr
     programs = environment(tmp_path / "installed", wheel, done.stdout, python)
     does_the_work_of_the_core(programs / "azbench", tmp_path)
-    for line in WORK[extra]:
+    newest = ONLY_WITH_THE_NEWEST.get(extra, []) if versions == "highest" else []
+    for line in [*WORK[extra], *newest]:
         program, *arguments = line.replace("FOLDER", str(tmp_path)).split()
         done = run(programs / program, *arguments, cwd=ROOT)
         assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"

@@ -73,13 +73,12 @@ def test_a_measurement_and_its_report_name_nobody(home: Path) -> None:
     (work / "own.fio").write_text(JOB)
     for command in (
         ["run", work / "m.yaml", "--target", "local", "-o", work / "ds", "-p", f"directory={work}"],
-        ["report", work / "ds", "-o", work / "report"],
         ["run", "--target", "local", "-o", "ds2", *SMALL],
-        ["report", "ds2", "-o", "report2"],
+        ["report", work / "ds", "ds2", "-o", "report"],
     ):
         done = azbench(*command, cwd=work)
         assert done.returncode == 0, done.stderr
-    assert_nobody_is_named(work / "ds", work / "report", work / "ds2", work / "report2")
+    assert_nobody_is_named(work / "ds", work / "ds2", work / "report")
     kept = json.loads((work / "ds2" / "measure.ipynb").read_text())["metadata"]["papermill"]
     assert kept["input_path"] == "01_measure.ipynb" and kept["parameters"]["dataset"] == "ds2"
     assert len(Dataset.load(work / "ds").runs) == 2

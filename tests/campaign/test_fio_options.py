@@ -90,8 +90,8 @@ def known() -> dict[str, set[str]]:
     names = {
         line.split()[0].rstrip(":") for line in text.splitlines() if re.match(r"\s*[a-z][\w-]+ *:", line)
     }
-    found: dict[str, set[str]] = {}
-    for name in names:
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for name in names & ({*OPTIONS} | {*ALIASES.values()}):  # fio tells an alias with its option alone
         alias = re.search(r"^ *alias: (\S+)", asked(f"--cmdhelp={name}"), re.MULTILINE)
         found[name] = {alias[1]} if alias else set()
     return found
@@ -248,7 +248,7 @@ def test_fio_sees_in_a_job_file_what_is_read_here(tmp_path: Path) -> None:
     lines = random.Random(8)  # noqa: S311
     taken = 0
     good = [line for line in LINES if _taken(line)]
-    for number in range(150):
+    for number in range(60):
         body = [lines.choice(LINES) for _ in range(lines.randint(1, 9))]
         text = "\n".join(["[a]", "size=2m", *(body if number % 3 else [lines.choice(good) for _ in body])])
         try:
@@ -262,7 +262,7 @@ def test_fio_sees_in_a_job_file_what_is_read_here(tmp_path: Path) -> None:
             continue  # a value that fio refuses; nothing is run then
         taken += 1
         assert _told(done.stdout) <= _ours(found), text
-    assert taken >= 30
+    assert taken >= 12
 
 
 def _taken(line: str) -> bool:

@@ -265,8 +265,15 @@ def test_headings_go_down_one_level_at_a_time(open_page: Open, folder: Path) -> 
     assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [PHONE, LAPTOP])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (PHONE, "dark"),
+        (LAPTOP, "light"),
+        pytest.param(PHONE, "light", marks=pytest.mark.long),
+        pytest.param(LAPTOP, "dark", marks=pytest.mark.long),
+    ],
+)
 def test_axe_finds_nothing(open_page: Open, folder: Path, width: int, scheme: Any) -> None:
     page = open_page(width, scheme, folder)
     page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")

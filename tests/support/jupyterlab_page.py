@@ -98,7 +98,10 @@ def choose(page: Page, menu: str, command: str) -> bool:
 
 
 def run_all(page: Page, limit_s: float = 300) -> None:
-    """Run All by the menu; it is sent again where it was lost, as happens while the kernel is starting."""
+    """Run All by the menu; it is sent again where it was lost, as happens while the kernel is starting.
+
+    All cells have their numbers then. Outputs may still be drawn: wait for those that a test asks for.
+    """
     prompts = page.locator(".jp-CodeCell .jp-InputPrompt")
     told: list[str] = []
     sent = 0.0

@@ -171,6 +171,7 @@ def test_a_second_start_is_refused_and_a_second_interrupt_stops_the_waiting_only
     assert noted(small) == [group]
 
 
+@pytest.mark.long  # tests/campaign/azure/test_azure_faults.py interrupts a run by a signal
 def test_a_closed_terminal_leaves_nothing(azure, small):
     """Nobody can be told any more: writing ends in EIO, and the terminal's end comes as SIGHUP."""
     ours, terminal = pty.openpty()
