@@ -4,6 +4,7 @@ The plan of a probe lists every run that may be chosen; the journal tells which 
 kill, the kept ones are read again in that order, which leads to the same choice, and the probe goes on.
 """
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from typing import Any
 from azbenchlib import model
 from azbenchlib.campaign import host
 from azbenchlib.campaign.journal import Journal
+from azbenchlib.campaign.planning.plan import PLAN_FILE
 from azbenchlib.campaign.probe_runs import shown, workload
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.run_loop import Order, measure
@@ -24,9 +26,11 @@ from azbenchlib.campaign.targets.ssh.target import SshTarget
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.files import write_atomically
 from azbenchlib.core.targets import SSH, kind_of
 from azbenchlib.core.units import GIB
 from azbenchlib.dataset.manifest import MANIFEST_FILE
+from azbenchlib.dataset.probed import PROBE_FILE
 from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.stage import ProbeStage
@@ -178,6 +182,19 @@ def disk_bytes(target: str) -> float | None:
     """The size of a probed disk, where it is a block device of this machine; None: not known."""
     device = Path(target)
     return float(host.device_bytes(device.resolve())) if device.is_block_device() else None
+
+
+def keep(dataset: Path, document: dict[str, Any]) -> None:
+    """Write what a probe found beside its manifest, for reports and the catalogue.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written.
+    """
+    began = str(json.loads((dataset / PLAN_FILE).read_text(encoding="utf-8"))["started"])
+    told = {"measured": began[:10], **document}
+    write_atomically(dataset / PROBE_FILE, json.dumps(told, indent=1, allow_nan=False).encode())
 
 
 def has_files(target: str, directory: str) -> bool:

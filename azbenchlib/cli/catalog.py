@@ -1,4 +1,4 @@
-"""The verbs of the catalogue: `azbench catalog show` and `azbench catalog refresh`."""
+"""The verbs of the catalogue: `azbench catalog show`, `refresh` and `drift`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.azure import disk_kinds
+from azbenchlib.cli.drift import drift
 from azbenchlib.cli.options.payment_options import CurrencyOption
 from azbenchlib.cli.printing.console import notes, print_json
 from azbenchlib.cli.printing.rich_console import Console
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from azbenchlib.azure.catalog import Limit, ProvisionedRules, TierRow, VmRow
 
 catalog = typer.Typer(no_args_is_help=True, help="Azure's documented limits, with their dates and sources.")
+catalog.command()(drift)
 
 # A page's "MB" may be one of these in the API, of the same figure. Source: the API's values beside the
 # pages', 2026-08-17.

@@ -123,8 +123,10 @@ def probe(
         notes.print(text.drain_cost(stages.drain))
     found = probing.probe(asked, folder, session, _tell, fresh, stages.all_)
     named = names(found, limits, probing.disk_bytes(target), seconds)
+    told = document(session, found, named, stages)
+    probing.keep(folder, told)
     if format_ is PrintFormat.json:
-        print_json({"dataset": str(folder), **document(session, found, named, stages)})
+        print_json({"dataset": str(folder), **told})
     else:
         _print(session, found, named, stages)
     notes.print(f"Dataset: {folder}")

@@ -275,17 +275,14 @@ class Staircase:
             runs=tuple(one.run.name for one in self.measured),
         )
 
-    def hit_shares(self) -> list[tuple[int, float]]:
-        """The share of reads that the cache answered, by working set in bytes; empty without a step."""
+    def hit_shares(self) -> list[float]:
+        """The share of the reads of each run that the cache answered; empty without a step."""
         if self._seen() is not CacheSeen.STEP:
             return []
         threshold = self._threshold_us()
         fit = _fitted(self.measured, threshold)
-        shares = (
-            float(one.share_below(threshold) - fit.missed) / (fit.hit - fit.missed) for one in self.measured
-        )
-        pairs = zip(self.measured, shares, strict=True)
-        return sorted((one.run.set_bytes, min(1.0, max(0.0, share))) for one, share in pairs)
+        below = (float(one.share_below(threshold)) for one in self.measured)
+        return [min(1.0, max(0.0, (one - fit.missed) / (fit.hit - fit.missed))) for one in below]
 
 
 def _left_out(passes: Sequence[CacheShown]) -> float:

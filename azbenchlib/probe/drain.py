@@ -66,7 +66,7 @@ class DrainRun:
     @property
     def name(self) -> str:
         """What its outputs are called by."""
-        what = "stall" if self.write else "drain"
+        what = "write-back" if self.write else "drain"
         return f"{what}-{self.quantity.split('_')[0]}-{self.number or 'rest'}"
 
     @property

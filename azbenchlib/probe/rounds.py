@@ -1,7 +1,7 @@
 """Loads that are compared round by round: what an fsync costs, and what several jobs and files reach.
 
-Each round makes every load once, one right after the other, so that what drifts drifts for all of them; rounds
-are the repeats from which intervals follow (Student's t).
+Each round makes every load once, one right after the other, so that what drifts drifts for all of them;
+rounds are the repeats from which intervals follow (Student's t).
 """
 
 from __future__ import annotations

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from azbenchlib.probe.cache import Staircase
+from azbenchlib.probe.curves import response, roof
+from azbenchlib.probe.drain import DrainShown
 from azbenchlib.probe.naming import Named
 from azbenchlib.probe.portrait import DiskFigure, Portrait
 from azbenchlib.probe.rounds import Rounds
@@ -41,9 +44,13 @@ def document(
         **told_by_rounds(stages),
         "cache": _cache(portrait, stages),
         "names": [_named(one) for one in named],
+        "roof": roof(session.disks).to_dict("records"),
+        "response": response(session.disks).to_dict("records"),
+        "driven": [_driven(one) for one in stages.drain.shown] if stages.drain else [],
         "runs": [
             {
                 "run": shown.run.name,
+                "title": shown.run.title,
                 "iops": shown.iops,
                 "read_p50_us": shown.read_p50_us,
                 "write_p50_us": shown.write_p50_us,
@@ -62,8 +69,27 @@ def _cache(portrait: Portrait, stages: Stages) -> dict[str, Any] | None:
     written = stages.write_back.found() if stages.write_back else None
     return {
         **asdict(stages.stairs.found(portrait)),
-        "steps": [{"set_bytes": size, "hit_share": share} for size, share in stages.stairs.hit_shares()],
+        "steps": _steps(stages.stairs),
         "write_back": asdict(written) if written else None,
+    }
+
+
+def _steps(stairs: Staircase) -> list[dict[str, Any]]:
+    """What each working set showed; the share of hits is None where there is no step."""
+    shares: list[float | None] = [*stairs.hit_shares()] or [None] * len(stairs.measured)
+    return [
+        {"set_bytes": one.run.set_bytes, "hit_share": share, "p50_us": one.quantile_us(0.5)}
+        for one, share in zip(stairs.measured, shares, strict=True)
+    ]
+
+
+def _driven(shown: DrainShown) -> dict[str, Any]:
+    return {
+        "quantity": shown.run.quantity,
+        "number": shown.run.number,
+        "began_s": shown.began_s,
+        "lasted_s": shown.lasted_s,
+        "rate": shown.rate,
     }
 
 

@@ -18,6 +18,7 @@ from azbenchlib.probe import curves, text
 from azbenchlib.probe.naming import names
 from azbenchlib.probe.runs import candidates
 from azbenchlib.probe.session import Probe
+from azbenchlib.probe.to_json import document
 from azbenchlib.report.blocks import Block, render, safe
 
 HOW_TO_READ = (
@@ -79,6 +80,7 @@ class ProbedDisk:
         self._named = names(
             self.found, documented(date.today().isoformat()), probing.disk_bytes(target), seconds
         )
+        probing.keep(folder, document(self.session, self.found, self._named))
 
     def figures(self) -> pd.DataFrame:
         """What is known: a row a figure, with its 95 % interval and the runs that say so."""

@@ -95,7 +95,8 @@ def test_size_and_hit_latency_are_found(cache_mib: float, iops: float) -> None:
     assert found.size.low <= cache_mib * MIB <= found.size.high
     assert found.hit_us.value == pytest.approx(HIT_US, rel=0.1)
     assert found.runs == tuple(one.run.name for one in stairs.measured) and len(stairs.measured) <= 9
-    shares = dict(stairs.hit_shares())
+    sets = [one.run.set_bytes for one in stairs.measured]
+    shares = dict(zip(sets, stairs.hit_shares(), strict=True))
     assert shares[4 * MIB] > 0.97 and shares[DATA_BYTES] == pytest.approx(cache_mib / 64, abs=0.05)
     told = text.cached(found)
     assert told.startswith("A cache of ") and "MiB" in told and "µs" in told

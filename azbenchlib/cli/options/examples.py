@@ -25,6 +25,7 @@ EXAMPLES = {
     "doctor": "azbench doctor",
     "import": "azbench import results/*.json --name my-disks-2026",
     "catalog show": "azbench catalog show E8ds_v4",
+    "catalog drift": "azbench catalog drift",
     "catalog refresh": "azbench catalog refresh --region westeurope",
     "setup detect": "azbench setup detect --format yaml",
     "lab start": "azbench lab start --vm E8ds_v4 --disk P4",
