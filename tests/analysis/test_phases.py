@@ -212,6 +212,15 @@ def test_a_run_of_the_lab_tells_when_its_credits_were_spent(
     assert cut in words(report.cards().html)
 
 
+def test_credits_that_last_less_than_a_second_are_not_rounded_to_one(tmp_path: Path) -> None:
+    """A slow machine runs an emulated disk at a quarter of its speed: 2 s of the log are half a second."""
+    log = [(t_s / 2, iops / 2) for t_s, iops in LAB]
+    folder = drained.dataset(tmp_path / "ds", log, time_scale=4, credit_s=0.5, runtime_s=3)
+    assert "Credits were spent after 500 ms: from 3,500 IOPS to 120" in words(
+        Report([str(folder)]).over_time().html
+    )
+
+
 def test_a_filling_host_cache_takes_as_long_as_it_was_measured(tmp_path: Path) -> None:
     """Short credits say nothing of a cache: the reads of an emulated disk are told in their own time."""
     filling = [(0.1 * i, 120 if i <= 11 else 4000) for i in range(1, 61)]

@@ -17,7 +17,7 @@ from azbenchlib.analysis.over_time import token_bucket_fit
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.core import schema
 from azbenchlib.core.palette import COLOURS
-from azbenchlib.core.units import GIB, KIB, MIB, format_count
+from azbenchlib.core.units import GIB, KIB, MIB, US_PER_S, format_count, format_us
 from azbenchlib.model import ceilings
 from azbenchlib.model.ceilings import ALL_VOLUMES, Ceiling
 from azbenchlib.model.credits import BURST_S
@@ -249,7 +249,7 @@ def _used(part: Part, verdict: RunVerdict) -> pd.DataFrame:
 
 def _fell(fitted: token_bucket_fit.BucketFit) -> str:
     minutes = fitted.empty_s / 60
-    when = f"{minutes:.0f} min" if minutes >= 3 else f"{fitted.empty_s:.0f} s"
+    when = f"{minutes:.0f} min" if minutes >= 3 else format_us(fitted.empty_s * US_PER_S)
     return (
         f"Credits were spent after {when}: from {format_count(fitted.burst)} IOPS to "
         f"{format_count(fitted.base)}; burst credits started at {100 * fitted.filled:.0f} %"
