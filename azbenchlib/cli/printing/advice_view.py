@@ -61,7 +61,7 @@ def _briefly(console: Console, answer: Advice) -> None:
     cheaper = "; ".join(f"{one.option} {one.share:.0%} less" for one in answer.savings)
     lines += [f"would cost less: {cheaper}"] if cheaper else []
     lines.append(f"before you order: {'; '.join(caution.brief for caution in best.cautions)}")
-    lines += [f"note: {_unpriced(one)}" for one in answer.unpriced if one.at_least]
+    lines += [f"not ranked: {_unpriced(one)}" for one in answer.unpriced if one.at_least]
     for line in lines:
         console.print(Padding(Text(line), (0, 0, 0, 2)))
     console.print("  --why tells the alternatives, limits, assumptions and sources", style="dim")
@@ -71,7 +71,7 @@ def _saving(one: Saving) -> str:
     from azbenchlib.advisor.text import disk_text
 
     size = one.candidate.vm_size.size.removeprefix("Standard_")
-    what = f"{size} with {disk_text(one.candidate.option.disk)}"
+    what = f"{size} and {disk_text(one.candidate.option.disk)}"
     return f"{one.what} ({one.option}): {one.share:.0%} less, {one.candidate.price:,.2f} with {what}"
 
 
@@ -226,6 +226,8 @@ def _misses(best: Configuration) -> Table:
 
 def _changes(answer: Advice) -> Table:
     """What wins then; what changes nothing shares a line."""
+    from azbenchlib.advisor.text import disk_text
+
     table = _grid("left", "right", "left", "left")
     steps: dict[str, list[str]] = {}
     for one in answer.sensitivity:
@@ -239,7 +241,8 @@ def _changes(answer: Advice) -> Table:
             )
         elif not one.same:
             size = one.configuration.vm.removeprefix("Standard_")
-            cells = (one.change, f"{one.configuration.price:,.2f}", size, one.configuration.disks)
+            disks = disk_text(one.configuration.setup.disks[0])
+            cells = (one.change, f"{one.configuration.price:,.2f}", size, disks)
             table.add_row(*map(Text, cells))
     if same:
         return _with_same(table, same)
@@ -259,7 +262,7 @@ def _unpriced(one: Any) -> str:
     names = ", ".join(one.missing[:_NAMES])
     more = f" and {len(one.missing) - _NAMES} more" if len(one.missing) > _NAMES else ""
     least = f", at least {one.at_least:,.2f} a month without it" if one.at_least is not None else ""
-    return f"{one.what}: not ranked, a price is missing: {names}{more}{least}"
+    return f"{one.what}, for a price is missing: {names}{more}{least}"
 
 
 def _sources(answer: Advice) -> list[str]:
