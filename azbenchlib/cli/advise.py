@@ -268,8 +268,6 @@ def _achieved(name: str, run: str | None) -> AchievedRates:
 
 
 def _print(answer: Advice, format_: AdviceFormat, why: bool) -> None:
-    from azbenchlib.cli.printing import advice_view
-
     if format_ is AdviceFormat.json:
         from azbenchlib.advisor.document import document
 
@@ -277,6 +275,8 @@ def _print(answer: Advice, format_: AdviceFormat, why: bool) -> None:
     elif format_ is AdviceFormat.csv:
         print_rows(advise_many.FLAT, (advise_many.flat(row) for row in answer.records()))
     else:
+        from azbenchlib.cli.printing import advice_view
+
         advice_view.show(answer, why)
 
 

@@ -6,11 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.text import Text
-
 from azbenchlib.cli.printing.console import plain, print_json, print_rows
-from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -121,6 +117,11 @@ def _print(rows: Rows, key: str, heading: str, currency: str, form: str) -> None
 
 
 def _show(rows: Rows, heading: str, currency: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from azbenchlib.cli.printing.rich_console import Console
+
     table = Table(box=None, pad_edge=False)
     for name, justify in ((heading, "left"), (f"{currency} a month", "right"), ("VM", "left")):
         table.add_column(name, justify=justify, no_wrap=name != "Workload")  # type: ignore[arg-type]
