@@ -105,11 +105,18 @@ def _headline(console: Console, best: Configuration, market: Market) -> None:
     line.append(f" ({', '.join(filter(None, (vcpus, memory)))})" if vcpus or memory else "")
     console.print(line)
     console.print(f"  {described(best)}")
-    system = f"{market.os}, " if market.os != "linux" else ""
-    hours = f", {market.running.normalize():f} h" if market.running != market.hours else ""
-    vm = f"VM {best.price - disks:,.2f} ({system}{PAYMENT_WORDS[market.pay]}{hours})"
+    vm = f"VM {best.price - disks:,.2f} ({_paid(market)})"
     paid = f" ({PAYMENT_WORDS[market.disk_pay]})" if market.disk_pay != PAYG or market.pay != PAYG else ""
     console.print(f"  {vm}, disks {disks:,.2f}{paid}", style="dim")
+
+
+def _paid(market: Market) -> str:
+    """How the VM is paid, and for how long."""
+    from azbenchlib.azure.prices.rows import PAYMENT_WORDS
+
+    system = f"{market.os}, " if market.os != "linux" else ""
+    hours = f", {market.running.normalize():f} h" if market.running != market.hours else ""
+    return f"{system}{PAYMENT_WORDS[market.pay]}{hours}"
 
 
 def show_volumes(found: Volumes) -> None:
@@ -125,7 +132,7 @@ def show_volumes(found: Volumes) -> None:
     console.print()
     console.print(line)
     table = _grid("left", "left", "right", fold=1)
-    table.add_row("VM", "", f"{market.vm_bill(found.vm_index).total or 0:,.2f}")
+    table.add_row("VM", _paid(market), f"{market.vm_bill(found.vm_index).total or 0:,.2f}")
     for name, part in found.parts.items():
         table.add_row(Text(name), Text(described(part)), f"{found.options[name].price:,.2f}")
     console.print(Padding(table, (0, 0, 0, 2)))
