@@ -147,7 +147,7 @@ class Report(NotebookView):
         """One table of all results; the median of each test where a dataset has hundreds."""
         shares, made = [], []
         for i, part in enumerate(self.parts):
-            table = summary.results_table(part.arrangement, part.dataset.tables)
+            table = summary.results_table(part.arrangement, part.dataset.tables, part.curves)
             if len(table) > MOST_ROWS and len(part.entries) <= _MOST_COLUMNS:
                 made.append(self._medians(part, f"d{i}", table))
             else:
