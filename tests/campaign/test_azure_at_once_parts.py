@@ -27,11 +27,17 @@ from azbenchlib.campaign.targets.azure.money import budget
 from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate
 from azbenchlib.campaign.targets.azure.money.together import TogetherEstimate
 from azbenchlib.campaign.targets.azure.side_by_side import folders, processes
-from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, VmRequest, is_without_room
+from azbenchlib.campaign.targets.azure.side_by_side.child import (
+    MessageKind,
+    VmMessage,
+    VmRequest,
+    is_without_room,
+)
 from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
 from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
+from azbenchlib.campaign.targets.azure.side_by_side.target import VmsTarget
 from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
-from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.core.units import MIB
 
 ROOT = Path(__file__).parents[2]
@@ -275,12 +281,34 @@ def test_a_vm_whose_group_is_noted_keeps_its_plan_and_is_named(
     assert [path.name for path in folders.there(run.folder)] == ["c"]
     (told,) = teardown.noted(run.folder).values()
     assert "RESOURCE GROUP azbench-three-vms IS STILL IN AZURE AND COSTS MONEY" in told
-    assert teardown.left_by_vms(run.folder) == [told]
+    assert teardown.left_by_vms(run.folder) == {"azbench-three-vms": told}
     again = folders.hand_out(run, "c", parts(experiment)["c"])
     assert (again / "raw/c/data/first.json").read_text() == "of c"
     kept = plan.load(again, CloudPlan)
     assert kept is not None
     assert kept.groups == ["azbench-three-vms"]
+
+
+def test_a_group_of_which_a_vm_said_that_it_is_gone_is_not_told_as_left(
+    tmp_path: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process could not note it, on a full disk; of another group, nothing is known."""
+    run = apart(tmp_path / "out", experiment, group="azbench-three-vms")
+    full = OutputError("plan.json: No space left on device")
+    target = VmsTarget(experiment=experiment, at_once=2)
+
+    def ends_so(said: str) -> str:
+        ended = {"c": VmMessage(kind=MessageKind.FAILED, text=said)}
+        monkeypatch.setattr(target, "_ended", ended)
+        with pytest.raises(AzbenchError) as caught:
+            target.release(run, full)
+        return str(caught.value)
+
+    words = "Nothing is left in Azure (azbench-three-vms is deleted, which could not be noted)"
+    gone = ends_so(f"it ended. {words}")
+    assert "IS STILL IN AZURE" not in gone
+    assert words in gone
+    assert "RESOURCE GROUP azbench-three-vms IS STILL IN AZURE" in ends_so("it ended")
 
 
 # --- processes ----------------------------------------------------------------------------------------------
