@@ -14,11 +14,12 @@ import pytest
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.quota import NoQuotaError
+from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.files.spec import Experiment
-from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.interrupts import SAME_S, Interrupts
 from azbenchlib.campaign.journal import Journal, JournalEvent
-from azbenchlib.campaign.planning import plan
+from azbenchlib.campaign.planning import plan, plan_text
 from azbenchlib.campaign.progress import quiet
 from azbenchlib.campaign.targets.azure.ending import teardown
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
@@ -26,11 +27,18 @@ from azbenchlib.campaign.targets.azure.money import budget
 from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate
 from azbenchlib.campaign.targets.azure.money.together import TogetherEstimate
 from azbenchlib.campaign.targets.azure.side_by_side import folders, processes
-from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, VmRequest, is_without_room
+from azbenchlib.campaign.targets.azure.side_by_side.child import (
+    MessageKind,
+    VmMessage,
+    VmRequest,
+    is_without_room,
+)
 from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
 from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
+from azbenchlib.campaign.targets.azure.side_by_side.target import VmsTarget
 from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
-from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.errors import AzbenchError, InputError, OutputError
+from azbenchlib.core.units import MIB
 
 ROOT = Path(__file__).parents[2]
 FILE = """
@@ -93,6 +101,21 @@ def test_what_vms_take_at_a_time_is_added_up_by_hand() -> None:
     assert TogetherEstimate(parts=each, at_once=1).seconds == 8 * 3600
     assert TogetherEstimate(parts=each, at_once=3).seconds == 4 * 3600
     assert TogetherEstimate(parts=[*each, estimate(1, None)], at_once=2).most is None
+
+
+def test_a_plan_of_several_vms_tells_what_each_has_of_its_own(experiment: Experiment) -> None:
+    """Three VMs at a time lay the data out three times, of 4 MiB; one after the other, once."""
+    todo = Todo(experiment.workloads(), experiment)
+    in_turn, together = plan_text.figures(todo), plan_text.figures(todo, 3)
+    assert (in_turn["laid_out_bytes"], together["laid_out_bytes"]) == (4 * MIB, 12 * MIB)
+    assert together["azure"]["seconds"] < in_turn["azure"]["seconds"]
+    lines = [*plan_text.lines(todo, 3)]
+    assert [line for line in lines if line.startswith("# In a resource group of its own")] == [
+        f"# In a resource group of its own: {name}" for name in "acd"
+    ]
+    assert sum(line.startswith("az group create") for line in lines) == 3
+    assert not [line for line in lines if line.startswith("az vm delete")]
+    assert lines[-1].endswith("# each of them")
 
 
 def test_limits_hold_for_all_vms_together() -> None:
@@ -258,12 +281,34 @@ def test_a_vm_whose_group_is_noted_keeps_its_plan_and_is_named(
     assert [path.name for path in folders.there(run.folder)] == ["c"]
     (told,) = teardown.noted(run.folder).values()
     assert "RESOURCE GROUP azbench-three-vms IS STILL IN AZURE AND COSTS MONEY" in told
-    assert teardown.left_by_vms(run.folder) == [told]
+    assert teardown.left_by_vms(run.folder) == {"azbench-three-vms": told}
     again = folders.hand_out(run, "c", parts(experiment)["c"])
     assert (again / "raw/c/data/first.json").read_text() == "of c"
     kept = plan.load(again, CloudPlan)
     assert kept is not None
     assert kept.groups == ["azbench-three-vms"]
+
+
+def test_a_group_of_which_a_vm_said_that_it_is_gone_is_not_told_as_left(
+    tmp_path: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process could not note it, on a full disk; of another group, nothing is known."""
+    run = apart(tmp_path / "out", experiment, group="azbench-three-vms")
+    full = OutputError("plan.json: No space left on device")
+    target = VmsTarget(experiment=experiment, at_once=2)
+
+    def ends_so(said: str) -> str:
+        ended = {"c": VmMessage(kind=MessageKind.FAILED, text=said)}
+        monkeypatch.setattr(target, "_ended", ended)
+        with pytest.raises(AzbenchError) as caught:
+            target.release(run, full)
+        return str(caught.value)
+
+    words = "Nothing is left in Azure (azbench-three-vms is deleted, which could not be noted)"
+    gone = ends_so(f"it ended. {words}")
+    assert "IS STILL IN AZURE" not in gone
+    assert words in gone
+    assert "RESOURCE GROUP azbench-three-vms IS STILL IN AZURE" in ends_so("it ended")
 
 
 # --- processes ----------------------------------------------------------------------------------------------
@@ -275,6 +320,10 @@ name = os.path.basename(asked["folder"])
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(1)), daemon=True).start()
 def tell(said, **more): print(json.dumps(dict(kind=said, **more)), flush=True)
 def ended(*_):
+    if os.path.exists(asked["folder"] + ".waits"):
+        os.unlink(asked["folder"] + ".waits")
+        tell("progress", text="deleting")
+        return
     tell("interrupted", text=f"{name} ended")
     sys.exit()
 signal.signal(signal.SIGTERM, ended)
@@ -365,6 +414,25 @@ def test_an_interrupt_ends_all_processes_and_their_last_words_are_heard(
     with found.interrupts, pytest.raises(KeyboardInterrupt):
         found.carry_out()
     assert {name: one.text for name, one in found.ended.items()} == {"a": "a ended", "b": "b ended"}
+
+
+def test_a_second_interrupt_is_passed_on_too(
+    tmp_path: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.waits").touch()
+    found = of_children(tmp_path, experiment, monkeypatch, [], names="a")
+
+    def progress(done: int, total: int, text: str) -> None:
+        if text == "[a] begun":
+            os.kill(os.getpid(), signal.SIGINT)
+        if text == "[a] deleting":
+            time.sleep(SAME_S)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    found.progress = progress
+    with found.interrupts, pytest.raises(KeyboardInterrupt):
+        found.carry_out()
+    assert found.ended["a"].text == "a ended"
 
 
 def test_a_process_ends_when_whoever_started_it_is_gone(tmp_path: Path, experiment: Experiment) -> None:

@@ -2,7 +2,8 @@
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from azbenchlib.campaign.design import blocks
@@ -35,8 +36,8 @@ def lines(todo: Todo, at_once: int = 1) -> Iterator[str]:
         raise InputError("a plan needs a measurement file")
     experiment = todo.experiment
     yield f"# {experiment.title}: {experiment.region}"
-    yield from (f"# {line}" for line in forecast.of(experiment, blocks.described(experiment)).lines())
     each, there = _apart(experiment, at_once)
+    yield from (f"# {line}" for line in _expected(experiment, each).lines())
     yield f"# In Azure it takes {there.text}"
     yield from _heading("Asked first; nothing is created yet")
     yield from map(commands.text, cloud_plan.checks(experiment))
@@ -62,6 +63,13 @@ def _apart(experiment: Experiment, at_once: int) -> tuple[dict[str, Experiment],
     return each, together(experiment, at_once)
 
 
+def _expected(experiment: Experiment, each: Mapping[str, Experiment]) -> forecast.Forecast:
+    """What is expected of all runs; each VM that is measured beside others has data of its own."""
+    whole = forecast.of(experiment, blocks.described(experiment))
+    laid_out = sum(forecast.of(part, "").laid_out_bytes for part in each.values())
+    return replace(whole, laid_out_bytes=laid_out)
+
+
 def _created(experiment: Experiment) -> Iterator[str]:
     tags = {"tool": "azbench", "owner": "YOU", "campaign": cloud_plan.slug(experiment.title)}
     group, prefix = experiment.group or GROUP, "RUN" if experiment.group else ""
@@ -85,14 +93,14 @@ def figures(todo: Todo, at_once: int = 1) -> dict[str, Any]:
     if todo.experiment is None:
         raise InputError("a plan needs a measurement file")
     experiment = todo.experiment
-    there = _apart(experiment, at_once)[1]
+    each, there = _apart(experiment, at_once)
     azure = {
         "seconds": there.seconds,
         "cost": None if there.most is None else float(there.most),
         "currency": there.currency or None,
         "note": there.why,
     }
-    found = forecast.of(experiment, blocks.described(experiment)).to_json()
+    found = _expected(experiment, each).to_json()
     return {"title": experiment.title, "seed": experiment.seed, **found, "azure": azure}
 
 

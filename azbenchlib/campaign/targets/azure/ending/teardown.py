@@ -68,10 +68,15 @@ def _unnoted(cloud: Cloud, fault: BaseException | None) -> str:
         cloud.run.save()
         return ""
     except OutputError as error:
-        told = f" ({cloud.group} is deleted, which could not be noted)"
+        told = deleted_unnoted(cloud.group)
         if fault is None:
             raise OutputError(f"{error}. Nothing is left in Azure{told}") from error
         return told
+
+
+def deleted_unnoted(group: str) -> str:
+    """What to say of a group that is deleted, and that a plan still notes."""
+    return f" ({group} is deleted, which could not be noted)"
 
 
 def last_words(
@@ -224,7 +229,7 @@ def _forget_deleted(cloud: Cloud) -> None:
 
 def interrupted(run: AzureRun) -> str:
     """What to say of an interrupt outside of the measuring, also where nothing was made yet."""
-    groups = [*_warnings(run.plan, "it may have been made").values(), *left_by_vms(run.folder)]
+    groups = [*_warnings(run.plan, "it may have been made").values(), *left_by_vms(run.folder).values()]
     return f"interrupted. {'; '.join(groups) or all_deleted(run)}"
 
 
@@ -251,7 +256,7 @@ def _warnings(told: CloudPlan, why: str) -> dict[str, str]:
     return {group: things.warning(az, group, told.prefix(group), why) for group in told.groups}
 
 
-def left_by_vms(folder: Path) -> list[str]:
-    """What to say of each group that is noted of a VM which is measured beside others."""
+def left_by_vms(folder: Path) -> dict[str, str]:
+    """The groups that are noted of VMs which are measured at a time, with what to say of each."""
     plans = (plan.load(own, CloudPlan) for own in folders.there(folder))
-    return [said for told in plans if told for said in _warnings(told, "as noted").values()]
+    return {group: said for told in plans if told for group, said in _warnings(told, "as noted").items()}

@@ -70,6 +70,7 @@ class VmsTarget(AzureTarget):
     at_once: int
     _estimates: Mapping[str, reckoning.RunEstimate] = field(default_factory=dict, init=False)
     _begun: float = field(default_factory=time.monotonic, init=False)
+    _ended: Mapping[str, VmMessage] = field(default_factory=dict, init=False)  # the last words of each VM
 
     @classmethod
     def of(cls, request: Request) -> Self:
@@ -126,6 +127,7 @@ class VmsTarget(AzureTarget):
             progress=run.progress,
             interrupts=run.interrupts,
         )
+        self._ended = processes.ended
         try:
             processes.carry_out()
         finally:
@@ -147,7 +149,11 @@ class VmsTarget(AzureTarget):
 
     def release(self, run: AzureRun, fault: BaseException | None) -> None:
         """Say what is left, where anything is: each VM's run has deleted what it made."""
-        teardown.last_words(run, fault, Deleted("; ".join(teardown.left_by_vms(run.folder))))
+        said = "".join(told.text for told in self._ended.values())
+        noted = teardown.left_by_vms(run.folder)
+        gone = [group for group in noted if teardown.deleted_unnoted(group) in said]
+        left = "; ".join(warning for group, warning in noted.items() if group not in gone)
+        teardown.last_words(run, fault, Deleted(left), "".join(map(teardown.deleted_unnoted, gone)))
 
     def planned(self, experiment: Experiment) -> list[Step]:
         """What was created, changed and measured for an experiment, VM by VM."""
