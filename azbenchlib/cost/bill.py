@@ -113,8 +113,8 @@ def bill(
     """
     if not hours.is_finite() or not 0 < hours <= MOST_HOURS:
         raise InputError(
-            f"{hours:g} hours is not a period; it must be above 0 and at most {MOST_HOURS:,}, a hundred years; "
-            f"a month has {HOURS['month']}"
+            f"{hours:g} hours is not a period; it must be above 0 and at most {MOST_HOURS:,}, a hundred "
+            f"years; a month has {HOURS['month']}"
         )
     running = hours if vm_hours is None else vm_hours
     if not running.is_finite() or not 0 < running <= hours:

@@ -21,6 +21,7 @@ from azbenchlib.core.findings import Code, Finding, Severity, without_label
 from azbenchlib.core.palette import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of
 from azbenchlib.cost.priced_setups import Priced, Terms, measured_setups
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.dataset.probed import ProbeRecord, read_probe
 from azbenchlib.model.setup import Setup
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
@@ -207,6 +208,11 @@ class Part:
     def verdicts(self) -> list[RunVerdict]:
         """Which limit binds each run, on the setup that the dataset states."""
         return verdicts_of(self)
+
+    @cached_property
+    def probe(self) -> ProbeRecord | None:
+        """What a probe found, where the dataset is one."""
+        return read_probe(self.folder)
 
     @cached_property
     def monitor(self) -> Monitor:
