@@ -52,7 +52,7 @@ def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
     from azbenchlib.dataset.setups import hosts_told
 
     if told := hosts_told(tables):
-        notes.print(f"Note: {told}, and each file stands for itself; --group-by host takes repeats together")
+        notes.print(f"Note: {told} state no setup; --group-by host takes the files of a host as its repeats")
 
 
 def _tell(findings: pd.DataFrame) -> None:
