@@ -47,6 +47,10 @@ class _Notes:
         """As rich does."""
         self.console.print(*objects, **settings)
 
+    def sentence(self, text: str) -> None:
+        """What nobody copies: a terminal gets it wrapped at words, everything else in one line."""
+        self.console.print(text, soft_wrap=not self.console.is_terminal)
+
 
 notes = _Notes()
 

@@ -22,7 +22,7 @@ def tell_each(found: Sequence[Finding]) -> None:
     for finding in found:
         if finding.severity != Severity.INFO:
             told = f"{finding.message}. {finding.advice}".rstrip(". ")
-            notes.print(one_line(f"{finding.severity}: {told}."))
+            notes.sentence(one_line(f"{finding.severity}: {told}."))
 
 
 def is_nothing(tables: Mapping[str, pd.DataFrame]) -> bool:
@@ -52,7 +52,9 @@ def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
     from azbenchlib.dataset.setups import hosts_told
 
     if told := hosts_told(tables):
-        notes.print(f"Note: {told}, and each file stands for itself; --group-by host takes repeats together")
+        notes.sentence(
+            f"Note: {told}, and each file stands for itself; --group-by host takes repeats together"
+        )
 
 
 def _tell(findings: pd.DataFrame) -> None:
@@ -72,7 +74,7 @@ def _tell(findings: pd.DataFrame) -> None:
         lines.setdefault(alike_but_figures, (sentence, []))[1].append(path)
     for (severity, _), (sentence, paths) in lines.items():
         text = f"{severity}: {sentence.replace(_PATH, paths[0])}{_others(severity, paths[1:])}"
-        notes.print(one_line(text))
+        notes.sentence(one_line(text))
 
 
 _TOLD = ["severity", "message", "advice"]
