@@ -34,6 +34,7 @@ from azbenchlib.dataset.probed import PROBE_FILE
 from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.stage import ProbeStage
+from azbenchlib.probe.stages import FILL_S, Stages
 
 DATA_BYTES = GIB  # that a probe touches, unless another size is asked for
 DESIGN = "A probe: each run is the one that is expected to tell most per second about what is still open."
@@ -134,6 +135,34 @@ class ProbeRequest:
     allow_unsafe: str = ""
     credit_s: float | None = None
     cache_bytes: float | None = None
+
+
+def stages_of(
+    asked: ProbeRequest,
+    *,
+    cache: bool = False,
+    fsync: bool = False,
+    jobs: bool = False,
+    drain_minutes: float = 0.0,
+) -> Stages:
+    """The stages that can be asked of a target.
+
+    Raises
+    ------
+    InputError
+        As :meth:`.Stages.asked` does.
+    """
+    return Stages.asked(
+        seconds=asked.seconds,
+        size_bytes=asked.size_bytes,
+        cache=cache,
+        fsync=fsync,
+        jobs=jobs,
+        files=has_files(asked.target, asked.directory),
+        drain_minutes=drain_minutes,
+        # an emulated disk is driven no longer than that at once
+        fill_s=asked.seconds if asked.target == "lab" else FILL_S,
+    )
 
 
 def probe(

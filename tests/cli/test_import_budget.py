@@ -69,6 +69,28 @@ def test_an_answer_needs_no_tables(more: tuple[str, ...]) -> None:
     assert done.stderr.splitlines()[-1].strip() == ""
 
 
+@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize("more", [(), ("--region", "eastus")])
+def test_an_answer_for_a_program_loads_nothing_that_draws_tables(form: str, more: tuple[str, ...]) -> None:
+    asked = (
+        "advise",
+        "--iops",
+        "3000",
+        "--size",
+        "1TiB",
+        "--read-share",
+        "0.7",
+        "--region",
+        "westeurope",
+        *more,
+    )
+    program = PROGRAM.format(slow=("rich.console", "rich.table"))
+    done = subprocess.run(
+        [sys.executable, "-c", program, *asked, "--format", form], capture_output=True, text=True, check=True
+    )
+    assert done.stdout and done.stderr.strip() == ""
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -108,6 +108,25 @@ def outputs_of_hosts(folder: Path) -> list[Path]:
     return [folder]
 
 
+def files_of_one_kind(folder: Path, bins: bool) -> list[Path]:
+    """Mixed I/O on three hosts, of which one lies apart, and a file on each of the others that does; and one
+    file of another kind.
+    """
+    for n in range(24):
+        host, slower = n % 3, 0.3 if n in (4, 9) else 1.0
+        rate = (1000.0 + 10 * n) * (0.5 if host == 2 else 1.0) * slower
+        flows = {"read": foreign.flow(rate, 2), "write": foreign.flow(rate / 2, 1)}
+        job = foreign.Job(flows, "mix", depth=3, host=f"db{host}")
+        (folder / f"run-{n}.json").write_text(foreign.fio([job], bins))
+    for n in range(24, 30):  # two more hosts, so that one can lie apart
+        flows = {"read": foreign.flow(1200.0 + n, 2), "write": foreign.flow(600.0, 1)}
+        job = foreign.Job(flows, "mix", depth=3, host=f"db{3 + n % 2}")
+        (folder / f"run-{n}.json").write_text(foreign.fio([job], bins))
+    other = foreign.Job({"write": foreign.flow(4792.0, 16)}, "other", depth=16)
+    (folder / "other.json").write_text(foreign.fio([other]))
+    return [folder]
+
+
 def jobs_of_old_fio(folder: Path) -> list[Path]:
     """An output of an fio that tells no options, with jobs one after the other, and a mixed load that only
     read: nothing but the names of jobs and of directions tells whose a figure is.
@@ -136,13 +155,18 @@ def _nothing(side: dict[str, object]) -> dict[str, object]:
     ("make", "group_by", "least"),
     [
         (lambda _: [FIO / "randrw.json"], None, {"iops": 3}),
-        (jobs_of_old_fio, None, {"iops": 12, "lat_us": 16}),
-        (lambda _: [FIO / "randrw.json", FIO / "group_jsonplus.json"], None, {"iops": 8, "lat_us": 20}),
+        (jobs_of_old_fio, None, {"iops": 6, "lat_us": 16}),
+        (lambda _: [FIO / "randrw.json", FIO / "group_jsonplus.json"], None, {"iops": 5, "lat_us": 20}),
         (lambda _: [FIO / "hist_clat_hist.1.log", FIO / "randrw.json"], None, {"trace": 4}),
-        (outputs_of_hosts, None, {"iops": 20, "place": 8}),
+        (outputs_of_hosts, None, {"iops": 4, "spread": 16}),
+        (lambda folder: files_of_one_kind(folder, True), None, {"spread": 22, "outlier": 3, "lat_us": 20}),
+        (lambda folder: files_of_one_kind(folder, False), None, {"spread": 22, "outlier": 3, "lat_us": 12}),
         (outputs_of_hosts, "host", {"iops": 15}),
     ],
-    ids=["one file", "jobs", "two files", "histogram log", "files of hosts", "hosts"],
+    ids=[
+        *("one file", "jobs", "two files", "histogram log", "files of hosts", "many with-bins"),
+        *("many without-bins", "hosts"),
+    ],
 )
 def test_reports_of_outputs_without_a_manifest(make, group_by, least: dict[str, int], tmp_path: Path) -> None:
     found = Dataset.load(*make(tmp_path), group_by=group_by)

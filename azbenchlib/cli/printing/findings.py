@@ -53,7 +53,7 @@ def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
 
     if told := hosts_told(tables):
         notes.sentence(
-            f"Note: {told}, and each file stands for itself; --group-by host takes repeats together"
+            f"Note: {told} state no setup; --group-by host takes the files of a host as its repeats"
         )
 
 

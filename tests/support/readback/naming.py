@@ -32,6 +32,8 @@ DIRECTIONS = {"reads": "read", "writes": "write", "trims": "trim"}
 SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SIZE = r"(?P<bs>\d[\d,.]*) (?P<unit>B|KiB|MiB|GiB)"
 FILE = "file:"  # begins what stands for the setup of a file whose setup is not stated
+SET = f"{FILE}set "  # and that of many files of one workload
+_SETS = re.compile(r"(?<![\w.,])(?P<n>\d[\d,]*) files\b(?: of\b)?")
 _DEPTH = re.compile(r"QD (?P<depth>\d[\d,]*)")
 
 
@@ -93,6 +95,7 @@ class Names:
             for word in {path, path.removeprefix("raw/"), pure.name, pure.stem}:
                 self._words.setdefault(word, set()).add(of_file(path))
         self._files = [of_file(path) for path in files]
+        self.sets: dict[float, set[str]] = {}  # by how many files they are
         words = sorted(map(re.escape, self._words), key=len, reverse=True)
         word = rf"(?<![\w.,])(?:{'|'.join(words)})(?![\w])" if words else r"(?!)"
         self._one = re.compile(word)
@@ -113,6 +116,9 @@ class Names:
     def spans(self, text: str) -> list[tuple[int, int, frozenset[str]]]:
         """Where setups are named, each with those that fit; a rate alone is no name."""
         found = []
+        for match in _SETS.finditer(text):
+            if sets := self.sets.get(float(match["n"].replace(",", ""))):
+                found.append((match.start(), match.end(), frozenset(sets)))
         for match in re.finditer(r"…[^\s,;:()]+(?: [^\s,;:()]+)*", text):  # the end of a long path, in lines
             for told in _beginnings(match[0]):
                 ends = {file for file in self._files if file.endswith(told[1:].replace(" ", ""))}
