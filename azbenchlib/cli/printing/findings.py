@@ -35,10 +35,12 @@ def is_nothing(tables: Mapping[str, pd.DataFrame]) -> bool:
 
 
 def exit_code(parts: Iterable[Mapping[str, pd.DataFrame]]) -> int:
-    """2 where a file, or a part of one, could not be read, though the command does the rest; else 0."""
+    """2 where a file of which something is lost gave nothing, though the command does the rest; else 0."""
     for tables in parts:
         findings = tables["findings"]
-        if (findings["run_id"].isna() & (findings["severity"] == Severity.ERROR)).any():
+        lost = findings[findings["run_id"].isna() & (findings["severity"] == Severity.ERROR)]
+        gave = {*tables["runs"]["source_path"], *tables["demand"]["source_path"]}
+        if not lost["source_path"].isin(gave).all():
             return 2
     return 0
 
