@@ -1,6 +1,9 @@
 """Random faults of Azure, of the network and of VMs in a measurement with the real az against the fake Azure.
 
-    .venv/bin/python benchmarks/azure_weather.py --sequences 300 --at-once 2
+    .venv/bin/python benchmarks/azure_weather.py --sequences 300 --at-once 2 --state weather.jsonl
+
+The state file has a line a finished sequence. The same command leaves those out and goes on with the others,
+also after it was killed; with --again, those that went wrong are run anew. The summary at the end counts all.
 
 In every third sequence, the VM is a spot VM that Azure takes back once or twice; in every fourth, the file
 names a resource group that is there already, with a disk of somebody else in it.
@@ -11,15 +14,17 @@ What ends a run is followed by the same command again, in fair weather, which mu
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
@@ -37,6 +42,7 @@ from azbenchlib.campaign.progress import Progress  # noqa: E402
 from azbenchlib.campaign.targets.azure import eviction, target, vm  # noqa: E402
 from azbenchlib.campaign.targets.azure.ending import orphans  # noqa: E402
 from azbenchlib.core.errors import AzbenchError  # noqa: E402
+from azbenchlib.core.files import append  # noqa: E402
 from azbenchlib.dataset.dataset import Dataset  # noqa: E402
 
 FILE = SMALL + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n"
@@ -189,9 +195,20 @@ def weather(folder: Path) -> Iterator[Azure]:
             yield Azure(loaded, dict(os.environ), server.arm)
 
 
-def run(seeds: range) -> int:
-    """Run sequences one after the other; how many of them went wrong."""
-    bad = 0
+def finished(state: Path) -> dict[int, dict[str, Any]]:
+    """What the state file tells of each sequence; its latest line counts, one that is cut off not."""
+    found: dict[int, dict[str, Any]] = {}
+    for line in state.read_text().splitlines() if state.is_file() else ():
+        try:
+            told = json.loads(line)
+            found[told["seed"]] = told
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def run(seeds: Sequence[int], state: Path) -> None:
+    """Run sequences one after the other, and write down of each what went wrong."""
     with tempfile.TemporaryDirectory() as folder, weather(Path(folder)) as azure:
         for seed in seeds:
             place = Path(folder) / str(seed)
@@ -199,31 +216,46 @@ def run(seeds: range) -> int:
             begun = time.monotonic()
             wrong = carry_out(azure, place, seed)
             azure.faults.planned.clear()
-            print(
-                f"{seed} {time.monotonic() - begun:.0f} s {plan(azure, seed)} -> {wrong or 'good'}",
-                flush=True,
-            )
-            bad += bool(wrong)
-    print(f"{len(seeds)} sequences, {bad} bad", flush=True)
-    return bad
+            told = {"seed": seed, "seconds": round(time.monotonic() - begun), "wrong": wrong}
+            told["faults"] = plan(azure, seed)
+            print(f"{seed} {told['seconds']} s {told['faults']} -> {wrong or 'good'}", flush=True)
+            append(state, f"\n{json.dumps(told)}")  # apart from a line that is cut off
+
+
+def summary(seeds: Sequence[int], state: Path) -> tuple[str, bool]:
+    """How many sequences were run, those that went wrong in words, and whether all were run and are good."""
+    found = finished(state)
+    done = [found[seed] for seed in seeds if seed in found]
+    bad = [one for one in done if one["wrong"]]
+    lines = [f"{one['seed']}: {'; '.join(one['wrong'])} ({one['faults']})" for one in bad]
+    lines.append(f"{len(done)} of {len(seeds)} sequences were run; bad: {len(bad)}")
+    return "\n".join(lines), len(done) == len(seeds) and not bad
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sequences", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0, help="of the first sequence")
     parser.add_argument("--at-once", type=int, default=1, help="processes, each with an Azure of its own")
+    parser.add_argument("--state", type=Path, default=Path("azure_weather.jsonl"), help="what is finished")
+    parser.add_argument("--again", action="store_true", help="also those that are finished and bad")
+    parser.add_argument("--only", type=int, nargs="*", help=argparse.SUPPRESS)  # a process's share
     asked = parser.parse_args()
+    if asked.only is not None:
+        run(asked.only, asked.state)
+        return 0
     seeds = range(asked.seed, asked.seed + asked.sequences)
-    if asked.at_once == 1:
-        return run(seeds) > 0
-    most = -(-len(seeds) // asked.at_once)
-    shares = [seeds[at : at + most] for at in range(0, len(seeds), most)]
-    others = [
-        subprocess.Popen([sys.executable, __file__, f"--seed={share[0]}", f"--sequences={len(share)}"])
-        for share in shares
-    ]
-    return max(process.wait() for process in others)
+    found = finished(asked.state)
+    left = [seed for seed in seeds if seed not in found or (asked.again and found[seed]["wrong"])]
+    shares = [share for number in range(asked.at_once) if (share := left[number :: asked.at_once])]
+    command = [sys.executable, __file__, "--state", str(asked.state), "--only"]
+    processes = [subprocess.Popen([*command, *map(str, share)]) for share in shares]
+    ended = [process.wait() for process in processes]
+    told, good = summary(seeds, asked.state)
+    print(told, flush=True)
+    return int(any(ended) or not good)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ class Mutation:
 # Words of the tests' names.
 ULTRA, LOCAL, STATED = "tables and ultra", "tables and azure-local", "known_to_be_true and setups"
 OUTPUTS = "without_a_manifest and jobs"
+BINNED, UNBINNED = "without_a_manifest and many and with-bins", "without_a_manifest and many and without-bins"
 MUTATIONS = (
     Mutation(
         "the lead has the limit that was not reached",
@@ -178,6 +179,46 @@ MUTATIONS = (
         'return found["which"].set_axis(runs.index).astype("string").str[:0].fillna("")',
         OUTPUTS,
         ("card", "3,000 IOPS"),
+    ),
+    Mutation(
+        "the lead has the mean of many files",
+        "analysis/file_sets.py",
+        "median = float(values.median())",
+        "median = float(values.mean())",
+        BINNED,
+        ("headline", "1,404 IOPS"),
+    ),
+    Mutation(
+        "a host has the mean of its files",
+        "analysis/file_sets.py",
+        "groups[\"value\"].agg([\"median\", \"min\", \"max\"])",
+        "groups[\"value\"].agg([\"mean\", \"min\", \"max\"])",
+        BINNED,
+        ("card", "db0: 8 1,514"),
+    ),
+    Mutation(
+        "an outlier has the name of another file",
+        "analysis/file_sets.py",
+        "found = rows.assign(file=paths.map(names))[apart(values)]",
+        "found = rows.assign(file=paths.map(names).to_numpy()[::-1])[apart(values)]",
+        BINNED,
+        ("card", "run-13.json", "468 IOPS"),
+    ),
+    Mutation(
+        "percentiles are those of one of many files",
+        "analysis/percentiles.py",
+        "counts = histogram.merge(group)",
+        "counts = histogram.merge(group[group[\"run_id\"] == group[\"run_id\"].iloc[0]])",
+        BINNED,
+        ("card", "p99 "),
+    ),
+    Mutation(
+        "a range of percentiles begins at its median",
+        "analysis/summary.py",
+        "spread = rows.groupby(\"percentile\")[\"lat_us\"].agg([\"size\", \"min\", \"max\"])",
+        "spread = rows.groupby(\"percentile\")[\"lat_us\"].agg(size=\"size\", min=\"median\", max=\"max\")",
+        UNBINNED,
+        ("card", "p50 "),
     ),
 )  # fmt: skip
 

@@ -43,8 +43,8 @@ def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tupl
     depth = outstanding(best.vm, best.disks[0], demand)
     each = latency_s(best.vm, best.disks[0], demand) * MS_PER_S
     found.append(
-        f"the application keeps {format_count(depth)} I/Os outstanding (at {each:.2g} ms each); "
-        "with fewer it cannot use the rates"
+        f"the application keeps {format_count(depth)} I/O{'s' if depth > 1 else ''} outstanding (99 of 100 "
+        f"are done within {each:.2g} ms while nothing throttles them); with fewer it cannot use the rates"
     )
     if demand.peak:
         found.append(
@@ -120,7 +120,7 @@ def amount(one: CheckedLimit, value: float) -> str:
         "iops": lambda: f"{format_count(round(value, 3))} IOPS",
         "bytes_per_s": lambda: f"{format_mbps(value)} MB/s",
         "bytes": lambda: format_size(value),
-        "disks": lambda: f"{value:.0f} data disks",
+        "disks": lambda: f"{value:.0f} data disk{'s' if value != 1 else ''}",
     }
     return forms[one.unit]()
 

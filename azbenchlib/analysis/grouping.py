@@ -2,8 +2,9 @@
 
 A dataset with several setups compares setups and keeps workloads apart; a dataset with one setup
 compares loads (block size and queue depth) and keeps patterns apart. Where the setup is not stated, each
-file is a series. Rows that ran at once become one: their rates add up, and their percentiles come from
-merged bins, from the row that sums them, or not at all. Repeats on one stated setup give their median.
+file is a series; many files of one workload are one. Rows that ran at once become one: their rates add up,
+and their percentiles come from merged bins, from the row that sums them, or not at all. Repeats on one stated
+setup, and files of one workload, give their median.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from azbenchlib.analysis import concurrency, repeats, setup_names
+from azbenchlib.analysis import concurrency, file_sets, repeats, setup_names
 from azbenchlib.analysis.mix import of_load, verified
 from azbenchlib.analysis.over_time import sustained
 from azbenchlib.analysis.over_time.sustained import Phases
@@ -30,6 +31,7 @@ RUN_COLUMNS = [
 ]
 CURVE = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 DIRECTION_WORDS = {"read": "reads", "write": "writes", "trim": "trims", "mixed": "all directions"}
+_IN_SETS = "files of one workload"  # a series until their workloads are told apart
 LIKE_FIRST = ("rw", "bs_bytes", "queue_depth", "direct")
 
 
@@ -40,14 +42,15 @@ class Arrangement:
     Attributes
     ----------
     by : str
-        ``setup`` or ``load``: what a series is. A file whose setup is not stated counts as a setup.
+        ``setup`` or ``load``: what a series is. A file whose setup is not stated counts as a setup, and so do
+        many files of one workload together.
     series : DataFrame
         Columns key, label, short, detail; in the order of the dataset.
     runs : DataFrame
         One row a run and direction: series, facet (with the direction, where the workload has several),
         workload (without), whole (all that ran at once), ddir, iops, bw_bytes_per_s, their bounds, at_once
-        (the same for all rows that were measured at the same time), stated (whether the setup is), and the
-        workload's columns of the table runs.
+        (the same for all rows that were measured at the same time), stated (whether the setup is), in_set
+        (whether its series is a set of files), and the workload's columns of the table runs.
     phases : mapping of str to sequence of Segment
         The phases of what had some, such as a burst and the base, by at_once.
     """
@@ -69,20 +72,20 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
         queue_depth=_depth_together(runs),
         stated=stated,
     )
-    places = list(dict.fromkeys(place))
     full = _texts(setup_names.workload_text(r.rw, r.bs_bytes, r.queue_depth) for r in runs.itertuples())
-    if len(places) > 1:
-        named = _named(tables, runs.assign(place=place))
-        runs = runs.assign(series=place, workload=full)
+    by = "setup" if place.nunique() > 1 else "load"
+    number = file_sets.together(runs)
+    runs = runs.assign(in_set=number >= 0)
+    if by == "setup":
+        runs = runs.assign(series=place.mask(runs["in_set"], _IN_SETS), workload=full)
     else:
         load = _texts(setup_names.load_text(row.bs_bytes, row.queue_depth) for row in runs.itertuples())
-        keys = list(dict.fromkeys(load))
-        named = pd.DataFrame({"key": keys, "label": keys, "short": keys, "detail": ""})
         runs = runs.assign(series=load, workload=_texts(setup_names.pattern_text(rw) for rw in runs["rw"]))
-    apart = repeats.differences(runs)
+    apart = repeats.differences(runs.mask(runs["in_set"], _of_sets(runs)))
     runs["workload"] = runs["workload"] + apart
     runs["whole"] = _whole(runs, full + apart)
-    by = "setup" if len(places) > 1 else "load"
+    runs["series"] = runs["series"].mask(runs["in_set"], "set " + number.astype("string"))
+    named = _named(tables, runs) if by == "setup" else _named_by_load(runs)
     told = sustained.by_run(tables)
     phases = {
         name: told[run_id]
@@ -92,14 +95,28 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     return Arrangement(by, named, runs.assign(facet=_directed(runs)), phases)
 
 
+def _of_sets(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs as those of a set of files are told apart: not by where they ran, nor each by itself."""
+    return runs.assign(stated=True, **dict.fromkeys(file_sets.NO_WORKLOAD, pd.NA))
+
+
+def _named_by_load(runs: pd.DataFrame) -> pd.DataFrame:
+    keys = runs["series"].drop_duplicates().tolist()
+    return pd.DataFrame({"key": keys, "label": keys, "short": keys, "detail": ""})
+
+
 def _named(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.DataFrame:
-    """What each setup is called; a file, where the setup is not stated."""
-    first = runs.drop_duplicates("place")
-    known, files = first[first["stated"]], first[~first["stated"]]
-    by_setup = setup_names.setup_labels(tables["setups"], tables["disks"], known["place"].tolist())
-    by_file = setup_names.file_labels(dict(zip(files["place"], files["source_path"].fillna(""), strict=True)))
-    named = pd.concat([part for part in (by_setup, by_file) if len(part)])
-    return named.set_index("key").reindex(first["place"].tolist()).rename_axis("key").reset_index()
+    """What each setup is called; a file, or a set of files, where the setup is not stated."""
+    first = runs.drop_duplicates("series")
+    known, sets = first[first["stated"]], first[first["in_set"]]
+    files = first[~first["stated"] & ~first["in_set"]]
+    by_setup = setup_names.setup_labels(tables["setups"], tables["disks"], known["series"].tolist())
+    paths = dict(zip(files["series"], files["source_path"].fillna(""), strict=True))
+    by_file = setup_names.file_labels(paths)
+    counts = runs.groupby("series")["source_path"].nunique()
+    told = {row.series: (row.whole, int(counts[row.series])) for row in sets.itertuples()}
+    named = pd.concat([part for part in (by_setup, by_file, setup_names.set_labels(told)) if len(part)])
+    return named.set_index("key").reindex(first["series"].tolist()).rename_axis("key").reset_index()
 
 
 def _whole(runs: pd.DataFrame, full: pd.Series) -> pd.Series:
@@ -228,7 +245,7 @@ def _timed(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFra
     kinds = pd.concat([kind[kind["lat_kind"].isin(["clat", "lat"])].sort_values("lat_kind") for kind in told])
     kinds = kinds.drop_duplicates(["run_id", "ddir"])
     wholes = concurrency.sums(tables)
-    binned = set(tables["bins"]["run_id"])
+    binned = set(tables["bins"]["run_id"].unique())
     rows = runs.merge(kinds, on=["run_id", "ddir"], how="left")
     rows = rows.assign(group=rows.groupby(KEYS, dropna=False, sort=False).ngroup())
     stand_ins = []

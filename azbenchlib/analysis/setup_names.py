@@ -96,6 +96,28 @@ def file_labels(paths: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["key", "label", "short", "detail"])
 
 
+def set_labels(sets: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
+    """How to call sets of files of one workload: ``500 files of 4 KiB random reads, QD 1``.
+
+    Parameters
+    ----------
+    sets : mapping of str to (str, int)
+        By key, the workload in words and how many files they are.
+
+    Returns
+    -------
+    DataFrame
+        Columns as of :func:`setup_labels`.
+    """
+    seen = Counter(n for _, n in sets.values())
+    rows = []
+    for key, (workload, n) in sets.items():
+        short = f"{format_count(n)} files"
+        label = f"{short} of {workload}"
+        rows.append((key, label, label if seen[n] > 1 else short, NO_SETUP))
+    return pd.DataFrame(rows, columns=["key", "label", "short", "detail"])
+
+
 def _facts(key: str, row: pd.Series | None) -> dict:
     """What is known of a setup, in words; `parts` are those that may tell setups apart."""
     get = {} if row is None else {name: value for name, value in row.items() if not pd.isna(value)}

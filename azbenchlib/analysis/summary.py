@@ -1,10 +1,11 @@
 """What a report says first: one card a series, and one table of all results."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from azbenchlib.analysis.file_sets import FileSet, file_set
 from azbenchlib.analysis.grouping import DIRECTION_WORDS, KEYS, Arrangement, curves, rates
 from azbenchlib.analysis.repeats import RATE_COLUMNS
 from azbenchlib.analysis.setup_names import file_labels, setup_labels
@@ -16,7 +17,7 @@ _OVERVIEW_PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 TABLE_PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LatencySummary:
     """Percentiles of one direction of a workload.
 
@@ -30,12 +31,16 @@ class LatencySummary:
         ``clat`` or ``lat``.
     values : dict of float to float
         Percentile to µs.
+    ranges : dict of float to (float, float)
+        Percentile to the lowest and highest, in µs, that a file of a set has, in place of values where the
+        files have no bins that could be merged.
     """
 
     of: str
     direction: str
     kind: str
     values: dict[float, float]
+    ranges: dict[float, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +59,8 @@ class Card:
         From the run with the least load, each direction apart.
     quotes : DataFrame
         Published latencies whose statistic or kind is open: facet, value, bound, unit, stat.
+    files : FileSet or None
+        How the rates spread, where the series is a set of files of one workload.
     """
 
     series: str
@@ -61,6 +68,7 @@ class Card:
     rate: pd.Series | None
     latencies: tuple[LatencySummary, ...]
     quotes: pd.DataFrame
+    files: FileSet | None = None
 
     @property
     def latency(self) -> dict[float, float]:
@@ -73,16 +81,27 @@ class Card:
         return self.latencies[0].of if self.latencies else ""
 
 
-def cards(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> list[Card]:
+def cards(
+    arrangement: Arrangement, tables: Mapping[str, pd.DataFrame], known: pd.DataFrame | None = None
+) -> list[Card]:
     """One card a setup; with one setup only, one card a workload.
 
     The rate is that of the workload which most series share; among those, a direct one before reads
     that the page cache may have answered, the highest load, writes, random I/O, the smallest block.
+
+    Parameters
+    ----------
+    arrangement : Arrangement
+    tables : mapping of str to DataFrame
+    known : DataFrame, optional
+        The percentile curves of these, where they were made before.
     """
     rated = totals(arrangement)
     ranked = _ranked(rated[rated[list(RATE_COLUMNS)].notna().any(axis=1)])
-    timed = curves(arrangement, tables).merge(_places(arrangement), on=KEYS, how="left")
+    made = curves(arrangement, tables) if known is None else known
+    timed = made.merge(_places(arrangement), on=KEYS, how="left")
     quotes = _quotes(arrangement, tables["published"])
+    ranges = _ranges(arrangement, tables, timed)
     every = [_by_series(rows) for rows in (rated, ranked, timed, quotes)]
     result = []
     for series in arrangement.series["key"]:
@@ -96,8 +115,9 @@ def cards(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> list[
                     series=series,
                     facet=facet,
                     rate=rate.iloc[0] if len(rate) else None,
-                    latencies=tuple(_latencies(points)),
+                    latencies=tuple(_latencies(points)) or tuple(ranges.get(series, ())),
                     quotes=_of(quotes_, quotes, facet, "whole"),
+                    files=file_set(arrangement, series),
                 )
             )
     return result
@@ -109,8 +129,10 @@ def _places(arrangement: Arrangement) -> pd.DataFrame:
     return arrangement.runs[columns].drop_duplicates(KEYS)
 
 
-def results_table(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every series and workload with rates and percentiles, one row each.
+def results_table(
+    arrangement: Arrangement, tables: Mapping[str, pd.DataFrame], known: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Every series and workload with rates and percentiles, one row each; parameters as of :func:`cards`.
 
     Returns
     -------
@@ -119,7 +141,7 @@ def results_table(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) 
         :func:`~azbenchlib.analysis.grouping.rates`, lat_kind, p50, p95, p99, p99.9 (µs), and a published
         latency whose statistic or kind is open: value, bound, unit, stat.
     """
-    timed = curves(arrangement, tables)
+    timed = curves(arrangement, tables) if known is None else known
     keys = [*KEYS, "lat_kind"]
     some = timed[timed["percentile"].isin(TABLE_PERCENTILES)]
     wide = some.pivot_table(index=keys, columns="percentile", values="lat_us", aggfunc="first", observed=True)
@@ -177,7 +199,35 @@ def _latencies(points: pd.DataFrame) -> Iterator[LatencySummary]:
         values = {p: known[p] for p in CARD_PERCENTILES if p in known}
         if values:
             direction = DIRECTION_WORDS.get(str(ddir), "") if several else ""
-            yield LatencySummary(str(facet), direction, str(rows["lat_kind"].iloc[0]), values)
+            yield LatencySummary(
+                of=str(facet), direction=direction, kind=str(rows["lat_kind"].iloc[0]), values=values
+            )
+
+
+def _ranges(
+    arrangement: Arrangement, tables: Mapping[str, pd.DataFrame], timed: pd.DataFrame
+) -> dict[str, list[LatencySummary]]:
+    """By series: of files of one workload without bins the range of the percentiles that each of them has."""
+    runs = arrangement.runs
+    runs = runs[runs["in_set"] & ~runs["series"].isin(timed["series"])]
+    if runs.empty:
+        return {}
+    each = curves(replace(arrangement, runs=runs.assign(series=runs["at_once"])), tables)
+    each = each[each["percentile"].isin(CARD_PERCENTILES)].rename(columns={"series": "at_once"})
+    of = runs[["at_once", *KEYS, "workload"]].drop_duplicates()
+    n = of.groupby(KEYS).size()
+    found: dict[str, list[LatencySummary]] = {}
+    for key, rows in each.merge(of, on=["at_once", "facet", "ddir"]).groupby(KEYS, sort=False):
+        series, facet, ddir = map(str, key)
+        spread = rows.groupby("percentile")["lat_us"].agg(["size", "min", "max"])
+        spread = spread[spread["size"] == n[key]]
+        told = {float(row.Index): (float(row.min), float(row.max)) for row in spread.itertuples()}
+        if told and rows["lat_kind"].nunique() == 1:
+            direction = DIRECTION_WORDS.get(ddir, "") if facet != rows["workload"].iloc[0] else ""
+            kind = str(rows["lat_kind"].iloc[0])
+            one = LatencySummary(of=facet, direction=direction, kind=kind, values={}, ranges=told)
+            found.setdefault(series, []).append(one)
+    return found
 
 
 def _quotes(arrangement: Arrangement, published: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from azbenchlib.core.errors import InputError
+
 MORE_QUOTA = "ask for more quota (Azure portal, Quotas), or take a smaller size"
+
+
+class NoQuotaError(InputError):
+    """A VM for which a subscription has too few vCPUs left."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.progress import Progress, quiet
-from azbenchlib.campaign.run_loop import measure
+from azbenchlib.campaign.run_loop import IN_TURN, measure
 from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, ExistingVmTarget
+from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
+from azbenchlib.campaign.targets.azure.side_by_side.target import OfVms, VmsTarget
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.base import Request, Target
 from azbenchlib.campaign.targets.lab.target import LONGEST_S, LabTarget
@@ -25,7 +27,7 @@ from azbenchlib.campaign.workloads.grid import matrix, table
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.locations import shipped
-from azbenchlib.core.targets import SSH, check_cost_limit, check_target_name, kind_of
+from azbenchlib.core.targets import SSH, check_at_once, check_cost_limit, check_target_name, kind_of
 from azbenchlib.core.units import MIB
 
 DEFAULT = "emulated-disks.yaml"  # of campaigns/: what is emulated where no file is named
@@ -64,8 +66,10 @@ class Todo:
         return whole[[*front, *whole.columns.difference(front, sort=False)]]
 
 
-def _target(name: str) -> type[Target[Any, Any]]:
-    """The class of a target; several hosts at once are one of their own."""
+def _target(name: str, at_once: int) -> type[Target[Any, Any]]:
+    """The class of a target; several hosts, or several VMs at a time, are one of their own."""
+    if at_once > 1:
+        return VmsTarget
     return SshHostsTarget if kind_of(name) == SSH and "," in name else TARGETS[kind_of(name)]
 
 
@@ -128,6 +132,7 @@ def run(
     max_hours: float = 0.0,
     show_identity: bool = False,
     results_group: bool = False,
+    at_once: int = 1,
 ) -> Path:
     """Measure into a dataset folder.
 
@@ -155,6 +160,8 @@ def run(
     results_group : bool
         On a VM of Azure that is there already: whether the results may come through a storage account, in a
         resource group that is made for it and deleted at the end.
+    at_once : int
+        In Azure: how many VMs of the measurement file are measured at a time, each with disks of its own.
     progress, fresh
         As for :func:`~azbenchlib.campaign.measure`.
 
@@ -174,6 +181,9 @@ def run(
     check_target_name(target)
     check_cost_limit(target, max_cost)  # one in the file is for Azure, wherever the file is measured
     planned = todo.experiment
+    vm_id = os.environ.get(VM_ID_VARIABLE, "") if target == "azure" else ""
+    check_at_once(target, at_once, vm_id)
+    at_once = min(at_once, len(parts(planned)) if planned else 1)
     max_hours = max_hours or (planned.max_hours if planned else 0)
     max_cost = max_cost or (planned.max_cost if planned else 0)
     request = Request(
@@ -188,9 +198,9 @@ def run(
         address=target,
         show_identity=show_identity,
         results_group=results_group,
+        at_once=at_once,
     )
-    vm_id = os.environ.get(VM_ID_VARIABLE, "") if target == "azure" else ""
-    chosen = ExistingVmTarget.of(request, vm_id) if vm_id else _target(target).of(request)
+    chosen = ExistingVmTarget.of(request, vm_id) if vm_id else _target(target, at_once).of(request)
     design = blocks.described(todo.experiment) if todo.experiment else ""
     try:
         return measure(
@@ -201,6 +211,7 @@ def run(
             design=design,
             stopping=Stopping.of(todo.experiment),
             max_hours=max_hours,
+            order=OfVms() if at_once > 1 else IN_TURN,
         )
     except InputError as error:
         if not (todo.file and error.keys):

@@ -75,14 +75,7 @@ class Journal:
 
     def kept(self) -> dict[str, dict[str, str]]:
         """The runs that were kept: from each to the hashes of its files, by name."""
-        found: dict[str, dict[str, str]] = {}
-        for event in self.events():
-            run, files = event.get("run"), event.get("files")
-            if event["event"] == JournalEvent.KEPT and isinstance(run, str) and isinstance(files, dict):
-                found[run] = files
-            elif event["event"] == JournalEvent.DAMAGED:
-                found.pop(str(run), None)
-        return found
+        return kept(self.events())
 
     def _ends_whole(self) -> bool:
         try:
@@ -91,6 +84,18 @@ class Journal:
                 return file.read(1) == b"\n"
         except (FileNotFoundError, OSError):
             return True
+
+
+def kept(events: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """The runs that were kept by what happened: from each to the hashes of its files, by name."""
+    found: dict[str, dict[str, str]] = {}
+    for event in events:
+        run, files = event.get("run"), event.get("files")
+        if event["event"] == JournalEvent.KEPT and isinstance(run, str) and isinstance(files, dict):
+            found[run] = files
+        elif event["event"] == JournalEvent.DAMAGED:
+            found.pop(str(run), None)
+    return found
 
 
 def hashes(files: Iterable[Path]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from pathlib import Path
 
-from azbenchlib.analysis.concurrency import counted
+from azbenchlib.analysis.concurrency import at_once, counted
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.workloads.matrix import MOST_IN_FILE
 from azbenchlib.core.files import flush, make_folder, move
@@ -19,14 +19,29 @@ FAILED = "failed"  # in the dataset folder, beside raw/: what a workload left th
 def came_to(output: Path) -> str | None:
     """What a whole output comes to, in words; None where it is not there, not whole, or no I/O was done."""
     if output.suffix != ".txt":
-        found = iops(output)
-        return None if found is None else f"{format_count(round(found))} IOPS"
+        return reached(output)
     return _of_iozone(output, *_state(output)) if output.is_file() else None
 
 
-def iops(output: Path) -> float | None:
-    """IOPS of all jobs in a fio output; None where it is not there, not whole, or no I/O was done."""
-    return _of_fio(output, *_state(output)) if output.is_file() else None
+def reached(output: Path, times: float = 1) -> str | None:
+    """The IOPS in a fio output, in words; None where it is not there, not whole, or no I/O was done.
+
+    The jobs of a group ran at once and are added up; groups may have run one after the other, so of several
+    the range is told.
+
+    Parameters
+    ----------
+    output : Path
+        What fio wrote.
+    times : float
+        What the figures are multiplied by, such as the dilation of the lab.
+    """
+    found = _of_fio(output, *_state(output)) if output.is_file() else None
+    if not found:
+        return None
+    low, high = (format_count(round(one * times)) for one in (min(found), max(found)))
+    span = high if low == high else f"{low} to {high}"
+    return f"{span} IOPS" if len(found) == 1 else f"{span} IOPS in {len(found)} groups of jobs"
 
 
 def _state(output: Path) -> tuple[int, int]:
@@ -48,14 +63,16 @@ def _of_iozone(output: Path, *state: int) -> str | None:
 
 
 @lru_cache(maxsize=_KNOWN)
-def _of_fio(output: Path, *state: int) -> float | None:
+def _of_fio(output: Path, *state: int) -> tuple[float, ...] | None:
+    """IOPS of the jobs of each group."""
     tables = registry.read(Source.of(output, with_bins=False))
     runs, results = tables["runs"], tables["results"]
     once = runs.loc[counted(tables), "run_id"]  # sums of several hosts repeat what the hosts tell
     results = results[results["run_id"].isin(once) & (results["ddir"] != "mixed")]
     if runs.empty or (runs["error"] != 0).any() or not results["ios"].sum():
         return None
-    return float(results["iops"].sum())
+    together = results["run_id"].map(dict(zip(runs["run_id"], at_once(runs), strict=True)))
+    return tuple(results["iops"].groupby(together).sum())
 
 
 def keep(part: Path, folder: Path, output: str) -> None:

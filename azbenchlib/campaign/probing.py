@@ -34,6 +34,7 @@ from azbenchlib.dataset.probed import PROBE_FILE
 from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.stage import ProbeStage
+from azbenchlib.probe.stages import FILL_S, Stages
 
 DATA_BYTES = GIB  # that a probe touches, unless another size is asked for
 DESIGN = "A probe: each run is the one that is expected to tell most per second about what is still open."
@@ -136,6 +137,34 @@ class ProbeRequest:
     cache_bytes: float | None = None
 
 
+def stages_of(
+    asked: ProbeRequest,
+    *,
+    cache: bool = False,
+    fsync: bool = False,
+    jobs: bool = False,
+    drain_minutes: float = 0.0,
+) -> Stages:
+    """The stages that can be asked of a target.
+
+    Raises
+    ------
+    InputError
+        As :meth:`.Stages.asked` does.
+    """
+    return Stages.asked(
+        seconds=asked.seconds,
+        size_bytes=asked.size_bytes,
+        cache=cache,
+        fsync=fsync,
+        jobs=jobs,
+        files=has_files(asked.target, asked.directory),
+        drain_minutes=drain_minutes,
+        # an emulated disk is driven no longer than that at once
+        fill_s=asked.seconds if asked.target == "lab" else FILL_S,
+    )
+
+
 def probe(
     asked: ProbeRequest,
     dataset: Path,
@@ -168,14 +197,10 @@ def probe(
     later = [run for stage in stages for run in stage.runs()]
     workloads = [workload(run, asked.size_bytes) for run in (*session.runs, *later)]
     target = _target(asked, workloads, max([asked.seconds, *(run.seconds for run in later)]))
-    in_memory = isinstance(target, LocalTarget) and _in_memory(Path(asked.target))
+    in_memory = isinstance(target, LocalTarget) and host.answers_from_memory(Path(asked.target))
     order = ProbeOrder(probe=session, in_memory=in_memory, stages=stages)
     measure(target, dataset, progress=progress, fresh=fresh, order=order, design=DESIGN)
     return session.portrait()
-
-
-def _in_memory(target: Path) -> bool:
-    return target.is_dir() and host.mount_of(target.resolve()).fstype in host.MEMORY_FILE_SYSTEMS
 
 
 def disk_bytes(target: str) -> float | None:

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from azbenchlib.campaign import lock
+from azbenchlib.campaign import journal, lock
 from azbenchlib.campaign.journal import Journal, JournalEvent
+from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_span
 
@@ -17,8 +18,8 @@ class Status:
     """How far a campaign is.
 
     `state` is ``finished``, ``running``, ``interrupted`` or ``stopped`` (killed, or ended by a failure);
-    `now` is the run in hand and `next` the one after it, by title; `left_s` is what is left in seconds, at
-    the pace so far.
+    `now` is the run in hand, of several VMs at a time that of each, and `next` the one after it, by title;
+    `left_s` is what is left in seconds, at the pace so far.
     """
 
     folder: str
@@ -62,20 +63,22 @@ def of(folder: Path) -> Status:
     InputError
         When the folder has no journal.
     """
-    found = Journal(folder)
-    events = found.events()
+    own = Journal(folder).events()
+    apart = [*folders.events(folder)]
+    events = [*own, *sorted((event for _, event in apart), key=lambda event: str(event.get("at")))]
     plan = next((event for event in reversed(events) if event["event"] == JournalEvent.PLANNED), None)
     if plan is None:
         raise InputError(f"{folder}: no campaign was begun in it, or before there were journals")
     runs = [run for run in plan.get("runs", []) if isinstance(run, dict)]
     titles = {str(run.get("run")): str(run.get("title")) for run in runs}
-    kept = found.kept()
+    kept = journal.kept(events)
     out = {str(event.get("run")) for event in events if event["event"] == JournalEvent.LEFT_OUT}
     open_ = [run for run in runs if run.get("run") not in kept and run.get("run") not in out]
     last = events[-1]
     running = lock.is_held(folder)
-    begun = str(last.get("run")) if last["event"] == JournalEvent.BEGUN else ""
-    after = [str(run.get("title")) for run in open_ if run.get("run") != begun]
+    latest = [last, *dict(apart).values()]
+    begun = dict.fromkeys(str(event.get("run")) for event in latest if event["event"] == JournalEvent.BEGUN)
+    after = [str(run.get("title")) for run in open_ if run.get("run") not in begun]
     since = events[len(events) - 1 - events[::-1].index(plan) :]
     said = [event for event in events if event["event"] == JournalEvent.KEPT and event.get("said")]
     return Status(
@@ -85,7 +88,7 @@ def of(folder: Path) -> Status:
         left_out=sum(run.get("run") in out for run in runs),
         total=len(runs),
         failed=tuple(_failed(events, set(kept))),
-        now=titles.get(begun, ""),
+        now="; ".join(titles[run] for run in begun if run in titles),
         next=after[0] if after else "",
         latest=f"{titles.get(str(said[-1].get('run')), '')}: {said[-1]['said']}" if said else "",
         left_s=sum(map(_expected_s, open_)) * _pace(since, {str(run.get("run")): run for run in runs}),

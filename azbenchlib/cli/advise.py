@@ -173,8 +173,11 @@ def advise(
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}
     paid = payment(pay, disk_pay, system, hours, currency, discount)
-    if quota:
-        _refuse_several(workloads, volume, region)
+    _refuse_contradictions(given, from_, run, workloads, volume)
+    for option, wanted_too in (("--quota", quota), ("--why", why)):
+        if wanted_too:
+            _refuse_several(option, workloads, volume, region)
+    _tell_what_is_left_out(preset)
     if workloads is not None:
         _refuse_with_workloads(from_, job, region)
         wanted = advise_many.read_workloads(workloads, given)
@@ -205,6 +208,12 @@ def advise(
     _beside(answer, job, quota)
 
 
+def _tell_what_is_left_out(preset: str | None) -> None:
+    """What an answer for a preset has not; that there is no such preset is told later."""
+    if preset in PRESETS and PRESETS[preset].left_out:
+        notes.print(f"Note: {PRESETS[preset].left_out}")
+
+
 def _beside(answer: Advice, job: Path | None, quota: bool) -> None:
     """What is wanted besides the answer: the fio job, and what is left of the quota."""
     if job is not None:
@@ -217,9 +226,29 @@ def _beside(answer: Advice, job: Path | None, quota: bool) -> None:
         notes.print(left.sentence, markup=False, soft_wrap=True)
 
 
-def _refuse_several(workloads: Path | None, volume: list[str] | None, region: list[str] | None) -> None:
+def _refuse_contradictions(
+    given: dict[str, str],
+    from_: str | None,
+    run: str | None,
+    workloads: Path | None,
+    volume: list[str] | None,
+) -> None:
+    """What cannot be meant together, or would be passed over."""
+    if run is not None and from_ is None:
+        raise InputError(f"--run '{run}' is a run of a dataset: name it with --from")
+    if workloads is not None and volume:
+        raise InputError("give either --workloads or --volume, not both")
+    if "arm" in given and given.get("arch") == "x64":
+        raise InputError("--arm allows Arm CPUs too, and --arch x64 none: leave one of them out")
+
+
+def _refuse_several(
+    option: str, workloads: Path | None, volume: list[str] | None, region: list[str] | None
+) -> None:
     if workloads is not None or volume or _several(region):
-        raise InputError("--quota is told of one answer: leave out --workloads and --volume, name one region")
+        raise InputError(
+            f"{option} is told of one answer: leave out --workloads and --volume, name one region"
+        )
 
 
 def _refuse_with_workloads(from_: str | None, job: Path | None, region: list[str] | None) -> None:
@@ -246,7 +275,7 @@ def _only(region: list[str] | None) -> str | None:
 def _market(region: str | None, paid: Payment, own: Path | None, as_of: str | None) -> Market:
     from azbenchlib.advisor.offers.load_market import market
 
-    if region is None:
+    if not region:
         notes.print(f"Note: prices of {REGION}, as no --region is given")
     return market(region or REGION, own=own, as_of=as_of, payment=paid)
 
@@ -268,8 +297,6 @@ def _achieved(name: str, run: str | None) -> AchievedRates:
 
 
 def _print(answer: Advice, format_: AdviceFormat, why: bool) -> None:
-    from azbenchlib.cli.printing import advice_view
-
     if format_ is AdviceFormat.json:
         from azbenchlib.advisor.document import document
 
@@ -277,6 +304,8 @@ def _print(answer: Advice, format_: AdviceFormat, why: bool) -> None:
     elif format_ is AdviceFormat.csv:
         print_rows(advise_many.FLAT, (advise_many.flat(row) for row in answer.records()))
     else:
+        from azbenchlib.cli.printing import advice_view
+
         advice_view.show(answer, why)
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.text import Text
-
 from azbenchlib.cli.printing.console import plain, print_json, print_rows
-from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
     from azbenchlib.advisor.demands.demand import Demand
     from azbenchlib.advisor.offers.market import Market
+    from azbenchlib.advisor.reasons.cautions import Caution
     from azbenchlib.cost.payments import Payment
 
 FLAT = (
@@ -35,7 +33,8 @@ def read_workloads(path: Path, common: Mapping[str, str]) -> list[tuple[str, Dem
         with path.open(encoding="utf-8-sig", newline="") as file:
             return demand_file.workloads(path, file, common)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as workloads: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read as workloads: {reason}") from error
 
 
 def workloads(wanted: Iterable[tuple[str, Demand]], market: Market, form: str) -> None:
@@ -45,6 +44,7 @@ def workloads(wanted: Iterable[tuple[str, Demand]], market: Market, form: str) -
     from azbenchlib.advisor.reasons import relaxation
 
     rows: Rows = []
+    cautions: list[Sequence[Caution]] = []
     for name, demand in wanted:
         try:
             check_offered(demand.vm, market)
@@ -52,9 +52,10 @@ def workloads(wanted: Iterable[tuple[str, Demand]], market: Market, form: str) -
             if best is None:
                 raise InputError(relaxation.sentence(demand, market))
             rows.append({"name": name, "error": "", **best.record()})
+            cautions.append(best.cautions)
         except InputError as error:
             rows.append({"name": name, "error": str(error)})
-    _print(rows, "demands", "Workload", market.currency, form)
+    _print(rows, "demands", "Workload", market.currency, form, cautions)
 
 
 def regions(
@@ -75,7 +76,8 @@ def regions(
         rows.append(told | (words.summary(one.configuration) if one.configuration else {}))
     if all(row["error"] for row in rows):
         raise InputError(f"no region has an answer; in {rows[0]['name']}: {rows[0]['error']}")
-    _print(rows, "regions", "Region", payment.currency, form)
+    cautions = [one.configuration.cautions for one in found if one.configuration]
+    _print(rows, "regions", "Region", payment.currency, form, cautions)
 
 
 def volumes(texts: Sequence[str], common: Mapping[str, str], market: Market, form: str) -> None:
@@ -111,16 +113,23 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return cells
 
 
-def _print(rows: Rows, key: str, heading: str, currency: str, form: str) -> None:
+def _print(
+    rows: Rows, key: str, heading: str, currency: str, form: str, cautions: Sequence[Sequence[Caution]]
+) -> None:
     if form == "json":
         print_json({key: [plain(row) for row in rows]})
     elif form == "csv":
         print_rows(("name", *FLAT, "error"), (flat(row) for row in rows))
     else:
-        _show(rows, heading, currency)
+        _show(rows, heading, currency, cautions)
 
 
-def _show(rows: Rows, heading: str, currency: str) -> None:
+def _show(rows: Rows, heading: str, currency: str, cautions: Sequence[Sequence[Caution]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from azbenchlib.cli.printing.rich_console import Console
+
     table = Table(box=None, pad_edge=False)
     for name, justify in ((heading, "left"), (f"{currency} a month", "right"), ("VM", "left")):
         table.add_column(name, justify=justify, no_wrap=name != "Workload")  # type: ignore[arg-type]
@@ -142,5 +151,14 @@ def _show(rows: Rows, heading: str, currency: str) -> None:
             table.add_row(*map(Text, cells))
     console = Console(highlight=False)
     console.print(table)
+    if cautions:
+        console.print(f"before you order: {'; '.join(_counted(cautions))}", soft_wrap=True)
     for why, names in refused.items():
         console.print(Text(f"{', '.join(names)}: {why}", style="yellow"), soft_wrap=True)
+
+
+def _counted(cautions: Sequence[Sequence[Caution]]) -> Iterator[str]:
+    """What is to be known before it is ordered, in few words, and of how many answers where not of all."""
+    found = Counter(brief for some in cautions for brief in dict.fromkeys(caution.brief for caution in some))
+    for brief, many in found.most_common():
+        yield brief if many == len(cautions) else f"{brief} ({many} of {len(cautions)})"

@@ -15,7 +15,7 @@ import typer
 from azbenchlib.cli.options.setup_options import PrintFormat, PrintOption
 from azbenchlib.cli.printing.console import notes, outlive_readers, print_json, say, working
 from azbenchlib.core.errors import AzbenchError, InputError
-from azbenchlib.core.targets import check_cost_limit, check_target_name
+from azbenchlib.core.targets import check_at_once, check_cost_limit, check_target_name
 
 if TYPE_CHECKING:
     from azbenchlib.azure.az import Az
@@ -34,6 +34,13 @@ TRUST = Annotated[
         "--trust-job-files",
         help="The job files are your own: they may use every option of fio, also those that start programs "
         "and open other files.",
+    ),
+]
+AT_ONCE = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="In Azure: how many VMs of the file at a time, each in a group of its own with its own disks.",
     ),
 ]
 REPEATS = Annotated[
@@ -66,6 +73,7 @@ def run(
     max_hours: Annotated[
         float, typer.Option(min=0, help="How long the run may last; 0: as the file says.")
     ] = 0.0,
+    at_once: AT_ONCE = 1,
     vm_id: Annotated[
         str,
         typer.Option(help="In Azure: resource id of a VM that is there already; nothing is created."),
@@ -88,11 +96,12 @@ def run(
 ) -> None:
     """Measure through the notebook 01_measure.ipynb: emulated disks, this machine, or Azure.
 
-    In Azure everything is created in one resource group, which is deleted at the end, also after an error
-    or an interrupt.
+    In Azure everything is created in one resource group, with --at-once in one for each VM, which is deleted
+    at the end, also after an error or an interrupt.
     """
     check_target_name(target)
     check_cost_limit(target, max_cost)
+    check_at_once(target, at_once, vm_id)
     _check_existing(vm_id, target, results_group)
     from azbenchlib.campaign import experiment
     from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE
@@ -103,7 +112,7 @@ def run(
     given = execute.parse_parameters(parameter or [])
     parameters = {"dataset": str(folder), "target": target, "quick": quick, "repeats": repeats, **given}
     asked = {"max_cost": max_cost, "max_hours": max_hours, "show_identity": show_identity}
-    asked["results_group"] = results_group
+    asked |= {"results_group": results_group, "at_once": at_once if at_once > 1 else 0}
     parameters |= {name: value for name, value in asked.items() if value}
     if file:
         parameters["file"] = str(file)
@@ -153,6 +162,7 @@ def plan(
     quick: Annotated[bool, typer.Option(help="Print the plan of the rehearsal.")] = False,
     repeats: REPEATS = 0,
     trust_job_files: TRUST = False,
+    at_once: AT_ONCE = 1,
     format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Print the runs of a measurement file, and what it would create in Azure, command by command.
@@ -165,9 +175,9 @@ def plan(
 
     todo = experiment.load(file, quick, trust_job_files, repeats)
     if format_ is PrintFormat.json:
-        print_json({**plan_text.figures(todo), "lines": list(plan_text.lines(todo))})
+        print_json({**plan_text.figures(todo, at_once), "lines": list(plan_text.lines(todo, at_once))})
         return
-    for line in plan_text.lines(todo):
+    for line in plan_text.lines(todo, at_once):
         say(line)
 
 

@@ -93,7 +93,6 @@ def probe(
     from azbenchlib.probe.naming import names
     from azbenchlib.probe.runs import candidates
     from azbenchlib.probe.session import Probe
-    from azbenchlib.probe.stages import FILL_S, Stages
     from azbenchlib.probe.to_json import document
 
     limits = documented(as_of or date.today().isoformat())  # a wrong day is told before anything is measured
@@ -107,18 +106,7 @@ def probe(
     )
     session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
     folder = output or Path("datasets") / probing.dataset_name(target)
-    stages = Stages.asked(
-        seconds=seconds,
-        size_bytes=size_bytes,
-        cache=cache,
-        fsync=fsync,
-        jobs=jobs,
-        files=probing.has_files(target, directory),
-        drain_minutes=drain,
-        fill_s=seconds
-        if target == "lab"
-        else FILL_S,  # an emulated disk is driven no longer than that at once
-    )
+    stages = probing.stages_of(asked, cache=cache, fsync=fsync, jobs=jobs, drain_minutes=drain)
     if stages.drain:
         notes.print(text.drain_cost(stages.drain))
     found = probing.probe(asked, folder, session, _tell, fresh, stages.all_)

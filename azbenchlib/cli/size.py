@@ -37,7 +37,9 @@ def size(
     ],
     held_back: Annotated[
         str | None,
-        typer.Option(help="How long the load may be throttled in all, such as 60s. Default: 60s."),
+        typer.Option(
+            help="How long the load may be throttled in all, such as 60s. Default: 60s, of longer telemetry."
+        ),
     ] = None,
     within: Annotated[
         str | None, typer.Option(help="The same as a share of the time, such as 1%; with both, the less.")
@@ -118,6 +120,10 @@ def size(
         raise InputError(f"--verify '{verify}' is not known; there is: lab")
     factor = _factor(headroom, growth)
     burst = math.inf if burst_factor is None else stated_values.number("--burst-factor", burst_factor)
+    if burst < 1:
+        raise InputError(f"--burst-factor '{burst_factor}' is not 1 or more; 5 is five times the mean")
+    if interval is not None and not parse_duration(interval):
+        raise InputError(f"--interval '{interval}' is not above 0")
     from dataclasses import replace
 
     from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE
@@ -139,7 +145,7 @@ def size(
     )
     recorded = _read(telemetry, device or [], interval)
     for missing, what in ((data, "--size"), (region, "--region")):
-        if missing is None:
+        if not missing:
             default = "any disk has room for the data" if what == "--size" else f"prices of {REGION}"
             notes.print(f"Note: {default}, as no {what} is given")
     from azbenchlib.advisor.offers.load_market import check_offered, market

@@ -88,3 +88,18 @@ def check_cost_limit(target: str, max_cost: float) -> None:
             f"max_cost {max_cost:g}: a price is known for the target azure alone, and this is {target}; "
             "leave it out, or limit the time with max_hours"
         )
+
+
+def check_at_once(target: str, at_once: int, vm_id: str = "") -> None:
+    """Refuse several VMs at a time where azbench creates none.
+
+    Raises
+    ------
+    InputError
+        With the target that it is.
+    """
+    if at_once < 1:
+        raise InputError(f"at_once {at_once}: must be 1 or more")
+    if at_once > 1 and (target != "azure" or vm_id):
+        where = "a VM that is there already" if vm_id else f"the target {target}"
+        raise InputError(f"at_once {at_once}: it is for VMs that azbench creates in Azure, not for {where}")

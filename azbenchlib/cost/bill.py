@@ -13,6 +13,7 @@ from azbenchlib.cost.usage import Charge
 
 STEP = Decimal("1e-10")  # amounts are rounded to this much of the currency, so that they add up exactly
 DIGITS = 60  # of the arithmetic before that
+MOST_HOURS = 100 * HOURS["year"]  # period in hours; our choice
 
 
 class BillLine(NamedTuple):
@@ -107,11 +108,14 @@ def bill(
     Raises
     ------
     InputError
-        When the prices are in several currencies, or the period is none; when a VM that is paid for every
-        hour does not run in each.
+        When the prices are in several currencies, or the period is none or above a hundred years;
+        when a VM that is paid for every hour does not run in each.
     """
-    if not hours.is_finite() or hours <= 0:
-        raise InputError(f"{hours} hours is not a period; it must be above 0, such as 730 for a month")
+    if not hours.is_finite() or not 0 < hours <= MOST_HOURS:
+        raise InputError(
+            f"{hours:g} hours is not a period; it must be above 0 and at most {MOST_HOURS:,}, a hundred "
+            f"years; a month has {HOURS['month']}"
+        )
     running = hours if vm_hours is None else vm_hours
     if not running.is_finite() or not 0 < running <= hours:
         raise InputError(

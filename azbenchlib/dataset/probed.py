@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.probe.portrait import DiskFigure, Knowledge
 
 PROBE_FILE = "probe.json"
 
@@ -23,20 +25,43 @@ class ProbedFigure(_Record):
 
     key: str
     label: str
-    state: str
+    state: Knowledge
     value: float | None
     low: float | None
     high: float | None
+    runs: list[str] = []
+
+    @property
+    def figure(self) -> DiskFigure:
+        """As the probe had it: a bound that is none is infinite."""
+        return DiskFigure(
+            key=self.key,
+            state=self.state,
+            value=self.value,
+            low=-math.inf if self.low is None else self.low,
+            high=math.inf if self.high is None else self.high,
+            runs=tuple(self.runs),
+        )
 
 
 class ProbedName(_Record):
-    """A documented disk that it may be; None for `name`: nothing documented."""
+    """A documented disk that it may be, as `title` tells; None for `name`: nothing documented."""
 
     name: str | None
+    title: str
     kind: str | None
     iops: float | None
     bytes_per_s: float | None
     probability: float
+    measured_per_documented_iops: float | None = None
+    measured_per_documented_bytes_per_s: float | None = None
+
+
+class Unlearnt(_Record):
+    """What is not known, and the minutes that it would take; None: no run would tell."""
+
+    what: str
+    minutes: float | None
 
 
 class ProbedRun(_Record):
@@ -44,8 +69,8 @@ class ProbedRun(_Record):
 
     run: str
     title: str
-    iops: float
-    nats: float
+    iops: float = Field(gt=0)
+    nats: float = Field(ge=0)
 
 
 class RoofPoint(_Record):
@@ -68,14 +93,18 @@ class ResponsePoint(_Record):
     high: float = Field(gt=0)
 
 
-class DrivenPoint(_Record):
-    """A run that spent burst credits, or a rest: I/Os or bytes per second."""
+class CreditLevel(_Record):
+    """What was left in the bucket at a moment, in s: I/Os or bytes."""
 
-    quantity: str
-    number: int
-    began_s: float
-    lasted_s: float
-    rate: float
+    t_s: float
+    left: float = Field(ge=0)
+
+
+class ProbedCredits(_Record):
+    """What full load on one cap showed: the bucket over time, empty where the rate did not fall."""
+
+    quantity: Literal["iops", "bytes_per_s"]
+    levels: list[CreditLevel] = []
 
 
 class CacheStep(_Record):
@@ -97,12 +126,14 @@ class ProbeRecord(_Record):
 
     measured: str
     figures: list[ProbedFigure]
+    buffered: bool = False
     sentences: list[str]
+    not_learnt: list[Unlearnt] = []
     names: list[ProbedName]
     runs: list[ProbedRun]
     roof: list[RoofPoint]
     response: list[ResponsePoint]
-    driven: list[DrivenPoint] = []
+    credits: list[ProbedCredits] = []
     cache: ProbedCache | None = None
 
 

@@ -206,4 +206,4 @@ def hosts_told(tables: Mapping[str, pd.DataFrame]) -> str:
     hosts, files = runs["host"].nunique(), runs["source_path"].nunique()
     if not hosts or files <= hosts or runs["host"].isna().any():
         return ""
-    return f"{format_count(files)} files are of {format_count(hosts)} host{'s' if hosts > 1 else ''}"
+    return f"{format_count(files)} files of {format_count(hosts)} host{'s' if hosts > 1 else ''}"

@@ -215,8 +215,7 @@ def credits_of(quantity: str, made: Sequence[DrainShown]) -> DrainedCap:
     if fell is None:
         return DrainedCap(quantity=quantity, driven_s=driven_s)
     first, level = loads[: fell + 1], loads[fell - LEVEL_RUNS + 1 : fell + 1]
-    # between two moments at which the bucket is empty, what passes is what came in; pauses count
-    at_base = [one.amount / (one.ended_s - before.ended_s) for before, one in pairwise(level)]
+    at_base = _base_rates(level)
     most = max(one.rate for one in first)
     bursting = [one for one in first if _level(one.rate, most)]
     degrees = len(bursting) + len(at_base) - 2
@@ -226,7 +225,7 @@ def credits_of(quantity: str, made: Sequence[DrainShown]) -> DrainedCap:
     times = float(stats.t.ppf(SURE_QUANTILE, degrees))
     base_error = base * scatter / math.sqrt(len(at_base))
     # pauses count: the base comes in then too, unless the bucket was full, from which on it is counted
-    begun = max(range(len(first)), key=lambda i: _above(first[i:], first[i].began_s, base))
+    begun = _begun(first, base)
     bucket = _above(first[begun:], first[begun].began_s, base)
     timing = START_ERROR_S * first[begun].rate
     error = math.hypot(base_error * (first[-1].ended_s - first[begun].began_s), timing)
@@ -238,6 +237,46 @@ def credits_of(quantity: str, made: Sequence[DrainShown]) -> DrainedCap:
         bucket=_interval(bucket, times * error),
         refill=_refill(made, level[-1], base, times * base_error, bucket),
     )
+
+
+def bucket_over_time(made: Sequence[DrainShown]) -> list[tuple[float, float]]:
+    """How much was left above the base, when runs on one cap began and when the bucket was empty.
+
+    Parameters
+    ----------
+    made : sequence of DrainShown
+        All runs on one cap, in their order.
+
+    Returns
+    -------
+    list of (float, float)
+        Moments in s, and I/Os or bytes; empty where no fall was seen.
+    """
+    loads = [one for one in made if one.run.number]
+    fell = fall(loads)
+    if fell is None:
+        return []
+    first, second = loads[: fell + 1], loads[fell + 1 :]
+    base = float(np.mean(_base_rates(first[-LEVEL_RUNS:])))
+    told = _levels(first[_begun(first, base) :], base)
+    ended = second and _at_base(second[-1], first[-1])
+    return [*told, *(_levels(second, base) if ended else ())]
+
+
+def _levels(until_empty: Sequence[DrainShown], base: float) -> list[tuple[float, float]]:
+    left = [max(0.0, _above(until_empty[i:], one.began_s, base)) for i, one in enumerate(until_empty)]
+    moments = [one.began_s for one in until_empty]
+    return [*zip(moments, left, strict=True), (until_empty[-1].ended_s, 0.0)]
+
+
+def _base_rates(level: Sequence[DrainShown]) -> list[float]:
+    """Between two moments at which the bucket is empty, what passes is what came in; pauses count."""
+    return [one.amount / (one.ended_s - before.ended_s) for before, one in pairwise(level)]
+
+
+def _begun(first: Sequence[DrainShown], base: float) -> int:
+    """The place of the run from which on the bucket is no longer full, of those until it is empty."""
+    return max(range(len(first)), key=lambda i: _above(first[i:], first[i].began_s, base))
 
 
 def _refill(

@@ -133,8 +133,9 @@ def _weight(
     else:
         weight *= _held(portrait["read_iops"], one.iops, "iops", loose)
         weight *= _held(portrait["read_bytes_per_s"], one.bytes_per_s, "bytes_per_s", loose)
-    weight *= max(portrait.same * (1 - portrait.apart), _ROUNDING)
-    weight *= max(portrait.units[one.unit_bytes or math.inf], _ROUNDING)
+    if portrait.steady:  # else these hang on differences that mean nothing
+        weight *= max(portrait.same * (1 - portrait.apart), _ROUNDING)
+        weight *= max(portrait.units[one.unit_bytes or math.inf], _ROUNDING)
     for key, expected in (("read_p50_us_4k", one.read_us), ("write_p50_us_4k", one.write_us)):
         value = portrait[key].value
         if expected and value:
@@ -164,7 +165,7 @@ def _chosen(figure: DiskFigure, least: float | None, most: float) -> float:
 
 def _anything(portrait: Portrait) -> float:
     """The same for a disk of which nothing is documented."""
-    density = portrait.units[math.inf] * 0.5 + 0.5 / len(portrait.units)
+    density = portrait.units[math.inf] * 0.5 + 0.5 / len(portrait.units) if portrait.steady else 1.0
     for key, setting in (
         ("read_iops", Setting.READ_IOPS),
         ("read_bytes_per_s", Setting.READ_BYTES_PER_S),

@@ -22,7 +22,8 @@ LATENCY_SIZES = (SMALLEST_BYTES, 64 * KIB, MIB)
 CAP_WIDTH, LATENCY_WIDTH = 0.01, 0.05
 HIGHER = 0.01  # of the logarithm: a cap that is so much higher lets more through where it binds
 UNSTEADY = 0.02  # deviation from which on rates tell neither how caps are shared nor how I/Os are counted
-STRAYS = 0.03  # relative: a run that is further from all that explains the others contradicts them
+STRAYS = 0.03  # relative: a run that is further from all that explains the others contradicts them,
+OWN_ERRORS = 3  # unless it is no further than so many times what its own samples leave open
 CAPS = (
     *((name, Setting[name.upper()]) for name in ("read_iops", "write_iops")),
     *((name, Setting[name.upper()]) for name in ("read_bytes_per_s", "write_bytes_per_s")),
@@ -83,6 +84,8 @@ class Portrait:
         Whether the page cache, or memory itself, answered: then it is not a disk that was measured.
     contradictions : tuple of str
         Names of runs that nothing explains which explains the others.
+    run_error : float
+        Standard error of a rate that the samples of a run tell, relative to it: the median of all runs.
     next_run : Worth, optional
         What would tell most; None: there is no such run.
     """
@@ -94,6 +97,7 @@ class Portrait:
     apart: float
     deviation: DiskFigure
     contradictions: tuple[str, ...]
+    run_error: float = 0.0
     buffered: bool = False
     next_run: Worth | None = None
 
@@ -107,8 +111,8 @@ class Portrait:
 
     @property
     def steady(self) -> bool:
-        """Whether the rates are so close to the model that small differences mean something."""
-        return (self.deviation.value or 0.0) < UNSTEADY
+        """Whether rates are so steady and so close to the model that small differences mean something."""
+        return max(self.deviation.value or 0.0, self.run_error) < UNSTEADY
 
     @property
     def unit_bytes(self) -> float | None:
@@ -136,6 +140,7 @@ def portrait(disks: Hypotheses, evidence: ProbeEvidence, next_run: Worth | None 
         apart=float(disks.apart.mean()),
         deviation=_known("deviation", np.exp(disks.logs[:, Setting.DEVIATION]), (), np.inf),
         contradictions=_contradictions(evidence, found),
+        run_error=float(np.median(evidence.own_error)),
         buffered=not all(one.direct for one in evidence.shown),
         next_run=next_run,
     )
@@ -222,4 +227,5 @@ def _names(evidence: ProbeEvidence, which: Bools) -> tuple[str, ...]:
 def _contradictions(evidence: ProbeEvidence, found: Predicted) -> tuple[str, ...]:
     expected = np.median(np.log(found.iops), axis=0)
     asked = np.isfinite(evidence.loads.rate_iops)
-    return _names(evidence, (np.abs(evidence.log_iops - expected) > STRAYS) & ~asked)
+    most = np.maximum(STRAYS, OWN_ERRORS * evidence.own_error)
+    return _names(evidence, (np.abs(evidence.log_iops - expected) > most) & ~asked)

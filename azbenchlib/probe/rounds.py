@@ -74,7 +74,7 @@ class RoundRun:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundShown:
-    """How many writes per second such a run did."""
+    """How many writes per second such a run did; 0: it did none, and tells of no ratio."""
 
     run: RoundRun
     iops: float
@@ -110,18 +110,22 @@ class Rounds:
         """Learn from a run."""
         self.shown.append(shown)
 
-    def _rates(self, load: ComparedLoad) -> list[float]:
-        return [one.iops for one in self.shown if one.run.load == load]
+    def _pairs(self, load: ComparedLoad) -> list[tuple[float, float]]:
+        """The rates of the first load and of another one, of each round in which both wrote."""
+        first, other = (
+            {one.run.number: one.iops for one in self.shown if one.run.load == some and one.iops > 0}
+            for some in (self.loads[0], load)
+        )
+        return [(first[number], other[number]) for number in sorted(first.keys() & other.keys())]
 
     def longer_us(self) -> Interval | None:
         """By how much one write of the second load takes longer than one of the first; None: not known."""
-        pairs = list(zip(*(self._rates(load) for load in self.loads[:2]), strict=False))
+        pairs = self._pairs(self.loads[1])
         return _mean([US_PER_S / later - US_PER_S / first for first, later in pairs])
 
     def times_as_many(self, load: ComparedLoad) -> Interval | None:
         """How many times the IOPS of the first load another one reaches; None: not known."""
-        pairs = list(zip(self._rates(self.loads[0]), self._rates(load), strict=False))
-        found = _mean([math.log(other / first) for first, other in pairs])
+        found = _mean([math.log(other / first) for first, other in self._pairs(load)])
         if found is None:
             return None
         return Interval(value=math.exp(found.value), low=math.exp(found.low), high=math.exp(found.high))

@@ -66,22 +66,60 @@ def told(figure: DiskFigure) -> tuple[str, str]:
     return f"{about}{amount(figure.key, figure.value)}", between
 
 
+def answer(figures: Sequence[DiskFigure], name: tuple[str, str] | None) -> str:
+    """The caps with their intervals and what documented disk it is, in a few sentences.
+
+    Parameters
+    ----------
+    figures : sequence of DiskFigure
+        Of a portrait.
+    name : (str, str), optional
+        The documented disk that fits best, or that none does, and its probability. None: none was asked for.
+    """
+    by_key = {figure.key: figure for figure in figures}
+    reads, writes = (
+        f"{_reached(by_key[f'{way}_iops'])} and {_reached(by_key[f'{way}_bytes_per_s'])}" for way in WAYS
+    )
+    said = f"Reads reach {reads}. Writes reach {writes}."
+    if reads == writes:
+        said = f"Reads and writes reach {reads}."
+    if name is None:
+        return said
+    title, probability = name
+    return f"{said} The best fit is {title}, with a probability of {probability}."
+
+
+def _reached(figure: DiskFigure) -> str:
+    """What one direction reaches of IOPS or MB/s, with the interval in brackets."""
+    if figure.state is Knowledge.ABOVE:
+        return f"{amount(figure.key, figure.low)} without a cap"
+    value, between = told(figure)
+    if figure.value is None:
+        low, high = amount(figure.key, figure.low), amount(figure.key, figure.high)
+        return f"a cap that is open ({low} to {high})"
+    return f"{value} ({between})"
+
+
 def sentences(portrait: Portrait) -> Iterator[str]:
     """What is not a number: how caps are shared, how I/Os are counted, what is doubtful."""
     if portrait.buffered:
         yield (
-            "These are figures of memory, not of a disk: the directory lies in memory, or its file system "
-            "refuses direct I/O, so that the page cache answered. Probe another directory, or the device."
+            "These are figures of memory, not of a disk: the directory lies in memory, its file system "
+            "refuses direct I/O, or a loop device reaches its file through the page cache. Probe another "
+            "directory, or the device itself."
         )
     if portrait.steady:
         yield _sharing(portrait)
         yield _counting(portrait)
     else:
+        deviation = portrait.deviation.value or 0.0
+        within = portrait.run_error > deviation
         yield (
-            f"Rates stray by {portrait.deviation.value or 0:.0%} from what explains them best: this machine "
-            "or the disk was busy, or the disk is none of steady caps and latencies. The intervals are "
-            "wide for it, and neither how caps are shared nor how large I/Os are counted can be told; "
-            "probe again when nothing else runs."
+            f"Rates stray by {max(deviation, portrait.run_error):.0%} "
+            f"{'within a run' if within else 'from what explains them best'}: this machine or the disk was "
+            "busy, or the disk is none of steady caps and latencies. The intervals are wide for it, and "
+            "neither how caps are shared nor how large I/Os are counted can be told; probe again when "
+            "nothing else runs."
         )
     if portrait.contradictions:
         yield (
@@ -244,6 +282,9 @@ def unlearnt(
     portrait: Portrait, spent_s: float, stages: Stages = NO_STAGES
 ) -> Iterator[tuple[str, float | None]]:
     """What is not known, in a sentence each, and the minutes that it would take; None: no run would tell."""
+    if portrait.buffered:
+        yield "Anything of the disk: memory answered the runs.", None
+        return
     open_ = "; ".join(label(figure.key) for figure in portrait.open_figures)
     if open_:
         minutes = _more_minutes(portrait.next_run, len(portrait.open_figures))

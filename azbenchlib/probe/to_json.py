@@ -9,13 +9,13 @@ from typing import Any
 
 from azbenchlib.probe.cache import Staircase
 from azbenchlib.probe.curves import response, roof
-from azbenchlib.probe.drain import DrainShown
+from azbenchlib.probe.drain import Drain, DrainShown, bucket_over_time
 from azbenchlib.probe.naming import Named
 from azbenchlib.probe.portrait import DiskFigure, Portrait
 from azbenchlib.probe.rounds import Rounds
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.stages import Stages
-from azbenchlib.probe.text import NO_STAGES, label, sentences, told_by, unlearnt
+from azbenchlib.probe.text import NO_STAGES, label, name_of, sentences, told_by, unlearnt
 
 
 def document(
@@ -32,6 +32,7 @@ def document(
         "same_caps_probability": portrait.same,
         "separate_caps_probability": portrait.apart,
         "deviation": portrait.deviation.value,
+        "run_error": portrait.run_error,
         "steady": portrait.steady,
         "buffered": portrait.buffered,
         "contradictions": list(portrait.contradictions),
@@ -40,7 +41,7 @@ def document(
             {"what": what, "minutes": minutes}
             for what, minutes in unlearnt(portrait, session.spent_s, stages)
         ],
-        "credits": [asdict(one) for one in stages.drain.found()] if stages.drain else [],
+        "credits": _credits(stages.drain) if stages.drain else [],
         **told_by_rounds(stages),
         "cache": _cache(portrait, stages),
         "names": [_named(one) for one in named],
@@ -60,6 +61,22 @@ def document(
             for shown, worth in zip(session.shown, session.worth, strict=True)
         ],
     }
+
+
+def _credits(drain: Drain) -> list[dict[str, Any]]:
+    """What is known of each cap that was driven, and how much was left over time."""
+    return [
+        {
+            **asdict(one),
+            "levels": [
+                {"t_s": t_s, "left": left}
+                for t_s, left in bucket_over_time(
+                    [shown for shown in drain.shown if shown.run.quantity == one.quantity]
+                )
+            ],
+        }
+        for one in drain.found()
+    ]
 
 
 def _cache(portrait: Portrait, stages: Stages) -> dict[str, Any] | None:
@@ -127,6 +144,7 @@ def _figure(figure: DiskFigure) -> dict[str, Any]:
 def _named(named: Named) -> dict[str, Any]:
     limits = named.limits
     told = {
+        "title": name_of(named),
         "probability": named.probability,
         "measured_per_documented_iops": named.iops_ratio,
         "measured_per_documented_bytes_per_s": named.bytes_ratio,

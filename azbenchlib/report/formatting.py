@@ -102,7 +102,7 @@ def card(card: Card, entry: Any) -> dict[str, Any]:
         ""
         if rate_row is None
         else workload_of(rate_row)
-        if card.facet is None
+        if card.facet is None and card.files is None
         else with_phases(_spread_of(rate_row), rate_row)
     )
     return {
@@ -115,7 +115,7 @@ def card(card: Card, entry: Any) -> dict[str, Any]:
         "latencies": [
             (
                 _latency_of(card, told),
-                [(f"p{p:g}", *format_us(us).split(NBSP)) for p, us in told.values.items()],
+                _percentiles(told),
             )
             for told in card.latencies
         ],
@@ -128,6 +128,18 @@ def card(card: Card, entry: Any) -> dict[str, Any]:
             for row in card.quotes.itertuples()
         ],
     }
+
+
+def _percentiles(told: LatencySummary) -> list[tuple[str, str, str]]:
+    """Name, figure and unit of each percentile; of a range both figures, with the unit that they share."""
+    ends = told.ranges or {p: (us, us) for p, us in told.values.items()}
+    known = []
+    for p, (low, high) in ends.items():
+        first, _, first_unit = format_us(low).partition(NBSP)
+        last, _, unit = format_us(high).partition(NBSP)
+        first = first if first_unit == unit else f"{first}{NBSP}{first_unit}"
+        known.append((f"p{p:g}", f"{first} to {last}" if told.ranges else last, unit))
+    return known
 
 
 def result_rows(shares: Sequence[ResultShare]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -207,9 +219,10 @@ def _latency_of(card: Card, told: LatencySummary) -> str:
     """Which latency it is, and of what where the name of the card does not say."""
     kind = LATENCY_KINDS[told.kind].capitalize()
     whole = card.rate is not None and card.rate["workloads"] > 1
-    if card.facet is None or whole:
+    if card.files is None and (card.facet is None or whole):
         return f"{'Latency' if told.kind == 'clat' else kind}: {told.of}"
-    return f"{kind} of {told.direction}" if told.direction else kind
+    of = f"{kind} of {told.direction}" if told.direction else kind
+    return f"{of}, range of each file's own percentiles" if told.ranges else of
 
 
 def _statistic(stat: str) -> str:

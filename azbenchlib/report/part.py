@@ -8,6 +8,8 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
+import pandas as pd
+
 from azbenchlib import plots
 from azbenchlib.analysis import grouping, matched_runs, setup_names, summary
 from azbenchlib.analysis.over_time.monitored import Monitor
@@ -19,6 +21,7 @@ from azbenchlib.core.findings import Code, Finding, Severity, without_label
 from azbenchlib.core.palette import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of
 from azbenchlib.cost.priced_setups import Priced, Terms, measured_setups
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.dataset.probed import ProbeRecord, read_probe
 from azbenchlib.model.setup import Setup
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
@@ -151,6 +154,15 @@ class Part:
         named = setup_names.setup_labels(tables["setups"], tables["disks"], [first["setup_id"]])
         return str(named["label"].iloc[0])
 
+    def is_comparable(self, series: str) -> bool:
+        """Whether a series may be compared with others: its setup is stated, or all are of one."""
+        return self.arrangement.by == "load" or series in self._stated
+
+    @cached_property
+    def _stated(self) -> set[str]:
+        runs = self.arrangement.runs
+        return set(runs.loc[runs["stated"], "series"])
+
     @property
     def setup_ids(self) -> set[str]:
         """The setups that were measured."""
@@ -164,7 +176,12 @@ class Part:
     @cached_property
     def cards(self) -> list[summary.Card]:
         """The figures of each series, unformatted."""
-        return summary.cards(self.arrangement, self.dataset.tables)
+        return summary.cards(self.arrangement, self.dataset.tables, self.curves)
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """The percentile curve of each series and workload; see :func:`.grouping.curves`."""
+        return grouping.curves(self.arrangement, self.dataset.tables)
 
     @cached_property
     def workloads(self) -> dict[str, tuple[str, str]]:
@@ -191,6 +208,11 @@ class Part:
     def verdicts(self) -> list[RunVerdict]:
         """Which limit binds each run, on the setup that the dataset states."""
         return verdicts_of(self)
+
+    @cached_property
+    def probe(self) -> ProbeRecord | None:
+        """What a probe found, where the dataset is one."""
+        return read_probe(self.folder)
 
     @cached_property
     def monitor(self) -> Monitor:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from azbenchlib.analysis.file_sets import FileSet
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report import formatting
 from azbenchlib.report.part import Part, number
@@ -27,7 +28,8 @@ def record(datasets: Sequence[Dataset]) -> dict[str, Any]:
     -------
     dict
         ``setups``: a list of dataset, setup, workload, iops, bw_bytes_per_s, repeats, latency (a list of
-        workload, lat_kind and percentiles in µs) and verdict (sentence, binding, probability).
+        workload, lat_kind and percentiles in µs, or ranges of those), files (of a set of files of one
+        workload how many they are, hosts and outliers) and verdict (sentence, binding, probability).
 
     Raises
     ------
@@ -53,10 +55,28 @@ def _setup(answer: SetupAnswer) -> dict[str, Any]:
                 "workload": told.of,
                 "lat_kind": told.kind,
                 "percentiles_us": {f"p{percentile:g}": value for percentile, value in told.values.items()},
+                "ranges_us": {f"p{percentile:g}": list(ends) for percentile, ends in told.ranges.items()},
             }
             for told in answer.card.latencies
         ],
+        "files": _files(answer.card.files),
         "verdict": _verdict(answer),
+    }
+
+
+def _files(files: FileSet | None) -> dict[str, Any] | None:
+    if files is None:
+        return None
+    hosts = files.hosts.drop(columns="apart").rename_axis("host").reset_index()
+    outliers = files.outliers.astype(object).where(files.outliers.notna(), None)
+    return {
+        "n": files.n_files,
+        "figure": files.column,
+        "median": files.median,
+        "low": files.low,
+        "high": files.high,
+        "hosts": hosts.to_dict(orient="records"),
+        "outliers": outliers.to_dict(orient="records"),
     }
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.demands.demand import MOST_DISKS, Demand
 from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE
 from azbenchlib.core.errors import InputError
 from azbenchlib.model.load_history import LoadHistory
 
-THROTTLED_S = 60.0  # where nothing is stated: a minute in all, however long the telemetry is
+THROTTLED_S = 60.0  # where nothing is stated: a minute in all of what is longer, else none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +44,8 @@ class SizeRequirement:
     def __post_init__(self) -> None:
         if not 0 <= self.throttled_s < math.inf:
             raise InputError(f"throttled for at most {self.throttled_s} s: it must be 0 or more")
-        if self.most_disks is not None and self.most_disks < 1:
-            raise InputError(f"at most {self.most_disks} disks: it must be 1 or more")
+        if self.most_disks is not None and not 1 <= self.most_disks <= MOST_DISKS:
+            raise InputError(f"at most {self.most_disks} disks: it must be 1 to {MOST_DISKS}")
 
 
 def requirement(
@@ -62,7 +62,7 @@ def requirement(
     history : LoadHistory
     throttled_s, within : float, optional
         Seconds in which the load may be throttled, and the share of the time; the less counts. None for both:
-        60 s.
+        60 s, of telemetry that is no longer than that none.
     most_disks : int, optional
     wanted : mapping of str to Any
         Fields of :class:`~azbenchlib.advisor.demands.demand.Demand` beside the load.
@@ -70,7 +70,7 @@ def requirement(
     Raises
     ------
     InputError
-        For a history without any load, or a value that is none.
+        For a history without any load, a value that is none, or a time in which all of it may be throttled.
     """
     if within is not None and not 0 <= within <= 1:
         raise InputError(f"within {within} is not between 0 and 1")
@@ -86,5 +86,11 @@ def requirement(
         **{"choice": choice, **wanted},
     )
     stated = [throttled_s, None if within is None else within * history.duration_s]
-    allowed = min((seconds for seconds in stated if seconds is not None), default=THROTTLED_S)
+    usual = THROTTLED_S if history.duration_s > THROTTLED_S else 0.0
+    allowed = min((seconds for seconds in stated if seconds is not None), default=usual)
+    if allowed >= history.duration_s:
+        raise InputError(
+            f"the load may be throttled for {allowed:g} s, and the telemetry lasts {history.duration_s:g} s: "
+            "any disks would do; allow less, such as --held-back 0s"
+        )
     return SizeRequirement(history=history, demand=demand, throttled_s=allowed, most_disks=most_disks)

@@ -72,7 +72,9 @@ class SizeSearch:
         self.most = min(requirement.most_disks or slots, slots)
         self.kinds = [kind for kind in demand.kinds if not kind.local]
         if not self.kinds:
-            raise InputError("no kind of disk that keeps its data may be taken")
+            raise InputError(
+                f"no disk of the latency class '{demand.latency}' with {demand.redundancy} keeps its data"
+            )
 
     @cached_property
     def options(self) -> list[DiskOption]:

@@ -11,7 +11,7 @@ from ipywidgets import interactive
 from seaborn import FacetGrid
 
 from azbenchlib import plots
-from azbenchlib.analysis import distribution, grouping
+from azbenchlib.analysis import distribution
 from azbenchlib.analysis.over_time import timeline
 from azbenchlib.analysis.percentiles import wide
 from azbenchlib.core import schema
@@ -117,7 +117,7 @@ class Latency(NotebookView):
             lambda part, place: evidence.percentile_figures(part, place, self._group(part)),
             "has no percentile of latency, or those of several runs without their bins. " + NEXT_TIME,
             BINS_NEEDED,
-            lambda part, _: grouping.curves(part.arrangement, part.dataset.tables),
+            lambda part, _: part.curves,
         )
 
     def histogram(self) -> Block:
@@ -190,11 +190,11 @@ class Latency(NotebookView):
         )
 
     def _wanted_of(self, part: Part, _: str) -> pd.DataFrame:
-        curves = grouping.curves(part.arrangement, part.dataset.tables)
+        curves = part.curves
         return curves[curves["percentile"].isin(self._wanted)]
 
     def _table_of(self, part: Part, place: str) -> Block | None:
-        curves = grouping.curves(part.arrangement, part.dataset.tables)
+        curves = part.curves
         if curves.empty:
             return None
         keys = ["series", "facet", "ddir", "lat_kind"]

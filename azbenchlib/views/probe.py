@@ -11,22 +11,15 @@ from azbenchlib.campaign import probing, show_progress
 from azbenchlib.campaign.documented import documented
 from azbenchlib.core.stated_values import size as stated_size
 from azbenchlib.core.units import S_PER_MIN
+from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.model import VM, Setup, notation
-from azbenchlib.plots.drawing.svg import both
-from azbenchlib.plots.probed import probe_portrait
-from azbenchlib.probe import curves, text
+from azbenchlib.probe import text
 from azbenchlib.probe.naming import names
 from azbenchlib.probe.runs import candidates
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.to_json import document
-from azbenchlib.report.blocks import Block, render, safe
-
-HOW_TO_READ = (
-    "Where the roofline is flat, the cap of IOPS limits; where it falls, the cap of MB/s does.",
-    "The latency is that of an unloaded disk until the queue reaches the cap, and grows with the queue from "
-    "there.",
-    "The worth of a run is the information that was expected of it when it was chosen, in nats.",
-)
+from azbenchlib.report.blocks import Block
+from azbenchlib.report.sections import probed
 
 
 class ProbedDisk:
@@ -46,6 +39,10 @@ class ProbedDisk:
         How many runs there may be.
     size : str
         How much data is touched.
+    drain : float
+        Minutes at full load, for each of two caps, in which burst credits are spent; 0: none.
+    cache, fsync, jobs : bool
+        What is asked besides: a cache, the cost of an fsync, several jobs and files.
     allow : str
         The words that permit a target which would be refused.
 
@@ -65,6 +62,10 @@ class ProbedDisk:
         seconds: float = 10.0,
         runs: int = 12,
         size: str = "1GiB",
+        drain: float = 0.0,
+        cache: bool = False,
+        fsync: bool = False,
+        jobs: bool = False,
         allow: str = "",
     ) -> None:
         asked = probing.ProbeRequest(
@@ -76,11 +77,14 @@ class ProbedDisk:
         )
         folder = Path(dataset) if dataset else Path("datasets") / probing.dataset_name(target)
         self.session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
-        self.found = probing.probe(asked, folder, self.session, show_progress())
+        stages = probing.stages_of(asked, cache=cache, fsync=fsync, jobs=jobs, drain_minutes=drain)
+        self.found = probing.probe(asked, folder, self.session, show_progress(), stages=stages.all_)
         self._named = names(
             self.found, documented(date.today().isoformat()), probing.disk_bytes(target), seconds
         )
-        probing.keep(folder, document(self.session, self.found, self._named))
+        told = document(self.session, self.found, self._named, stages)
+        probing.keep(folder, told)
+        self._record = ProbeRecord.model_validate({"measured": "", **told})
 
     def figures(self) -> pd.DataFrame:
         """What is known: a row a figure, with its 95 % interval and the runs that say so."""
@@ -92,23 +96,11 @@ class ProbedDisk:
 
     def sentences(self) -> list[str]:
         """What is not a number, and what is doubtful."""
-        return list(text.sentences(self.found))
+        return self._record.sentences
 
     def portrait(self) -> Block:
-        """Roofline, latency over load, and what each run was worth."""
-        roof, response = curves.roof(self.session.disks), curves.response(self.session.disks)
-        nats = [worth.nats for worth in self.session.worth]
-        drawn = both(lambda layout: probe_portrait(roof, response, nats, layout), "probe")
-        shown = render(
-            "figure",
-            id="probe-portrait",
-            group=None,
-            title="Portrait",
-            what="What the runs leave possible: the lines are medians, the bands 95 % intervals.",
-            svg=safe(drawn),
-            how=HOW_TO_READ,
-        )
-        return Block(shown.html, lambda: roof)
+        """Roofline and latency over load; the bucket over time and working sets, where they were measured."""
+        return probed.portrait(self._record, "probe") + probed.runs(self._record, "probe")
 
     def names(self) -> pd.DataFrame:
         """The documented disks that fit; measured ÷ documented tells how far documents and disk differ."""
@@ -118,7 +110,7 @@ class ProbedDisk:
 
     def unlearnt(self) -> pd.DataFrame:
         """What is open, and the minutes that it would take."""
-        rows = list(text.unlearnt(self.found, self.session.spent_s))
+        rows = [(one.what, one.minutes) for one in self._record.not_learnt]
         return pd.DataFrame(rows, columns=["not learnt", "minutes"])
 
     def runs(self) -> pd.DataFrame:

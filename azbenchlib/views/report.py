@@ -16,6 +16,7 @@ from azbenchlib.report.sections import (
     lead,
     method,
     prices,
+    probed,
     rooflines,
     searches,
     setup_cards,
@@ -24,6 +25,7 @@ from azbenchlib.views.view import MOST_ROWS, NotebookView
 
 _MOST_COLUMNS = 12  # series that such a table has room for
 _MOST_FIGURES = 2  # of percentiles of each of several datasets
+_NO_FIGURE = "No figures: these results have no percentiles or logs to draw, and no rates to compare"
 SEVERAL_SIZES = 2  # block sizes from which on a roofline tells more than rates beside their limits
 
 
@@ -63,7 +65,12 @@ class Report(NotebookView):
             ("Report", f"azbench {__version__}, {formatting.today()}"),
         ]
         facts += [(name, text) for name, text in (("By", self.author), ("For", self.client)) if text]
-        return render("header", title=self.title, lead=lead.lead(self._setups.answers), facts=facts)
+        return render("header", title=self.title, lead=self._lead(), facts=facts)
+
+    def probed(self) -> Block:
+        """What probes found, under a heading of its own; empty where no dataset is a probe."""
+        found = self._blocks(lambda part, place: probed.section(part, place, self._group(part)))
+        return render("probed") + found if found.html.strip() else Block("")
 
     def cards(self) -> Block:
         """One card a setup, or a workload where there is one setup: what binds it, its figures, its price."""
@@ -119,6 +126,13 @@ class Report(NotebookView):
         """Publications, and the hashes of the raw files."""
         return _folded("sources", "Sources and checksums", method.sources(self.parts))
 
+    def _lead(self) -> list[lead.Sentence]:
+        """What was found; of a probe alone, what the disk is."""
+        found = self.parts[0].probe if len(self.parts) == 1 else None
+        if found:
+            return [lead.Sentence("d0", ((probed.answer(found), ""),))]
+        return lead.lead(self._setups.answers)
+
     def _limits_of(self, part: Part, place: str) -> Block:
         """Rates beside their limits; a roofline where block sizes differ."""
         group, told = self._group(part), self._explained
@@ -141,13 +155,15 @@ class Report(NotebookView):
         if place in self._anchored or not (html.strip() or last):
             return Block(html)
         self._anchored.add(place)
-        return render("anchor", name=f"evidence-{place}") + Block(html)
+        is_bare = not html.strip() and len(self.parts) == 1
+        shown = render("note", text=_NO_FIGURE, options=[]) if is_bare else Block(html)
+        return render("anchor", name=f"evidence-{place}") + shown
 
     def _tables(self) -> Block:
         """One table of all results; the median of each test where a dataset has hundreds."""
         shares, made = [], []
         for i, part in enumerate(self.parts):
-            table = summary.results_table(part.arrangement, part.dataset.tables)
+            table = summary.results_table(part.arrangement, part.dataset.tables, part.curves)
             if len(table) > MOST_ROWS and len(part.entries) <= _MOST_COLUMNS:
                 made.append(self._medians(part, f"d{i}", table))
             else:

@@ -29,7 +29,7 @@ from azbenchlib.advisor.text import missed
 from azbenchlib.advisor.verify import limits
 from azbenchlib.azure.catalog import disk_tier
 from azbenchlib.azure.disk_kinds import PREMIUM, PREMIUM_V2, DiskKind
-from azbenchlib.azure.prices.rows import Meter
+from azbenchlib.azure.prices.rows import VM_PRODUCT, Meter
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB, MB, TIB
 from azbenchlib.cost.operations import Burst, burst_units
@@ -555,6 +555,19 @@ def test_sensitivity_says_what_wins_then() -> None:
     vm, disks = answer.best.bill.lines[0].amount, answer.best.candidate.option.price
     assert dearer and dearer.price == vm * Decimal("1.1") + disks
     assert found["VM prices −10 %"].same
+
+
+@pytest.mark.parametrize("product", [VM_PRODUCT, PREMIUM.product, PREMIUM_V2.product])
+def test_scaled_prices_decide_as_if_they_had_been_read_so(product: str) -> None:
+    demand = Demand(size_bytes=2 * TIB, iops=24_000, bs_bytes=8 * KIB, latency="premium")
+    advise(demand, europe())  # whatever it keeps is made
+    scaled = europe().scaled(product, "0.5")
+    anew = replace(europe(), prices=dict(scaled.prices))
+    assert (
+        advise(demand, scaled).records()
+        == advise(demand, anew).records()
+        != advise(demand, europe()).records()
+    )
 
 
 def test_the_frontier_has_a_row_for_each_kind_that_does() -> None:

@@ -168,7 +168,7 @@ def test_a_preset_fills_in_what_is_not_stated() -> None:
     ("texts", "said"),
     [
         ({"max_disks": "0"}, "max-disks '0' is not a number above 0"),
-        ({"max_disks": "65"}, "most_disks 65 is not between 1 and 64"),
+        ({"max_disks": "65"}, "--max-disks '65' is not between 1 and 64"),
         ({"max_disks": "2.5"}, "--max-disks '2.5' is not a whole number"),
         ({"family": "E8ds_v5"}, "family 'E8ds_v5' is no VM family"),
         ({"zone": "9"}, "zone '9' is not one of: 1, 2, 3"),

@@ -98,6 +98,7 @@ def test_text_and_json_tell_each_volume() -> None:
         (("--volume", LOG, "--region", "eastus"), "--volume is answered for one region"),
         (("--volume", LOG, "--format", "csv"), "--volume has no CSV"),
         (("--volume", LOG, "--job", "x.fio"), "leave out --from and --job"),
+        (("--volume", LOG, "--why"), "--why is told of one answer: leave out --workloads and --volume"),
     ],
 )
 def test_a_volume_that_is_none(more: tuple[str, ...], said: str) -> None:

@@ -12,6 +12,9 @@ from programs import azbench
 from pypdf import PdfReader
 
 from azbenchlib import campaign
+from azbenchlib.campaign.files import measurement_file
+from azbenchlib.campaign.planning import plan
+from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.dataset.dataset import Dataset
@@ -119,6 +122,25 @@ def test_a_target_in_the_home_folder_is_driven_and_taken_up_unnamed(
     assert len(found.runs) == 2 and found.results["ios"].min() > 0
     (option,) = {job["job options"]["filename"] for job in _jobs(tmp_path / "ds" / "raw", "randwrite*.json")}
     assert option == "azbench.fio-data"
+
+
+def test_the_plan_of_a_finished_run_in_azure_tells_no_subscription_and_is_taken_up(tmp_path: Path) -> None:
+    at = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/g/providers/Microsoft"
+    head = f"subnet: {at}.Network/virtualNetworks/v/subnets/s\nimage: {at}.Compute/images/i\n"
+    text = head + MEASUREMENT.replace("  file: {job: own.fio, runtime: 1}\n", "")
+    (tmp_path / "m.yaml").write_text(text)
+    asked = CloudPlan(experiment=measurement_file.load(tmp_path / "m.yaml"), started="now", subscription="s")
+    done = asked.model_copy()
+    done.forget_who()
+    plan.save(tmp_path, done)
+    kept = plan.load(tmp_path, CloudPlan)
+    assert kept is not None
+    assert "11111111" not in kept.model_dump_json()
+    assert kept.subscription == kept.tenant == ""
+    assert asked.same_as(kept)
+    (tmp_path / "m.yaml").write_text(text.replace("images/i", "images/another"))
+    other = CloudPlan(experiment=measurement_file.load(tmp_path / "m.yaml"), started="now")
+    assert not other.same_as(kept)
 
 
 def _jobs(raw: Path, names: str) -> list[dict]:

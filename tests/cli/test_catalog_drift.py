@@ -32,7 +32,14 @@ def _probe(folder: Path, iops: float = 5_100.0, probability: float = 0.98, state
         {"key": key, "label": key, "state": state, "value": one, "low": 0.999 * one, "high": 1.001 * one}
         for key, one in values.items()
     ]
-    p30 = {"name": "P30", "kind": "disk", "iops": 5_000.0, "bytes_per_s": 200e6, "probability": probability}
+    p30 = {
+        "name": "P30",
+        "title": "P30",
+        "kind": "disk",
+        "iops": 5_000.0,
+        "bytes_per_s": 200e6,
+        "probability": probability,
+    }
     record = {"measured": "2026-11-20", "figures": figures, "sentences": [], "names": [p30]}
     folder.mkdir()
     (folder / "manifest.json").write_text("{}")

@@ -24,6 +24,7 @@ from azbenchlib.core.errors import AzbenchError
 APP = typer.Typer()
 APP.command()(advise)
 PLACE = ("--region", "westeurope", "--as-of", "2026-11-20")
+SMALL = ("--iops", "500", "--size", "1TiB")
 ASKED = ("--iops", "24000", "--mbps", "600", "--size", "2TiB", "--bs", "8KiB", *PLACE)
 
 
@@ -135,7 +136,7 @@ def test_a_file_of_workloads_gives_an_answer_a_row(tmp_path: Path) -> None:
         ("iops,size\n500,\n", "line 2: size is missing"),
         ("iops,size\n500\n", "line 2: not as many cells"),
         ("iops,size\n", "no workload"),
-        ("", "is not one of: name"),
+        ("", "an empty file; it begins with the names of its columns"),
         ("iops,size,zrs\n500,1GiB,maybe\n", "zrs 'maybe' is not one of: yes"),
     ],
 )
@@ -199,11 +200,60 @@ def test_a_book_of_ones_own_counts(tmp_path: Path) -> None:
         (("--iops", "500", "--size", "1TiB", "--vm", "Standard_D8s_v33"), "nearest: Standard_D8s_v3"),
         (("--iops", "9000000", "--size", "1TiB"), "the nearest that is met, all else as it is"),
         (("--from", "ultra-disk-2019", "--workloads", "x.csv"), "either --from or --workloads"),
+        (("--workloads", "x.csv", "--volume", "a:iops=1,size=1GiB"), "either --workloads or --volume"),
+        ((*SMALL, "--bs", "3"), "--bs '3': an I/O of a disk has at least 512 B"),
+        ((*SMALL, "--max-disks", "65"), "--max-disks '65' is not between 1 and 64"),
+        ((*SMALL, "--max-disks", "2.5"), "--max-disks '2.5' is not a whole number"),
+        ((*SMALL, "--headroom", "0.5"), "1.2 keeps a sixth of each limit free"),
+        ((*SMALL, "--headroom", "1e9"), "it is met without headroom"),
+        ((*SMALL, "--burst", "0/600:20000"), "a peak of 0 s in 600 s: it must be above 0 and below that"),
+        (
+            (*SMALL, "--burst", "600/3600:400"),
+            "--burst '600/3600:400' is no more than the steady load, 500 IOPS",
+        ),
+        ((*SMALL, "--run", "x"), "--run 'x' is a run of a dataset: name it with --from"),
+        ((*SMALL, "--arm", "--arch", "x64"), "--arm allows Arm CPUs too, and --arch x64 none"),
+        ((*SMALL, "--hours", "0"), "hours of the VM are not above 0 and at most 730"),
+        ((*SMALL, "--discount", "100%"), "a discount of 100% is not below 100 %"),
+        ((*SMALL, "--zone", "4"), "zone '4' is not one of: 1, 2, 3"),
+        ((*SMALL, "--why", "--region", "eastus"), "--why is told of one answer"),
+        ((*SMALL, "--currency", "euro"), "'EURO' is not a currency"),
+        ((*SMALL, "--pay", "1y"), "has a 1-year reservation price in westeurope"),
+        ((*SMALL, "--region", "atlantis"), "no region 'atlantis' is known"),
+        (("--iops", "1", "--size", "10PiB"), "TiB instead of 10,240"),
+        (("--workloads", "nothere.csv"), "cannot be read as workloads: No such file or directory"),
     ],
 )
 def test_one_sentence_instead_of_an_answer(arguments: tuple[str, ...], message: str) -> None:
     found = said(*arguments, "--region", "westeurope")
     assert message in found and "\n" not in found
+
+
+def test_what_must_be_known_before_it_is_ordered_stands_below_tables_too(tmp_path: Path) -> None:
+    asked = (*SMALL, "--pay", "spot", "--zone", "1", "--region", "westeurope", "--as-of", "2026-11-20")
+    text = " ".join(run(*asked, "--region", "belgiumcentral").split())
+    assert (
+        "before you order: eviction at any time (spot); not known whether it is offered to you in zone 1"
+        in text
+    )
+    path = tmp_path / "workloads.csv"
+    path.write_text("iops,size,vm\n500,1TiB,Standard_B2s_v2\n500,1TiB,Standard_D2s_v5\n")
+    assert "burstable CPU (1 of 2)" in " ".join(run("--workloads", str(path), *PLACE).split())
+
+
+def test_presets_say_what_is_not_in_the_price() -> None:
+    for name, told in (
+        ("sql-server", "licence of SQL Server is not in the price"),
+        ("hana-log", "SAP certifies"),
+    ):
+        done = CliRunner().invoke(APP, ["--preset", name, *SMALL, *PLACE])
+        assert done.exit_code == 0 and told in done.stderr
+    assert "licence" not in CliRunner().invoke(APP, ["--preset", "kafka", *SMALL, *PLACE]).stderr
+
+
+def test_a_region_that_is_empty_is_none() -> None:
+    done = CliRunner().invoke(APP, [*SMALL, "--region", ""])
+    assert "prices of westeurope, as no --region is given" in done.stderr
 
 
 def test_two_currencies_cannot_be_compared(tmp_path: Path) -> None:

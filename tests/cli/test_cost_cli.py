@@ -194,6 +194,11 @@ def test_a_damaged_book(tmp_path: Path) -> None:
     [
         (("--disk", "P30", "--hours", "0"), "--hours 0.0: a number above 0 is needed"),
         (("--disk", "P30", "--hours", "nan"), "--hours nan: a number above 0"),
+        (
+            ("--disk", "P30", "--hours", "1e300"),
+            "1e+300 hours is not a period; it must be above 0 and at most 876,000",
+        ),
+        (("--vm", "D8s_v5", "--hours", "100", "--vm-hours", "200"), "at most 100"),
         (("--disk", "E10", "--iops", "-1"), "--iops '-1' is not a number above 0"),
         (("--disk", "P30:burst", "--burst", "soon"), "--burst 'soon': write SECONDS:IOPS[:MBPS]"),
         (("--disk", "P30:burst", "--burst", "1:2:3:4"), "--burst '1:2:3:4': write"),

@@ -77,6 +77,28 @@ def test_an_output_is_read_without_what_manifests_need() -> None:
     assert done.stdout.startswith("run_id,") and done.stderr.splitlines()[-1].strip() == ""
 
 
+@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize("more", [(), ("--region", "eastus")])
+def test_an_answer_for_a_program_loads_nothing_that_draws_tables(form: str, more: tuple[str, ...]) -> None:
+    asked = (
+        "advise",
+        "--iops",
+        "3000",
+        "--size",
+        "1TiB",
+        "--read-share",
+        "0.7",
+        "--region",
+        "westeurope",
+        *more,
+    )
+    program = PROGRAM.format(slow=("rich.console", "rich.table"))
+    done = subprocess.run(
+        [sys.executable, "-c", program, *asked, "--format", form], capture_output=True, text=True, check=True
+    )
+    assert done.stdout and done.stderr.strip() == ""
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

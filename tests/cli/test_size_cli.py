@@ -72,6 +72,14 @@ def test_more_that_may_be_throttled_and_less_load_cost_no_more(busy_night: Path)
     assert price("--growth", "100%") >= plain
 
 
+def test_a_record_of_seconds_may_not_be_throttled_all_the_time() -> None:
+    """60 s of a record of 3 s would let any disks do."""
+    short = Path(__file__).parents[1] / "data" / "sysstat" / "extended.json"
+    found = json.loads(run(str(short), *OPTIONS, "--format", "json").stdout)["cheapest"]
+    assert found["throttled"]["at_least_s"] == 0
+    assert "no VM size in westeurope" in refused(str(short), *OPTIONS, "--headroom", "1e9")
+
+
 def test_text_says_when_and_which_limit(busy_night: Path) -> None:
     done = run(str(busy_night), *OPTIONS)
     assert done.exit_code == 0
@@ -87,6 +95,12 @@ def test_what_cannot_be_is_refused_in_a_sentence(busy_night: Path, tmp_path: Pat
     assert "is no growth" in refused(str(busy_night), "--growth", "much")
     assert "no such disk of db1; there are: sdc" in refused(str(busy_night), "--device", "nvme*")
     assert "no VM size in westeurope" in refused(str(busy_night), *OPTIONS, "--headroom", "1000")
+    assert "any disks would do; allow less" in refused(str(busy_night), "--held-back", "9d")
+    assert "any disks would do; allow less" in refused(str(busy_night), "--within", "100%")
+    assert "at most 65 disks: it must be 1 to 64" in refused(str(busy_night), "--max-disks", "65")
+    assert "--burst-factor '0.5' is not 1 or more" in refused(str(busy_night), "--burst-factor", "0.5")
+    assert "--interval '0s' is not above 0" in refused(str(busy_night), "--interval", "0s")
+    assert "class 'local' with LRS keeps its data" in refused(str(busy_night), "--latency", "local")
     nothing = tmp_path / "nothing.txt"
     nothing.write_text("hello")
     assert "there is no telemetry" in refused(str(nothing))

@@ -6,7 +6,7 @@ from test_probe_naming import portrait
 
 from azbenchlib.core.units import MB
 from azbenchlib.probe import text
-from azbenchlib.probe.drain import Drain, DrainRun, DrainShown
+from azbenchlib.probe.drain import Drain, DrainRun, DrainShown, bucket_over_time
 from azbenchlib.probe.stages import Stages
 
 BURST, BASE, BUCKET = 3_500.0, 500.0, 3_000.0 * 600
@@ -48,6 +48,22 @@ def test_bucket_base_and_refill_are_found(bucket: float) -> None:
     assert found.burst.value == pytest.approx(BURST, rel=0.01)
     assert found.bucket.value == pytest.approx(bucket, rel=0.01)
     assert found.refill.value == pytest.approx(BASE, rel=0.1)
+
+
+def test_what_is_left_over_time_is_what_the_bucket_held() -> None:
+    disk, drain, held = Bucketed(), Drain(seconds=60.0, minutes=30.0), {}
+    known = portrait(BURST, 170 * MB)
+    while (run := drain.next(known)) and run.quantity == "iops":
+        before, shown = disk.left, disk.measure(run)
+        held[shown.began_s] = min(disk.bucket, before + BASE * PAUSE_S)
+        drain.tell(shown)
+    levels = bucket_over_time(drain.shown)
+    assert len(levels) > 10 and levels == sorted(levels, key=lambda one: one[0])
+    for t_s, left in levels:
+        if t_s in held:
+            assert left == pytest.approx(held[t_s], abs=2 * BASE * PAUSE_S)
+    assert levels[0][1] == pytest.approx(BUCKET, rel=0.01) and levels[-1][1] == 0
+    assert bucket_over_time(drained(Bucketed(1e12), minutes=5.0).shown) == []
 
 
 def test_intervals_hold_what_scatters() -> None:

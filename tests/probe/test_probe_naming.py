@@ -1,6 +1,7 @@
 """Which documented disk a portrait is taken for."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from azbenchlib.core.units import GIB, KIB, MB, TIB
 from azbenchlib.probe.hypotheses import IO_UNITS
 from azbenchlib.probe.naming import DocumentedLimits, names
 from azbenchlib.probe.portrait import DiskFigure, Knowledge, Portrait
-from azbenchlib.probe.text import name_of
+from azbenchlib.probe.text import name_of, sentences
 
 DAY = "2026-01-01"
 
@@ -87,3 +88,17 @@ def test_a_cap_that_was_not_found_speaks_against_what_is_below_it(everything: li
     found = names(portrait(5_000, 400 * MB, rate_cap=False), everything)
     by_name = {one.limits.name if one.limits else "": one.probability for one in found}
     assert by_name.get("P30", 0.0) < 0.1 < by_name["PremiumV2"]
+
+
+def test_a_busy_machine_is_told_and_small_differences_name_nothing(
+    everything: list[DocumentedLimits],
+) -> None:
+    """Rates that scatter within their runs lead to any way of sharing and counting."""
+    units = {unit: float(unit == 32 * KIB) for unit in IO_UNITS}
+    odd = replace(portrait(5_000, 200 * MB), units=units, same=0.05, apart=0.97)
+    assert names(odd, everything)[0].limits is None and odd.steady
+    busy = replace(odd, run_error=0.078)
+    assert not busy.steady and busy.unit_bytes is None
+    (said,) = sentences(busy)
+    assert said.startswith("Rates stray by 8% within a run: this machine or the disk was busy")
+    assert (named := names(busy, everything)[0].limits) and named.name == "P30"

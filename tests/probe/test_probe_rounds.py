@@ -69,6 +69,24 @@ def test_a_device_has_no_files_and_what_was_not_made_is_not_told() -> None:
     assert json.dumps(told_by_rounds(stages)["jobs"]).count('"value"') == 1
 
 
+def test_a_run_that_wrote_nothing_is_left_out_with_its_round() -> None:
+    rng = np.random.default_rng(1)
+    for dead in (1, EACH_LOAD):  # rounds without a write: one, then all of them
+        stages = asked()
+        assert stages.fsync and stages.jobs
+        for rounds in (stages.fsync, stages.jobs):
+            for run in rounds.runs():
+                silent = run.load == rounds.loads[1] and run.number <= dead
+                rounds.tell(RoundShown(run=run, iops=0.0 if silent else rate(run, rng, 0.01)))
+        longer, times = stages.fsync.longer_us(), stages.jobs.times_as_many(SHARED)
+        if dead == EACH_LOAD:
+            assert longer is times is None
+            assert text.synced(stages.fsync) == "What an fsync costs was not learnt."
+        else:
+            assert longer and longer.value == pytest.approx(FSYNC_US, rel=0.05)
+            assert times and times.value == pytest.approx(GAINS[SHARED], rel=0.05)
+
+
 def test_a_free_fsync_is_bounded() -> None:
     rounds = asked().fsync
     assert rounds

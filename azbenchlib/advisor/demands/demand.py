@@ -31,7 +31,9 @@ class Peak:
 
     def __post_init__(self) -> None:
         if not 0 < self.seconds < self.period_s < math.inf:
-            raise InputError(f"a peak of {self.seconds} s in {self.period_s} s: it must be shorter than that")
+            raise InputError(
+                f"a peak of {self.seconds:g} s in {self.period_s:g} s: it must be above 0 and below that"
+            )
         given = [rate for rate in (self.iops, self.bytes_per_s) if rate is not None]
         if not given:
             raise InputError("a peak needs IOPS, MB/s or both")
@@ -137,7 +139,9 @@ class Demand:
         if not 1 <= self.most_disks <= MOST_DISKS:
             raise InputError(f"most_disks {self.most_disks} is not between 1 and {MOST_DISKS}")
         if not 1 <= self.headroom < math.inf:
-            raise InputError(f"headroom {self.headroom} is not 1 or more; 1.2 keeps a fifth free")
+            raise InputError(
+                f"headroom {self.headroom} is not 1 or more; 1.2 keeps a sixth of each limit free"
+            )
 
     def _check_choices(self) -> None:
         for name, choices in (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.stated_values import block, number, share, size
-from azbenchlib.core.units import MB, SIZE_RULE
+from azbenchlib.core.units import MB, SIZE_RULE, format_count, format_mbps
 
 if TYPE_CHECKING:
     from azbenchlib.advisor.demands.demand import Demand, Peak
@@ -54,12 +54,26 @@ def families(_name: str, text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def whole(name: str, text: str) -> int:
-    """A whole number above 0."""
+def disks(name: str, text: str) -> int:
+    """A number of disks that a VM can have."""
+    from azbenchlib.advisor.demands.demand import MOST_DISKS
+
     value = number(name, text)
     if value != int(value):
         raise InputError(f"{name} '{text}' is not a whole number")
+    if not 1 <= value <= MOST_DISKS:
+        raise InputError(f"{name} '{text}' is not between 1 and {MOST_DISKS}")
     return int(value)
+
+
+def of_disk(name: str, text: str) -> int:
+    """The size of an I/O that a disk can do."""
+    from azbenchlib.azure.disk_kinds import SECTOR_BYTES
+
+    value = block(name, text)
+    if value < SECTOR_BYTES:
+        raise InputError(f"{name} '{text}': an I/O of a disk has at least {SECTOR_BYTES} B, such as 4k")
+    return value
 
 
 # Column (and option, with dashes) -> field of the demand, how it is read, what it is.
@@ -67,7 +81,7 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "iops": ("iops", number, "I/Os per second; 24k is 24000"),
     "mbps": ("bytes_per_s", number, "MB/s"),
     "size": ("size_bytes", size, f"room for data, such as 2TiB. {SIZE_RULE}"),
-    "bs": ("bs_bytes", block, "size of an I/O, such as 8k, which is 8KiB"),
+    "bs": ("bs_bytes", of_disk, "size of an I/O, such as 8k, which is 8KiB"),
     "read_share": ("read_share", share, "share of reads: 0.7 or 70%"),
     "latency": ("latency", None, "any, ssd, premium, submillisecond or local"),
     "zrs": ("redundancy", yes, "yes: zone-redundant disks only"),
@@ -83,7 +97,7 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "burstable": ("burstable", yes, "yes: VMs whose CPU lives on credits too"),
     "any_family": ("any_family", yes, "yes: previous generations and special families (GPU, HPC) too"),
     "family": ("families", families, "only these VM families, such as E or D,F"),
-    "max_disks": ("most_disks", whole, "most disks of the volume, 1 to 64"),
+    "max_disks": ("most_disks", disks, "most disks of the volume, 1 to 64"),
     "zone": ("zone", None, "availability zone, such as 1"),
 }
 PRESET = "preset"  # column, and option, of a workload by name
@@ -130,7 +144,14 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
         stated["persistent"] = not stated["persistent"]
     if "bytes_per_s" in stated:
         stated["bytes_per_s"] *= MB
-    return _for_a_server({**(measured or {}), **stated})
+    found = _for_a_server({**(measured or {}), **stated})
+    if found.peak and found.highest == found.steady:
+        iops, rate = found.steady
+        raise InputError(
+            f"{where}burst '{texts['burst'].strip()}' is no more than the steady load, "
+            f"{format_count(iops)} IOPS and {format_mbps(rate)} MB/s: write those of the peak"
+        )
+    return found
 
 
 def _for_a_server(stated: dict[str, Any]) -> Demand:
@@ -202,8 +223,12 @@ def workloads(path: Path, lines: Iterable[str], common: Mapping[str, str]) -> li
         found = list(rows)
     except csv.Error as error:
         raise InputError(f"{path}: cannot be read as workloads: {error}") from error
+    if not header:
+        raise InputError(
+            f"{path}: an empty file; it begins with the names of its columns, such as name,iops,size"
+        )
     unknown = [name for name in header if name not in ("name", PRESET, *DEMAND_COLUMNS)]
-    if unknown or not header:
+    if unknown:
         wanted = ", ".join(("name", PRESET, *DEMAND_COLUMNS))
         raise InputError(f"{path}: column '{', '.join(unknown)}' is not one of: {wanted}")
     if not found:

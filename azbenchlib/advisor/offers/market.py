@@ -18,6 +18,8 @@ from azbenchlib.cost.usage import Use, charges
 from azbenchlib.model.setup import VM, Disk, Setup
 
 _NO_VM = VM()
+_UNPRICED = ("left_out", "priced_sizes", "tiers_of", "tier_figures")  # of a market: whatever prices are
+_OF_VMS, _OF_DISKS = ("vm_bill", "vm_prices"), ("disk_bill",)  # what their prices decide
 _BILLS = 8_192  # of disks that are remembered: twice what there is of tiers, counts, redundancies and caching
 
 
@@ -181,11 +183,17 @@ class Market:
         return bill(charged, self.prices, self.hours, self.vm_hours)
 
     def scaled(self, product: str, factor: str) -> "Market":
-        """The same with all prices of one product times `factor`."""
+        """The same with all prices of one product times `factor`; what none of these decides is kept."""
         changed = {
             meter: replace(price, unit_price=price.unit_price * Decimal(factor))
             if meter.product == product
             else price
             for meter, price in self.prices.items()
         }
-        return replace(self, prices=changed)
+        found = replace(self, prices=changed)
+        kept = {
+            name: getattr(self, name)
+            for name in (*_UNPRICED, *(_OF_DISKS if product == VM_PRODUCT else _OF_VMS))
+        }
+        vars(found).update(kept)  # where cached properties keep what they made
+        return found

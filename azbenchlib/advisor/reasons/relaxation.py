@@ -90,6 +90,7 @@ def _fewer(demand: Demand) -> Iterator[tuple[str, Demand]]:
     """The demand without one of its conditions."""
     some: dict[str, Any] = {
         "without the peak": {"peak": None},
+        "without headroom": {"headroom": 1.0},
         "with any latency": {"latency": "any"},
         "with LRS": {"redundancy": "LRS"},
         "with local disks that lose their data": {"persistent": False},

@@ -2,24 +2,30 @@
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from azbenchlib.campaign.design import blocks
 from azbenchlib.campaign.experiment import Todo
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.planning import forecast
 from azbenchlib.campaign.targets.azure import commands, guest
 from azbenchlib.campaign.targets.azure import steps as cloud_plan
 from azbenchlib.campaign.targets.azure.ending import orphans
-from azbenchlib.campaign.targets.azure.money import reckoning
+from azbenchlib.campaign.targets.azure.money import budget, reckoning
+from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
+from azbenchlib.campaign.targets.azure.side_by_side.target import together
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Step
 from azbenchlib.core.errors import InputError
 
 GROUP, EXPIRY = "GROUP", "HHMM"
 
 
-def lines(todo: Todo) -> Iterator[str]:
+def lines(todo: Todo, at_once: int = 1) -> Iterator[str]:
     """The plan as text; lines that begin with ``az``, ``fio`` or ``iozone`` are commands as they would run.
+
+    `at_once`: how many VMs are measured at a time.
 
     Raises
     ------
@@ -30,10 +36,41 @@ def lines(todo: Todo) -> Iterator[str]:
         raise InputError("a plan needs a measurement file")
     experiment = todo.experiment
     yield f"# {experiment.title}: {experiment.region}"
-    yield from (f"# {line}" for line in forecast.of(experiment, blocks.described(experiment)).lines())
-    yield f"# In Azure it takes {reckoning.estimate(experiment).text}"
+    each, there = _apart(experiment, at_once)
+    yield from (f"# {line}" for line in _expected(experiment, each).lines())
+    yield f"# In Azure it takes {there.text}"
     yield from _heading("Asked first; nothing is created yet")
     yield from map(commands.text, cloud_plan.checks(experiment))
+    for name, part in each.items():
+        yield from _heading(f"In a resource group of its own: {name}") if len(each) > 1 else ()
+        yield from _created(part)
+    yield from _heading("Before a VM goes on which a workload lasted a minute or longer")
+    for names in (commands.DISK_METRICS, commands.VM_METRICS):
+        shown = ["monitor", "metrics", "list", "--resource", "VM", "--metrics", *names, "--interval", "1m"]
+        yield commands.text(shown)
+    yield from _heading("At the end, at an error and at an interrupt")
+    if experiment.group:
+        yield f"# In {experiment.group}, all that begins with RUN is deleted, one by one; the group stays"
+    else:
+        yield orphans.command(GROUP) + ("  # each of them" if len(each) > 1 else "")
+
+
+def _apart(experiment: Experiment, at_once: int) -> tuple[dict[str, Experiment], budget.TimeAndCost]:
+    """What is measured in a resource group of its own, and what the whole takes."""
+    each = parts(experiment)
+    if min(at_once, len(each)) == 1:
+        return {"": experiment}, reckoning.estimate(experiment)
+    return each, together(experiment, at_once)
+
+
+def _expected(experiment: Experiment, each: Mapping[str, Experiment]) -> forecast.Forecast:
+    """What is expected of all runs; each VM that is measured beside others has data of its own."""
+    whole = forecast.of(experiment, blocks.described(experiment))
+    laid_out = sum(forecast.of(part, "").laid_out_bytes for part in each.values())
+    return replace(whole, laid_out_bytes=laid_out)
+
+
+def _created(experiment: Experiment) -> Iterator[str]:
     tags = {"tool": "azbench", "owner": "YOU", "campaign": cloud_plan.slug(experiment.title)}
     group, prefix = experiment.group or GROUP, "RUN" if experiment.group else ""
     steps = cloud_plan.steps(experiment, group, {**tags, "expires": "WHEN"}, EXPIRY, prefix)
@@ -43,18 +80,9 @@ def lines(todo: Todo) -> Iterator[str]:
             yield from _heading("Created and changed")
         measured = isinstance(step, Measure)
         yield from _step(step, told)
-    yield from _heading("Before a VM goes on which a workload lasted a minute or longer")
-    for names in (commands.DISK_METRICS, commands.VM_METRICS):
-        shown = ["monitor", "metrics", "list", "--resource", "VM", "--metrics", *names, "--interval", "1m"]
-        yield commands.text(shown)
-    yield from _heading("At the end, at an error and at an interrupt")
-    if experiment.group:
-        yield f"# In {group}, all that begins with {prefix} is deleted, one by one; the group stays"
-    else:
-        yield orphans.command(GROUP)
 
 
-def figures(todo: Todo) -> dict[str, Any]:
+def figures(todo: Todo, at_once: int = 1) -> dict[str, Any]:
     """What is expected, as plain values: the runs, and under ``azure`` the time and the most it costs there.
 
     Raises
@@ -64,15 +92,15 @@ def figures(todo: Todo) -> dict[str, Any]:
     """
     if todo.experiment is None:
         raise InputError("a plan needs a measurement file")
-    experiment, there = todo.experiment, reckoning.estimate(todo.experiment)
-    cost = there.cost(there.seconds)
+    experiment = todo.experiment
+    each, there = _apart(experiment, at_once)
     azure = {
         "seconds": there.seconds,
-        "cost": None if cost is None else float(cost),
+        "cost": None if there.most is None else float(there.most),
         "currency": there.currency or None,
         "note": there.why,
     }
-    found = forecast.of(experiment, blocks.described(experiment)).to_json()
+    found = _expected(experiment, each).to_json()
     return {"title": experiment.title, "seed": experiment.seed, **found, "azure": azure}
 
 

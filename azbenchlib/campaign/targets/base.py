@@ -206,6 +206,7 @@ class Request:
     address: str = ""  # of a host, such as ssh:user@host
     show_identity: bool = False  # in a dataset of Azure
     results_group: bool = False  # for the results of a VM of Azure that is there already
+    at_once: int = 1  # VMs of Azure that are measured at a time
 
     def needed_experiment(self, target: str) -> Experiment:
         """The measurement file, under the title that was asked for.

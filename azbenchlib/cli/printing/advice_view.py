@@ -61,7 +61,7 @@ def _briefly(console: Console, answer: Advice) -> None:
     cheaper = "; ".join(f"{one.option} {one.share:.0%} less" for one in answer.savings)
     lines += [f"would cost less: {cheaper}"] if cheaper else []
     lines.append(f"before you order: {'; '.join(caution.brief for caution in best.cautions)}")
-    lines += [f"note: {_unpriced(one)}" for one in answer.unpriced if one.at_least]
+    lines += [f"not ranked: {_unpriced(one)}" for one in answer.unpriced if one.at_least]
     for line in lines:
         console.print(Padding(Text(line), (0, 0, 0, 2)))
     console.print("  --why tells the alternatives, limits, assumptions and sources", style="dim")
@@ -71,7 +71,7 @@ def _saving(one: Saving) -> str:
     from azbenchlib.advisor.text import disk_text
 
     size = one.candidate.vm_size.size.removeprefix("Standard_")
-    what = f"{size} with {disk_text(one.candidate.option.disk)}"
+    what = f"{size} and {disk_text(one.candidate.option.disk)}"
     return f"{one.what} ({one.option}): {one.share:.0%} less, {one.candidate.price:,.2f} with {what}"
 
 
@@ -105,11 +105,18 @@ def _headline(console: Console, best: Configuration, market: Market) -> None:
     line.append(f" ({', '.join(filter(None, (vcpus, memory)))})" if vcpus or memory else "")
     console.print(line)
     console.print(f"  {described(best)}")
-    system = f"{market.os}, " if market.os != "linux" else ""
-    hours = f", {market.running.normalize():f} h" if market.running != market.hours else ""
-    vm = f"VM {best.price - disks:,.2f} ({system}{PAYMENT_WORDS[market.pay]}{hours})"
+    vm = f"VM {best.price - disks:,.2f} ({_paid(market)})"
     paid = f" ({PAYMENT_WORDS[market.disk_pay]})" if market.disk_pay != PAYG or market.pay != PAYG else ""
     console.print(f"  {vm}, disks {disks:,.2f}{paid}", style="dim")
+
+
+def _paid(market: Market) -> str:
+    """How the VM is paid, and for how long."""
+    from azbenchlib.azure.prices.rows import PAYMENT_WORDS
+
+    system = f"{market.os}, " if market.os != "linux" else ""
+    hours = f", {market.running.normalize():f} h" if market.running != market.hours else ""
+    return f"{system}{PAYMENT_WORDS[market.pay]}{hours}"
 
 
 def show_volumes(found: Volumes) -> None:
@@ -125,7 +132,7 @@ def show_volumes(found: Volumes) -> None:
     console.print()
     console.print(line)
     table = _grid("left", "left", "right", fold=1)
-    table.add_row("VM", "", f"{market.vm_bill(found.vm_index).total or 0:,.2f}")
+    table.add_row("VM", _paid(market), f"{market.vm_bill(found.vm_index).total or 0:,.2f}")
     for name, part in found.parts.items():
         table.add_row(Text(name), Text(described(part)), f"{found.options[name].price:,.2f}")
     console.print(Padding(table, (0, 0, 0, 2)))
@@ -226,6 +233,8 @@ def _misses(best: Configuration) -> Table:
 
 def _changes(answer: Advice) -> Table:
     """What wins then; what changes nothing shares a line."""
+    from azbenchlib.advisor.text import disk_text
+
     table = _grid("left", "right", "left", "left")
     steps: dict[str, list[str]] = {}
     for one in answer.sensitivity:
@@ -239,7 +248,8 @@ def _changes(answer: Advice) -> Table:
             )
         elif not one.same:
             size = one.configuration.vm.removeprefix("Standard_")
-            cells = (one.change, f"{one.configuration.price:,.2f}", size, one.configuration.disks)
+            disks = disk_text(one.configuration.setup.disks[0])
+            cells = (one.change, f"{one.configuration.price:,.2f}", size, disks)
             table.add_row(*map(Text, cells))
     if same:
         return _with_same(table, same)
@@ -259,7 +269,7 @@ def _unpriced(one: Any) -> str:
     names = ", ".join(one.missing[:_NAMES])
     more = f" and {len(one.missing) - _NAMES} more" if len(one.missing) > _NAMES else ""
     least = f", at least {one.at_least:,.2f} a month without it" if one.at_least is not None else ""
-    return f"{one.what}: not ranked, a price is missing: {names}{more}{least}"
+    return f"{one.what}, for a price is missing: {names}{more}{least}"
 
 
 def _sources(answer: Advice) -> list[str]:

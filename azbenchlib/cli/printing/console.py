@@ -32,8 +32,8 @@ _PATIENCE_S = 1.0  # after which it is said what takes so long
 
 
 class _Notes:
-    """What is said on stderr; rich, which takes a tenth of the time of a short command, is loaded with the
-    first word.
+    """What is said on stderr; rich, which takes a tenth of the time of a short command, is loaded only for a
+    terminal or for what has a style.
     """
 
     @cached_property
@@ -44,8 +44,15 @@ class _Notes:
         return Console(stderr=True, highlight=False, soft_wrap=True)
 
     def print(self, *objects: Any, **settings: Any) -> None:
-        """As rich does."""
-        self.console.print(*objects, **settings)
+        """As rich does: a plain sentence that no terminal shows has neither colours nor a width."""
+        if sys.stderr is None or sys.stderr.isatty() or not all(isinstance(one, str) for one in objects):
+            self.console.print(*objects, **settings)
+        else:
+            sys.stderr.write(f"{printable(' '.join(objects))}\n")
+
+    def sentence(self, text: str) -> None:
+        """What nobody copies: a terminal gets it wrapped at words, everything else in one line."""
+        self.console.print(text, soft_wrap=not self.console.is_terminal)
 
 
 notes = _Notes()

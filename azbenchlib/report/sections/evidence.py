@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.analysis import grouping
 from azbenchlib.analysis.over_time import timeline
 from azbenchlib.analysis.over_time.phases import phases
 from azbenchlib.analysis.percentiles import min_samples
 from azbenchlib.core.histogram import REL_ERROR
+from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import format_us
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block
@@ -23,6 +23,7 @@ from azbenchlib.report.figures import MOST_FIGURES, Group, Panel, Told, figures,
 from azbenchlib.report.sections import sayings, setup_cards
 
 if TYPE_CHECKING:
+    from azbenchlib.analysis.summary import Card
     from azbenchlib.report.part import Part
 
 LASTING = 0.2  # of the time: a shorter level is no headline
@@ -47,6 +48,7 @@ LEVEL = (
 )
 OWN_WORKLOADS = "Each series with a workload of its own"
 _MOST_OVER_TIME = 2  # figures, in a report
+_MOST_OF_FILES = 2  # of the percentiles of many files without a stated setup: the table has them all
 _READS, _WRITES = ", reads", ", writes"  # as facets of a mixed load end
 _SCOPES = {"disk": "disk", "vm_uncached": "VM", "vm_cached": "VM"}
 SPANS = (
@@ -59,7 +61,9 @@ def percentile_figures(
     part: Part, place: str, group: Group, told: Told = None, most: int = MOST_FIGURES
 ) -> Block | None:
     """One figure a workload (or pattern) that has percentile curves, the most shared first."""
-    curves = grouping.curves(part.arrangement, part.dataset.tables)
+    curves = part.curves
+    if len(part.entries) > len(COLOURS) and not any(map(part.is_comparable, part.entries)):
+        most = min(most, _MOST_OF_FILES)
     found = panels(part, curves, None)
     found = found[:most] if told is None else _each_once(part, _once(found))
     how = [RARER, WITHIN, *([HOLLOW] if curves["n"].notna().any() else [])]
@@ -68,7 +72,7 @@ def percentile_figures(
         found[:most],
         f"{place}-percentiles",
         plots.percentile_curves,
-        title=_percentile_finding,
+        title=partial(_percentile_finding, part),
         what=f"{kinds} by percentile. Lower is better.",
         how=how,
         group=group,
@@ -106,18 +110,14 @@ def _together(some: Sequence[Panel]) -> Panel:
 def rate_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
     """The headline rate of every setup with its limits; with one setup, one figure a pattern."""
     by_setup = part.arrangement.by == "setup"
-    known = [
-        (card, setup_cards.verdict_of(part, card)[0])
-        for card in part.cards
-        if card.rate is not None and not part.entries[card.series].twin
-    ]
+    known = [(card, setup_cards.verdict_of(part, card)[0]) for card in _comparable(part)]
     rows = [
         {
             "series": card.series,
             "facet": "Each setup" if by_setup else card.facet,
             **card.rate[["iops", "bw_bytes_per_s", "iops_bound", "bw_bound"]],  # type: ignore[index]
             "note": formatting.workload_of(card.rate)
-            if by_setup
+            if by_setup and card.files is None
             else formatting.with_phases(formatting.spread(card.rate), card.rate),
             "verdict": verdict,
         }
@@ -130,13 +130,25 @@ def rate_figures(part: Part, place: str, group: Group, told: Told = None) -> Blo
         comparisons,
         f"{place}-rates",
         lambda some, series, layout: plots.rates_side_by_side(some, series, layout, _limits(some)),
-        title=partial(_rate_finding, "setup" if by_setup else "workload"),
+        title=partial(_rate_finding, part),
         what=what,
         how=[*([TICK] if limited else []), ONE_MARKER, LOG_AXIS],
         group=group,
         kind="rates",
         told=told,
     )
+
+
+def _comparable(part: Part) -> list[Card]:
+    """The cards whose rates stand side by side; of a few files without a setup those of one workload."""
+    rated = [
+        (card, str(card.rate["facet"]))
+        for card in part.cards
+        if card.rate is not None and not part.entries[card.series].twin
+    ]
+    n = Counter(facet for _, facet in rated)
+    few = len(rated) <= len(COLOURS)
+    return [card for card, facet in rated if part.is_comparable(card.series) or (few and n[facet] > 1)]
 
 
 def time_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
@@ -184,10 +196,12 @@ def _limits(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["series", "column", "value", "name"])
 
 
-def _percentile_finding(curves: pd.DataFrame, series: Sequence[plots.Series]) -> str:
+def _percentile_finding(part: Part, curves: pd.DataFrame, series: Sequence[plots.Series]) -> str:
     """The range of p99, or of the last percentile below that every curve has enough I/Os for, where the
-    curves are of one workload.
+    curves are of one workload, and on stated setups or one and the same.
     """
+    if not all(part.is_comparable(entry.key) for entry in series):
+        return "Latency by percentile"
     names = {entry.key: entry.short for entry in series}
     inner = curves[curves["percentile"].between(0, 99, inclusive="right")]
     sure = inner[(inner["n"].isna() | (inner["n"] >= inner["percentile"].map(min_samples))).astype(bool)]
@@ -206,10 +220,11 @@ def _percentile_finding(curves: pd.DataFrame, series: Sequence[plots.Series]) ->
     )
 
 
-def _rate_finding(what: str, rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
+def _rate_finding(part: Part, rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
     """How many setups or workloads stop at one limit, or at one at all; without limits the range of like
     rates, if it is one.
     """
+    what = "setup" if part.arrangement.by == "setup" else "workload"
     at: dict[str, int] = {}
     for verdict in rates["verdict"]:
         rows = sayings.binding_rows(verdict.judged) if verdict and verdict.at_limit else []
@@ -223,6 +238,8 @@ def _rate_finding(what: str, rates: pd.DataFrame, series: Sequence[plots.Series]
         n = sum(at.values())
         stop = "stops" if n == 1 else "stop"
         return f"{n} of {formatting.count(len(rates), what)} {stop} at a documented limit"
+    if not all(part.is_comparable(entry.key) for entry in series):
+        return "Rates"
     return _range(rates, series)
 
 

@@ -8,19 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azbenchlib.report import formatting
-from azbenchlib.report.sections import sayings
+from azbenchlib.report.sections import file_sets, sayings
 from azbenchlib.report.sections.setup_cards import SetupAnswer, setups_and_files
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
-from azbenchlib.verdict.labels import Label
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part, RunVerdict
 
 _MOST = 3  # sentences on limits
 _MOST_NAMED = 3  # setups in a sentence on what answered in place of the disk
-# What was measured then is not what the setup can do.
-_NOT_THE_DISK = frozenset((Label.PAGE_CACHE, Label.CACHE_EXHAUSTION, Label.ABOVE_DOCUMENTED_LIMIT))
+_MOST_SETS = 2  # of files, in the lead
 _MOST_VMS = 4  # in a title
 
 
@@ -74,10 +72,20 @@ def lead(found: Sequence[SetupAnswer]) -> list[Sentence]:
         told.append(Sentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
     if told:
         return told
-    answered = _not_the_disk(found)
+    measured, answered = _of_sets(found), _not_the_disk(found)
     if answered is None:
-        return [_unbound(found)]
-    return [answered] if _sized(found) else [answered, Sentence("", ((_no_limit(found), ""),))]
+        return [*measured, _unbound(found)]
+    return [*measured, answered, *([] if _sized(found) else [Sentence("", ((_no_limit(found), ""),))])]
+
+
+def _of_sets(found: Sequence[SetupAnswer]) -> list[Sentence]:
+    """What files of one workload gave, the largest sets first."""
+    sets = [(answer.card.files, answer) for answer in found if answer.card.files is not None]
+    largest = sorted(sets, key=lambda one: -one[0].n_files)[:_MOST_SETS]
+    return [
+        Sentence(answer.place, ((answer.name, answer.id), (f" {file_sets.finding(files)}", "")))
+        for files, answer in largest
+    ]
 
 
 def _bound_of_all(bound: Sequence[SetupAnswer], found: Sequence[SetupAnswer]) -> tuple[int, str]:
@@ -159,16 +167,17 @@ def _not_the_disk(found: Sequence[SetupAnswer]) -> Sentence | None:
     for answer in found:
         if answer.verdict is None:
             continue
-        judged = answer.verdict.judged
-        sure = judged.binding and judged.probability >= verdict_words.PROBABLY
-        if sure and judged.binding[0] in _NOT_THE_DISK:
+        if sayings.is_not_the_disk(answer.verdict):
             groups[sayings.sentence(answer.verdict, answer.phases)].append(answer)
     if not groups:
         return None
     words, some = max(groups.items(), key=lambda item: len(item[1]))
     if len(some) < len(found) / 2:
         return None
-    pieces: list[tuple[str, str]] = [(f"{words[:1].upper()}{words[1:]}: ", "")]
+    begun = f"{words[:1].upper()}{words[1:]}"
+    if len(some) == len(found) <= _MOST_SETS and all(answer.card.files for answer in found):
+        return Sentence(some[0].place, ((f"{begun}.", ""),))  # all of them are named before
+    pieces: list[tuple[str, str]] = [(f"{begun}: ", "")]
     for i, answer in enumerate(some[:_MOST_NAMED]):
         pieces += [(", " if i else "", ""), _linked(answer)]
     more = len(some) - _MOST_NAMED

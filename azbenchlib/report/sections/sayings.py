@@ -33,6 +33,8 @@ _CHIPS = {
     Label.ABOVE_DOCUMENTED_LIMIT: "Above the limit",
     Label.UNKNOWN: "No known limit",
 }
+# What was measured then is not what the setup can do.
+_NOT_THE_DISK = frozenset((Label.PAGE_CACHE, Label.CACHE_EXHAUSTION, Label.ABOVE_DOCUMENTED_LIMIT))
 _LARGER = {"disk": "a larger or faster disk"}  # else a larger VM
 
 
@@ -95,6 +97,13 @@ def sentence(verdict: RunVerdict, phases: str) -> str:
         return f"Inconclusive: {' or '.join(named)}"
     told = _bound(judged, phases) if verdict.at_limit else _CAUSES[judged.binding[0]][0]
     return told if judged.probability >= verdict_words.BOUND else f"Probably {told[:1].lower()}{told[1:]}"
+
+
+def is_not_the_disk(verdict: RunVerdict) -> bool:
+    """Whether something is likely to have answered in place of the disk."""
+    judged = verdict.judged
+    sure = bool(judged.binding) and judged.probability >= verdict_words.PROBABLY
+    return sure and judged.binding[0] in _NOT_THE_DISK
 
 
 def _bound(judged: Judgement, phases: str) -> str:

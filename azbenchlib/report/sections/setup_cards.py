@@ -17,7 +17,7 @@ from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
-from azbenchlib.report.sections import bills, sayings
+from azbenchlib.report.sections import bills, file_sets, sayings
 from azbenchlib.report.sections.cheaper import design_words
 from azbenchlib.verdict.judgement import LimitRow
 
@@ -71,14 +71,22 @@ class SetupAnswer:
 
     @property
     def kind(self) -> str:
-        """What the card is of: a workload, where the dataset has one setup, else a setup or a file."""
-        return "workload" if self.part.arrangement.by == "load" else "setup" if self.is_stated else "file"
+        """What the card is of: a workload, where the dataset has one setup, else a setup, a file or many."""
+        if self.part.arrangement.by == "load":
+            return "workload"
+        return "setup" if self.is_stated else "file" if self.card.files is None else "set of files"
 
     @property
     def is_stated(self) -> bool:
         """Whether the dataset states the setup; else a file stands for it."""
         runs = self.part.arrangement.runs
         return bool(runs.loc[runs["series"] == self.card.series, "stated"].any())
+
+    @property
+    def paths(self) -> set[str]:
+        """The files that it is of; one empty path, where none is stated."""
+        runs = self.part.arrangement.runs
+        return set(runs.loc[runs["series"] == self.card.series, "source_path"].fillna(""))
 
     @property
     def setup(self) -> tuple[str, str]:
@@ -113,10 +121,11 @@ def setups_and_files(found: Sequence[SetupAnswer]) -> tuple[int, int]:
     """How many setups the cards are of, and how many files whose setup is not stated.
 
     A setup counts once in each dataset that states it; one that is emulated on the page and was published
-    has one card, and counts once.
+    has one card, and counts once. So does a file that is in several sets.
     """
-    stated = {answer.setup: answer.is_stated for answer in found}
-    return sum(stated.values()), len(stated) - sum(stated.values())
+    setups = {answer.setup for answer in found if answer.is_stated}
+    files = {(answer.place, path) for answer in found if not answer.is_stated for path in answer.paths}
+    return len(setups), len(files)
 
 
 def verdict_of(part: Part, card: Card) -> tuple[RunVerdict | None, int, int]:
@@ -167,13 +176,14 @@ class SetupCards:
         left_out = ", ".join(formatting.count(n, f"more {kind}") for kind, n in kinds.items())
         more = f"{left_out} in the table of results." if left_out else ""
         bars = BARS if any(card["bars"] for card in shown) else ""
+        outliers = file_sets.OUTLIERS if any(card["files"] for card in shown) else ""
         prices = self._coverage if any(card["price"] for card in shown) else ""
         shared = " ".join(formatting.sentence(text) for text in self._shared.values())
         return render(
             "cards",
             cards=shown,
             doubts=f"All setups: {shared}" if shared else "",
-            notes=[text for text in (more, bars, prices) if text],
+            notes=[text for text in (more, outliers, bars, prices) if text],
             sources=[_source(name, columns) for name, columns in self._sources.items()],
         )
 
@@ -233,6 +243,7 @@ class SetupCards:
             **formatting.card(answer.card, answer.entry),
             "id": answer.id,
             "detail": _detail(answer),
+            "files": None if answer.card.files is None else file_sets.card(answer.card.files),
             "place": answer.place,
             "sentence": sayings.sentence(verdict, answer.phases) if verdict and known else "",
             "chip": told,
@@ -309,9 +320,16 @@ class SetupCards:
 
 
 def _silent(answer: SetupAnswer) -> bool:
-    """Whether nothing is documented of the setup, and its VM size is not known."""
+    """Whether there is nothing to say: no limit is documented of the setup, its VM size is not known, and
+    nothing but the disk is likely to have answered.
+    """
     verdict = answer.verdict
-    return verdict is not None and not verdict.judged.limits and not verdict.setup.vm.size
+    return verdict is not None and _has_no_limits(verdict) and not sayings.is_not_the_disk(verdict)
+
+
+def _has_no_limits(verdict: RunVerdict) -> bool:
+    """Whether nothing is documented of the setup, and its VM size is not known: the lead says so."""
+    return not verdict.judged.limits and not verdict.setup.vm.size
 
 
 def _steps(verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
@@ -331,15 +349,20 @@ def _notes(answer: SetupAnswer) -> dict[str, str]:
     """What makes this setup's figures doubtful: of the verdict first, then of its runs; one of each kind."""
     part = answer.part
     told: dict[str, str] = {}
-    for finding in answer.verdict.notes if answer.verdict and not _silent(answer) else []:
+    for finding in answer.verdict.notes if answer.verdict and not _has_no_limits(answer.verdict) else []:
         told.setdefault(finding.code, finding.message)
     mine = part.arrangement.runs
     mine = mine[mine["series"] == answer.card.series]
     mine = mine if answer.card.facet is None else mine[mine["whole"] == answer.card.facet]
+    n: Counter[str] = Counter()
     for run_id in dict.fromkeys(mine["run_id"]):
         for code, text in part.doubts.get(run_id, ()):
             told.setdefault(code, text)
-    return told
+            n[code] += 1
+    if answer.card.files is None:
+        return told
+    more = {code: f" (and {n[code] - 1:,} more runs)" if n[code] > 1 else "" for code in told}
+    return {code: f"{text}{more[code]}" for code, text in told.items()}
 
 
 def _currency(part: Part) -> str:

@@ -3,12 +3,14 @@
 Every other test with the fake Azure runs with no more rights than the document names.
 """
 
+import re
 from pathlib import Path
 
 import pytest
 from fake_azure.campaigns import SMALL, measured, refused
+from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
-from fake_azure.roles import documented, operation
+from fake_azure.roles import DOCUMENT, documented, operation
 
 from azbenchlib.campaign.targets.azure import monitor, vm
 from azbenchlib.campaign.targets.azure.money import reckoning
@@ -60,6 +62,21 @@ NOT_EMULATED = {
 )
 def test_requests_are_named_as_azure_names_them(method: str, path: str, name: str) -> None:
     assert operation(method, path) == name
+
+
+@pytest.mark.slow
+def test_az_takes_the_role_as_it_is_printed(signed_in: Azure, tmp_path: Path) -> None:
+    """What Azure gets is what the stand-in for it refuses and permits by."""
+    (printed,) = re.findall(r"^```json\n(\{.*?)^```$", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
+    role = tmp_path / "azbench-role.json"
+    role.write_text(printed.replace("SUBSCRIPTION", SUBSCRIPTION))
+    signed_in.arm.actions |= {"Microsoft.Authorization/roleDefinitions/*"}
+    made = signed_in.az("role", "definition", "create", "--role-definition", f"@{role}")
+    assert made["roleName"] == "azbench"
+    (got,) = signed_in.arm.bodies("PUT", "/roleDefinitions/")
+    (permission,) = got["properties"]["permissions"]
+    assert frozenset(permission["actions"]) == documented()[0]
+    assert got["properties"]["assignableScopes"] == [f"/subscriptions/{SUBSCRIPTION}"]
 
 
 @pytest.mark.slow

@@ -86,9 +86,10 @@ def measured_and_told(file: Path) -> tuple[Path, list[str]]:
     return folder, told
 
 
-def started(file: Path, **streams: Any) -> subprocess.Popen[str]:
+def started(file: Path, options: Sequence[str] = (), **streams: Any) -> subprocess.Popen[str]:
     """The same as a process of its own."""
-    command = [str(AZBENCH), "run", str(file), "--target", "azure", "-o", str(file.with_name("out"))]
+    out = str(file.with_name("out"))
+    command = [str(AZBENCH), "run", str(file), "--target", "azure", "-o", out, *options]
     given = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **streams}
     return subprocess.Popen(command, text=True, **given)
 

@@ -2,14 +2,16 @@
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from .machines import IMAGE_VERSION
-from .routing import SUBSCRIPTION, Answer, Request, route
+from .routing import SUBSCRIPTION, Answer, Json, Request, route
 from .skus import REGIONS, capability, family
 
 if TYPE_CHECKING:
     from .arm import Arm
 
+PAGE_LENGTH = 30  # entries of a long list; Azure's are longer, and so are its lists
 PROVIDER = SUBSCRIPTION + "/providers/{namespace}"
 FEATURES = SUBSCRIPTION + "/providers/Microsoft.Features/providers/{namespace}/features"
 IMAGE = SUBSCRIPTION + (
@@ -75,7 +77,20 @@ def register_feature(arm: "Arm", request: Request, namespace: str, feature: str)
 @route("GET", SUBSCRIPTION + "/providers/Microsoft.Compute/skus")
 def skus(arm: "Arm", request: Request) -> Answer:
     wanted = re.search(r"location eq '(\w+)'", request.query.get("$filter", ""))
-    return Answer({"value": [s for s in arm.skus if wanted is None or s["locations"] == [wanted[1].lower()]]})
+    return _page(
+        arm, request, [s for s in arm.skus if wanted is None or s["locations"] == [wanted[1].lower()]]
+    )
+
+
+def _page(arm: "Arm", request: Request, entries: list[Json]) -> Answer:
+    """Give some entries, and where the rest is to be asked for, as Azure does with long lists."""
+    start = int(request.query.get("$skiptoken", 0))
+    end = start + PAGE_LENGTH
+    there: Json = {"value": entries[start:end]}
+    if end < len(entries):
+        query = urlencode({**request.query, "$skiptoken": str(end)})
+        there["nextLink"] = f"{arm.base}{request.path}?{query}"
+    return Answer(there)
 
 
 @route("GET", SUBSCRIPTION + "/providers/Microsoft.Compute/locations/{location}/vmSizes")
@@ -120,16 +135,13 @@ def usages(arm: "Arm", request: Request, location: str) -> Answer:
     """Tell how much of a quota is used: `Arm.quotas` has used and limit, by name; 0 of 100 of others."""
     families = {family(sku["name"]) for sku in arm.skus if sku["resourceType"] == "virtualMachines"}
     names = sorted({*families, "cores", "lowPriorityCores"})
-    return Answer(
+    found = [
         {
-            "value": [
-                {
-                    "unit": "Count",
-                    "currentValue": arm.quotas.get(name, (0, 100))[0],
-                    "limit": arm.quotas.get(name, (0, 100))[1],
-                    "name": {"value": name, "localizedValue": name},
-                }
-                for name in names
-            ]
+            "unit": "Count",
+            "currentValue": arm.quotas.get(name, (0, 100))[0],
+            "limit": arm.quotas.get(name, (0, 100))[1],
+            "name": {"value": name, "localizedValue": name},
         }
-    )
+        for name in names
+    ]
+    return _page(arm, request, found)

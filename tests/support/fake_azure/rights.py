@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .roles import check_role
-from .routing import GROUP, Answer, ArmError, Request, not_emulated, route
+from .routing import GROUP, SUBSCRIPTION, Answer, ArmError, Request, not_emulated, route
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -21,6 +21,11 @@ def assign(arm: "Arm", request: Request, group: str, name: str) -> Answer:
     scope = request.path.partition("/providers/")[0]
     made = arm.put(request.path, {"properties": {**given, "scope": scope}})
     return Answer(made, 201)
+
+
+@route("PUT", SUBSCRIPTION + "/providers/Microsoft.Authorization/roleDefinitions/{name}")
+def define(arm: "Arm", request: Request, name: str) -> Answer:
+    return Answer(arm.put(request.path, request.body), 201)
 
 
 @route("GET", GROUP + "/providers/Microsoft.Authorization/permissions")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bs4 import Tag
 
-from readback import figures
+from readback import figures, file_sets
 from readback.check import Checker
 from readback.figures import Figure, spaced, text_of
 from readback.known import documented, limit_stands
@@ -49,6 +49,8 @@ def lead(checker: Page, tag: Tag) -> None:
     elif re.search(r"\bstops? at", rest):
         for topic, figure in ((topic, figure) for topic in named for figure in figures.find(rest)):
             _limit(checker, figure, rest, topic, place)
+    elif "at the median" in rest:
+        file_sets.lead(checker, rest, named[0], place)
     elif named:
         checker.explain(rest, named[0], place, None)
     else:

@@ -11,8 +11,8 @@ import pandas as pd
 
 from readback import money
 from readback.figures import Figure, spaced
-from readback.naming import Names, Tables
-from readback.reckoning import Fact, Unit, facts, measured, units
+from readback.naming import SET, Names, Tables
+from readback.reckoning import Fact, Figures, Unit, facts, measured, rates_of, units
 
 ELSEWHERE = "westeurope"  # the prices that count where no region is stated
 
@@ -30,6 +30,10 @@ class Known:
     def __post_init__(self) -> None:
         self.names = Names(self.tables)
         self.units = units(self.tables)
+        for unit in self.units:
+            if unit.setup.startswith(SET):
+                n_files = float(unit.setup.rpartition(" ")[2])
+                self.names.sets.setdefault(n_files, set()).add(unit.setup)
         self.facts = self.facts or facts(self.tables, self.units)
         self.verbatim |= {spaced(text) for text in _strings(self.manifest)}
         for column in ("message", "advice"):
@@ -40,6 +44,14 @@ class Known:
         """What ran at once and gave some figure."""
         rows = measured(self.tables)
         return [unit for unit in self.units if rows & set(unit.rows)]
+
+    def rates(self, unit: Unit) -> dict[tuple[str, str | None], tuple[float, str]]:
+        """Rates of a unit and their bounds by kind and direction; all directions under None."""
+        return rates_of(unit, self._figures)
+
+    @cached_property
+    def _figures(self) -> Figures:
+        return Figures(self.tables)
 
     @cached_property
     def sizes(self) -> set[float]:

@@ -32,6 +32,9 @@ DIRECTIONS = {"reads": "read", "writes": "write", "trims": "trim"}
 SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SIZE = r"(?P<bs>\d[\d,.]*) (?P<unit>B|KiB|MiB|GiB)"
 FILE = "file:"  # begins what stands for the setup of a file whose setup is not stated
+SET = f"{FILE}set "  # and that of many files of one workload
+_SETS = re.compile(r"(?<![\w.,])(?P<n>\d[\d,]*) files\b(?: of\b)?")
+_WORKING = re.compile(r"(?<![\w.,])(?P<size>\d[\d,.]* (?:B|KiB|MiB|GiB|TiB)) of data\b")
 _DEPTH = re.compile(r"QD (?P<depth>\d[\d,]*)")
 
 
@@ -46,6 +49,8 @@ class Topic:
     ddir: str | None = None
     percentile: float | None = None
     job: str | None = None  # where nothing else tells the workloads of a file apart
+    working: float | None = None  # bytes that are touched
+    path: str | None = None
 
     def within(self, outer: "Topic") -> "Topic":
         """This, and what the surroundings say besides."""
@@ -61,6 +66,8 @@ def fits(topic: Topic, asked: Topic) -> bool:
         and (asked.bs is None or topic.bs == asked.bs)
         and (asked.depth is None or topic.depth == asked.depth)
         and (asked.job is None or topic.job == asked.job)
+        and (asked.working is None or topic.working == asked.working)
+        and (asked.path is None or topic.path == asked.path)
     )
 
 
@@ -93,12 +100,16 @@ class Names:
             for word in {path, path.removeprefix("raw/"), pure.name, pure.stem}:
                 self._words.setdefault(word, set()).add(of_file(path))
         self._files = [of_file(path) for path in files]
+        self.sets: dict[float, set[str]] = {}  # by how many files they are
         words = sorted(map(re.escape, self._words), key=len, reverse=True)
         word = rf"(?<![\w.,])(?:{'|'.join(words)})(?![\w])" if words else r"(?!)"
         self._one = re.compile(word)
         self._run = re.compile(rf"{word}(?:(?:, | ){word})*")
         engines = "|".join(map(re.escape, tables["runs"]["ioengine"].dropna().unique())) or "(?!)"
         self._which = re.compile(rf"\bjob '([^']+)'|\brun \d+ of \d+\b|(?<=, )(?:{engines})(?=,|$|:)")
+        self._working = {size_text(float(size)): float(size) for size in working_sets(tables["runs"])}
+        paths = sorted(map(re.escape, tables["runs"]["target"].dropna().unique()), key=len, reverse=True)
+        self._path = re.compile(rf"(?<=, )(?:{'|'.join(paths) or '(?!)'})(?=, |$|:)")
         patterns = sorted(_patterns(tables), key=len, reverse=True)
         self._pattern = re.compile(
             rf"\b(?:{_SIZE} )?(?P<rw>{'|'.join(map(re.escape, patterns))})(?![\w])", re.I
@@ -113,6 +124,9 @@ class Names:
     def spans(self, text: str) -> list[tuple[int, int, frozenset[str]]]:
         """Where setups are named, each with those that fit; a rate alone is no name."""
         found = []
+        for match in _SETS.finditer(text):
+            if sets := self.sets.get(float(match["n"].replace(",", ""))):
+                found.append((match.start(), match.end(), frozenset(sets)))
         for match in re.finditer(r"…[^\s,;:()]+(?: [^\s,;:()]+)*", text):  # the end of a long path, in lines
             for told in _beginnings(match[0]):
                 ends = {file for file in self._files if file.endswith(told[1:].replace(" ", ""))}
@@ -154,6 +168,12 @@ class Names:
     def workload(self, text: str) -> tuple[Topic, str]:
         """Pattern, block size, depth and direction in a text, and the text without them."""
         topic = Topic()
+        if match := self._path.search(text):
+            topic = replace(topic, path=match[0])
+            text = blank(text, *match.span())
+        if match := _WORKING.search(text):
+            topic = replace(topic, working=self._working.get(match["size"]))
+            text = blank(text, *match.span())
         if match := self._which.search(text):
             topic = replace(topic, job=match[1] or match[0])
             text = blank(text, *match.span())
@@ -173,6 +193,11 @@ class Names:
         elif re.search(r"\bmedian latency\b", text):
             topic = replace(topic, percentile=50.0)
         return topic, text
+
+
+def working_sets(runs: pd.DataFrame) -> list[float]:
+    """The bytes that rows touch, each once."""
+    return [float(size) for size in runs["working_set_bytes"].dropna().unique()]
 
 
 def _beginnings(text: str) -> Iterator[str]:

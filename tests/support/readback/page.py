@@ -9,7 +9,7 @@ from typing import ClassVar
 import pandas as pd
 from bs4 import BeautifulSoup, Tag
 
-from readback import answers, figures
+from readback import answers, figures, file_sets
 from readback.charts import chart
 from readback.check import Checker
 from readback.figures import spaced, text_of
@@ -33,7 +33,7 @@ class Page(Checker):
 
     def read(self, html: str) -> "Page":
         """All blocks of a page, in order."""
-        soup = BeautifulSoup(html, "html.parser")
+        soup = BeautifulSoup(html.replace("<wbr>", ""), "html.parser")  # a word may end its line there
         self.notes = {str(li["id"]): spaced(li.get_text(" ")) for li in soup.select("li[id^=limit-source-]")}
         self.titles = {str(card["id"]): spaced(text_of(card, "name")) for card in soup.select("article.card")}
         self._walk(soup)
@@ -67,8 +67,10 @@ class Page(Checker):
         by_class: dict[str, Callable[[Tag], None]] = {
             "title": self.header,
             "card": self.card,
+            "card set": self.card,
             "fig": partial(chart, self),
             "facts": self.facts_of,
+            "footnote": self.footnote,
             "footnote doubts": lambda shared: answers.sentence(self, shared.get_text(" "), "doubts"),
         }
         if tag.name == "section" and "verdict" in kind:
@@ -130,7 +132,10 @@ class Page(Checker):
         lab = [(part.tables["setups"]["environment"] == "lab").any() for part in self.parts]
         seen = [{unit.setup for unit in part.measured} for part in self.parts]
         stated = [{one for one in part if not one.startswith(FILE)} for part in seen]
-        n_files = sum(len(part) - len(known) for part, known in zip(seen, stated, strict=True))
+        n_files = sum(
+            len({file for unit in part.measured if unit.setup.startswith(FILE) for file in unit.files})
+            for part in self.parts
+        )
         most = sum(len(known) for known in stated)
         least = sum(len(known) for known, mine in zip(stated, lab, strict=True) if mine or not any(lab))
         counts = {figure.unit.rstrip("s"): figure.value for figure in figures.find(text)}
@@ -157,6 +162,8 @@ class Page(Checker):
         for entry in tag.find_all("p", "entry"):
             self.quote(entry.get_text(" "), topic, place)
         answers.answer(self, tag, rated, place)
+        if "set" in tag.get("class", []):  # type: ignore[operator]
+            file_sets.card(self, tag, rated, place)
         self._sayings(tag, rated, place)
 
     def _conditions(self, topic: Topic, card: Tag) -> tuple[Topic, list[tuple[Tag, Topic]]]:
@@ -184,6 +191,12 @@ class Page(Checker):
             if fact.kind == "lat_us" or _says(text, [fact.n]):
                 continue
             self.fault(place, f"a median of {fact.n} runs that does not say so")
+
+    def footnote(self, tag: Tag) -> None:
+        """What is said below the cards."""
+        text = spaced(tag.get_text(" "))
+        if text != file_sets.DEFINITION:
+            self.explain(text, Topic(), "footnote", None)
 
     def detail(self, text: str, topic: Topic, place: str) -> None:
         """What is known of a setup: its sizes and bought rates."""

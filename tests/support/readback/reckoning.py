@@ -7,13 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from readback.naming import FILE, Tables, Topic, of_file
+from readback.naming import FILE, SET, Tables, Topic, of_file, working_sets
 from readback.traces import Phases, burst_of
 
 RATES = {"iops": "iops", "bw_bytes_per_s": "bytes_per_s"}
 PRINTED = {"iops": ("iops", {"IOPS": 1.0}), "bandwidth": ("bytes_per_s", {"MB/s": 1e6, "MiB/s": 2.0**20})}
 EXACT, BINNED = 0.0, 2 / 64  # a bin of fio's is 1/64 of its value, and its name may be that of its neighbour
 SHIPPED_DAY = "9999"
+LOAD = ("tool", "working_set_bytes", "direct", "ioengine", "iodepth", "rate_iops", "bs_write_bytes")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Fact:
             return False
         if any(
             getattr(topic, name) is not None and getattr(topic, name) != getattr(mine, name)
-            for name in ("bs", "depth")
+            for name in ("bs", "depth", "working", "path")
         ):
             return False
         if topic.job != mine.job:
@@ -89,10 +90,15 @@ class Unit:
     runtime_s: float | None = None
     job: str | None = None  # what tells it from others of its file, where the setup is not stated
     engine: str = ""
+    working: float | None = None
+    path: str | None = None
+    load: tuple[frozenset[object], ...] = ()  # what else makes it another workload than that of other files
+    hosts: frozenset[str] = frozenset()
 
     def topic(self, ddir: str | None = None, percentile: float | None = None) -> Topic:
         rw = frozenset({self.rw})
-        return Topic(frozenset({self.setup}), rw, self.bs, self.depth, ddir, percentile, self.job)
+        which = (self.job, self.working, self.path)
+        return Topic(frozenset({self.setup}), rw, self.bs, self.depth, ddir, percentile, *which)
 
 
 def own_rows(tables: Tables) -> pd.DataFrame:
@@ -147,9 +153,36 @@ def units(tables: Tables) -> list[Unit]:
                     set(map(str, part["source_path"])),
                     job=None if part["job"].nunique() != 1 else str(part["job"].iloc[0]),
                     engine=", ".join(map(str, part["ioengine"].dropna().unique())),
+                    working=working_sets(part)[0] if part["working_set_bytes"].nunique() == 1 else None,
+                    path=str(part["target"].iloc[0]) if part["target"].nunique() == 1 else None,
+                    load=tuple(frozenset(part[name].astype(object).fillna("")) for name in LOAD),
+                    hosts=frozenset(part["host"].astype(object).fillna("")),
                 )
             )
+    _gathered([unit for unit in found if some & set(unit.rows)])
     return _told_apart(found, some)
+
+
+def _gathered(made: list[Unit]) -> None:
+    """Units without a stated setup that measured the same in more than six files become those of one set,
+    unless a file has as many workloads.
+    """
+    at_once: dict[tuple[object, ...], list[Unit]] = {}
+    for unit in made:
+        if unit.setup.startswith(FILE):
+            at_once.setdefault(unit.key, []).append(unit)
+    alike: dict[frozenset[object], list[Unit]] = {}
+    for group in at_once.values():
+        if all(unit.rw and unit.bs is not None for unit in group):
+            loads = frozenset((unit.rw, unit.bs, unit.depth, unit.load) for unit in group)
+            alike.setdefault(loads, []).extend(group)
+    files = {loads: {file for unit in group for file in unit.files} for loads, group in alike.items()}
+    for number, (loads, group) in enumerate(alike.items()):
+        mine = files[loads]
+        most = max(sum(file in others for others in files.values()) for file in mine)
+        if len(mine) > max(6, most):
+            for unit in group:
+                unit.setup, unit.path = f"{SET}{number} of {len(mine)}", None
 
 
 def _told_apart(made: list[Unit], some: set[str]) -> list[Unit]:
@@ -166,7 +199,7 @@ def _told_apart(made: list[Unit], some: set[str]) -> list[Unit]:
         by_job = len({unit.job for unit in group}) == len(group)
         by_engine = len({unit.engine for unit in group}) == len(group) and all(u.engine for u in group)
         for n, unit in enumerate(group, start=1):
-            if len(group) == 1 or not unit.setup.startswith(FILE):
+            if len(group) == 1 or not unit.setup.startswith(FILE) or unit.setup.startswith(SET):
                 unit.job = None
             elif by_engine:
                 unit.job = unit.engine
@@ -189,7 +222,7 @@ def measured(tables: Tables) -> set[str]:
 
 def facts(tables: Tables, made: list[Unit]) -> list[Fact]:
     """Every rate and percentile that a report of these tables may show; `made` are their units."""
-    figures, some = _Figures(tables), measured(tables)
+    figures, some = Figures(tables), measured(tables)
     made = [unit for unit in made if some & set(unit.rows)]
     figures.sums = _sums(tables, made, figures)
     figures.bursts = {id(unit): found for unit in made if (found := burst_of(unit, tables))}
@@ -201,7 +234,7 @@ def facts(tables: Tables, made: list[Unit]) -> list[Fact]:
     return [*own, *pooled, *_together(made, figures)]
 
 
-def _one_way(made: Iterable[Fact], group: list[Unit], figures: "_Figures") -> Iterator[Fact]:
+def _one_way(made: Iterable[Fact], group: list[Unit], figures: "Figures") -> Iterator[Fact]:
     """Facts, with the direction of which alone something was measured."""
     rows = [run_id for unit in group for run_id in unit.rows]
     ddirs = {ddir for run_id in rows for ddir in figures.ddirs.get(run_id, [])}
@@ -211,7 +244,7 @@ def _one_way(made: Iterable[Fact], group: list[Unit], figures: "_Figures") -> It
         yield replace(fact, only=only)
 
 
-class _Figures:
+class Figures:
     """Rows by run, and the units whose log shows a burst and its end."""
 
     def __init__(self, tables: Tables) -> None:
@@ -276,7 +309,7 @@ def _by_run(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _sums(tables: Tables, made: list[Unit], figures: _Figures) -> dict[frozenset[str], str]:
+def _sums(tables: Tables, made: list[Unit], figures: Figures) -> dict[frozenset[str], str]:
     """Rows that sum all rows of their document and tell percentiles of them."""
     runs = tables["runs"].astype({"source_doc": object})
     own: dict[tuple[object, ...], set[str]] = {}
@@ -290,7 +323,7 @@ def _sums(tables: Tables, made: list[Unit], figures: _Figures) -> dict[frozenset
     return found
 
 
-def _rates_of(unit: Unit, figures: _Figures) -> dict[tuple[str, str | None], tuple[float, str]]:
+def rates_of(unit: Unit, figures: Figures) -> dict[tuple[str, str | None], tuple[float, str]]:
     """Summed over the rows that ran at once; a kind that one of them lacks is left out."""
     rows = [figures.rates(run_id) for run_id in unit.rows]
     kinds = dict.fromkeys(key for row in rows for key in row)
@@ -300,8 +333,8 @@ def _rates_of(unit: Unit, figures: _Figures) -> dict[tuple[str, str | None], tup
     }
 
 
-def _of_unit(unit: Unit, figures: _Figures) -> Iterator[Fact]:
-    rates = _rates_of(unit, figures)
+def _of_unit(unit: Unit, figures: Figures) -> Iterator[Fact]:
+    rates = rates_of(unit, figures)
     if found := figures.bursts.get(id(unit)):
         yield from _burst(unit, found, rates)
         rates = {} if found.clear else rates
@@ -329,7 +362,7 @@ def _burst(
 
 
 def _derived(
-    unit: Unit, rates: Mapping[tuple[str, str | None], tuple[float, str]], figures: _Figures
+    unit: Unit, rates: Mapping[tuple[str, str | None], tuple[float, str]], figures: Figures
 ) -> Iterator[Fact]:
     """The other rate where one is known: by the block size; by Little's law from the latency at a depth."""
     topic = unit.topic()
@@ -346,7 +379,7 @@ def _derived(
             yield Fact("bytes_per_s", value * unit.bs, topic, False, within=within)
 
 
-def _from_latency(unit: Unit, figures: _Figures) -> Iterator[tuple[float, float]]:
+def _from_latency(unit: Unit, figures: Figures) -> Iterator[tuple[float, float]]:
     """I/Os per second that follow from a latency, and how sure: between those of p95 and of p50."""
     points = {p: value for p, _, value, _ in _percentiles([unit], figures)}
     if 50.0 in points and 95.0 in points and unit.depth:
@@ -360,27 +393,42 @@ def _from_latency(unit: Unit, figures: _Figures) -> Iterator[tuple[float, float]
             )
 
 
-def _pooled(group: list[Unit], figures: _Figures) -> Iterator[Fact]:
+def _pooled(group: list[Unit], figures: Figures) -> Iterator[Fact]:
     """Of repeats on one stated setup the median, with their number and range; of one run its own."""
-    each = [_rates_of(unit, figures) for unit in group if not figures.fell(unit)]
+    each = [rates_of(unit, figures) for unit in group if not figures.fell(unit)]
     for key in dict.fromkeys(name for rates in each for name in rates):
         values = sorted(rates[key][0] for rates in each if key in rates)
         bound = next(rates[key][1] for rates in each if key in rates)
         middle = float(pd.Series(values).median())
         topic = group[0].topic(key[1])
         yield Fact(key[0], middle, topic, True, len(values), bound, values[0], values[-1])
-    for percentile, ddir, value, within in _percentiles(group, figures):
+    merged = list(_percentiles(group, figures))
+    for percentile, ddir, value, within in merged:
         yield Fact("lat_us", value, group[0].topic(ddir, percentile), True, len(group), within=within)
+    if not merged and group[0].setup.startswith(SET):
+        yield from _ranges(group, figures)
 
 
-def _together(made: Iterable[Unit], figures: _Figures) -> Iterator[Fact]:
+def _ranges(group: list[Unit], figures: Figures) -> Iterator[Fact]:
+    """The lowest and the highest of a percentile that each file of a set has."""
+    each: dict[tuple[float, str | None], list[float]] = {}
+    for unit in group:
+        for percentile, ddir, value, _ in _percentiles([unit], figures):
+            each.setdefault((percentile, ddir), []).append(value)
+    for (percentile, ddir), values in each.items():
+        if len(values) == len(group):
+            for value in (min(values), max(values)):
+                yield Fact("lat_us", value, group[0].topic(ddir, percentile), True)
+
+
+def _together(made: Iterable[Unit], figures: Figures) -> Iterator[Fact]:
     """What unlike workloads that ran at once delivered together."""
     at_once: dict[tuple[object, ...], list[Unit]] = {}
     for unit in made:
         at_once.setdefault(unit.key, []).append(unit)
     for group in at_once.values():
         if len(group) > 1:
-            sums = [_rates_of(unit, figures) for unit in group]
+            sums = [rates_of(unit, figures) for unit in group]
             depths = [unit.depth for unit in group if unit.depth is not None]
             rws = frozenset(unit.rw for unit in group)
             sizes = {unit.bs for unit in group}
@@ -397,7 +445,7 @@ def _together(made: Iterable[Unit], figures: _Figures) -> Iterator[Fact]:
                     yield Fact(kind, value, topic, True)
 
 
-def _percentiles(group: list[Unit], figures: _Figures) -> Iterator[tuple[float, str | None, float, float]]:
+def _percentiles(group: list[Unit], figures: Figures) -> Iterator[tuple[float, str | None, float, float]]:
     """Percentile, direction (None: there is but one), µs, tolerance: the tool's own rows, or by rank from
     bins.
     """

@@ -15,6 +15,7 @@ from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.targets.azure import commands, guest, steps
 from azbenchlib.campaign.targets.azure.naming import RUN_PREFIX
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Step
+from azbenchlib.core import privacy
 from azbenchlib.core.units import KIB
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 
@@ -46,6 +47,14 @@ class CloudPlan(StoredPlan):
         """Note that nothing of the run is left in a group."""
         self.groups = [name for name in self.groups if name != group]
         self.prefixes.pop(group, None)
+
+    def forget_who(self) -> None:
+        """Keep no id of a subscription or a tenant: nothing is left there, and a dataset tells nobody's."""
+        self.subscription = self.tenant = ""
+        there, subnet = self.experiment, self.experiment.subnet
+        setups = tuple(map(_without_ids, there.setups))
+        told = {"setups": setups, "subnet": subnet and privacy.masked(subnet)}
+        self.experiment = there.model_copy(update=told)
 
     @property
     def actual(self) -> Experiment:
@@ -96,11 +105,16 @@ class ExistingPlan(CloudPlan):
 PLANS: tuple[type[CloudPlan], ...] = (CloudPlan, ExistingPlan)
 
 
+def _without_ids(setup: spec.SetupSpec) -> spec.SetupSpec:
+    return setup.model_copy(update={"image": privacy.masked(setup.image)})
+
+
 def _agree(one: spec.SetupSpec, two: spec.SetupSpec) -> bool:
     """Whether two setups of a name are the same but for workloads that only one of them has."""
     named = [{task.workload.name: task for task in setup.tasks} for setup in (one, two)]
     first, second = (
-        setup.model_copy(update={"tasks": (), "label": None, "repeats": 1}) for setup in (one, two)
+        _without_ids(setup).model_copy(update={"tasks": (), "label": None, "repeats": 1})
+        for setup in (one, two)
     )
     common = named[0].keys() & named[1].keys()
     return first == second and all(named[0][name] == named[1][name] for name in common)
@@ -117,7 +131,7 @@ def make_manifest(name: str, todo: CloudPlan, told: Sequence[Step]) -> Manifest:
     return Manifest(
         name=name,
         title=experiment.title,
-        about=experiment.about or f"Workloads in Azure, one after the other: {len(measures)}.",
+        about=experiment.about or f"Workloads in Azure: {len(measures)}.",
         measured=plan.day(todo.started),
         setups=_setups(todo, measures),
         commands=_commands(told),

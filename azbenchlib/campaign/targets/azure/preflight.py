@@ -225,7 +225,7 @@ def _check_quota(setup: SetupSpec, family: str, n_cores: int, usage: Mapping[str
     """Refuse a size for which the subscription has too few vCPUs left; VMs follow each other."""
     for one in quota.of_size(usage, family, setup.priority == "spot"):
         if n_cores > one.left:
-            raise InputError(
+            raise quota.NoQuotaError(
                 f"setup '{setup.name}': {setup.vm} takes {n_cores} vCPUs, and of the quota {one.name} "
                 f"{one.used} of {one.limit} are in use; {quota.MORE_QUOTA}, or name others with otherwise:"
             )

@@ -40,11 +40,11 @@ def made_for(todo: CloudPlan) -> Experiment:
     return todo.experiment.model_copy(update={"setups": setups})
 
 
-def all_deleted(run: AzureRun) -> str:
-    """The last words where nothing is left."""
+def all_deleted(run: AzureRun, unnoted: str = "") -> str:
+    """The last words where nothing is left; `unnoted`: what is deleted and could not be noted."""
     done = sum(map(run.done, run.measurements))
     return (
-        f"Nothing is left in Azure; {done} of {len(run.measurements)} workloads are kept in "
+        f"Nothing is left in Azure{unnoted}; {done} of {len(run.measurements)} workloads are kept in "
         f"{run.folder}, and the same command goes on from there"
     )
 

@@ -27,6 +27,7 @@ from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
 from azbenchlib.campaign.targets.azure.money import budget, reckoning
 from azbenchlib.campaign.targets.azure.naming import Naming, new_prefix
 from azbenchlib.campaign.targets.azure.outcome import Batch
+from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.state import (
     AZ_LOG,
     AzureRun,
@@ -101,7 +102,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
     def make_plan(self, dataset: Path) -> CloudPlan:
         """What is to be measured; what cannot be carried out is refused before Azure is asked."""
-        _hours(self.experiment)
+        hours(self.experiment)
         budget.Budget.of(self.experiment, self.max_cost, self.max_hours).check()
         return CloudPlan(experiment=self.experiment, started=plan.now())
 
@@ -115,6 +116,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
     ) -> Iterator[Interrupts]:
         """Lock the folder, take interrupts, and delete what earlier runs into it left."""
         with lock.held(dataset), Interrupts() as interrupts:
+            folders.join(dataset, fresh)
             teardown.delete_earlier(asked, dataset, fresh, progress)
             yield interrupts
 
@@ -140,7 +142,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
             if left.group:
                 preflight.check_group(az, left.group, run.tell)
             todo.chosen, todo.windows = preflight.check(az, left), {}
-            ends = datetime.now(UTC) + timedelta(hours=_hours(self.experiment))
+            ends = datetime.now(UTC) + timedelta(hours=hours(self.experiment))
             todo.made_for, todo.steps_done = [setup.name for setup in left.setups], 0
             todo.expires = ends.isoformat(timespec="seconds")
             now = datetime.now(UTC).isoformat()
@@ -315,11 +317,15 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
     def manifest(self, run: AzureRun, name: str) -> Manifest:
         """The manifest of a finished run."""
-        run.plan.subscription = run.plan.tenant = ""  # nothing is left, and a dataset tells nobody's ids
+        run.plan.forget_who()
         run.save()
-        planned = steps_of(run.plan.actual)
+        planned = self.planned(run.plan.actual)
         told = [step for step in planned if not isinstance(step, Measure) or run.made(step)]
         return make_manifest(name, run.plan, told)
+
+    def planned(self, experiment: Experiment) -> list[Step]:
+        """What was created, changed and measured for an experiment."""
+        return steps_of(experiment)
 
     @property
     def _there(self) -> Cloud:
@@ -338,7 +344,7 @@ def _worded(choice: dict[str, str]) -> str:
     return ", ".join(f"zone {value}" if name == "zone" else value for name, value in choice.items())
 
 
-def _hours(experiment: Experiment) -> int:
+def hours(experiment: Experiment) -> int:
     """How long the whole may take, in hours, before the VM stops by itself."""
     seconds = reckoning.seconds(experiment)
     hours = max(LEAST_H, -(-int(seconds * SPARE) // 3600) + 1)

@@ -22,7 +22,6 @@ from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError, MissingToolError
-from azbenchlib.core.units import format_count
 from azbenchlib.dataset.manifest import Manifest
 from azbenchlib.lab import calibrate, dilation
 from azbenchlib.lab.engine.virtual_machine import Options
@@ -220,10 +219,7 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
 
     def result(self, run: LabRun, one: LabMeasurement, output: Path) -> str | None:
         """The IOPS of the disk at full speed."""
-        found = outputs.iops(output)
-        if found is None:
-            return None
-        return f"{format_count(round(found * run.plan.time_scale[one.one.setup.setup_id]))} IOPS"
+        return outputs.reached(output, self.dilation(run, one))
 
     def release(self, run: LabRun, fault: BaseException | None) -> None:
         """End the lab."""

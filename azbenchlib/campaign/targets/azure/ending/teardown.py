@@ -1,5 +1,6 @@
 """How a run in Azure ends: its group deleted, and the last words on what is left."""
 
+from collections.abc import Container
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +16,7 @@ from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.ending import orphans, things
 from azbenchlib.campaign.targets.azure.manifest import PLANS, CloudPlan
+from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.state import (
     AZ_LOG,
     AzureRun,
@@ -35,11 +37,11 @@ def release(cloud: Cloud, fault: BaseException | None) -> None:
 
     A group that is no longer noted was never made.
     """
-    deleted = _delete(cloud, fault) if cloud.noted else orphans.Deleted()
+    deleted, unnoted = _delete(cloud, fault) if cloud.noted else orphans.Deleted(), ""
     if not deleted.left:
         cloud.run.plan.forget(cloud.group)
-        _save_if_possible(cloud.run, fault)
-    _last_words(cloud.run, fault, deleted)
+        unnoted = _unnoted(cloud, fault)
+    last_words(cloud.run, fault, deleted, unnoted)
 
 
 def _delete(cloud: Cloud, fault: BaseException | None) -> orphans.Deleted:
@@ -54,20 +56,36 @@ def _delete(cloud: Cloud, fault: BaseException | None) -> orphans.Deleted:
         raise AzbenchError(f"{_words(fault)}. {left}" if fault else left) from error
 
 
-def _save_if_possible(run: AzureRun, fault: BaseException | None) -> None:
-    """Note what is gone; where a full disk forbids it that is the fault, if there is no earlier one."""
+def _unnoted(cloud: Cloud, fault: BaseException | None) -> str:
+    """Note that a group is gone; what to say of it where a full disk forbids that.
+
+    Raises
+    ------
+    OutputError
+        Where there is no earlier fault: then that is it.
+    """
     try:
-        run.save()
+        cloud.run.save()
+        return ""
     except OutputError as error:
+        told = deleted_unnoted(cloud.group)
         if fault is None:
-            raise OutputError(f"{error}. Nothing is left in Azure") from error
+            raise OutputError(f"{error}. Nothing is left in Azure{told}") from error
+        return told
 
 
-def _last_words(run: AzureRun, fault: BaseException | None, deleted: orphans.Deleted) -> None:
-    """End as the run ended, with what is left in Azure."""
+def deleted_unnoted(group: str) -> str:
+    """What to say of a group that is deleted, and that a plan still notes."""
+    return f" ({group} is deleted, which could not be noted)"
+
+
+def last_words(
+    run: AzureRun, fault: BaseException | None, deleted: orphans.Deleted, unnoted: str = ""
+) -> None:
+    """End as the run ended, with what is left in Azure; `unnoted`: what was deleted and is noted as there."""
     if fault is None and not deleted.left:
         return
-    words = deleted.left or all_deleted(run)
+    words = deleted.left or all_deleted(run, unnoted)
     if deleted.interrupted or isinstance(fault, KeyboardInterrupt):
         raise KeyboardInterrupt(f"interrupted. {words}") from fault
     if fault is None or isinstance(fault, AzbenchError):
@@ -80,10 +98,27 @@ def _words(error: BaseException | None) -> str:
     return str(error) or type(error).__name__
 
 
-def delete_earlier(asked: CloudPlan, dataset: Path, fresh: bool, progress: Progress) -> None:
+def delete_earlier(
+    asked: CloudPlan, dataset: Path, fresh: bool, progress: Progress, apart: Container[str] | None = None
+) -> None:
     """Delete the resource groups of earlier runs into this folder, which were killed or could not do it.
 
-    The one in which the latest run can be taken up stays.
+    The one in which the latest run can be taken up stays. Before, what VMs measured that were measured at a
+    time is joined in the folder.
+
+    Parameters
+    ----------
+    asked : CloudPlan
+        What is to be measured now.
+    dataset : Path
+        The folder.
+    fresh : bool
+        Whether it is to be measured anew.
+    progress : Progress
+        Is told what is deleted.
+    apart : container of str, optional
+        VMs that are measured at a time now, by name: their own runs see to their groups. None: the VMs follow
+        each other.
 
     Raises
     ------
@@ -92,26 +127,41 @@ def delete_earlier(asked: CloudPlan, dataset: Path, fresh: bool, progress: Progr
     """
     for folder in (dataset, plan.beside(dataset)) if fresh else (dataset,):
         found = plan.load(folder, type(asked))
-        if found and found.groups and (fresh or found.same_as(asked)):
-            run = AzureRun(
-                folder=folder,
-                plan=found,
-                measurements=measures_of(found.experiment),
-                progress=progress,
-                interrupts=Interrupts(),
-            )
-            az = enter_subscription(
-                run, Az.find(folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
-            )
-            for group in list(found.groups):
-                if not fresh and group == found.groups[-1] and _can_go_on(found, asked, folder, az):
-                    continue
-                what = f"what is in {group}" if found.prefix(group) else group
-                run.tell(f"deleting {what}, which an earlier run left …")
-                _forget_deleted(Cloud(run=run, az=az, group=group))
-            if (folder / manifest.MANIFEST_FILE).is_file():  # all is done, and a dataset tells nobody's ids
-                found.subscription = ""
-                run.save()
+        if not found or not (fresh or found.same_as(asked)):
+            continue
+        _delete_noted(asked, folder, found, progress, may_go_on=not fresh and apart is None)
+        for own in folders.there(folder):
+            of_vm = plan.load(own, CloudPlan)
+            if of_vm and (fresh or own.name not in (apart or ())):
+                _delete_noted(asked, own, of_vm, progress, may_go_on=False)
+                folders.drop(own)
+
+
+def _delete_noted(
+    asked: CloudPlan, folder: Path, found: CloudPlan, progress: Progress, *, may_go_on: bool
+) -> None:
+    """Delete the groups that the plan of a folder notes, but for one in which the run can be taken up."""
+    if not found.groups:
+        return
+    run = AzureRun(
+        folder=folder,
+        plan=found,
+        measurements=measures_of(found.experiment),
+        progress=progress,
+        interrupts=Interrupts(),
+    )
+    az = enter_subscription(
+        run, Az.find(folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
+    )
+    for group in list(found.groups):
+        if may_go_on and group == found.groups[-1] and _can_go_on(found, asked, folder, az):
+            continue
+        what = f"what is in {group}" if found.prefix(group) else group
+        run.tell(f"deleting {what}, which an earlier run left …")
+        _forget_deleted(Cloud(run=run, az=az, group=group))
+    if (folder / manifest.MANIFEST_FILE).is_file():  # all is done, and a dataset tells nobody's ids
+        found.forget_who()
+        run.save()
 
 
 def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool:
@@ -179,11 +229,7 @@ def _forget_deleted(cloud: Cloud) -> None:
 
 def interrupted(run: AzureRun) -> str:
     """What to say of an interrupt outside of the measuring, also where nothing was made yet."""
-    az = Az(path="az", subscription=run.plan.subscription)
-    groups = [
-        things.warning(az, group, run.plan.prefix(group), "it may have been made")
-        for group in run.plan.groups
-    ]
+    groups = [*_warnings(run.plan, "it may have been made").values(), *left_by_vms(run.folder).values()]
     return f"interrupted. {'; '.join(groups) or all_deleted(run)}"
 
 
@@ -193,15 +239,24 @@ def noted(dataset: Path) -> dict[str, str]:
     Those of a run that goes on in another process are not among them.
     """
     found: dict[str, str] = {}
-    places = [(folder, kind) for folder in (dataset, plan.beside(dataset)) for kind in PLANS]
-    for folder, kind in places:
-        with suppress(InputError):  # a plan of another kind of measurement, or a folder that is in use
-            told = plan.load(folder, kind)
-            if told and told.groups:
-                with lock.held(dataset):
-                    az = Az(path="az", subscription=told.subscription)
-                    found |= {
-                        group: things.warning(az, group, told.prefix(group), "as noted")
-                        for group in told.groups
-                    }
+    for folder in (dataset, plan.beside(dataset)):
+        places = [(folder, kind) for kind in PLANS] + [(own, CloudPlan) for own in folders.there(folder)]
+        for place, kind in places:
+            with suppress(InputError):  # a plan of another kind of measurement, or a folder that is in use
+                told = plan.load(place, kind)
+                if told and told.groups:
+                    with lock.held(dataset):
+                        found |= _warnings(told, "as noted")
     return found
+
+
+def _warnings(told: CloudPlan, why: str) -> dict[str, str]:
+    """What to say of each group that a plan notes."""
+    az = Az(path="az", subscription=told.subscription)
+    return {group: things.warning(az, group, told.prefix(group), why) for group in told.groups}
+
+
+def left_by_vms(folder: Path) -> dict[str, str]:
+    """The groups that are noted of VMs which are measured at a time, with what to say of each."""
+    plans = (plan.load(own, CloudPlan) for own in folders.there(folder))
+    return {group: said for told in plans if told for group, said in _warnings(told, "as noted").items()}

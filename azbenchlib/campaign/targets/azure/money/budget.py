@@ -2,14 +2,49 @@
 
 import time
 from dataclasses import dataclass, field
-from typing import Self
+from decimal import Decimal
+from typing import Protocol, Self
 
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.targets.azure.money import reckoning
 from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate
 from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.units import S_PER_HOUR
 
 _NOTHING = RunEstimate(seconds=0, workload_s=0, vm_an_hour=None, disks_an_hour=None, currency="", why="")
+
+
+class TimeAndCost(Protocol):
+    """What a run is likely to take, and what it costs at most; None: there is no price."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def most(self) -> Decimal | None: ...
+
+    @property
+    def currency(self) -> str: ...
+
+    @property
+    def why(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+def check(likely: TimeAndCost, max_cost: float, max_hours: float) -> None:
+    """Refuse what would take more than it may; a limit of 0 is none.
+
+    Raises
+    ------
+    InputError
+        With the limit and what is reckoned; also where a cost is limited and there is no price.
+    """
+    if max_hours and likely.seconds > max_hours * S_PER_HOUR:
+        raise InputError(f"max_hours {max_hours:g}: the run takes {likely.text}")
+    if max_cost and (likely.most is None or likely.most > max_cost):
+        raise InputError(f"max_cost {max_cost:g}: the run takes {likely.text}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,20 +62,8 @@ class Budget:
         return cls(estimate=reckoning.estimate(experiment), max_cost=max_cost, max_hours=max_hours)
 
     def check(self) -> None:
-        """Refuse what would take more than it may.
-
-        Raises
-        ------
-        InputError
-            With the limit and what is reckoned; also where a cost is limited and there is no price.
-        """
-        likely, cost = self.estimate, self.estimate.cost(self.estimate.seconds)
-        if self.max_hours and likely.seconds > self.max_hours * 3600:
-            raise InputError(f"max_hours {self.max_hours:g}: the run takes {likely.text}")
-        if self.max_cost and cost is None:
-            raise InputError(f"max_cost {self.max_cost:g}: the run takes {likely.text}")
-        if self.max_cost and cost is not None and cost > self.max_cost:
-            raise InputError(f"max_cost {self.max_cost:g}: the run takes {likely.text}")
+        """Refuse what would take more than it may, as :func:`check` does."""
+        check(self.estimate, self.max_cost, self.max_hours)
 
     @property
     def spent(self) -> str:

@@ -1,6 +1,6 @@
 """How long a run in Azure takes and what it costs, reckoned before it is begun."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -69,19 +69,29 @@ class RunEstimate:
         return None if self.an_hour is None else self.an_hour * Decimal(seconds) / 3600
 
     @property
+    def most(self) -> Decimal | None:
+        """Of the whole run, at most; None where there is no price."""
+        return self.cost(self.seconds)
+
+    @property
     def text(self) -> str:
         """In a sentence or two."""
-        whole = self.cost(self.seconds)
-        if whole is None:
-            return f"about {self.seconds / 3600:.1f} hours; what it costs is not known: {self.why}"
-        left = format_money(float((self.disks_an_hour or 0) * DAY_H))
-        stopped = format_money(float((self.an_hour or 0) * DAY_H))
-        most = format_money(float(whole))
-        return (
-            f"about {self.seconds / 3600:.1f} hours and at most {most} {self.currency}; "
-            f"left over, it would cost {stopped} {self.currency} a day, and {left} when the VM has stopped "
-            f"itself{f' ({self.why})' if self.why else ''}"
-        )
+        return in_words(self.seconds, self.most, [self], self.why)
+
+
+def in_words(seconds: float, most: Decimal | None, left_over: Sequence[RunEstimate], why: str) -> str:
+    """What a run takes, and what VMs that are left over cost with their disks; `why`: see RunEstimate."""
+    if most is None:
+        return f"about {seconds / 3600:.1f} hours; what it costs is not known: {why}"
+    left = format_money(float(sum((one.disks_an_hour or 0) * DAY_H for one in left_over)))
+    stopped = format_money(float(sum((one.an_hour or 0) * DAY_H for one in left_over)))
+    vm = "the VM has stopped itself" if len(left_over) == 1 else "the VMs have stopped themselves"
+    currency = left_over[0].currency
+    return (
+        f"about {seconds / 3600:.1f} hours and at most {format_money(float(most))} {currency}; "
+        f"left over, it would cost {stopped} {currency} a day, and {left} when {vm}"
+        f"{f' ({why})' if why else ''}"
+    )
 
 
 def estimate(experiment: Experiment) -> RunEstimate:

@@ -1,0 +1,135 @@
+"""The processes of VMs that are measured at a time: begun in order, heard, and ended together."""
+
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.progress import Progress
+from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, VmMessage, VmRequest
+
+_CHILD = "from azbenchlib.campaign.targets.azure.side_by_side.child import main; main()"
+_HEARD_S = 0.2  # between looks at interrupts
+
+
+@dataclass(kw_only=True)
+class VmProcess:
+    """The process of a VM, and what it said last."""
+
+    name: str
+    process: subprocess.Popen[str]
+    last: VmMessage = field(default_factory=lambda: VmMessage(kind=MessageKind.PROGRESS))
+
+
+@dataclass(kw_only=True)
+class VmProcesses:
+    """Those of a run.
+
+    Parameters
+    ----------
+    asked : mapping
+        By the name of each VM in order, what is called for what its process is to do when its turn comes.
+    done : dict
+        How many workloads of each VM are measured.
+    total : int
+        Workloads of the whole run.
+    at_once : int
+        How many processes there are at a time; it shrinks where Azure has room for fewer VMs.
+    progress : Progress
+        Is told what all of them tell.
+    interrupts : Interrupts
+        Those of the run.
+    """
+
+    asked: Mapping[str, Callable[[], VmRequest]]
+    done: dict[str, int]
+    total: int
+    at_once: int
+    progress: Progress
+    interrupts: Interrupts
+    ended: dict[str, VmMessage] = field(default_factory=dict)  # the last words of each VM
+    _there: dict[str, VmProcess] = field(default_factory=dict)
+    _lines: queue.Queue[tuple[VmProcess, str]] = field(default_factory=queue.Queue)
+
+    def carry_out(self) -> None:
+        """Have all of them measure; at an interrupt or a fault, each of them deletes what it made, first."""
+        waiting = [*self.asked]
+        try:
+            while waiting or self._there:
+                while waiting and len(self._there) < self.at_once:
+                    self._begin(waiting.pop(0))
+                over = self._heard()
+                if over and over.last.kind == MessageKind.NO_ROOM and self._there:
+                    self.at_once = len(self._there)
+                    self._tell(over, f"{over.last.text}; it is tried again when another VM is deleted")
+                    waiting.insert(0, over.name)
+                elif over:
+                    self.ended[over.name] = over.last
+        except BaseException:
+            self.interrupts.end()
+            self._end()
+            raise
+
+    def _begin(self, name: str) -> None:
+        told = self.asked[name]().model_dump_json()
+        process = subprocess.Popen(  # noqa: S603  ourselves, no shell
+            [sys.executable, "-P", "-c", _CHILD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            process_group=0,  # an interrupt from the terminal reaches us alone
+        )
+        one = self._there[name] = VmProcess(name=name, process=process)
+        threading.Thread(target=self._listen, args=(one,), daemon=True).start()
+        if process.stdin:  # it stays open as long as we live
+            with suppress(BrokenPipeError):  # its end is heard
+                print(told, file=process.stdin, flush=True)
+
+    def _listen(self, one: VmProcess) -> None:
+        for line in one.process.stdout or ():
+            self._lines.put((one, line))
+        self._lines.put((one, ""))
+
+    def _heard(self) -> VmProcess | None:
+        """Wait a little for a line of any of them, and pass it on; the process, where it has ended."""
+        try:
+            one, line = self._lines.get(timeout=_HEARD_S)
+        except queue.Empty:
+            return None
+        if line:
+            with suppress(ValidationError):  # of what a library prints
+                self._take(one, VmMessage.model_validate_json(line))
+            return None
+        del self._there[one.name]
+        status = one.process.wait()
+        if one.last.kind == MessageKind.PROGRESS:
+            one.last = VmMessage(
+                kind=MessageKind.FAILED, text=f"its process ended with status {status} and told nothing"
+            )
+        return one
+
+    def _take(self, one: VmProcess, told: VmMessage) -> None:
+        one.last = told
+        if told.kind == MessageKind.PROGRESS:
+            self.done[one.name] = max(self.done[one.name], told.done)
+            self._tell(one, told.text)
+
+    def _tell(self, one: VmProcess, text: str) -> None:
+        self.progress(sum(self.done.values()), self.total, f"[{one.name}] {text}")
+
+    def _end(self) -> None:
+        """Pass interrupts on, the first one at once, until all of them have ended."""
+        passed = -1
+        while self._there:
+            if self.interrupts.came > passed:
+                passed = self.interrupts.came
+                for one in self._there.values():
+                    one.process.terminate()
+            if over := self._heard():
+                self.ended[over.name] = over.last

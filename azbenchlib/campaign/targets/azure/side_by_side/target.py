@@ -1,0 +1,207 @@
+"""Several VMs of a measurement file at a time, each measured by a process of its own, in its own group."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+from azbenchlib.azure.az import Az
+from azbenchlib.azure.retries import AT_START, Patience
+from azbenchlib.campaign import lock
+from azbenchlib.campaign.design.stopping import Stopping
+from azbenchlib.campaign.files.spec import Experiment
+from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.journal import JournalEvent
+from azbenchlib.campaign.planning import plan
+from azbenchlib.campaign.progress import Progress, quiet
+from azbenchlib.campaign.run_loop import Order
+from azbenchlib.campaign.targets.azure.ending import teardown
+from azbenchlib.campaign.targets.azure.ending.orphans import Deleted
+from azbenchlib.campaign.targets.azure.manifest import CloudPlan
+from azbenchlib.campaign.targets.azure.money import budget, reckoning
+from azbenchlib.campaign.targets.azure.money.together import TogetherEstimate
+from azbenchlib.campaign.targets.azure.side_by_side import folders
+from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, VmMessage, VmRequest
+from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
+from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
+from azbenchlib.campaign.targets.azure.state import (
+    AZ_LOG,
+    AzureRun,
+    enter_subscription,
+    measures_of,
+    note_identity,
+    remaining,
+    steps_of,
+)
+from azbenchlib.campaign.targets.azure.steps import Measure, Step
+from azbenchlib.campaign.targets.azure.target import AzureTarget, hours
+from azbenchlib.campaign.targets.base import Request
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.files import make_folder
+from azbenchlib.core.units import S_PER_HOUR
+
+
+class OfVms(Order):
+    """The runs that the VMs brought; the others failed, and are told already."""
+
+    def each(self, run: AzureRun) -> Iterator[tuple[Any, Any]]:
+        """As they stand in the plan."""
+        yield from pairwise([*filter(run.done, run.measurements), None])
+
+
+@dataclass(kw_only=True)
+class VmsTarget(AzureTarget):
+    """Measure several VMs at a time.
+
+    Each VM, with the setups that follow each other on it, is a run of its own: a process, a resource group
+    with disks of its own, a folder below the dataset's, in which it is taken up after a kill. At the end, at
+    an error and at an interrupt, all of them have deleted what they made, and the outputs are joined.
+
+    Parameters
+    ----------
+    at_once : int
+        How many VMs at a time at most.
+    """
+
+    at_once: int
+    _estimates: Mapping[str, reckoning.RunEstimate] = field(default_factory=dict, init=False)
+    _begun: float = field(default_factory=time.monotonic, init=False)
+    _ended: Mapping[str, VmMessage] = field(default_factory=dict, init=False)  # the last words of each VM
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """The setups of a measurement file, created."""
+        return cls(
+            experiment=request.needed_experiment("azure"),
+            max_cost=request.max_cost,
+            max_hours=request.max_hours,
+            show_identity=request.show_identity,
+            at_once=request.at_once,
+        )
+
+    def make_plan(self, dataset: Path) -> CloudPlan:
+        """What is to be measured; what cannot be carried out is refused before Azure is asked."""
+        for part in parts(self.experiment).values():
+            hours(part)
+        budget.check(together(self.experiment, self.at_once), self.max_cost, self.max_hours)
+        return CloudPlan(experiment=self.experiment, started=plan.now())
+
+    @contextmanager
+    def exclusively(
+        self, dataset: Path, asked: CloudPlan, fresh: bool, progress: Progress
+    ) -> Iterator[Interrupts]:
+        """Lock the folder, take interrupts, join what earlier runs measured, and delete what they left."""
+        with lock.held(dataset), Interrupts() as interrupts:
+            folders.join(dataset, fresh)
+            apart = _open_parts(dataset, asked) if not fresh else {}
+            teardown.delete_earlier(asked, dataset, fresh, progress, apart)
+            yield interrupts
+
+    def check(self, run: AzureRun, resumed: bool) -> None:
+        """Enter the subscription, and reckon what is left; each VM's own run asks Azure for what it needs."""
+        left = _left(run)
+        if not left:
+            return
+        make_folder(run.folder)
+        az = Az.find(run.folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
+        az = enter_subscription(run, az)
+        note_identity(run.plan, az, self.show_identity)
+        self._estimates = {name: reckoning.estimate(part) for name, part in left.items()}
+        whole = TogetherEstimate(parts=[*self._estimates.values()], at_once=min(self.at_once, len(left)))
+        run.tell(f"it takes {whole.text}")
+        run.note(f"Up to {self.at_once} VMs were measured at a time, each with disks of its own.")
+
+    def begin(self, run: AzureRun) -> None:
+        """Have the VMs measured, and join what they brought; what failed is noted."""
+        every = parts(run.plan.experiment)
+        measures = {name: measures_of(part) for name, part in every.items()}
+        processes = VmProcesses(
+            asked={name: partial(self._asked, run, name, every[name]) for name in self._estimates},
+            done={name: sum(map(run.done, found)) for name, found in measures.items()},
+            total=len(run.measurements),
+            at_once=self.at_once,
+            progress=run.progress,
+            interrupts=run.interrupts,
+        )
+        self._ended = processes.ended
+        try:
+            processes.carry_out()
+        finally:
+            folders.take_back(run.folder, run.plan)
+        for name, told in processes.ended.items():
+            _note_failed(run, measures[name], told)
+
+    def _asked(self, run: AzureRun, name: str, part: Experiment) -> VmRequest:
+        """What the process of a VM is to do: its share of the cost, and the hours that are left now."""
+        most = [one.most or 0 for one in self._estimates.values()]
+        share = float((self._estimates[name].most or 0) / (sum(most) or 1))
+        passed_h = (time.monotonic() - self._begun) / S_PER_HOUR
+        return VmRequest(
+            experiment=part,
+            folder=folders.hand_out(run, name, part),
+            max_cost=self.max_cost * share,
+            max_hours=max(self.max_hours - passed_h, 1 / S_PER_HOUR) if self.max_hours else 0.0,
+        )
+
+    def release(self, run: AzureRun, fault: BaseException | None) -> None:
+        """Say what is left, where anything is: each VM's run has deleted what it made."""
+        said = "".join(told.text for told in self._ended.values())
+        noted = teardown.left_by_vms(run.folder)
+        gone = [group for group in noted if teardown.deleted_unnoted(group) in said]
+        left = "; ".join(warning for group, warning in noted.items() if group not in gone)
+        teardown.last_words(run, fault, Deleted(left), "".join(map(teardown.deleted_unnoted, gone)))
+
+    def planned(self, experiment: Experiment) -> list[Step]:
+        """What was created, changed and measured for an experiment, VM by VM."""
+        return [step for part in parts(experiment).values() for step in steps_of(part)]
+
+
+def together(experiment: Experiment, at_once: int) -> TogetherEstimate:
+    """What a measurement file takes with so many VMs at a time."""
+    each = [reckoning.estimate(part) for part in parts(experiment).values()]
+    return TogetherEstimate(parts=each, at_once=min(at_once, len(each)))
+
+
+def _left(run: AzureRun) -> dict[str, Experiment]:
+    """What is still to be measured, by VM."""
+    whole = remaining(run)
+    open_ = {setup.name for setup in whole.setups} if whole else set()
+    found = {}
+    for name, part in parts(run.plan.experiment).items():
+        if setups := tuple(setup for setup in part.setups if setup.name in open_):
+            found[name] = part.model_copy(update={"setups": setups})
+    return found
+
+
+def _open_parts(dataset: Path, asked: CloudPlan) -> dict[str, Experiment]:
+    """What an earlier run into a folder left to be measured, by VM."""
+    run = AzureRun(
+        folder=dataset,
+        plan=asked,
+        measurements=measures_of(asked.experiment),
+        progress=quiet,
+        interrupts=Interrupts(),
+        stopping=Stopping.of(asked.experiment),
+    )
+    return _left(run)
+
+
+def _note_failed(run: AzureRun, measures: list[Measure], told: VmMessage) -> None:
+    """Note what a VM did not bring, and why."""
+    why = {
+        event.get("run"): str(event.get("why"))
+        for event in run.journal.events()
+        if event["event"] == JournalEvent.FAILED
+    }
+    for one in measures:
+        if run.done(one):
+            continue
+        key = run.key(one)
+        if told.kind != MessageKind.WORKLOADS_FAILED:
+            run.journal.add(JournalEvent.FAILED, run=key, why=told.text)
+        own = why.get(key) if told.kind == MessageKind.WORKLOADS_FAILED else None
+        run.failed.append(AzbenchError(own or f"{one.title}: {told.text}"))

@@ -1,0 +1,189 @@
+"""The report's part on a probe: every figure on the page is one of its record, with its interval."""
+
+import json
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from azbenchlib import Report
+from azbenchlib.core.errors import InputError
+from azbenchlib.dataset.probed import PROBE_FILE
+
+PUBLISHED = Path(__file__).parents[2] / "datasets" / "azure-local-disks-2020"
+SCALES = {
+    "µs": 1, "ms": 1e3, "s": 1e6, "KiB": 1 << 10, "MiB": 1 << 20, "MB/s": 1e6, "IOPS": 1, "I/Os": 1, "QD": 1,
+    "nats": 1, "min": 60, "": 1, "MB": 1e6,
+}  # fmt: skip
+NUMBER = re.compile(r"(\d[\d,]*(?:\.\d+)?)(?: (µs|ms|KiB|MiB|MB/s|IOPS|I/Os|nats|min|MB|s)\b)?")
+
+
+def _figure(
+    key: str, value: float | None, low: float | None, high: float | None, state: str = "known"
+) -> Any:
+    way, what = key.split("_", 1)
+    name = {"read": "Reads", "write": "Writes"}[way]
+    label = {"iops": "IOPS cap", "bytes_per_s": "MB/s cap"}.get(what, what)
+    return {"key": key, "label": f"{name}, {label}", "state": state, "value": value, "low": low, "high": high}
+
+
+def record() -> dict[str, Any]:
+    """A disk with two caps, one of which is not known, one that was not reached, and a bucket."""
+    figures = [
+        _figure("read_iops", 5_012.3, 4_987.1, 5_031.9) | {"runs": ["a", "b"]},
+        _figure("write_iops", None, 3_401.0, 4_852.0, "open"),
+        _figure("read_bytes_per_s", 203.4e6, 201.2e6, 205.8e6) | {"runs": ["b"]},
+        _figure("write_bytes_per_s", None, 173.2e6, None, "above") | {"runs": ["b"]},
+        _figure("read_p50_us_4k", 1_987.0, 1_951.0, 2_034.0) | {"runs": ["a"]},
+    ]
+    sizes, depths = [4096 << n for n in range(9)], [1, 4, 16, 64, 256]
+    roof = [
+        {"ddir": ddir, "bs_bytes": size, "low": 0.97 * iops, "iops": iops, "high": 1.04 * iops}
+        for ddir, share in (("read", 1.0), ("write", 0.61))
+        for size, iops in ((size, share * min(5_012.3, 203.4e6 / size)) for size in sizes)
+    ]
+    response = [
+        {"ddir": ddir, "queue_depth": depth, "low": 0.9 * us, "lat_mean_us": us, "high": 1.2 * us}
+        for ddir, share in (("read", 1.0), ("write", 1.7))
+        for depth, us in ((depth, share * max(2_107.0, depth * 199.5)) for depth in depths)
+    ]
+    caps = {"iops": 5e3, "bytes_per_s": 2e8, "measured_per_documented_iops": 1.0246}
+    p30 = {"name": "P30", "title": "P30 (5,000 IOPS, 200 MB/s)", "kind": "disk", "probability": 0.87, **caps}
+    none = {"name": None, "title": "nothing that is documented", "kind": None, "probability": 0.13}
+    names = [p30, {**none, "iops": None, "bytes_per_s": None}]
+    levels = [{"t_s": 40.0 + 60 * i, "left": 1.8e6 - 9e5 * i} for i in range(3)]
+    runs = [
+        {"run": "a", "title": "reads of 4 KiB, queue depth 1, 10 s", "iops": 471.6, "nats": 4.52},
+        {"run": "b", "title": "reads of 260 KiB, queue depth 64, 10 s", "iops": 782.2, "nats": 0.37},
+    ]
+    return {
+        "measured": "2026-11-25",
+        "figures": figures,
+        "sentences": ["Reads and writes share their caps; whether these are the same for both is open."],
+        "not_learnt": [
+            {"what": "Not known well enough: Writes, IOPS cap.", "minutes": 3.6},
+            {"what": "No cap found: Writes, MB/s cap.", "minutes": None},
+        ],
+        "names": names,
+        "runs": runs,
+        "roof": roof,
+        "response": response,
+        "credits": [
+            {"quantity": "iops", "levels": levels},
+            {"quantity": "bytes_per_s", "levels": []},
+        ],
+        "cache": {"steps": [{"set_bytes": 4 << 20, "hit_share": 1.0, "p50_us": 121.0},
+                            {"set_bytes": 64 << 20, "hit_share": None, "p50_us": 1_993.0}]},
+    }  # fmt: skip
+
+
+def dataset(folder: Path, **changed: Any) -> Path:
+    shutil.copytree(PUBLISHED, folder)
+    (folder / PROBE_FILE).write_text(json.dumps({**record(), **changed}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> BeautifulSoup:
+    report = Report([str(dataset(tmp_path_factory.mktemp("probed") / "disk"))])
+    html = unescape((report.header() + report.probed()).html).replace("\N{NO-BREAK SPACE}", " ")
+    return BeautifulSoup(html, "html.parser")
+
+
+def _amounts(text: str) -> list[float]:
+    return [float(digits.replace(",", "")) * SCALES[unit or ""] for digits, unit in NUMBER.findall(text)]
+
+
+def _shown(page: BeautifulSoup, layout: str) -> list[str]:
+    """The hover texts of all markers of one layout."""
+    return [one.get_text() for svg in page.select(f"svg.{layout}") for one in svg.select("use > title")]
+
+
+def _rows(page: BeautifulSoup, name: str) -> list[list[str]]:
+    table = page.find(id=name)
+    assert isinstance(table, Tag)
+    return [
+        [cell.get_text().strip() for cell in row.find_all(["th", "td"])] for row in table.select("tbody tr")
+    ]
+
+
+@pytest.mark.parametrize("layout", ["fig-wide", "fig-narrow"])
+def test_every_marker_is_a_point_of_the_record_with_its_band(page: BeautifulSoup, layout: str) -> None:
+    found = record()
+    expected = [[one["bs_bytes"], one["iops"], one["low"], one["high"]] for one in found["roof"]] + [
+        [one["queue_depth"], one["lat_mean_us"], one["low"], one["high"]] for one in found["response"]
+    ]
+    expected += [[60.0 * i, one["left"]] for i, one in enumerate(found["credits"][0]["levels"])]
+    expected += [[one["set_bytes"], one["p50_us"]] for one in found["cache"]["steps"]]
+    told = _shown(page, layout)
+    assert len(told) == len(expected)
+    for text, values in zip(told, expected, strict=True):
+        assert _amounts(text) == pytest.approx(values, rel=0.006), text
+    assert [text.split(",")[0] for text in told[:18]] == ["Reads"] * 9 + ["Writes"] * 9
+
+
+@pytest.mark.parametrize("layout", ["fig-wide", "fig-narrow"])
+def test_markers_stand_where_their_values_are(page: BeautifulSoup, layout: str) -> None:
+    """On logarithmic axes, equal steps on the page are equal ratios of what is told."""
+    svg = page.select_one(f"#d0-probe-portrait svg.{layout}")
+    assert svg
+    markers = [one for one in svg.select("use") if one.find("title")][:9]
+    pixels = np.array([[float(str(one["x"])), float(str(one["y"]))] for one in markers])
+    values = np.log([_amounts(one.get_text())[:2] for one in markers])
+    for axis in (0, 1):
+        slope = np.polyfit(values[:, axis], pixels[:, axis], 1)
+        assert np.abs(np.polyval(slope, values[:, axis]) - pixels[:, axis]).max() < 0.5
+        assert slope[0] > 0 if axis == 0 else slope[0] < 0
+
+
+def test_the_answer_comes_first_and_has_the_intervals(page: BeautifulSoup) -> None:
+    assert page.select_one("p.finding").get_text() == (  # type: ignore[union-attr]
+        "Reads reach 5,012 IOPS (4,987 to 5,032 IOPS) and 203 MB/s (201 to 206 MB/s). Writes reach a cap "
+        "that is open (3,401 IOPS to 4,852 IOPS) and 173 MB/s without a cap. The best fit is "
+        "P30 (5,000 IOPS, 200 MB/s), with a probability of 87 %. 2 questions stayed open; "
+        "learning them takes about 4 min more."
+    )
+
+
+def test_the_tables_are_those_of_the_record(page: BeautifulSoup) -> None:
+    assert _rows(page, "d0-probed") == [
+        ["Reads, IOPS cap", "5,012 IOPS", "4,987 to 5,032 IOPS", "1, 2"],
+        ["Writes, IOPS cap", "open", "–", "–"],
+        ["Reads, MB/s cap", "203 MB/s", "201 to 206 MB/s", "2"],
+        ["Writes, MB/s cap", "no cap up to 173 MB/s", "–", "2"],
+        ["Reads, p50_us_4k", "1.99 ms", "1.95 to 2.03 ms", "1"],
+    ]
+    assert _rows(page, "d0-names") == [
+        ["P30 (5,000 IOPS, 200 MB/s)", "87 %", "1.025", "–"],
+        ["Nothing that is documented", "13 %", "–", "–"],
+    ]
+    assert [row[1] for row in _rows(page, "d0-open")] == ["4 min", "no run tells it"]
+
+
+def test_runs_stand_in_the_order_in_which_they_were_chosen(page: BeautifulSoup) -> None:
+    wide = page.select_one("#d0-probe-runs svg.fig-wide")
+    assert wide
+    assert [one.get_text() for one in wide.select("text")] == [
+        *("4.5", "1", "reads of 4 KiB, queue depth 1, 10 s", "472 IOPS"),
+        *("0.4", "2", "reads of 260 KiB, queue depth 64, 10 s", "782 IOPS"),
+    ]
+    assert "run 2, reads of 260 KiB, queue depth 64, 10 s: 782 IOPS, 0.4 nats" in str(wide["aria-label"])
+
+
+def test_memory_is_told_before_anything_else(tmp_path: Path) -> None:
+    memory = "These are figures of memory, not of a disk."
+    report = Report([str(dataset(tmp_path / "disk", buffered=True, names=[], sentences=[memory]))])
+    finding = BeautifulSoup(report.header().html, "html.parser").select_one("p.finding")
+    assert finding and finding.get_text() == memory
+
+
+def test_what_is_no_probe_has_no_portrait_and_a_broken_record_is_named(tmp_path: Path) -> None:
+    assert Report([str(PUBLISHED)]).probed().html == ""
+    broken = dataset(tmp_path / "disk", runs=[{"run": "a", "title": "a", "iops": 0, "nats": 1}])
+    with pytest.raises(InputError, match=r"probe\.json: runs\.0\.iops"):
+        Report([str(broken)]).probed()
