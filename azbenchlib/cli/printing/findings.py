@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+import typer
 
 from azbenchlib.cli.printing.console import notes
 from azbenchlib.core.findings import Finding, Severity
@@ -13,6 +15,8 @@ from azbenchlib.core.printable import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from azbenchlib.dataset.dataset import Dataset
 
 _NAMED = 50  # so many files with one and the same error are named
 
@@ -22,12 +26,26 @@ def tell_each(found: Sequence[Finding]) -> None:
     for finding in found:
         if finding.severity != Severity.INFO:
             told = f"{finding.message}. {finding.advice}".rstrip(". ")
-            notes.print(one_line(f"{finding.severity}: {told}."))
+            notes.sentence(one_line(f"{finding.severity}: {told}."))
 
 
 def is_nothing(tables: Mapping[str, pd.DataFrame]) -> bool:
     """Whether neither a run nor telemetry could be read."""
     return tables["runs"].empty and tables["demand"].empty
+
+
+def exit_code(parts: Iterable[Mapping[str, pd.DataFrame]]) -> int:
+    """2 where a file, or a part of one, could not be read, though the command does the rest; else 0."""
+    for tables in parts:
+        findings = tables["findings"]
+        if (findings["run_id"].isna() & (findings["severity"] == Severity.ERROR)).any():
+            return 2
+    return 0
+
+
+def end(datasets: Iterable[Dataset]) -> None:
+    """Leave with the exit code of what was read."""
+    raise typer.Exit(exit_code(dataset.tables for dataset in datasets))
 
 
 def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:
@@ -52,7 +70,9 @@ def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
     from azbenchlib.dataset.setups import hosts_told
 
     if told := hosts_told(tables):
-        notes.print(f"Note: {told} state no setup; --group-by host takes the files of a host as its repeats")
+        notes.sentence(
+            f"Note: {told} state no setup; --group-by host takes the files of a host as its repeats"
+        )
 
 
 def _tell(findings: pd.DataFrame) -> None:
@@ -72,7 +92,7 @@ def _tell(findings: pd.DataFrame) -> None:
         lines.setdefault(alike_but_figures, (sentence, []))[1].append(path)
     for (severity, _), (sentence, paths) in lines.items():
         text = f"{severity}: {sentence.replace(_PATH, paths[0])}{_others(severity, paths[1:])}"
-        notes.print(one_line(text))
+        notes.sentence(one_line(text))
 
 
 _TOLD = ["severity", "message", "advice"]
