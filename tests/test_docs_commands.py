@@ -21,7 +21,7 @@ INLINE = re.compile(r"`(?:\.venv/bin/)?azbench ([^`|]+?)(?: \|[^`]*)?`")
 # What a reader has and the pages only name; each is arranged as one of the tests' own files.
 ARRANGED = {
     "results": DATA / "fio" / "grouped",
-    "telemetry": DATA / "sysstat" / "extended.json",
+    "telemetry": DATA / "perfmon" / "end_of_summer_time.csv",
     "monday.txt": DATA / "sysstat" / "extended.txt",
     "tuesday.txt": DATA / "sysstat" / "extended.txt",
 }
