@@ -17,7 +17,7 @@ _OVERVIEW_PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 TABLE_PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LatencySummary:
     """Percentiles of one direction of a workload.
 
@@ -199,7 +199,9 @@ def _latencies(points: pd.DataFrame) -> Iterator[LatencySummary]:
         values = {p: known[p] for p in CARD_PERCENTILES if p in known}
         if values:
             direction = DIRECTION_WORDS.get(str(ddir), "") if several else ""
-            yield LatencySummary(str(facet), direction, str(rows["lat_kind"].iloc[0]), values)
+            yield LatencySummary(
+                of=str(facet), direction=direction, kind=str(rows["lat_kind"].iloc[0]), values=values
+            )
 
 
 def _ranges(
@@ -223,7 +225,8 @@ def _ranges(
         if told and rows["lat_kind"].nunique() == 1:
             direction = DIRECTION_WORDS.get(ddir, "") if facet != rows["workload"].iloc[0] else ""
             kind = str(rows["lat_kind"].iloc[0])
-            found.setdefault(series, []).append(LatencySummary(facet, direction, kind, {}, told))
+            one = LatencySummary(of=facet, direction=direction, kind=kind, values={}, ranges=told)
+            found.setdefault(series, []).append(one)
     return found
 
 

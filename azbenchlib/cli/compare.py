@@ -80,8 +80,9 @@ def compare(
 ) -> None:
     """Compare runs with a baseline: worse by more than a margin, not worse, or undecided.
 
-    Exit codes: 0 not worse, 1 worse (or a condition holds), 3 undecided, 2 something that you can mend. With
-    --fail-if only the conditions count, unless --margin is given too.
+    Exit codes: 0 not worse, 1 worse (or a condition holds), 3 undecided, 2 something that you can mend, such
+    as a damaged output where the others are not worse. With --fail-if only the conditions count, unless
+    --margin is given too.
     """
     terms = _terms(margin, metric or [], confidence, fail_if or [], within_run)
     from azbenchlib.analysis.compare import compare as compared
@@ -97,7 +98,7 @@ def compare(
         findings.tell_of_files(side.tables)
     with working("Comparing"):
         found = compared(opened, terms)
-    code = _exit_code(found, undecided)
+    code = _exit_code(found, undecided) or findings.exit_code(side.tables for side in opened)
     if format_ is CompareFormat.text and output is None and sys.stdout.isatty():
         _print(found, Console(highlight=False))
     else:

@@ -60,7 +60,8 @@ def read(
 ) -> None:
     """Read benchmark outputs into tables. JSON is one object: table name to a list of records.
 
-    The exit code is 2 if no run could be read; each file is named with the reason.
+    The exit code is 2 if a file is damaged and gives no run; each is named with the reason, and what
+    could be read is printed or written.
     """
     if window is not None:
         if output is not None or wide or format_ is ReadFormat.parquet:
@@ -102,7 +103,7 @@ def _read_tables(
     with working("Reading"):
         found = Dataset.read(*paths, log_unit=log_unit, bins=all_of_it or table == "bins")
     findings.tell_all(found.tables)
-    nothing = findings.is_nothing(found.tables)
+    incomplete = findings.is_nothing(found.tables) or findings.exit_code([found.tables])
     if wide and format_ is ReadFormat.csv and output is None:
         print_table(overview(found.tables))
     elif output is not None:
@@ -115,7 +116,7 @@ def _read_tables(
         print_table(found.tables[table])
     else:
         _show(found, wide)
-    if nothing:
+    if incomplete:
         raise typer.Exit(2)
 
 

@@ -59,6 +59,7 @@ def report(
     """Write report.html and report.pdf about outputs and datasets; the first dataset is the subject.
 
     All outputs that are named are one dataset. A VM, disks and a region hold where nothing states the setup.
+    The exit code is 2 if a file is damaged and gives no run; the report of the others is written.
     """
     from azbenchlib.report.timings import Timings
 
@@ -75,6 +76,7 @@ def report(
         with working("Judging"):
             answer = record(datasets)
         print_json(answer)
+        findings.end(datasets)
         return
     from azbenchlib.report import build
 
@@ -90,6 +92,7 @@ def report(
         notes.print(f"{seconds:7.2f} s  {part}", markup=False)
     if open_:
         typer.launch(str(written.pdf if format_ is Pages.pdf else written.html))
+    findings.end(datasets)
 
 
 def import_(
@@ -105,7 +108,10 @@ def import_(
     ] = Path("datasets"),
     format_: PrintOption = PrintFormat.text,
 ) -> None:
-    """Make a dataset of outputs: a folder with the files untouched, a manifest and the tables."""
+    """Make a dataset of outputs: a folder with the files untouched, a manifest and the tables.
+
+    The exit code is 2 if a file is damaged and gives no run; the dataset is made all the same.
+    """
     from azbenchlib.dataset.names import sorted_out
 
     sorted_out(paths)  # a wrong name is told before anything is loaded
@@ -125,6 +131,7 @@ def import_(
         print_json({"dataset": str(folder), "runs": len(runs), "files": int(files)})
     else:
         notes.print(f"Dataset: {folder}")
+    findings.end([dataset])
 
 
 def doctor(format_: PrintOption = PrintFormat.text) -> None:

@@ -78,7 +78,10 @@ def verdict(
     ] = None,
     format_: Annotated[VerdictFormat, typer.Option("--format", help="What to print.")] = VerdictFormat.table,
 ) -> None:
-    """Name the documented limit that binds each run, its probability, and the run that would confirm it."""
+    """Name the documented limit that binds each run, its probability, and the run that would confirm it.
+
+    The exit code is 2 if a file is damaged and gives no run; the others are judged.
+    """
     cases = {path: found for path in paths if (found := _cases(Path(path))) is not None}
     named = [path for path in paths if path not in cases]
     datasets = opened(named, vm, disk or [], region, group_by, as_of) if named else []
@@ -91,6 +94,7 @@ def verdict(
         _print(entries)
     if job is not None:
         write_job(job, _next_job(entries))
+    findings.end(datasets)
 
 
 def _next_job(entries: Sequence[_Entry]) -> str:

@@ -589,6 +589,12 @@ class Code(StrEnum):
         "Check VM size and host caching; a cached limit that is not documented may not hold",
     )
     NOT_DECIDABLE = "not_decidable", WARNING, "What is stated of the run allows no verdict."
+    UNKNOWN_CASE_KEY = (
+        "unknown_case_key",
+        WARNING,
+        "A key of a case is not known, and was not used.",
+        "Correct its name, or leave it out",
+    )
     NO_STORAGE_VERDICT = "no_storage_verdict", INFO, "The case says nothing about what limits storage."
     NO_DOCUMENTED_LIMIT = (
         "no_documented_limit",

@@ -191,17 +191,17 @@ def format_span(seconds: float) -> str:
     """A length of time: ``45 s``, ``30 min``, ``2.5 h``; whole seconds and minutes from 10 s and 3 min on."""
     minutes = _figure(seconds) / S_PER_MIN
     if minutes >= MIN_PER_H * 2:
-        return f"{_significant(minutes / MIN_PER_H, 2)}{NBSP}h"
+        return f"{format_significant(minutes / MIN_PER_H, 2)}{NBSP}h"
     if minutes >= 3:
         return f"{minutes:.0f}{NBSP}min"
-    return f"{seconds:.0f}{NBSP}s" if seconds >= 9.95 else f"{_significant(seconds, 2)}{NBSP}s"
+    return f"{seconds:.0f}{NBSP}s" if seconds >= 9.95 else f"{format_significant(seconds, 2)}{NBSP}s"
 
 
 def format_count(value: float) -> str:
     """A count or a rate with thousands separators: 59200 -> ``59,200``; below 100 one decimal."""
     if abs(_figure(value)) >= 99.95 or value == int(value):
         return f"{value:,.0f}"
-    return f"{value:.1f}" if abs(value) >= 0.05 else _significant(value, 1)
+    return f"{value:.1f}" if abs(value) >= 0.05 else format_significant(value, 1)
 
 
 def format_mbps(bytes_per_s: float) -> str:
@@ -209,7 +209,7 @@ def format_mbps(bytes_per_s: float) -> str:
     value = _figure(bytes_per_s) / MB
     if value >= 0.995:
         return format_count(value)
-    return f"{value:.2f}" if value >= 0.01 else _significant(value, 1)
+    return f"{value:.2f}" if value >= 0.01 else format_significant(value, 1)
 
 
 def format_depth(queue_depth: float) -> str:
@@ -221,7 +221,7 @@ def format_money(amount: float) -> str:
     """An amount of any currency: ``1,041``, ``5.28``, ``0.00875``; from 100 on without cents."""
     if abs(_figure(amount)) >= 99.995 or amount == 0:
         return f"{amount:,.0f}"
-    return f"{amount:.2f}" if abs(amount) >= 0.995 else _significant(amount, 3)
+    return f"{amount:.2f}" if abs(amount) >= 0.995 else format_significant(amount, 3)
 
 
 def _figure(value: float) -> float:
@@ -235,7 +235,7 @@ def _scaled(value: float, named: Sequence[tuple[str, int]], digits: int) -> str:
     """The value in the largest unit in which it is 1 or more once rounded, else in the last one."""
     rounded = [abs(float(f"{_figure(value) / unit:.{digits}g}")) for _, unit in named]
     name, unit = next((entry for entry, size in zip(named, rounded, strict=True) if size >= 1), named[-1])
-    return f"{_significant(value / unit, digits)}{NBSP}{name}"
+    return f"{format_significant(value / unit, digits)}{NBSP}{name}"
 
 
 def format_bound(bound: object) -> str:
@@ -243,7 +243,7 @@ def format_bound(bound: object) -> str:
     return {"<": f"<{NBSP}", ">": f">{NBSP}", "~": f"≈{NBSP}"}.get(str(bound), "")
 
 
-def _significant(value: float, digits: int) -> str:
+def format_significant(value: float, digits: int) -> str:
     """So many significant digits, never in exponent form; of three: 4.0 -> ``4``, 2.474 -> ``2.47``."""
     if value == 0:
         return "0"

@@ -25,6 +25,7 @@ from azbenchlib.views.view import MOST_ROWS, NotebookView
 
 _MOST_COLUMNS = 12  # series that such a table has room for
 _MOST_FIGURES = 2  # of percentiles of each of several datasets
+_NO_FIGURE = "No figures: these results have no percentiles or logs to draw, and no rates to compare"
 SEVERAL_SIZES = 2  # block sizes from which on a roofline tells more than rates beside their limits
 
 
@@ -154,7 +155,9 @@ class Report(NotebookView):
         if place in self._anchored or not (html.strip() or last):
             return Block(html)
         self._anchored.add(place)
-        return render("anchor", name=f"evidence-{place}") + Block(html)
+        is_bare = not html.strip() and len(self.parts) == 1
+        shown = render("note", text=_NO_FIGURE, options=[]) if is_bare else Block(html)
+        return render("anchor", name=f"evidence-{place}") + shown
 
     def _tables(self) -> Block:
         """One table of all results; the median of each test where a dataset has hundreds."""

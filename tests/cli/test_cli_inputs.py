@@ -96,3 +96,46 @@ def test_help_is_short_too(tmp_path: Path) -> None:
 
 def test_the_names_of_targets_are_those_that_there_are() -> None:
     assert tuple(TARGETS) == tuple(name.partition(":")[0] for name in TARGET_NAMES)
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A folder of a good output, and of one that was cut off."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "good.json").write_bytes(OUTPUT.read_bytes())
+    (folder / "cut.json").write_bytes((FIO / "group_jsonplus.json").read_bytes()[:1500])
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("verb", "printed"),
+    [("read", '"randrw"'), ("verdict", '"page_cache"'), ("report", "mixed random I/O")],
+)
+def test_a_damaged_output_among_good_ones_is_told_by_the_exit_code(
+    verb: str, printed: str, damaged: Path, tmp_path: Path
+) -> None:
+    """The others are read and printed all the same."""
+    done = azbench(verb, str(damaged), "--format", "json", cwd=tmp_path)
+    assert done.returncode == 2 and "cut.json" in done.stderr and printed in done.stdout
+    assert azbench(verb, str(damaged / "good.json"), "--format", "json", cwd=tmp_path).returncode == 0
+
+
+def test_a_dataset_of_damaged_outputs_is_made_and_told_by_the_exit_code(
+    damaged: Path, tmp_path: Path
+) -> None:
+    done = azbench("import", str(damaged), "--name", "kept", "-o", str(tmp_path / "datasets"), cwd=tmp_path)
+    assert done.returncode == 2
+    assert manifest.load(tmp_path / "datasets" / "kept").name == "kept"
+
+
+def test_a_comparison_with_a_damaged_output_is_never_a_pass(damaged: Path, tmp_path: Path) -> None:
+    other = json.loads(OUTPUT.read_text()) | {"timestamp": 1}
+    other["jobs"][0]["read"]["iops"] += 1  # another run
+    (tmp_path / "other.json").write_text(json.dumps(other))
+    options = ("--format", "json", "--undecided", "ok", "--margin", "90%")
+    codes = [
+        azbench("compare", str(side), str(tmp_path / "other.json"), *options, cwd=tmp_path).returncode
+        for side in (damaged / "good.json", damaged)
+    ]
+    assert codes == [0, 2]

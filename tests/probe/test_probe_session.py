@@ -104,6 +104,7 @@ def test_the_page_cache_is_not_taken_for_a_disk(small_unit: Probe) -> None:
     found = session.portrait()
     assert found.buffered and names(found, []) == []
     assert "page cache" in next(sentences(found))
+    assert list(unlearnt(found, 60)) == [("Anything of the disk: memory answered the runs.", None)]
 
 
 def test_json_has_the_figures_the_runs_and_what_is_missing(small_unit: Probe) -> None:

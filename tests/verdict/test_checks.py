@@ -262,6 +262,12 @@ def test_littles_law(times, severity):
         assert f"queue depth 4 was requested, but IOPS × mean latency makes {4 * times:.3g}" in message
 
 
+def test_a_load_of_thousands_is_a_plain_figure():
+    findings = found("latency", 1, lat_mean_us=4 / (40_000 / 60) * 1e6 * 482)
+    (message,) = findings.loc[findings["code"] == "load_mismatch", "message"]
+    assert "IOPS × mean latency makes 1,928" in message
+
+
 def test_the_directions_of_a_mix_share_the_load():
     rows = healthy()
     rows["results"].append(rows["results"][0] | {"ddir": "write"})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+import typer
 
 from azbenchlib.cli.printing.console import notes
 from azbenchlib.core.findings import Finding, Severity
@@ -13,6 +15,8 @@ from azbenchlib.core.printable import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from azbenchlib.dataset.dataset import Dataset
 
 _NAMED = 50  # so many files with one and the same error are named
 
@@ -28,6 +32,22 @@ def tell_each(found: Sequence[Finding]) -> None:
 def is_nothing(tables: Mapping[str, pd.DataFrame]) -> bool:
     """Whether neither a run nor telemetry could be read."""
     return tables["runs"].empty and tables["demand"].empty
+
+
+def exit_code(parts: Iterable[Mapping[str, pd.DataFrame]]) -> int:
+    """2 where a file of which something is lost gave nothing, though the command does the rest; else 0."""
+    for tables in parts:
+        findings = tables["findings"]
+        lost = findings[findings["run_id"].isna() & (findings["severity"] == Severity.ERROR)]
+        gave = {*tables["runs"]["source_path"], *tables["demand"]["source_path"]}
+        if not lost["source_path"].isin(gave).all():
+            return 2
+    return 0
+
+
+def end(datasets: Iterable[Dataset]) -> None:
+    """Leave with the exit code of what was read."""
+    raise typer.Exit(exit_code(dataset.tables for dataset in datasets))
 
 
 def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:

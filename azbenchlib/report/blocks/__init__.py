@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from azbenchlib.report import style
 from azbenchlib.report.formatting import units_kept
@@ -26,6 +26,9 @@ _LINE_END = re.compile(r"</(?:h\d|p|li|tr|dt|dd|figure|section|article|summary)>
 _CELL_END = re.compile(r"</(?:td|th)>")
 _TAG = re.compile(r"<[^>]*>")
 
+_LONG_WORD = re.compile(r"\S{25,}")  # a line of a narrow card holds fewer characters
+_JOINT = re.compile(r"(_+|/)(?=[^_/])")
+
 _templates = Environment(
     loader=PackageLoader("azbenchlib.report", "blocks"),
     autoescape=True,
@@ -33,6 +36,15 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+
+
+def breakable(text: str) -> Markup:
+    """The text, escaped, with places in its long words where a line may end: behind ``_`` and ``/``."""
+    escaped = str(escape(text))
+    return Markup(_LONG_WORD.sub(lambda word: _JOINT.sub(r"\1<wbr>", word[0]), escaped))  # noqa: S704
+
+
+_templates.filters["breakable"] = breakable
 
 
 class Block:
@@ -94,6 +106,7 @@ def _image(drawn: re.Match[str]) -> str:
 
 def _plain(html: str) -> str:
     """What a block says, a line a heading, sentence or row; images by their descriptions."""
+    html = html.replace("<wbr>", "")
     described = re.sub(r'<img\b[^>]*\balt="([^"]*)"[^>]*>', r"\1\n", html)
     parted = _CELL_END.sub(" | ", _LINE_END.sub("\n", described.replace("\n", " ")))
     lines = (" ".join(unescape(line).split()).strip("| ") for line in _TAG.sub(" ", parted).split("\n"))

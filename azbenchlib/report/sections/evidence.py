@@ -15,6 +15,7 @@ from azbenchlib.analysis.over_time import timeline
 from azbenchlib.analysis.over_time.phases import phases
 from azbenchlib.analysis.percentiles import min_samples
 from azbenchlib.core.histogram import REL_ERROR
+from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import format_us
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block
@@ -47,6 +48,7 @@ LEVEL = (
 )
 OWN_WORKLOADS = "Each series with a workload of its own"
 _MOST_OVER_TIME = 2  # figures, in a report
+_MOST_OF_FILES = 2  # of the percentiles of many files without a stated setup: the table has them all
 _READS, _WRITES = ", reads", ", writes"  # as facets of a mixed load end
 _SCOPES = {"disk": "disk", "vm_uncached": "VM", "vm_cached": "VM"}
 SPANS = (
@@ -60,6 +62,8 @@ def percentile_figures(
 ) -> Block | None:
     """One figure a workload (or pattern) that has percentile curves, the most shared first."""
     curves = part.curves
+    if len(part.entries) > len(COLOURS) and not any(map(part.is_comparable, part.entries)):
+        most = min(most, _MOST_OF_FILES)
     found = panels(part, curves, None)
     found = found[:most] if told is None else _each_once(part, _once(found))
     how = [RARER, WITHIN, *([HOLLOW] if curves["n"].notna().any() else [])]
@@ -136,14 +140,15 @@ def rate_figures(part: Part, place: str, group: Group, told: Told = None) -> Blo
 
 
 def _comparable(part: Part) -> list[Card]:
-    """The cards whose rates stand side by side; of files without a stated setup those of one workload."""
-    rated = [card for card in part.cards if card.rate is not None and not part.entries[card.series].twin]
-    n = Counter(str(card.rate["facet"]) for card in rated if card.rate is not None)
-    return [
-        card
-        for card in rated
-        if part.is_comparable(card.series) or (card.rate is not None and n[str(card.rate["facet"])] > 1)
+    """The cards whose rates stand side by side; of a few files without a setup those of one workload."""
+    rated = [
+        (card, str(card.rate["facet"]))
+        for card in part.cards
+        if card.rate is not None and not part.entries[card.series].twin
     ]
+    n = Counter(facet for _, facet in rated)
+    few = len(rated) <= len(COLOURS)
+    return [card for card, facet in rated if part.is_comparable(card.series) or (few and n[facet] > 1)]
 
 
 def time_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:

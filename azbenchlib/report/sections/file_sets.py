@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.analysis.file_sets import LEAST_FACTOR, MOST_Z, FileSet
-from azbenchlib.core.units import NBSP
+from azbenchlib.core.units import NBSP, format_significant
 from azbenchlib.report import formatting
 
 _MOST_HOSTS = 8
@@ -84,7 +84,7 @@ def _outliers(files: FileSet) -> str:
 
 
 def _times(value: float, median: float) -> str:
-    return f"{value / median:.2g} times the median" if median else "median 0"
+    return f"{format_significant(value / median, 2)} times the median" if median else "median 0"
 
 
 def _unit(files: FileSet) -> str:

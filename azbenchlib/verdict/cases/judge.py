@@ -8,7 +8,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.model.limits import Delivered
 from azbenchlib.verdict.cases import read
-from azbenchlib.verdict.cases.schema import parsed
+from azbenchlib.verdict.cases.schema import parsed, unknown_keys
 from azbenchlib.verdict.judgement import FlowVerdict, Judgement, LimitRow, judge_flows
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.limit_sources import other_rows, resolved, rows
@@ -23,7 +23,9 @@ def judge_case(case: read.Case) -> Judgement:
         return Judgement.undecided([Finding.of(Code.NO_STORAGE_VERDICT, what)])
     try:
         whole = parsed(case)
-        return _measured(whole) if whole["observed"] else _delivered(whole)
+        found = _measured(whole) if whole["observed"] else _delivered(whole)
+        unknown = [Finding.of(Code.UNKNOWN_CASE_KEY, text) for text in unknown_keys(case)]
+        return replace(found, findings=(*unknown, *found.findings))
     except InputError as error:
         return Judgement.undecided([Finding.of(Code.NOT_DECIDABLE, str(error))], (Label.UNKNOWN,))
 

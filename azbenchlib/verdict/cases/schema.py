@@ -1,11 +1,12 @@
 """The form of a published case: what may stand in it, and of which kind each value is.
 
-A case may have more keys than are named here; figures in `observed` are looked up by their names.
+A case may have more keys than are named here; each of them is told in a finding. Figures in `observed` and in
+what Azure Monitor says are looked up by their names, so any stand there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -25,6 +26,7 @@ from pydantic import (
 
 from azbenchlib.core import choices
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.nearest import choices as choices_of
 
 _LARGEST = 1e15  # of any figure of a case: beyond what its arithmetic can tell from rounding
 _MOST_DISKS = 1000  # of one kind
@@ -56,6 +58,9 @@ HostCaching = Annotated[StrictStr, _one_of(*choices.HOST_CACHING)]
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="allow")
+
+
+LIMIT_KEYS = ("iops", "mbps")
 
 
 class CaseVm(_Part):
@@ -102,6 +107,7 @@ class CaseJob(_Part):
     target: StrictStr | None = None
     direct: StrictBool | Literal[0, 1] | None = None
     tool: StrictStr | None = None
+    tool_version: Any = None
     size: StrictStr | None = None
     span_gib: Number | None = None
     size_gib: Number | None = None
@@ -113,6 +119,10 @@ class CaseJob(_Part):
     credits: Number | None = None
     cache_hit: Share | None = None
     write_rate_iops: Positive | None = None
+    azure_monitor: Any = None
+    monitor: Any = None
+    metrics: Any = None
+    azure_metrics: Any = None
 
 
 class CaseDemand(_Part):
@@ -123,6 +133,8 @@ class CaseDemand(_Part):
     write_iops: Positive | None = None
     split: list[Number] | None = None
     target: StrictStr | None = None
+    profile: Any = None  # in words
+    per_disk: Any = None
 
 
 class Observed(_Part):
@@ -140,8 +152,12 @@ class Observed(_Part):
 
 
 class Case(_Part):
-    """One case."""
+    """One case; what has any kind is for people, or for whoever checks the verdict."""
 
+    id: Any = None
+    note: Any = None
+    expected: Any = None
+    split: Any = None  # of the collection that it is in
     kind: StrictStr | None = None
     source: StrictStr | None = None
     as_of: IsoDay | None = None
@@ -150,6 +166,10 @@ class Case(_Part):
     job: CaseJob | None = None
     demand: CaseDemand | None = None
     observed: Observed | None = None
+    azure_monitor: Any = None
+    monitor: Any = None
+    metrics: Any = None
+    azure_metrics: Any = None
 
     @field_validator("disks", mode="before")
     @classmethod
@@ -173,3 +193,33 @@ def parsed(case: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(f"the case cannot be read: {place}: {first['msg']}") from error
     empty: dict[str, Any] = {"vm": None, "disks": [], "job": {}, "demand": None, "observed": None}
     return {**known, **{name: known.get(name) or nothing for name, nothing in empty.items()}}
+
+
+def unknown_keys(case: Mapping[str, Any]) -> list[str]:
+    """A sentence for each key that is not known, with the nearest names.
+
+    Parameters
+    ----------
+    case : mapping
+        That :func:`parsed` accepts.
+    """
+    told = []
+    for place, part, known in _parts(case):
+        for name in part:
+            if name not in known:
+                where = f"{place}: " if place else ""
+                told.append(f"{where}key '{name}' is not known, and was not used; {choices_of(name, known)}")
+    return told
+
+
+def _parts(case: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
+    """Each part of a case with its place and the keys that may stand there."""
+    yield "", case, list(Case.model_fields)
+    kinds: dict[str, type[_Part]] = {"vm": CaseVm, "job": CaseJob, "demand": CaseDemand}
+    for name, kind in kinds.items():
+        yield name, case.get(name) or {}, list(kind.model_fields)
+    for i, disk in enumerate(case.get("disks") or ()):
+        yield f"disks.{i}", disk, list(CaseDisk.model_fields)
+    for name, limits in (case.get("vm") or {}).items():
+        if isinstance(limits, Mapping) and name in CaseVm.model_fields:
+            yield f"vm.{name}", limits, list(LIMIT_KEYS)

@@ -11,7 +11,15 @@ from collections.abc import Callable, Mapping
 from azbenchlib.analysis.flow import block_size, direction
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.findings import INFO, WARNING, Code, Finding
-from azbenchlib.core.units import KIB, US_PER_S, format_count, format_mbps, format_size, format_us
+from azbenchlib.core.units import (
+    KIB,
+    US_PER_S,
+    format_count,
+    format_mbps,
+    format_significant,
+    format_size,
+    format_us,
+)
 
 SHORT_S = 30  # our choice: caches fill and throttles set in within seconds, while credits may last 30 min
 TIMES_RAM = 2  # a file so much larger than the memory cannot be held by the page cache
@@ -38,7 +46,9 @@ def page_cache_suspected(seen: Observation) -> Finding | None:
         what += " may hold it all" if size <= ram else " may hold most of it"
     else:
         severity = INFO
-        what = f"buffered I/O, though on {format_size(size)}, {size / ram:.3g} times the RAM"
+        what = (
+            f"buffered I/O, though on {format_size(size)}, {format_significant(size / ram, 3)} times the RAM"
+        )
     option = "-I (direct I/O)" if seen.tool == "iozone" else "--direct=1"
     larger = f", or on at least {format_size(TIMES_RAM * ram)}" if ram else ""
     return Finding.of(Code.PAGE_CACHE_SUSPECTED, what, f"Run again with {option}{larger}", severity)
@@ -88,7 +98,8 @@ def load_mismatch(seen: Observation) -> Finding | None:
     outstanding = seen.iops * seen.mean_us / US_PER_S
     if abs(depth - outstanding) <= LOAD_TOLERANCE * depth:
         return None
-    what = f"queue depth {format_count(depth)} was requested, but IOPS × mean latency makes {outstanding:.3g}"
+    makes = format_significant(outstanding, 3)
+    what = f"queue depth {format_count(depth)} was requested, but IOPS × mean latency makes {makes}"
     if outstanding > depth:
         advice = "Look whether rates, latencies and options are of the same jobs (numjobs, group_reporting)"
         return Finding.of(Code.LOAD_MISMATCH, what, advice)

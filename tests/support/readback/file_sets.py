@@ -148,7 +148,7 @@ def _outliers(checker: Page, seen: _Spread, text: str, place: str) -> None:
             values = [value for *_, value in mine]
         checker.accept(any(rate.shows(value) for value in values), rate, place, match[0], values, "outlier")
         times = [value / seen.median for value in values]
-        if not any(match["times"] == f"{ratio:.2g}" for ratio in times):
+        if not any(abs(float(match["times"]) / ratio - 1) <= 0.05 for ratio in times):
             checker.fault(place, f"'{match[0]}': it is {times}")
 
 

@@ -34,6 +34,7 @@ _SIZE = r"(?P<bs>\d[\d,.]*) (?P<unit>B|KiB|MiB|GiB)"
 FILE = "file:"  # begins what stands for the setup of a file whose setup is not stated
 SET = f"{FILE}set "  # and that of many files of one workload
 _SETS = re.compile(r"(?<![\w.,])(?P<n>\d[\d,]*) files\b(?: of\b)?")
+_WORKING = re.compile(r"(?<![\w.,])(?P<size>\d[\d,.]* (?:B|KiB|MiB|GiB|TiB)) of data\b")
 _DEPTH = re.compile(r"QD (?P<depth>\d[\d,]*)")
 
 
@@ -48,6 +49,8 @@ class Topic:
     ddir: str | None = None
     percentile: float | None = None
     job: str | None = None  # where nothing else tells the workloads of a file apart
+    working: float | None = None  # bytes that are touched
+    path: str | None = None
 
     def within(self, outer: "Topic") -> "Topic":
         """This, and what the surroundings say besides."""
@@ -63,6 +66,8 @@ def fits(topic: Topic, asked: Topic) -> bool:
         and (asked.bs is None or topic.bs == asked.bs)
         and (asked.depth is None or topic.depth == asked.depth)
         and (asked.job is None or topic.job == asked.job)
+        and (asked.working is None or topic.working == asked.working)
+        and (asked.path is None or topic.path == asked.path)
     )
 
 
@@ -102,6 +107,9 @@ class Names:
         self._run = re.compile(rf"{word}(?:(?:, | ){word})*")
         engines = "|".join(map(re.escape, tables["runs"]["ioengine"].dropna().unique())) or "(?!)"
         self._which = re.compile(rf"\bjob '([^']+)'|\brun \d+ of \d+\b|(?<=, )(?:{engines})(?=,|$|:)")
+        self._working = {size_text(float(size)): float(size) for size in working_sets(tables["runs"])}
+        paths = sorted(map(re.escape, tables["runs"]["target"].dropna().unique()), key=len, reverse=True)
+        self._path = re.compile(rf"(?<=, )(?:{'|'.join(paths) or '(?!)'})(?=, |$|:)")
         patterns = sorted(_patterns(tables), key=len, reverse=True)
         self._pattern = re.compile(
             rf"\b(?:{_SIZE} )?(?P<rw>{'|'.join(map(re.escape, patterns))})(?![\w])", re.I
@@ -160,6 +168,12 @@ class Names:
     def workload(self, text: str) -> tuple[Topic, str]:
         """Pattern, block size, depth and direction in a text, and the text without them."""
         topic = Topic()
+        if match := self._path.search(text):
+            topic = replace(topic, path=match[0])
+            text = blank(text, *match.span())
+        if match := _WORKING.search(text):
+            topic = replace(topic, working=self._working.get(match["size"]))
+            text = blank(text, *match.span())
         if match := self._which.search(text):
             topic = replace(topic, job=match[1] or match[0])
             text = blank(text, *match.span())
@@ -179,6 +193,11 @@ class Names:
         elif re.search(r"\bmedian latency\b", text):
             topic = replace(topic, percentile=50.0)
         return topic, text
+
+
+def working_sets(runs: pd.DataFrame) -> list[float]:
+    """The bytes that rows touch, each once."""
+    return [float(size) for size in runs["working_set_bytes"].dropna().unique()]
 
 
 def _beginnings(text: str) -> Iterator[str]:

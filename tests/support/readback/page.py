@@ -33,7 +33,7 @@ class Page(Checker):
 
     def read(self, html: str) -> "Page":
         """All blocks of a page, in order."""
-        soup = BeautifulSoup(html, "html.parser")
+        soup = BeautifulSoup(html.replace("<wbr>", ""), "html.parser")  # a word may end its line there
         self.notes = {str(li["id"]): spaced(li.get_text(" ")) for li in soup.select("li[id^=limit-source-]")}
         self.titles = {str(card["id"]): spaced(text_of(card, "name")) for card in soup.select("article.card")}
         self._walk(soup)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from readback.naming import FILE, SET, Tables, Topic, of_file
+from readback.naming import FILE, SET, Tables, Topic, of_file, working_sets
 from readback.traces import Phases, burst_of
 
 RATES = {"iops": "iops", "bw_bytes_per_s": "bytes_per_s"}
@@ -57,7 +57,7 @@ class Fact:
             return False
         if any(
             getattr(topic, name) is not None and getattr(topic, name) != getattr(mine, name)
-            for name in ("bs", "depth")
+            for name in ("bs", "depth", "working", "path")
         ):
             return False
         if topic.job != mine.job:
@@ -90,12 +90,15 @@ class Unit:
     runtime_s: float | None = None
     job: str | None = None  # what tells it from others of its file, where the setup is not stated
     engine: str = ""
+    working: float | None = None
+    path: str | None = None
     load: tuple[frozenset[object], ...] = ()  # what else makes it another workload than that of other files
     hosts: frozenset[str] = frozenset()
 
     def topic(self, ddir: str | None = None, percentile: float | None = None) -> Topic:
         rw = frozenset({self.rw})
-        return Topic(frozenset({self.setup}), rw, self.bs, self.depth, ddir, percentile, self.job)
+        which = (self.job, self.working, self.path)
+        return Topic(frozenset({self.setup}), rw, self.bs, self.depth, ddir, percentile, *which)
 
 
 def own_rows(tables: Tables) -> pd.DataFrame:
@@ -150,6 +153,8 @@ def units(tables: Tables) -> list[Unit]:
                     set(map(str, part["source_path"])),
                     job=None if part["job"].nunique() != 1 else str(part["job"].iloc[0]),
                     engine=", ".join(map(str, part["ioengine"].dropna().unique())),
+                    working=working_sets(part)[0] if part["working_set_bytes"].nunique() == 1 else None,
+                    path=str(part["target"].iloc[0]) if part["target"].nunique() == 1 else None,
                     load=tuple(frozenset(part[name].astype(object).fillna("")) for name in LOAD),
                     hosts=frozenset(part["host"].astype(object).fillna("")),
                 )
@@ -177,7 +182,7 @@ def _gathered(made: list[Unit]) -> None:
         most = max(sum(file in others for others in files.values()) for file in mine)
         if len(mine) > max(6, most):
             for unit in group:
-                unit.setup = f"{SET}{number} of {len(mine)}"
+                unit.setup, unit.path = f"{SET}{number} of {len(mine)}", None
 
 
 def _told_apart(made: list[Unit], some: set[str]) -> list[Unit]:
