@@ -25,7 +25,7 @@ from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.core.errors import AzbenchError
-from azbenchlib.dataset import manifest
+from azbenchlib.dataset.files import sha256
 
 # Real fio, over and done with in a moment; the seed makes another order of each campaign.
 FILE = """\
@@ -112,7 +112,7 @@ def faults(dataset: Path, expected: list[str]) -> list[str]:
     found = [] if kept == expected else [f"kept {kept} instead of {expected}"]
     found += [f"planned {runs}" for runs in told if runs != expected]
     files = {name: sha for event in events if "files" in event for name, sha in event["files"].items()}
-    raw = {path.name: manifest.sha256(path) for path in (dataset / "raw").iterdir()}
+    raw = {path.name: sha256(path) for path in (dataset / "raw").iterdir()}
     found += [] if raw == files else [f"raw/ differs from the journal in {raw.items() ^ files.items()}"]
     return found
 

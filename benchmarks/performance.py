@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -108,16 +109,21 @@ def fio_tool(name: str, folder: Path) -> str | None:
 
 
 def of_logs(folder: Path, lines: int, pairs: int) -> Iterator[str]:
-    """Latency logs, beside a reader in C."""
+    """Latency logs, beside a reader in C, pandas and polars."""
     program, log = str(folder / "plain"), folder / "long_clat.1.log"
     subprocess.run(["cc", "-O2", "-o", program, str(HERE / "plain_log_reader.c"), "-lm"], check=True)
     write_apart(log, lines)
     what = f"percentiles by second of a latency log of {lines:,} lines"
-    yield compared(
-        what, "a reader in C that checks nothing", [program, str(log)], windows(log), folder, pairs
-    )
-    if not same(folder / "theirs", folder / "ours"):
-        raise SystemExit("the percentiles differ from those of the reader in C")
+    beside = {"a reader in C that checks nothing": [program, str(log)]}
+    for library in ("pandas", "polars"):
+        if find_spec(library):
+            beside[library] = [sys.executable, str(HERE / "log_by_library.py"), library, str(log)]
+        else:
+            print(f"{library} is not installed: its row is left out", flush=True)
+    for name, theirs in beside.items():
+        yield compared(what, name, theirs, windows(log), folder, pairs)
+        if not same(folder / "theirs", folder / "ours"):
+            raise SystemExit(f"the percentiles differ from those of {name}")
 
 
 def of_hist_logs(folder: Path, seconds: int, pairs: int) -> Iterator[str]:
@@ -133,6 +139,8 @@ def of_hist_logs(folder: Path, seconds: int, pairs: int) -> Iterator[str]:
         if program := fio_tool(name, folder):
             theirs = [sys.executable, program, *arguments, *logs]
             yield compared(what, f"`{name}` of fio", theirs, ours, folder, pairs)
+        else:
+            print(f"{FIO_TOOLS}/{name}.gz is not there: its row is left out", flush=True)
 
 
 def of_files(folder: Path, files: int, pairs: int) -> Iterator[str]:

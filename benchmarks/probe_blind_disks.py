@@ -1,10 +1,12 @@
 """Blind disks: emulated ones of random hidden settings, which a probe must find out.
 
-.venv/bin/python benchmarks/probe_blind_disks.py [DISKS] [SEED]
+.venv/bin/python benchmarks/probe_blind_disks.py [DISKS] [SEED] [KEPT]
 
 The emulator (:mod:`azbenchlib.lab.engine`) lets single I/Os through token buckets, one by one, in emulated
 time; it shares nothing with the probe's own model but the hidden settings. Ranges are wider than Azure's.
-Prints how far what was found is from what was hidden, and how often the 95 % intervals hold it.
+Prints how far what was found is from what was hidden, and how often the 95 % intervals hold it. The seed is
+drawn unless it is given. Each disk is a line of the file KEPT; the same command goes on where it was stopped.
+A disk takes some 10 s of CPU.
 """
 
 from __future__ import annotations
@@ -12,11 +14,15 @@ from __future__ import annotations
 import math
 import secrets
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
+from pathlib import Path
 
 import numpy as np
+from probe_results import Outcome, Result
+from probe_results import count as count_disks
 
 from azbenchlib.core.units import KIB, MB, US_PER_S
 from azbenchlib.lab.engine import latency
@@ -24,7 +30,7 @@ from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
 from azbenchlib.lab.engine.virtual_machine import READ, WRITE, Machine, Options
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 from azbenchlib.model.unloaded_latency import quantile_us
-from azbenchlib.probe.portrait import CAP_WIDTH, LATENCY_WIDTH, Knowledge, Portrait
+from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.runs import ProbeRun, Shown
 from azbenchlib.probe.session import Probe
 
@@ -137,16 +143,6 @@ class Blind:
         return Shown(run=run, iops=run.rate_iops, read_p50_us=medians[READ], write_p50_us=medians[WRITE])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """How a figure of one disk came out."""
-
-    key: str
-    state: Knowledge
-    error: float
-    held: bool
-
-
 def outcomes(blind: Blind, found: Portrait) -> list[Outcome]:
     """Each figure of which the truth is known."""
     told = []
@@ -177,48 +173,30 @@ def probed(blind: Blind, seed: int) -> tuple[Probe, Portrait]:
     return session, session.portrait()
 
 
-def summary(all_: Iterable[Outcome]) -> Iterator[str]:
-    """A line a figure."""
-    by_key: dict[str, list[Outcome]] = {}
-    for one in all_:
-        by_key.setdefault(one.key, []).append(one)
-    for key, ones in by_key.items():
-        wanted = LATENCY_WIDTH if "p50" in key else CAP_WIDTH
-        known = [one for one in ones if one.state is Knowledge.KNOWN]
-        within, held = sum(one.error <= wanted for one in known), sum(one.held for one in known)
-        above = [one for one in ones if one.state is Knowledge.ABOVE]
-        yield (
-            f"{key:18} known {len(known):4} (within {wanted:.0%}: {within}; interval holds: {held}), "
-            f"above {len(above)} (true: {sum(one.held for one in above)}), "
-            f"open {len(ones) - len(known) - len(above)}"
-        )
+def result(number: int, seed: int) -> Result:
+    """One of the disks of a seed."""
+    blind = Blind.drawn(np.random.default_rng([seed, number]))
+    session, found = probed(blind, seed + number)
+    true = float(blind.unit_bytes or math.inf)
+    return Result(
+        disk=number,
+        runs=len(session.shown),
+        spent_s=session.spent_s,
+        outcomes=tuple(outcomes(blind, found)),
+        unit_known=found.unit_bytes is not None,
+        unit_wrong=found.unit_bytes not in (None, true) or found.largest_single_bytes > true,
+    )
 
 
-def main(disks: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    found: list[Outcome] = []
-    runs: list[int] = []
-    units = wrong_units = 0
-    for number in range(disks):
-        blind = Blind.drawn(rng)
-        session, portrait = probed(blind, seed + number)
-        found += outcomes(blind, portrait)
-        runs.append(len(session.shown))
-        units += portrait.unit_bytes is not None
-        true = float(blind.unit_bytes or math.inf)
-        wrong_units += portrait.units[true] < 0.01
-        if any(
-            one.state is Knowledge.KNOWN and one.error > LATENCY_WIDTH for one in outcomes(blind, portrait)
-        ):
-            print(f"disk {number}: {blind.cap}, {blind.unit_bytes}, {blind.table}", flush=True)
-    print(f"{disks} disks, seed {seed}: {np.mean(runs):.1f} runs on average, {max(runs)} at most")
-    print(f"unit known: {units}, ruled out although it is right: {wrong_units}")
-    for line in summary(found):
-        print(line)
+def main(disks: int, seed: int, kept: Path) -> None:
+    print(f"seed {seed}, kept in {kept}", flush=True)
+    count_disks(partial(result, seed=seed), range(disks), kept)
 
 
 if __name__ == "__main__":
+    drawn = int(sys.argv[2]) if len(sys.argv) > 2 else secrets.randbits(32)
     main(
         int(sys.argv[1]) if len(sys.argv) > 1 else 100,
-        int(sys.argv[2]) if len(sys.argv) > 2 else secrets.randbits(32),
+        drawn,
+        Path(sys.argv[3] if len(sys.argv) > 3 else f"probe-blind-disks-{drawn}.jsonl"),
     )

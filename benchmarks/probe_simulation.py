@@ -1,47 +1,39 @@
 """Thousands of simulated disks: how far a probe is from the truth, and in how many runs.
 
-.venv/bin/python benchmarks/probe_simulation.py [DISKS] [FIRST]
+.venv/bin/python benchmarks/probe_simulation.py [DISKS] [FIRST] [KEPT]
 
 Disks are drawn from ranges wider than Azure's and answer by the probe's own model with noise, so this tests
 the inference and the choice of runs, not the model (`probe_blind_disks.py` does). A fixed design makes the
 same kinds of runs in an order that does not depend on what they show, until no more figures are open; it
-takes several times as long as the probe, so every tenth disk is measured by both. What is known so far is
-printed every hundred disks; a disk takes some 3 s of CPU, ten with the fixed design some 45 s.
+takes several times as long as the probe, so every tenth disk is measured by both. Every fifth disk is one
+that Azure documents. Each disk is a line of the file KEPT; the same command goes on where it was stopped. A
+disk takes some 10 s of CPU, several times that with the fixed design.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
-from probe_blind_disks import Outcome, summary
+from probe_results import Outcome, Result, count
 
+from azbenchlib.campaign.documented import documented
 from azbenchlib.core.units import KIB, MB, US_PER_S
-from azbenchlib.probe.hypotheses import SMALLEST_BYTES, Hypotheses, Setting, draw
-from azbenchlib.probe.portrait import Knowledge, Portrait
+from azbenchlib.probe.hypotheses import IO_UNITS, SMALLEST_BYTES, Hypotheses, Setting, draw
+from azbenchlib.probe.naming import DocumentedLimits, Named, names
+from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.runs import PROBED_SIZES, ProbeRun
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.simulate import SimulatedDisk
 
 FIXED_LIMIT = 40  # runs of the fixed design at most
 FIXED_EVERY = 10  # disks, one that is measured by the fixed design too
-TOLD_EVERY = 100
+TIER_EVERY = 5  # disks, one that Azure documents
+DAY = "2026-11-01"  # of the catalogue
 FIXED_DEPTHS = (256, 1, 32)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """What came of one disk."""
-
-    seed: int
-    runs: int
-    fixed_runs: int | None  # None: not measured by the fixed design
-    outcomes: tuple[Outcome, ...]
-    unit_known: bool
-    unit_wrong: bool
 
 
 def hidden(rng: np.random.Generator) -> Hypotheses:
@@ -99,8 +91,26 @@ def outcomes(disk: Hypotheses, found: Portrait) -> tuple[Outcome, ...]:
     return tuple(told)
 
 
+def tier(rng: np.random.Generator, limits: DocumentedLimits) -> Hypotheses:
+    """A documented disk, with latencies that scatter as those of its kind do."""
+    disk = hidden(rng)
+    disk.same[0], disk.apart[0] = True, False
+    disk.unit[0] = IO_UNITS.index(limits.unit_bytes or math.inf)
+    disk.logs[0, Setting.READ_IOPS], disk.logs[0, Setting.READ_BYTES_PER_S] = np.log(
+        [limits.iops, limits.bytes_per_s]
+    )
+    for setting, typical in ((Setting.READ_LAT_US, limits.read_us), (Setting.WRITE_LAT_US, limits.write_us)):
+        if typical:
+            disk.logs[0, setting] = np.log(typical[0]) + rng.normal(0, typical[1] / 2)
+    return disk
+
+
 def probed(seed: int) -> Result:
-    disk = hidden(np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    documents = documented(DAY) if seed % TIER_EVERY == 0 else []
+    tiers = [one for one in documents if one.kind == "disk"]
+    limits = tiers[int(rng.integers(len(tiers)))] if tiers else None
+    disk = tier(rng, limits) if limits else hidden(rng)
     answers = SimulatedDisk(disk, seed)
     session = Probe(seed=seed)
     while chosen := session.next():
@@ -108,13 +118,21 @@ def probed(seed: int) -> Result:
     found = session.portrait()
     unit = float(disk.unit_bytes()[0])
     return Result(
-        seed=seed,
+        disk=seed,
         runs=len(session.shown),
+        spent_s=session.spent_s,
         fixed_runs=None if seed % FIXED_EVERY else fixed_runs(disk, seed, len(found.open_figures)),
+        named=is_named(names(found, documents), limits) if limits else None,
         outcomes=outcomes(disk, found),
         unit_known=found.unit_bytes is not None,
         unit_wrong=found.unit_bytes not in (None, unit) or found.largest_single_bytes > unit,
     )
+
+
+def is_named(found: Sequence[Named], limits: DocumentedLimits) -> bool:
+    """Whether the first name is this disk, or one that documents give the same limits."""
+    first = found[0].limits
+    return first is not None and (first.iops, first.bytes_per_s) == (limits.iops, limits.bytes_per_s)
 
 
 def fixed_runs(disk: Hypotheses, seed: int, open_: int) -> int:
@@ -127,35 +145,10 @@ def fixed_runs(disk: Hypotheses, seed: int, open_: int) -> int:
     return FIXED_LIMIT
 
 
-def tell(results: Sequence[Result], first: int) -> None:
-    """What is known of the disks so far."""
-    runs = [one.runs for one in results]
-    print(f"{len(results)} disks from seed {first}: {np.mean(runs):.1f} runs on average, {max(runs)} at most")
-    both = [(one.runs, one.fixed_runs) for one in results if one.fixed_runs is not None]
-    own, fixed = np.mean(both, axis=0)
-    print(
-        f"{len(both)} of them: {own:.1f} runs, the fixed design {fixed:.1f} ({FIXED_LIMIT} counts for more)"
-    )
-    wrong = sum(one.unit_wrong for one in results)
-    print(f"I/O unit known: {sum(one.unit_known for one in results)}, wrong: {wrong}")
-    for line in summary(outcome for one in results for outcome in one.outcomes):
-        print(line)
-    off = [
-        one.seed
-        for one in results
-        if any(told.state is Knowledge.KNOWN and told.error > 0.05 for told in one.outcomes)
-    ]
-    print(f"seeds of disks with a figure off by more than 5 %: {off}", flush=True)
-
-
-def main(disks: int, first: int) -> None:
-    results: list[Result] = []
-    with ProcessPoolExecutor() as pool:
-        for result in pool.map(probed, range(first, first + disks)):
-            results.append(result)
-            if len(results) % TOLD_EVERY == 0 or len(results) == disks:
-                tell(results, first)
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000, int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    count(
+        probed,
+        range(first, first + (int(sys.argv[1]) if len(sys.argv) > 1 else 5_000)),
+        Path(sys.argv[3] if len(sys.argv) > 3 else f"probe-simulation-{first}.jsonl"),
+    )

@@ -283,6 +283,9 @@ def _keys(kind: type[BaseModel]) -> Iterator[str]:
 def command_line() -> str:
     """Every verb with its arguments and options, as their help says."""
     command = typer.main.get_command(app)
+    for group in (command, *(one for one in command.commands.values() if hasattr(one, "commands"))):
+        for verb in group.commands.values():
+            verb.short_help = " ".join((verb.help or "").split("\n\n")[0].split())
     context = typer.Context(command, info_name="azbench")
     text = typer.cli.get_docs_for_click(obj=command, ctx=context, name="azbench")
     return text.replace("# `azbench`", "# The command line", 1).rstrip() + "\n"

@@ -21,7 +21,7 @@ INLINE = re.compile(r"`(?:\.venv/bin/)?azbench ([^`|]+?)(?: \|[^`]*)?`")
 # What a reader has and the pages only name; each is arranged as one of the tests' own files.
 ARRANGED = {
     "results": DATA / "fio" / "grouped",
-    "telemetry": DATA / "sysstat" / "extended.json",
+    "telemetry": DATA / "perfmon" / "end_of_summer_time.csv",
     "monday.txt": DATA / "sysstat" / "extended.txt",
     "tuesday.txt": DATA / "sysstat" / "extended.txt",
 }
@@ -53,8 +53,13 @@ def blocks(page: Path) -> list[list[str]]:
 def named(page: Path) -> list[list[str]]:
     """The words after azbench of every command within a sentence."""
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
-    found = [shlex.split(" ".join(words.split())) for words in INLINE.findall(text)]
+    found = [shlex.split(re.sub(r"\bN\b|\s+", _placeholder, words)) for words in INLINE.findall(text)]
     return [words for words in found if words != ["--install-completion"]]  # to parse it is to do it
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    """A number for the N of a page, and a space for a line break."""
+    return "2" if found[0] == "N" else " "
 
 
 def understood(words: list[str], whole: bool) -> None:

@@ -86,11 +86,21 @@ def test_what_the_api_promises_is_documented_and_there(site: Path) -> None:
             assert name in page
 
 
-def test_the_python_of_the_pages_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+WITH_PYTHON = [path for path in sorted((ROOT / "docs").glob("*.md")) if PYTHON.search(path.read_text())]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
+def test_the_python_of_the_pages_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    found = re.findall(
-        r"^```python\n(.*?)^```", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE | re.DOTALL
-    )
-    assert found
-    for code in found:
-        exec(compile(code, "api.md", "exec"), {})  # noqa: S102  our own document
+    shutil.copytree(ROOT / "tests" / "data" / "fio" / "grouped", "results")
+    for code in PYTHON.findall(page.read_text()):
+        exec(compile(code, page.name, "exec"), {})  # noqa: S102  our own document
+
+
+def test_every_function_of_the_api_has_an_example() -> None:
+    text = "".join(PYTHON.findall((ROOT / "docs" / "api.md").read_text()))
+    functions = {name for name in azbenchlib.__all__ if name[0].islower()}
+    methods = {"overview", "add_setup", "to_excel", "uri"}
+    assert {name for name in functions | methods if not re.search(rf"\.{name}\(", text)} == set()

@@ -81,6 +81,7 @@ class View:
 
     def __init__(self, tables: Mapping[str, pd.DataFrame]) -> None:
         self._tables = tables
+        self._rows: dict[str, Sequence[Row]] = {}
         self._own = tables["runs"][concurrency.counted(tables)]
         setups: dict[Any, Row] = {}
         for setup in schema.records(tables["setups"][["setup_id", *_OF_SETUP]]):
@@ -127,7 +128,8 @@ class View:
     def table(self, name: str) -> pd.DataFrame:
         """The rows of a table that belong to these runs."""
         rows = self._tables[name]
-        return rows[rows["run_id"].isin(self.runs)] if len(rows) else rows
+        own = rows["run_id"].isin(self.runs)
+        return rows if own.all() else rows[own]
 
     def of_load(self, rows: Sequence[Row]) -> Sequence[Row]:
         """The rows (with run_id and ddir) without reads that verify what a run wrote."""
@@ -137,12 +139,15 @@ class View:
 
     def rows(self, name: str) -> Sequence[Row]:
         """The rows of a table that belong to these runs, as plain values."""
-        return schema.records(self.table(name))
+        if name not in self._rows:
+            self._rows[name] = schema.records(self.table(name))
+        return self._rows[name]
 
     def single(self, name: str) -> Sequence[Row]:
         """As :meth:`rows`, without directions that sum the others of their run."""
         table = self.table(name)
-        return schema.records(table[concurrency.counts_once(table)])
+        once = concurrency.counts_once(table)
+        return self.rows(name) if once.all() else schema.records(table[once])
 
     @cached_property
     def results(self) -> Sequence[Row]:

@@ -60,6 +60,27 @@ def mount_of(path: Path) -> Mount:
     return [mount for mount in within if len(mount.point.parts) == deepest][-1]  # the last one covers others
 
 
+def answers_from_memory(target: Path) -> bool:
+    """Whether memory answers for a directory or a block device.
+
+    Its file system lies in memory, or it is a loop device that reaches its file through the page cache,
+    whatever its users ask for.
+
+    Source: losetup(8), ``--direct-io``; the kernel's drivers/block/loop.c shows it as ``loop/dio`` in sysfs.
+    """
+    device = target.resolve()
+    if not target.is_block_device():
+        mount = mount_of(target)
+        if mount.fstype in MEMORY_FILE_SYSTEMS:
+            return True
+        device = Path(mount.source)
+    loop = _whole(device) / "loop"
+    if not loop.is_dir():
+        return False
+    behind = Path(_read(loop / "backing_file")).parent
+    return _read(loop / "dio") != "1" or (behind.is_dir() and answers_from_memory(behind))
+
+
 def describe(target: Path) -> ManifestSetup:
     """Describe this machine with one disk: the file system of a directory, or a block device.
 
@@ -102,11 +123,15 @@ def device_bytes(device: Path) -> int:
 def _device(device: Path) -> str:
     """``virtio disk /dev/vda1``; with the model where the kernel knows it."""
     real = device.resolve()  # /dev/mapper names may hold the machine's name, /dev/dm-0 does not
-    entry = (SYSFS / real.name).resolve()
-    whole = entry.parent if (entry / "partition").exists() else entry
-    model = _read(whole / "device" / "model")
+    model = _read(_whole(real) / "device" / "model")
     kind = next((text for start, text in _KINDS.items() if real.name.startswith(start)), "block device")
     return f"{kind} {real}" + (f" ({model})" if model else "")
+
+
+def _whole(device: Path) -> Path:
+    """What the kernel tells of a block device, or of the disk that it is a partition of."""
+    entry = (SYSFS / device.name).resolve()
+    return entry.parent if (entry / "partition").exists() else entry
 
 
 def _os_name() -> str:

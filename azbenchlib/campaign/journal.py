@@ -17,7 +17,7 @@ from azbenchlib.core import privacy
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import append, flush, read_bounded
 from azbenchlib.core.units import MIB
-from azbenchlib.dataset.manifest import sha256
+from azbenchlib.dataset.files import sha256
 
 JOURNAL_FILE = "journal.jsonl"
 _SENTENCES = ("why", "said")  # which may tell who measured where

@@ -197,14 +197,10 @@ def probe(
     later = [run for stage in stages for run in stage.runs()]
     workloads = [workload(run, asked.size_bytes) for run in (*session.runs, *later)]
     target = _target(asked, workloads, max([asked.seconds, *(run.seconds for run in later)]))
-    in_memory = isinstance(target, LocalTarget) and _in_memory(Path(asked.target))
+    in_memory = isinstance(target, LocalTarget) and host.answers_from_memory(Path(asked.target))
     order = ProbeOrder(probe=session, in_memory=in_memory, stages=stages)
     measure(target, dataset, progress=progress, fresh=fresh, order=order, design=DESIGN)
     return session.portrait()
-
-
-def _in_memory(target: Path) -> bool:
-    return target.is_dir() and host.mount_of(target.resolve()).fstype in host.MEMORY_FILE_SYSTEMS
 
 
 def disk_bytes(target: str) -> float | None:

@@ -177,6 +177,7 @@ def advise(
     for option, wanted_too in (("--quota", quota), ("--why", why)):
         if wanted_too:
             _refuse_several(option, workloads, volume, region)
+    _tell_what_is_left_out(preset)
     if workloads is not None:
         _refuse_with_workloads(from_, job, region)
         wanted = advise_many.read_workloads(workloads, given)
@@ -205,6 +206,12 @@ def advise(
         answer = _advice(demand, _market(_only(region), paid, prices, as_of))
     _print(answer, format_, why)
     _beside(answer, job, quota)
+
+
+def _tell_what_is_left_out(preset: str | None) -> None:
+    """What an answer for a preset has not; that there is no such preset is told later."""
+    if preset in PRESETS and PRESETS[preset].left_out:
+        notes.print(f"Note: {PRESETS[preset].left_out}")
 
 
 def _beside(answer: Advice, job: Path | None, quota: bool) -> None:

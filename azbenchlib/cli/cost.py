@@ -222,11 +222,11 @@ def _print(found: Bill, setup: Setup, there: PriceBook, paid: Payment) -> None:
         f"Total for {_text(found.hours)} h: {_text(total)} {found.currency} "
         f"({_text(an_hour.quantize(Decimal('1e-6')))} an hour); "
         f"{left_out}{f'; {paid.discount:%} off' if paid.discount else ''}",
-        soft_wrap=True,
+        soft_wrap=not console.is_terminal,
     )
     for source in dict.fromkeys(f"{line.price.source_id} of {line.price.as_of}" for line in found.lines):
         meters = (_meter_text(line.price) for line in found.lines if source.startswith(line.price.source_id))
-        notes.print(f"{source}: {', '.join(dict.fromkeys(meters))}")
+        notes.sentence(f"{source}: {', '.join(dict.fromkeys(meters))}")
 
 
 def _meter_text(price: Price) -> str:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _READS = 1.0  # the share of reads where none is given: reads have the highest ceilings
 BLOCK_SIZES = "4k,8k,16k,64k,256k,1M"
 _BAR = 24  # characters of the longest bar
+_WIDE = 116  # characters of a table of base and burst with the bars
 _DRAWN = 6  # lines that one figure tells apart
 
 
@@ -118,7 +119,7 @@ def _print_tables(setup: Setup, found: list[Ceiling], share: float) -> None:
     console.print(f"{setup.vm.size or 'No VM limits'}, limits of {setup.as_of}, {share:.0%} reads")
     for title, group in groupby(found, key=_title):
         console.print(f"\n{title}")
-        console.print(_table(list(group), most))
+        console.print(_table(list(group), most, not console.is_terminal or console.width >= _WIDE))
     _tell_sources(setup)
 
 
@@ -126,7 +127,8 @@ def _title(row: Ceiling) -> str:
     return row.scope if row.path == row.scope else f"{row.scope}, {row.path}"
 
 
-def _table(rows: list[Ceiling], most: float) -> Table:
+def _table(rows: list[Ceiling], most: float, wide: bool) -> Table:
+    """A row a block size; the bars only where they leave the names of the limits whole."""
     table = Table(box=None, pad_edge=False, caption=_crossovers(rows), caption_justify="left")
     levels = [list(group) for _, group in groupby(rows, key=lambda row: row.level)]
     table.add_column("Block", justify="right", no_wrap=True)
@@ -134,8 +136,10 @@ def _table(rows: list[Ceiling], most: float) -> Table:
         before = "Burst " if level[0].level == "burst" else ""
         table.add_column(f"{before}IOPS", justify="right", no_wrap=True)
         table.add_column("MB/s", justify="right", no_wrap=True)
-        table.add_column("Bound by")
-    table.add_column("Roofline (log)", no_wrap=True)
+        table.add_column("Bound by", overflow="fold")
+    bars = wide or len(levels) == 1
+    if bars:
+        table.add_column("Roofline (log)", no_wrap=True)
     for same_size in zip(*levels, strict=True):
         cells = [format_size(same_size[0].bs_bytes)]
         for row in same_size:
@@ -144,7 +148,9 @@ def _table(rows: list[Ceiling], most: float) -> Table:
                 _text(row.bytes_per_s, format_mbps),
                 ", ".join(row.binding),
             ]
-        table.add_row(*map(Text, cells), Text(_bar(same_size[-1].iops, most)))
+        if bars:
+            cells.append(_bar(same_size[-1].iops, most))
+        table.add_row(*map(Text, cells))
     return table
 
 
@@ -175,7 +181,7 @@ def _tell_sources(setup: Setup) -> None:
     for limit in _statements(setup):
         by_source.setdefault(limit.source_id, []).append(limit.name)
     for source, names in by_source.items():
-        notes.print(f"{source} of {catalog.source(source).date}: {', '.join(names)}")
+        notes.sentence(f"{source} of {catalog.source(source).date}: {', '.join(names)}")
 
 
 def _plot(setup: Setup, found: list[Ceiling], read_share: float, path: Path) -> None:

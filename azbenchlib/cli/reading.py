@@ -60,7 +60,7 @@ def read(
 ) -> None:
     """Read benchmark outputs into tables. JSON is one object: table name to a list of records.
 
-    The exit code is 2 if a file, or a part of one, could not be read; each is named with the reason, and what
+    The exit code is 2 if a file is damaged and gives no run; each is named with the reason, and what
     could be read is printed or written.
     """
     if window is not None:

@@ -59,7 +59,7 @@ def report(
     """Write report.html and report.pdf about outputs and datasets; the first dataset is the subject.
 
     All outputs that are named are one dataset. A VM, disks and a region hold where nothing states the setup.
-    The exit code is 2 if a file, or a part of one, could not be read; the report of the others is written.
+    The exit code is 2 if a file is damaged and gives no run; the report of the others is written.
     """
     from azbenchlib.report.timings import Timings
 
@@ -110,7 +110,7 @@ def import_(
 ) -> None:
     """Make a dataset of outputs: a folder with the files untouched, a manifest and the tables.
 
-    The exit code is 2 if a file, or a part of one, could not be read; the dataset is made all the same.
+    The exit code is 2 if a file is damaged and gives no run; the dataset is made all the same.
     """
     from azbenchlib.dataset.names import sorted_out
 

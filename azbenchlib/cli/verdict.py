@@ -80,7 +80,7 @@ def verdict(
 ) -> None:
     """Name the documented limit that binds each run, its probability, and the run that would confirm it.
 
-    The exit code is 2 if a file, or a part of one, could not be read; the others are judged.
+    The exit code is 2 if a file is damaged and gives no run; the others are judged.
     """
     cases = {path: found for path in paths if (found := _cases(Path(path))) is not None}
     named = [path for path in paths if path not in cases]

@@ -383,30 +383,10 @@ def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         return empty(table)
     columns = _columns(table, (name for row in rows for name in row))
     values = {name: [row.get(name) for row in rows] for name in columns}
-    data = pd.DataFrame({name: _array(table, name, told) for name, told in values.items()})
+    data = pd.DataFrame({name: array(table, name, told) for name, told in values.items()})
     if len(rows) <= _FEW and all(map(_all_fit, TABLES[table].columns.values(), values.values())):
         return data  # found faster value by value
     return check(table, data)
-
-
-def frame_of_columns(
-    table: str, columns: Mapping[str, Sequence[Any] | pd.api.extensions.ExtensionArray]
-) -> pd.DataFrame:
-    """Rows that are given by column, all of one length, as :func:`frame` makes them of rows.
-
-    Raises
-    ------
-    InputError
-        As :func:`frame` does.
-    """
-    index = pd.RangeIndex(len(next(iter(columns.values()))))
-    data = {
-        name: _array(table, name, columns[name])
-        if name in columns
-        else pd.Series(pd.NA, index, TABLES[table].columns[name].dtype).array
-        for name in _columns(table, columns)
-    }
-    return check(table, pd.DataFrame(data, index))
 
 
 def _all_fit(column: Column, values: Sequence[Any]) -> bool:
@@ -442,7 +422,7 @@ def conform(table: str, data: pd.DataFrame) -> pd.DataFrame:
     """
     columns = _columns(table, data.columns)
     full = data.reindex(columns=columns)
-    return check(table, pd.DataFrame({name: _array(table, name, full[name]) for name in columns}, full.index))
+    return check(table, pd.DataFrame({name: array(table, name, full[name]) for name in columns}, full.index))
 
 
 def fitting(table: str, data: Iterable[Mapping[str, Any]] | pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -485,11 +465,15 @@ def fitting(table: str, data: Iterable[Mapping[str, Any]] | pd.DataFrame) -> tup
 
 def check(table: str, data: pd.DataFrame) -> pd.DataFrame:
     """The same frame, or an InputError that names the column, a value and what it may be."""
-    for name, column in TABLES[table].columns.items() if len(data) else ():
-        bad = column.offenders(data[name])
-        if len(bad):
-            raise InputError(_misfit(table, name, bad.iloc[0]))
+    for name in TABLES[table].columns if len(data) else ():
+        _check_column(table, name, data[name])
     return data
+
+
+def _check_column(table: str, name: str, values: pd.Series) -> None:
+    bad = TABLES[table].columns[name].offenders(values)
+    if len(bad):
+        raise InputError(_misfit(table, name, bad.iloc[0]))
 
 
 def _columns(table: str, given: Iterable[str]) -> list[str]:
@@ -500,7 +484,7 @@ def _columns(table: str, given: Iterable[str]) -> list[str]:
     return columns
 
 
-def _array(
+def array(
     table: str, name: str, values: Sequence[Any] | pd.api.extensions.ExtensionArray | pd.Series
 ) -> pd.api.extensions.ExtensionArray:
     """The values in the column's dtype, or an InputError that names the first that does not fit."""
@@ -514,6 +498,27 @@ def _array(
     except (TypeError, ValueError, OverflowError, IndexError) as error:
         bad = next((value for value in values if not column.accepts(value)), values)
         raise InputError(_misfit(table, name, bad)) from error
+
+
+def column(table: str, name: str, values: Sequence[Any] | np.ndarray) -> pd.api.extensions.ExtensionArray:
+    """The values of a column in its dtype.
+
+    Raises
+    ------
+    InputError
+        As :func:`frame` does.
+    """
+    found = array(table, name, values)
+    _check_column(table, name, pd.Series(found, copy=False))
+    return found
+
+
+def missing(table: str, name: str, n: int) -> pd.api.extensions.ExtensionArray:
+    """A column of `n` NA; of numbers, only the mask takes memory, for nothing is written to the rest."""
+    dtype = TABLES[table].columns[name].dtype
+    if dtype == FLOAT:
+        return pd.arrays.FloatingArray(np.zeros(n), np.ones(n, dtype=bool))
+    return pd.Series(pd.NA, pd.RangeIndex(n), dtype).array
 
 
 def _is_missing(value: Any) -> bool:

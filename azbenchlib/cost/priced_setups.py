@@ -12,7 +12,7 @@ import pandas as pd
 
 from azbenchlib.analysis.grouping import Arrangement
 from azbenchlib.azure import catalog
-from azbenchlib.azure.prices.book import book
+from azbenchlib.azure.prices.book import USD, book
 from azbenchlib.azure.prices.rows import MONTH_HOURS, PAYG
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB
@@ -45,6 +45,8 @@ class Terms:
         A price book of one's own.
     as_of : str
         ISO day whose prices count; empty: the newest.
+    currency : str
+        Of the shipped prices and of those that were read; `own` has its own.
     """
 
     region: str = ""
@@ -52,6 +54,7 @@ class Terms:
     pay: str = PAYG
     own: Path | None = None
     as_of: str = ""
+    currency: str = USD
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +114,7 @@ def price(stated: Setup, terms: Terms) -> Priced:
     """
     try:
         full = resolved(stated, date.today().isoformat())
-        there = book(terms.region, terms.own, terms.as_of or None)
+        there = book(terms.region, terms.own, terms.as_of or None, terms.currency)
         vcpus = catalog.vm(full.vm.size, full.as_of).vcpus if full.vm.size else None
         use = Use(pay=terms.pay, vcpus=vcpus)
         billed = replace(full, as_of=terms.as_of or None)

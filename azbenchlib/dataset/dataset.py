@@ -4,11 +4,14 @@ A dataset folder holds ``manifest.json``, ``raw/`` (untouched outputs) and ``tab
 can always be made again from ``raw/``).
 """
 
+from __future__ import annotations
+
 import html
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -18,15 +21,18 @@ from azbenchlib.core.files import write_atomically
 from azbenchlib.core.findings import Code
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells
-from azbenchlib.dataset import manifest, setups, stored
+from azbenchlib.dataset import setups, stored
 from azbenchlib.dataset.from_raw import read_folder, read_loose
 from azbenchlib.dataset.inputs import datasets_within, open_named, outputs_at
-from azbenchlib.dataset.manifest import Manifest
 from azbenchlib.dataset.names import find_dataset, sorted_out
-from azbenchlib.dataset.read import Tables, count_once, stack
+from azbenchlib.dataset.read import Tables, count_once
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import STAMP
+from azbenchlib.formats.packed import stack
 from azbenchlib.model import VM, Setup, notation
+
+if TYPE_CHECKING:
+    from azbenchlib.dataset.manifest import Manifest
 
 __all__ = ["STAMP", "Dataset", "find_dataset", "write_tables"]
 
@@ -60,7 +66,7 @@ class Dataset:
         raise AttributeError(f"a dataset has no table {name}; it has: {', '.join(schema.TABLES)}")
 
     @classmethod
-    def read(cls, *paths: Path | str, log_unit: str | None = None, bins: bool = True) -> "Dataset":
+    def read(cls, *paths: Path | str, log_unit: str | None = None, bins: bool = True) -> Dataset:
         """Read raw outputs: files, folders of them, or dataset folders.
 
         Parameters
@@ -99,7 +105,7 @@ class Dataset:
         *names: Path | str,
         assumed: Assumed | None = None,
         group_by: GroupBy | str | None = None,
-    ) -> "Dataset":
+    ) -> Dataset:
         """Open one dataset, with a manifest, from whatever `azbench report` takes.
 
         A dataset folder is opened from its Parquet files where azbench is known to have made them here; other
@@ -131,7 +137,7 @@ class Dataset:
         *,
         assumed: Assumed | None = None,
         group_by: GroupBy | str | None = None,
-    ) -> list["Dataset"]:
+    ) -> list[Dataset]:
         """Open what a user names: each dataset, and all outputs together as one more.
 
         Parameters and errors are those of :func:`azbenchlib.dataset.inputs.open_named`.
@@ -157,7 +163,7 @@ class Dataset:
         about = self.manifest.title if self.manifest else str(self.place or "benchmark outputs")
         return f"<p>{html.escape(about)}</p>{self.overview().to_html(index=False, escape=True, max_rows=20)}"
 
-    def add_setup(self, vm: str | None, disks: Sequence[str] = (), region: str | None = None) -> "Dataset":
+    def add_setup(self, vm: str | None, disks: Sequence[str] = (), region: str | None = None) -> Dataset:
         """The dataset with a VM and disks for the runs that state none; what is stated is kept.
 
         Parameters
@@ -220,6 +226,8 @@ class Dataset:
         OutputError
             When the folder cannot be written.
         """
+        from azbenchlib.dataset import manifest  # loads pydantic
+
         folder = Path(folder)
         if self.manifest is None:
             raise InputError("a dataset without a manifest cannot be saved; give it one, or print its tables")
@@ -231,7 +239,7 @@ class Dataset:
         return folder
 
     @classmethod
-    def merge(cls, datasets: Sequence["Dataset"]) -> "Dataset":
+    def merge(cls, datasets: Sequence[Dataset]) -> Dataset:
         """Put datasets together: rows are kept, a run that is there twice counts once.
 
         The manifest is kept where there is just one. Setups that share an id but come from different

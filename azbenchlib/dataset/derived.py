@@ -1,9 +1,12 @@
 """The manifest of outputs that came without one: what can be told of them by looking at them."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -12,11 +15,14 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.privacy import without_homes
-from azbenchlib.dataset import manifest
-from azbenchlib.dataset.manifest import MOST_FILES, RAW, Manifest, ManifestSetup
+from azbenchlib.dataset.files import sha256
+from azbenchlib.dataset.names import RAW
 from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.model.disk_row import OF_SETUP, DiskRow
+
+if TYPE_CHECKING:
+    from azbenchlib.dataset.manifest import Manifest, ManifestSetup
 
 STDIN_NAME = "stdin"  # what the outputs that came through standard input are called
 _NOT_STATED = "not stated"
@@ -53,6 +59,8 @@ def derived(
     InputError
         When they are more files than a manifest lists.
     """
+    from azbenchlib.dataset.manifest import MOST_FILES, Manifest  # loads pydantic
+
     if len(files) > MOST_FILES:
         raise InputError(
             f"{named[0]}: {len(files):,} files are too many for one dataset; {MOST_FILES:,} may be"
@@ -73,7 +81,7 @@ def derived(
         group_by=by,
         tools=_tools(runs),
         notes=[without_homes(note) for note in _notes(tables, bool(given), by)],
-        raw={name: manifest.sha256(files[path]) for path, name in raw_names(kept).items()},
+        raw={name: sha256(files[path]) for path, name in raw_names(kept).items()},
     )
 
 
@@ -156,6 +164,8 @@ def _versions(tool: str, told: pd.Series) -> list[str]:
 
 def _setups(tables: Tables) -> list[ManifestSetup]:
     """The setups that the outputs tell."""
+    from azbenchlib.dataset.manifest import ManifestSetup
+
     used = tables["setups"][tables["setups"]["setup_id"].isin(tables["runs"]["setup_id"])]
     found = []
     for _, row in used.iterrows():

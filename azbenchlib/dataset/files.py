@@ -1,12 +1,15 @@
 """Which files a path stands for, and why some of them are not read. No large library is loaded."""
 
 import errno
+import hashlib
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from azbenchlib.core import folders
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.files import leads_out
 from azbenchlib.core.findings import ERROR, INFO, Severity
 
 
@@ -70,9 +73,27 @@ def _leads_astray(path: Path, home: Path) -> Obstacle | None:
 def _obstacle(path: Path) -> Obstacle | None:
     """Why a path cannot be read, as far as it can be told without opening it."""
     try:
-        path.stat()
-        return None if path.is_file() else Obstacle("a pipe, a socket or a device")
+        is_file = stat.S_ISREG(path.stat().st_mode)
+        return None if is_file else Obstacle("a pipe, a socket or a device")
     except FileNotFoundError:
         return Obstacle("a link to nowhere")
     except OSError as error:
         return LOOP if error.errno == errno.ELOOP else Obstacle(error.strerror or str(error))
+
+
+def regular_files(folder: Path) -> Iterator[Path]:
+    """Files below a folder in a fixed order; hidden ones, links to folders and links out are left out."""
+    for place, _, names in folders.walk(folder):
+        here = (place / name for name in names)
+        # no dangling link, no pipe
+        yield from (path for path in here if path.is_file() and not _linked_out(path, folder))
+
+
+def _linked_out(path: Path, folder: Path) -> bool:
+    return path.is_symlink() and leads_out(path, folder)
+
+
+def sha256(path: Path) -> str:
+    """Hash of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,10 @@
 """Raw outputs become tables: those of a dataset folder, on its setups, and those given by themselves."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -9,14 +12,18 @@ from azbenchlib.analysis.over_time import time_dilation
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
-from azbenchlib.dataset import lab_outputs, manifest, setups
-from azbenchlib.dataset.files import Obstacle, files_at
-from azbenchlib.dataset.manifest import Manifest
-from azbenchlib.dataset.read import Tables, read_files, stack
+from azbenchlib.dataset import lab_outputs, setups
+from azbenchlib.dataset.files import Obstacle, files_at, regular_files, sha256
+from azbenchlib.dataset.names import MANIFEST_FILE, RAW
+from azbenchlib.dataset.read import Tables, read_files
 from azbenchlib.dataset.stored import Stored
 from azbenchlib.formats.base import Records
+from azbenchlib.formats.packed import stack
 from azbenchlib.formats.source import Source
 from azbenchlib.verdict import checks
+
+if TYPE_CHECKING:
+    from azbenchlib.dataset.manifest import Manifest
 
 
 def read_folder(folder: Path, log_unit: str | None = None, bins: bool = True) -> tuple[Tables, Manifest]:
@@ -36,9 +43,11 @@ def read_folder(folder: Path, log_unit: str | None = None, bins: bool = True) ->
     InputError
         When the manifest is missing or wrong, or there is no raw file.
     """
+    from azbenchlib.dataset import manifest  # loads pydantic
+
     found = manifest.load(folder)
-    raw = folder / manifest.RAW
-    if not any(manifest.files(raw)):
+    raw = folder / RAW
+    if not any(regular_files(raw)):
         raise InputError(f"{raw}: no raw output; a dataset needs at least one")
     files = {file.relative_to(folder).as_posix(): (file, why) for file, why in files_at(raw).items()}
     good = [(file, name) for name, (file, why) in files.items() if why is None]
@@ -113,11 +122,11 @@ def _on_their_setups(runs: pd.DataFrame, found: Manifest) -> pd.DataFrame:
 
 def _changed_since(folder: Path, found: Manifest, now: Mapping[str, str]) -> pd.DataFrame:
     """A finding for each raw file that is not what the manifest recorded; `now`: hash by path below raw/."""
-    records = Records(Source(str(folder / manifest.MANIFEST_FILE), b""))
+    records = Records(Source(str(folder / MANIFEST_FILE), b""))
     for name, recorded in found.raw.items():
         path = folder / name
         if not path.is_file():
             records.finding(Code.RAW_MISSING, f"{path}: listed in the manifest, but not there")
-        elif (now.get(name.removeprefix(f"{manifest.RAW}/")) or manifest.sha256(path)) != recorded:
+        elif (now.get(name.removeprefix(f"{RAW}/")) or sha256(path)) != recorded:
             records.finding(Code.RAW_CHANGED, f"{path}: changed since the manifest was written")
     return records.frames()["findings"]

@@ -5,28 +5,32 @@ standard input. All outputs that are named together are one dataset, with a mani
 them: a log may lie elsewhere than the output that it belongs to.
 """
 
+from __future__ import annotations
+
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.folders import walk
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.units import MIB
-from azbenchlib.dataset import manifest, setups
+from azbenchlib.dataset import setups
 from azbenchlib.dataset.derived import STDIN_NAME, derived, raw_names, worth_keeping
-from azbenchlib.dataset.files import Obstacle, files_at
+from azbenchlib.dataset.files import Obstacle, files_at, regular_files
 from azbenchlib.dataset.from_raw import read_folder, read_loose
-from azbenchlib.dataset.manifest import RAW, Manifest
-from azbenchlib.dataset.names import MANIFEST_FILE, STDIN, same_place, sorted_out
+from azbenchlib.dataset.names import MANIFEST_FILE, RAW, STDIN, same_place, sorted_out
 from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import Stored
 from azbenchlib.formats.source import LARGEST_LOG, Source
+
+if TYPE_CHECKING:
+    from azbenchlib.dataset.manifest import Manifest
 
 # Files that are read, each with the name that it goes by, and those that are not, with the reason.
 Files = tuple[list[tuple[Path, str]], dict[Path, Obstacle]]
@@ -131,7 +135,7 @@ def setups_of(name: str) -> Tables:
     """
     folders, _ = sorted_out([name])
     if folders:
-        return manifest.load(folders[0]).tables()
+        return _manifest(folders[0]).tables()
     return the_only(open_named([name]), name).manifest.tables()
 
 
@@ -167,7 +171,7 @@ def datasets_within(names: Iterable[str | Path]) -> list[Path]:
                 and not any(place.is_relative_to(one) for one in found)
             ):
                 try:
-                    manifest.load(place)
+                    _manifest(place)
                 except InputError:
                     continue
                 found.append(place)
@@ -201,6 +205,12 @@ def outputs_at(names: Sequence[str | Path], but: Sequence[Path] = ()) -> Files:
     return good, {file: why for file, why in found.items() if why}
 
 
+def _manifest(folder: Path) -> Manifest:
+    from azbenchlib.dataset.manifest import load  # loads pydantic, which outputs do without
+
+    return load(folder)
+
+
 def _group_by(text: GroupBy | str) -> GroupBy:
     try:
         return GroupBy(text)
@@ -210,7 +220,7 @@ def _group_by(text: GroupBy | str) -> GroupBy:
 
 def _folder(folder: Path, log_unit: str | None) -> _Read:
     """A dataset folder: from its Parquet files where azbench is known to have made them here."""
-    there = manifest.load(folder)
+    there = _manifest(folder)
     tables = Stored.of(folder).tables() if log_unit is None else None
     if tables is None:
         tables, there = read_folder(folder, log_unit)
@@ -236,7 +246,7 @@ def _opened(read: _Read, tables: Tables, said: Assumed, by: GroupBy | None) -> O
         return Opened(tables=tables, manifest=read.manifest, place=place, is_folder=True)
     given = [setup] if (setup := said.as_manifest()) else []
     there = read.manifest.model_copy(update={"group_by": by, "setups": [*read.manifest.setups, *given]})
-    raw = {file.relative_to(place).as_posix(): file for file in manifest.files(place / RAW)}
+    raw = {file.relative_to(place).as_posix(): file for file in regular_files(place / RAW)}
     return Opened(tables=tables, manifest=there, place=place, is_folder=False, raw=raw)
 
 

@@ -12,17 +12,21 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
-from azbenchlib.dataset import manifest
-from azbenchlib.dataset.manifest import Manifest
-from azbenchlib.dataset.read import Tables, stack
+from azbenchlib.dataset.names import MANIFEST_FILE, RAW
+from azbenchlib.dataset.read import Tables
 from azbenchlib.formats import lab_log
+from azbenchlib.formats.packed import stack
 from azbenchlib.formats.source import LARGEST_SOURCE
+
+if TYPE_CHECKING:
+    from azbenchlib.dataset.manifest import Manifest, ManifestSetup
 
 ENGINE = "nbd"
 OFF = 0.05  # the clock of the lab's log may be so far from a power of two
@@ -33,7 +37,7 @@ SLOW = (
     "long and its rates too low by that factor"
 )
 
-Place = Callable[[pd.DataFrame, Manifest], pd.DataFrame]
+Place = Callable[[pd.DataFrame, "Manifest"], pd.DataFrame]
 
 
 def dilated(tables: Tables, files: Mapping[str, Path]) -> Tables:
@@ -123,8 +127,9 @@ def in_datasets(tables: Tables, place: Place) -> Tables:
         runs = runs.assign(
             setup_id=runs["setup_id"].where(~mine, ids), disks=runs["disks"].where(~mine, placed["disks"])
         )
-        used = manifest.tables([named for _, named in setups if named.setup_id in set(ids)])
-        more = {name: stack(name, [tables[name], table]) for name, table in used.items()}
+        used = [named for _, named in setups if named.setup_id in set(ids)]
+        rows = found.model_copy(update={"setups": used}).tables()
+        more = {name: stack(name, [tables[name], table]) for name, table in rows.items()}
         tables = tables | more | {"runs": runs}
     return tables
 
@@ -132,30 +137,35 @@ def in_datasets(tables: Tables, place: Place) -> Tables:
 def _datasets(paths: Iterable[str]) -> dict[Path, dict[str, str]]:
     """Dataset folders around files: each with the files, and where in it they are."""
     found: dict[Path, dict[str, str]] = {}
-    around: dict[
-        Path, Path | None
-    ] = {}  # of a thousand files in a folder, the folders above are looked at once
+    # of a thousand files in a folder, the folders above are looked at once
+    around: dict[Path, tuple[Path, Path | None]] = {}
     for path in paths:
-        whole = Path(path).resolve()
+        whole = Path(path)
+        if whole.is_symlink():
+            whole = whole.resolve()
         home = whole.parent
         if home not in around:
-            above = (folder for folder in whole.parents if (folder / manifest.MANIFEST_FILE).is_file())
-            around[home] = next(above, None)
-        if (folder := around[home]) is not None:
-            inside = whole.relative_to(folder).as_posix()
-            if inside.startswith(f"{manifest.RAW}/"):
+            real = home.resolve()
+            above = (folder for folder in (real, *real.parents) if (folder / MANIFEST_FILE).is_file())
+            around[home] = (real, next(above, None))
+        real, folder = around[home]
+        if folder is not None:
+            inside = (real / whole.name).relative_to(folder).as_posix()
+            if inside.startswith(f"{RAW}/"):
                 found.setdefault(folder, {})[path] = inside
     return found
 
 
 def _manifest(folder: Path) -> Manifest | None:
+    from azbenchlib.dataset import manifest  # loads pydantic
+
     try:
         return manifest.load(folder)
     except (InputError, OSError):
         return None  # the file itself can be read all the same
 
 
-def _apart(found: Manifest, tables: Tables) -> list[tuple[manifest.ManifestSetup, manifest.ManifestSetup]]:
+def _apart(found: Manifest, tables: Tables) -> list[tuple[ManifestSetup, ManifestSetup]]:
     """Each setup, and as it is called here: with the dataset's name, where another dataset has its name."""
     taken = set(tables["setups"]["setup_id"])
     return [

@@ -5,9 +5,8 @@ hashes of the raw files beside them. Written by a rename, so it is whole or abse
 it names files of its own dataset only, and neither a link nor a pipe makes azbench read anything else.
 """
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,12 +21,13 @@ from pydantic import (
     field_validator,
 )
 
-from azbenchlib.core import folders, schema
+from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import fault_of_file, fault_of_name, leads_out, read_bounded, write_atomically
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.privacy import masked
 from azbenchlib.core.units import MIB
+from azbenchlib.dataset.files import regular_files, sha256
 from azbenchlib.dataset.names import MANIFEST_FILE as MANIFEST_FILE
 from azbenchlib.dataset.names import RAW as RAW
 from azbenchlib.model.disk_row import OF_SETUP, DiskRow
@@ -226,24 +226,6 @@ def _check_files(path: Path, found: Manifest) -> None:
 
 def save(folder: Path, manifest: Manifest) -> Path:
     """Write the manifest, with the hash of every file under ``raw/``; whole or not at all."""
-    hashes = {path.relative_to(folder).as_posix(): sha256(path) for path in files(folder / RAW)}
+    hashes = {path.relative_to(folder).as_posix(): sha256(path) for path in regular_files(folder / RAW)}
     text = manifest.model_copy(update={"raw": hashes}).model_dump_json(indent=1, exclude_none=True)
     return write_atomically(folder / MANIFEST_FILE, text.encode() + b"\n")
-
-
-def files(folder: Path) -> Iterator[Path]:
-    """Files below a folder in a fixed order; hidden ones, links to folders and links out are left out."""
-    for place, _, names in folders.walk(folder):
-        here = (place / name for name in names)
-        # no dangling link, no pipe
-        yield from (path for path in here if path.is_file() and not _linked_out(path, folder))
-
-
-def _linked_out(path: Path, folder: Path) -> bool:
-    return path.is_symlink() and leads_out(path, folder)
-
-
-def sha256(path: Path) -> str:
-    """Hash of a file's content."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

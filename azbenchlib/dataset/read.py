@@ -27,6 +27,7 @@ from azbenchlib.dataset.log_names import LOG_NAME, Log
 from azbenchlib.formats import registry
 from azbenchlib.formats.base import Beside, Records, frames_of
 from azbenchlib.formats.fio.logs import binned_log, log_lines
+from azbenchlib.formats.packed import Rows, stack
 from azbenchlib.formats.registry import Format
 from azbenchlib.formats.source import LARGEST_LOG, LARGEST_SOURCE, Source
 
@@ -84,7 +85,7 @@ def _tables(
 ) -> Tables:
     read = [_not_read(str(path), why) for path, why in left_out.items()]
     logs: dict[Log, tuple[Path, Format]] = {}
-    parts: list[Tables] = []
+    parts: list[dict[str, Rows]] = []
     held = 0
     for file, shown in files:
         source = Source(shown, file=file, with_bins=bins)
@@ -102,8 +103,9 @@ def _tables(
             read, held = [], 0
     parts += frames_of(read)
     if logs:
-        parts += _read_logs(logs, stack("runs", [part["runs"] for part in parts]), log_unit)
-    tables = {name: stack(name, [part[name] for part in parts]) for name in schema.TABLES}
+        of_logs = _read_logs(logs, stack("runs", [part["runs"] for part in parts]), log_unit)
+        parts += [{**part} for part in of_logs]
+    tables = {name: stack(name, [part.pop(name) for part in parts]) for name in schema.TABLES}
     tables["findings"] = _without_included(tables["findings"])
     return count_once(_without_sheets(_without_descriptions(tables)))
 
@@ -237,14 +239,6 @@ def _without_sheets(tables: Tables) -> Tables:
 
 def _but(table: pd.DataFrame, ids: set[str]) -> pd.DataFrame:
     return table[~table["run_id"].isin(ids)] if "run_id" in table else table
-
-
-def stack(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The parts of a table, one below the other."""
-    filled = [part for part in parts if len(part)]
-    if len(filled) == 1:
-        return filled[0].reset_index(drop=True)
-    return pd.concat(filled, ignore_index=True) if filled else schema.empty(name)
 
 
 def count_once(tables: Tables) -> Tables:

@@ -1,8 +1,10 @@
 """Setups for runs whose outputs tell none: what the user says of them, and which of them belong together."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -11,11 +13,13 @@ from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.units import format_count
-from azbenchlib.dataset import manifest
-from azbenchlib.dataset.manifest import Manifest, ManifestSetup
-from azbenchlib.dataset.read import Tables, stack
+from azbenchlib.dataset.read import Tables
+from azbenchlib.formats.packed import stack
 from azbenchlib.model.disk_row import DiskRow
 from azbenchlib.model.setup import Setup
+
+if TYPE_CHECKING:
+    from azbenchlib.dataset.manifest import Manifest, ManifestSetup
 
 GIVEN_ID = "stated"  # setup_id of what the user says
 _MOST_NAMED = 12  # setups that a sentence names
@@ -36,6 +40,8 @@ class Assumed:
         """The setup as a manifest has it; None where only a region is given, or nothing."""
         if self.setup is None:
             return None
+        from azbenchlib.dataset.manifest import ManifestSetup  # loads pydantic
+
         return ManifestSetup(
             setup_id=GIVEN_ID,
             environment="azure",
@@ -120,6 +126,8 @@ def _unstated(tables: Mapping[str, pd.DataFrame]) -> pd.Series:
 
 def _with_facts(tables: Tables, open_: pd.Series, given: ManifestSetup) -> Tables:
     """The runs on the given setup; on one that is told in part, such as a lab's, with what is given."""
+    from azbenchlib.dataset import manifest  # loads pydantic
+
     runs, known = tables["runs"], tables["setups"]
     facts = manifest.tables([given])
     in_part = list(runs.loc[open_, "setup_id"].dropna().unique())

@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from azbenchlib import __version__
 from azbenchlib.core import locations, schema
 from azbenchlib.core.errors import OutputError
 from azbenchlib.core.files import fault_of_file, leads_out, read_bounded, write_atomically
 from azbenchlib.core.findings import Code
 from azbenchlib.core.units import MIB
-from azbenchlib.dataset import manifest
+from azbenchlib.dataset.files import regular_files, sha256
+from azbenchlib.dataset.names import MANIFEST_FILE, RAW
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 
@@ -60,12 +60,14 @@ class Stored:
     @classmethod
     def of(cls, folder: Path) -> "Stored":
         """Look at a dataset folder."""
-        raw = folder / manifest.RAW
+        from azbenchlib import __version__  # is looked up in the files of all that is installed
+
+        raw = folder / RAW
         now = {
             "azbench": __version__,
             "writer": WRITER,
-            "manifest": manifest.sha256(folder / manifest.MANIFEST_FILE),
-            "raw": {file.relative_to(raw).as_posix(): manifest.sha256(file) for file in manifest.files(raw)},
+            "manifest": sha256(folder / MANIFEST_FILE),
+            "raw": {file.relative_to(raw).as_posix(): sha256(file) for file in regular_files(raw)},
         }
         return cls(folder, now, _current_stamp(folder, now))
 
@@ -110,7 +112,7 @@ class Stored:
         path, told = _file(self.folder, name), self.stamp and self.stamp["tables"][name]
         if fault_of_file(path, self.folder) or not isinstance(told, dict):
             return False
-        return path.stat().st_size == told.get("bytes") and manifest.sha256(path) == told.get("sha256")
+        return path.stat().st_size == told.get("bytes") and sha256(path) == told.get("sha256")
 
     def _table(self, name: str, told: Stamp) -> pd.DataFrame:
         data = read_bounded(_file(self.folder, name), self.folder, told["bytes"])

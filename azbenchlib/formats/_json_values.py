@@ -4,6 +4,7 @@ import math
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -83,7 +84,8 @@ class Fields:
 
         Of two keys of one number the first counts.
         """
-        return self._pairs(highest, float, self.real, frozenset())
+        plain = _plain_numbers(self._values, highest)
+        return self._pairs(highest, float, self.real, frozenset()) if plain is None else plain
 
     def counts(self, highest: int, aside: Set[str] = frozenset()) -> tuple[np.ndarray, np.ndarray]:
         """The pairs of an object such as ``{"1176": 3}``: whole numbers, the keys up to `highest`.
@@ -126,6 +128,21 @@ class Fields:
 
     def _complain(self, name: str, value: Any) -> None:
         self._complaints.unexpected.append(f"{name} = {reprlib.repr(value)}")
+
+
+def _plain_numbers(values: Mapping[str, Any], highest: float) -> Iterator[tuple[float, float]] | None:
+    """As :func:`_plain_counts`, of numbers that may be broken."""
+    told = values.values()
+    if not all(type(value) in _NUMBERS and 0 <= value <= _FLOAT_LIMIT for value in told):
+        return None
+    try:
+        numbers = list(map(float, values))
+    except ValueError:
+        return None
+    rise = all(low < high for low, high in pairwise(numbers))
+    if not rise or (numbers and not 0 <= numbers[0] <= numbers[-1] <= highest):
+        return None
+    return zip(numbers, map(float, told), strict=True)
 
 
 def _plain_counts(values: Mapping[str, Any], highest: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -1,18 +1,18 @@
 """What every reader gives: records per table."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding, Severity
+from azbenchlib.formats.packed import ColumnBlock, PackedRows, Rows, stack
 from azbenchlib.formats.source import Source
 
 LONGEST_MESSAGE = 2000  # characters of what a finding says
@@ -35,22 +35,6 @@ class Beside:
     run_id: str
     tool_version: str | None = None
     log_unit: str | None = None
-
-
-@dataclass(frozen=True)
-class ColumnBlock:
-    """Rows of a table that agree in some columns: those, and the others by column."""
-
-    shared: Mapping[str, Any]
-    columns: Mapping[str, Sequence[Any] | np.ndarray]
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows, one by one."""
-        for values in zip(*self.columns.values(), strict=True):
-            yield {**self.shared, **dict(zip(self.columns, values, strict=True))}
 
 
 class Records:
@@ -146,7 +130,7 @@ class Records:
         parts = [part for part in self._frames[table] if len(part)]
         if blocks := self._blocks[table]:
             try:
-                parts.insert(0, _frame_of_blocks(table, blocks))
+                parts.insert(0, PackedRows.of(table, blocks).frame())
             except InputError:
                 parts.insert(0, self._fitting(table, [row for block in blocks for row in block.rows()]))
                 self._frames[table], self._blocks[table] = list(parts), []
@@ -167,60 +151,35 @@ class Records:
         return rows
 
 
-def frames_of(several: Sequence[Records]) -> list[dict[str, pd.DataFrame]]:
-    """The tables of several files in their order, each as :meth:`Records.frames` makes them.
+def frames_of(several: Sequence[Records]) -> list[dict[str, Rows]]:
+    """The tables of several files in their order, each as :meth:`Records.frames` makes them, or packed.
 
     Those of files with rows alone are made together: a table takes about as long to make as a hundred rows.
     """
-    found = []
+    found: list[dict[str, Rows]] = []
     for is_plain, group in groupby(several, key=lambda records: records.rows is not None):
         some = list(group)
         together = _together(some) if is_plain else None
-        found += [records.frames() for records in some] if together is None else [together]
+        if together is None:
+            found += [{**records.frames()} for records in some]
+        else:
+            found.append(together)
     return found
 
 
-def _together(several: Sequence[Records]) -> dict[str, pd.DataFrame] | None:
+def _together(several: Sequence[Records]) -> dict[str, Rows] | None:
     """The tables of all; None where a value fits no column, which is told by its file."""
     told = [(records.rows or {}, records.blocks) for records in several]
-    made = {}
+    made: dict[str, Rows] = {}
     try:
         for table in schema.TABLES:
             rows = schema.frame(table, [row for rows, _ in told for row in rows.get(table, ())])
             blocks = [block for _, some in told for block in some.get(table, ())]
-            filled = [rows] if len(rows) or not blocks else []
-            filled += [_frame_of_blocks(table, blocks)] if blocks else []
-            made[table] = pd.concat(filled, ignore_index=True) if len(filled) > 1 else filled[0]
+            packed = PackedRows.of(table, blocks) if blocks else rows
+            made[table] = stack(table, [rows, packed]) if blocks and len(rows) else packed
     except InputError:
         return None
     return made
-
-
-def _frame_of_blocks(table: str, blocks: Sequence[ColumnBlock]) -> pd.DataFrame:
-    """The rows of blocks that have the same columns, one below the other.
-
-    Raises
-    ------
-    InputError
-        As :func:`schema.frame` does.
-    """
-    sizes = [len(block) for block in blocks]
-    place = np.repeat(np.arange(len(blocks)), sizes)
-    shared = {  # by pyarrow, for pandas takes strings in seven times the time
-        name: pd.array(
-            pa.array([block.shared[name] for block in blocks]).take(pa.array(place)),
-            dtype=schema.TABLES[table].columns[name].dtype,
-        )
-        for name in blocks[0].shared
-    }
-    own = {name: _chained([block.columns[name] for block in blocks]) for name in blocks[0].columns}
-    return schema.frame_of_columns(table, shared | own)
-
-
-def _chained(parts: Sequence[Sequence[Any] | np.ndarray]) -> list[Any] | np.ndarray:
-    """The values of all parts, which are arrays or not."""
-    arrays = [part for part in parts if isinstance(part, np.ndarray)]
-    return np.concatenate(arrays) if len(arrays) == len(parts) else list(chain.from_iterable(parts))
 
 
 def _writable(text: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from azbenchlib.dataset import manifest
-from azbenchlib.dataset.files import Obstacle
+from azbenchlib.dataset.files import Obstacle, regular_files, sha256
 from azbenchlib.dataset.names import MANIFEST_FILE, RAW
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
@@ -111,8 +111,8 @@ def batch_of_dataset(folder: Path, known: set[str]) -> OutputBatch | None:
         When its manifest is wrong.
     """
     manifest.load(folder)
-    files = [folder / MANIFEST_FILE, *manifest.files(folder / RAW)]
-    hashes = {file.relative_to(folder).as_posix(): manifest.sha256(file) for file in files}
+    files = [folder / MANIFEST_FILE, *regular_files(folder / RAW)]
+    hashes = {file.relative_to(folder).as_posix(): sha256(file) for file in files}
     return None if known.issuperset(hashes.values()) else OutputBatch(dataset=folder, hashes=hashes)
 
 

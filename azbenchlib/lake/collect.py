@@ -19,7 +19,8 @@ from azbenchlib.dataset.files import Obstacle
 from azbenchlib.dataset.from_raw import read_folder, read_loose
 from azbenchlib.dataset.inputs import datasets_within, outputs_at
 from azbenchlib.dataset.names import MANIFEST_FILE, same_place, sorted_out
-from azbenchlib.dataset.read import Tables, stack
+from azbenchlib.dataset.read import Tables
+from azbenchlib.formats.packed import stack
 from azbenchlib.lake import parts
 from azbenchlib.lake.batches import Looked, OutputBatch, batch_of_dataset, batches_of, chunks, look, not_read
 from azbenchlib.lake.parts import BY_RUN, DAY, IS_COUNTED, WITH_COUNTED

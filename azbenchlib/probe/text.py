@@ -104,8 +104,9 @@ def sentences(portrait: Portrait) -> Iterator[str]:
     """What is not a number: how caps are shared, how I/Os are counted, what is doubtful."""
     if portrait.buffered:
         yield (
-            "These are figures of memory, not of a disk: the directory lies in memory, or its file system "
-            "refuses direct I/O, so that the page cache answered. Probe another directory, or the device."
+            "These are figures of memory, not of a disk: the directory lies in memory, its file system "
+            "refuses direct I/O, or a loop device reaches its file through the page cache. Probe another "
+            "directory, or the device itself."
         )
     if portrait.steady:
         yield _sharing(portrait)
@@ -281,6 +282,9 @@ def unlearnt(
     portrait: Portrait, spent_s: float, stages: Stages = NO_STAGES
 ) -> Iterator[tuple[str, float | None]]:
     """What is not known, in a sentence each, and the minutes that it would take; None: no run would tell."""
+    if portrait.buffered:
+        yield "Anything of the disk: memory answered the runs.", None
+        return
     open_ = "; ".join(label(figure.key) for figure in portrait.open_figures)
     if open_:
         minutes = _more_minutes(portrait.next_run, len(portrait.open_figures))

@@ -12,10 +12,12 @@ from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE, SERVER_DISKS
 from azbenchlib.advisor.reasons.break_even import Requirement
+from azbenchlib.azure.prices.book import USD
 from azbenchlib.azure.prices.rows import PAYMENTS
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, format_count, format_mbps, format_size, parse_size, stated_size
 from azbenchlib.cost import published_costs
+from azbenchlib.cost.payments import Payment
 from azbenchlib.cost.priced_setups import ELSEWHERE, Priced, Terms, measured_setups, price
 from azbenchlib.model import VM, Setup, notation
 from azbenchlib.report.blocks import Block, render
@@ -41,6 +43,8 @@ class Cost(NotebookView):
         The period of the bills.
     pay : {"payg", "1y", "3y", "spot"}
         How the VM is paid.
+    currency : str
+        Of the prices, such as EUR, once ``azbench catalog refresh --prices --currency EUR`` has read them.
     prices : str
         A price book of one's own; empty: the shipped one, or what was read since.
     as_of : str
@@ -71,6 +75,7 @@ class Cost(NotebookView):
         region: str = "",
         hours: float = 730,
         pay: str = "payg",
+        currency: str = USD,
         prices: str = "",
         as_of: str = "",
         size: str = "1TiB",
@@ -85,7 +90,15 @@ class Cost(NotebookView):
         if min(iops, mbps, most_disks) <= 0:
             raise InputError("iops, mbps and most_disks must be above 0")
         own = Path(prices) if prices else None
-        self._terms = Terms(region=region, hours=Decimal(str(hours)), pay=PAYMENTS[pay], own=own, as_of=as_of)
+        self._payment = Payment(pay=PAYMENTS[pay], currency=currency.upper())
+        self._terms = Terms(
+            region=region,
+            hours=Decimal(str(hours)),
+            pay=self._payment.pay,
+            own=own,
+            as_of=as_of,
+            currency=self._payment.currency,
+        )
         super().__init__(datasets)
         self._priced = {
             f"d{i}": measured_setups(part.dataset.tables, part.setup_ids, self._terms)
@@ -177,7 +190,8 @@ class Cost(NotebookView):
         """Where the curves are: in the region of the terms, else of the first bill."""
         measured = (one.region for found in self._priced.values() for one in found.values())
         region = self._terms.region or next(measured, ELSEWHERE)
-        return market(region, self._terms.pay, own=self._terms.own, as_of=self._terms.as_of or None)
+        terms = self._terms
+        return market(region, own=terms.own, as_of=terms.as_of or None, payment=self._payment)
 
     def _price_own(self, vm: str, disks: Sequence[str]) -> dict[str, Priced]:
         """The setup that the parameters state, if they state one."""

@@ -10,6 +10,7 @@ from azbenchlib.campaign import measure, outputs
 from azbenchlib.campaign.journal import JOURNAL_FILE, Journal, JournalEvent
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.dataset import manifest
+from azbenchlib.dataset.files import sha256
 
 
 def events(folder: Path) -> list[tuple[str, str]]:
@@ -34,9 +35,7 @@ def test_it_tells_what_happened_in_order(tmp_path: Path) -> None:
     first = Journal(folder).events()[0]
     assert first["design"] == "Twice." and [run["run"] for run in first["runs"]] == ["shelf/a", "shelf/b"]
     raw = folder / "raw" / "shelf"
-    assert Journal(folder).kept()["shelf/b"] == {
-        name: manifest.sha256(raw / name) for name in ("b.json", "b.log")
-    }
+    assert Journal(folder).kept()["shelf/b"] == {name: sha256(raw / name) for name in ("b.json", "b.log")}
     assert "Twice." in manifest.load(folder).notes
 
 

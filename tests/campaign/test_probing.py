@@ -205,6 +205,52 @@ def test_names_of_datasets_are_those_of_files() -> None:
     assert probing.dataset_name("/") == "probe-here"
 
 
+@pytest.mark.parametrize(
+    ("dio", "backing", "memory"), [("0", "disk", True), ("1", "disk", False), ("1", "memory", True)]
+)
+def test_a_loop_device_is_a_disk_where_it_bypasses_the_page_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dio: str, backing: str, memory: bool
+) -> None:
+    """A directory on the second partition of a loop device, as the kernel shows both."""
+    points = {name: tmp_path / name for name in ("disk", "memory", "looped")}
+    for point in points.values():
+        point.mkdir()
+    kinds = {"disk": "ext4 /dev/sda1", "memory": "tmpfs tmpfs", "looped": "ext4 /dev/loop7p2"}
+    lines = [f"{i} 1 8:{i} / {points[name]} rw - {kinds[name]} rw" for i, name in enumerate(points)]
+    table, sysfs = tmp_path / "mountinfo", tmp_path / "block"
+    table.write_text("\n".join(lines))
+    for part in ("loop7/loop", "loop7/loop7p2", "sda/sda1"):
+        (sysfs / part).mkdir(parents=True)
+    for name in ("loop7p2", "sda1"):
+        whole = next(sysfs.glob(f"*/{name}"))
+        (whole / "partition").write_text(name[-1])
+        (sysfs / name).symlink_to(whole)
+    (sysfs / "loop7/loop/dio").write_text(f"{dio}\n")
+    (sysfs / "loop7/loop/backing_file").write_text(f"{points[backing]}/image\n")
+    monkeypatch.setattr(host, "MOUNTINFO", table)
+    monkeypatch.setattr(host, "SYSFS", sysfs)
+    assert host.answers_from_memory(points["looped"]) is memory
+    assert host.answers_from_memory(points["memory"]) and not host.answers_from_memory(points["disk"])
+
+
+@pytest.mark.fio
+@pytest.mark.slow
+def test_a_real_loop_device_through_the_page_cache_is_not_taken_for_a_disk(tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(64 * MIB)
+    made = subprocess.run(
+        ["losetup", "--find", "--show", "--direct-io=off", image], capture_output=True, text=True, check=False
+    )
+    if made.returncode:
+        pytest.skip(f"no loop device can be made here: {made.stderr.strip()}")
+    device = made.stdout.strip()
+    try:
+        assert probing.probe(request(device), tmp_path / "out", probe_of(1)).buffered
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
+
+
 @pytest.mark.fio
 def test_a_file_in_memory_is_not_taken_for_a_disk(tmp_path: Path) -> None:
     memory = Path("/dev/shm")  # noqa: S108  a place in memory is what is wanted

@@ -241,6 +241,16 @@ def test_what_must_be_known_before_it_is_ordered_stands_below_tables_too(tmp_pat
     assert "burstable CPU (1 of 2)" in " ".join(run("--workloads", str(path), *PLACE).split())
 
 
+def test_presets_say_what_is_not_in_the_price() -> None:
+    for name, told in (
+        ("sql-server", "licence of SQL Server is not in the price"),
+        ("hana-log", "SAP certifies"),
+    ):
+        done = CliRunner().invoke(APP, ["--preset", name, *SMALL, *PLACE])
+        assert done.exit_code == 0 and told in done.stderr
+    assert "licence" not in CliRunner().invoke(APP, ["--preset", "kafka", *SMALL, *PLACE]).stderr
+
+
 def test_a_region_that_is_empty_is_none() -> None:
     done = CliRunner().invoke(APP, [*SMALL, "--region", ""])
     assert "prices of westeurope, as no --region is given" in done.stderr

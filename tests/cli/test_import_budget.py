@@ -69,6 +69,14 @@ def test_an_answer_needs_no_tables(more: tuple[str, ...]) -> None:
     assert done.stderr.splitlines()[-1].strip() == ""
 
 
+def test_an_output_is_read_without_what_manifests_need() -> None:
+    output = DATASETS.parent / "tests" / "data" / "fio" / "group_jsonplus.json"
+    program = PROGRAM.format(slow=("pydantic", *SLOW, *OTHER_VERBS))
+    asked = ("read", str(output), "--format", "csv")
+    done = subprocess.run([sys.executable, "-c", program, *asked], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("run_id,") and done.stderr.splitlines()[-1].strip() == ""
+
+
 @pytest.mark.parametrize("form", ["json", "csv"])
 @pytest.mark.parametrize("more", [(), ("--region", "eastus")])
 def test_an_answer_for_a_program_loads_nothing_that_draws_tables(form: str, more: tuple[str, ...]) -> None:

@@ -11,8 +11,9 @@ from programs import python
 
 from azbenchlib.analysis import grouping, summary
 from azbenchlib.core.errors import InputError
-from azbenchlib.dataset import importing, manifest
+from azbenchlib.dataset import importing
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.dataset.files import sha256
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.model import VM, Setup, notation
 
@@ -45,7 +46,7 @@ def test_outputs_have_a_manifest_that_was_made_of_them(
     assert told is not None
     assert (told.name, told.title) == ("results", "fio outputs in results/")
     assert told.tools == {"fio": "3.33"} and told.setups == []
-    assert told.raw == {f"raw/run-{n}.json": manifest.sha256(results / f"run-{n}.json") for n in range(6)}
+    assert told.raw == {f"raw/run-{n}.json": sha256(results / f"run-{n}.json") for n in range(6)}
     assert told.notes == ["Left out, for they are of no known format: results/notes.txt."]
     assert "not_recognised" in set(found.findings["code"])
 
@@ -183,7 +184,7 @@ def test_an_import_is_a_dataset_that_says_the_same(results: Path, tmp_path: Path
     assert (again.manifest.name, again.manifest.title) == ("mine", "<b>")
     assert series(again) == series(found) and again.raw is None
     for name, digest in again.manifest.raw.items():
-        assert manifest.sha256(results / Path(name).name) == digest
+        assert sha256(results / Path(name).name) == digest
     assert [path.name for path in folder.parent.iterdir()] == ["mine"]
     with pytest.raises(InputError, match="a dataset of that name is there already"):
         importing.import_outputs(found, folder)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from azbenchlib.dataset import manifest
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.dataset.files import regular_files, sha256
 
 DATASETS = Path(__file__).parents[2] / "datasets"
 NAMES = (
@@ -64,8 +64,8 @@ def test_a_dataset_loads_without_loss(name):
 @pytest.mark.parametrize("name", [*NAMES, EMULATED])
 def test_the_files_are_those_of_the_manifest(name):
     folder = DATASETS / name
-    files = {path.relative_to(folder).as_posix(): path for path in manifest.files(folder / "raw")}
-    assert {name: manifest.sha256(path) for name, path in files.items()} == shipped(name).manifest.raw
+    files = {path.relative_to(folder).as_posix(): path for path in regular_files(folder / "raw")}
+    assert {name: sha256(path) for name, path in files.items()} == shipped(name).manifest.raw
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,7 +89,7 @@ def test_the_tools_of_the_runs_are_in_the_manifest(name):
     "word", ["http", "password", "passwd", "token", "login", "secret", "credential", "sign-in"]
 )
 def test_nothing_private_is_shipped(word):
-    for path in (path for name in (*NAMES, EMULATED) for path in manifest.files(DATASETS / name)):
+    for path in (path for name in (*NAMES, EMULATED) for path in regular_files(DATASETS / name)):
         if path.suffix != ".parquet":
             assert word not in path.read_text(encoding="utf-8").lower(), path
 

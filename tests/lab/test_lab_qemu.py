@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from lab_tools import fio_command, own_cache, qemu_storage_daemon  # noqa: F401
 
+from azbenchlib.campaign.probe_runs import shown
 from azbenchlib.lab.client import Client
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.lab import Lab
@@ -26,6 +27,9 @@ from azbenchlib.lab.server.serve import SOCKET
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.probe.portrait import Knowledge
+from azbenchlib.probe.runs import PATTERN_OF, ProbeRun, Shown, candidates
+from azbenchlib.probe.session import Probe
 
 pytestmark = pytest.mark.fio
 SIZE = 2**30
@@ -113,6 +117,50 @@ def measured_in_lab(setup: Setup, jobs: dict[str, Sequence[str]]) -> dict[str, t
         if late_s < LATE_S:
             break
     return found
+
+
+def shown_by(socket_path: Path, disk: str, run: ProbeRun, folder: Path) -> Shown:
+    """A run of a probe, by real fio."""
+    output = folder / f"{run.name}.json"
+    rates = {
+        1.0: f"{run.rate_iops}",
+        0.0: f",{run.rate_iops}",
+        0.5: f"{run.rate_iops // 2},{run.rate_iops // 2}",
+    }
+    paced = [f"--rate_iops={rates[run.read_share]}"] if run.rate_iops else []
+    command = fio_command(
+        f"nbd+unix:///{disk}?socket={socket_path}",
+        *("--time_based", "--ramp_time=1", f"--runtime={run.seconds}", f"--size={SIZE}", "--direct=1"),
+        *(f"--bs={run.bs_bytes}", f"--rw={PATTERN_OF[run.read_share]}", f"--iodepth={run.depth}"),
+        *paced,
+        f"--output={output}",
+    )
+    subprocess.run(command, check=True, capture_output=True, timeout=600)
+    return shown(run, output)
+
+
+@pytest.mark.long
+def test_a_probe_finds_the_limits_of_qemus_throttle_group_and_none_where_there_is_none(
+    daemon: str, tmp_path: Path
+) -> None:
+    hidden = {"slow": [Limit("l", 3_000, 60 * MB)], "free": []}
+    with qemu(daemon, tmp_path, hidden) as path:
+        found = {}
+        for disk in hidden:
+            session, folder = Probe(runs=candidates(3.0)), tmp_path / disk
+            folder.mkdir()
+            while chosen := session.next():
+                session.tell(shown_by(path, disk, chosen.run, folder))
+            found[disk] = session.portrait()
+    for way in ("read", "write"):
+        for key, true in ((f"{way}_iops", 3_000), (f"{way}_bytes_per_s", 60 * MB)):
+            figure = found["slow"][key]
+            assert figure.low * 0.98 <= true <= figure.high * 1.02, figure
+            if figure.state is Knowledge.KNOWN:
+                assert figure.value == pytest.approx(true, rel=0.02)
+            free = found["free"][key]  # what fio, the socket and the daemon let through
+            assert free.low > 2 * true and (free.value is None or free.value > 2 * true), free
+    assert not found["slow"].buffered
 
 
 MB = 10**6

@@ -1,6 +1,7 @@
 """A probe of disks whose settings are known: what it finds, what it says of what cannot be found, and why."""
 
 import math
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from test_probe_model import disk
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, MB
+from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.model.setup import Cap
 from azbenchlib.probe.naming import names
 from azbenchlib.probe.portrait import Knowledge
@@ -84,9 +86,7 @@ def test_time_and_runs_are_kept_to() -> None:
 
 
 def test_a_run_that_contradicts_the_others_is_told(small_unit: Probe) -> None:
-    session = Probe()
-    for shown in small_unit.shown:
-        session.tell(shown)
+    session = deepcopy(small_unit)
     # reads alone at their cap, lest another cap of reads than of writes explains what follows
     plain = ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=128)
     session.tell(SimulatedDisk(disk(64.0 * KIB, **P30_LIKE), seed=2).measure(plain))
@@ -104,10 +104,14 @@ def test_the_page_cache_is_not_taken_for_a_disk(small_unit: Probe) -> None:
     found = session.portrait()
     assert found.buffered and names(found, []) == []
     assert "page cache" in next(sentences(found))
+    assert list(unlearnt(found, 60)) == [("Anything of the disk: memory answered the runs.", None)]
 
 
 def test_json_has_the_figures_the_runs_and_what_is_missing(small_unit: Probe) -> None:
     told = document(small_unit, small_unit.portrait(), [])
+    kept = ProbeRecord.model_validate({"measured": "2026-11-25", **told})  # what a report takes
+    assert [one.figure for one in kept.figures] == list(small_unit.portrait().figures)
+    assert [one.what for one in kept.not_learnt] == [entry["what"] for entry in told["not_learnt"]]
     by_key = {figure["key"]: figure for figure in told["figures"]}
     assert by_key["read_iops"]["state"] == "known"
     assert [run["run"] for run in told["runs"]] == [shown.run.name for shown in small_unit.shown]

@@ -1,15 +1,22 @@
 """The notebook of cost: amounts with their source, curves with break-even points, published errors."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from price_server import item, price_service, vm_item
+from typer.testing import CliRunner
 
+from azbenchlib.azure.prices.refresh import refresh
+from azbenchlib.cli import app
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_money
 from azbenchlib.report import execute
 from azbenchlib.report.page import to_html
 from azbenchlib.views.cost import Cost
@@ -135,6 +142,37 @@ def test_the_frontier_tells_the_cheapest_of_each_demand(west: Cost) -> None:
     ]  # fmt: skip
     prices = [float(row.split()[-2].replace(",", "")) for row in found]
     assert prices == sorted(prices) and all("pv2" in row for row in found)
+
+
+def test_the_frontier_names_what_the_command_line_names(west: Cost) -> None:
+    """Once it compared other VM sizes than `azbench advise` does."""
+    text = words(west.frontier().html)
+    for iops, mbps in ((1_250, 25), (10_000, 200), (80_000, 1_600)):
+        asked = ("--iops", str(iops), "--mbps", str(mbps), "--size", "1TiB", "--region", "westeurope")
+        done = CliRunner().invoke(app, ["advise", *asked, "--read-share", "0.7", "--format", "json"])
+        best = json.loads(done.stdout)["configurations"][0]
+        vm, price = best["vm"].removeprefix("Standard_"), format_money(best["price_per_month"])
+        assert f"{iops:,} IOPS {vm} with {best['disks']} {price} " in text
+
+
+def test_prices_in_euros_are_euros_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    euros = [vm_item("Standard_D8s_v5", 0.44), item("P30 LRS Disk", 130.0), item("P20 LRS Disk", 70.0)]
+    with price_service([one | {"currencyCode": "EUR"} for one in euros]) as server:
+        refresh("westeurope", server.url, currency="EUR")
+    cost = Cost(vm="Standard_D8s_v5", disks=["P30"], region="westeurope", currency="eur")
+    assert "Standard_D8s_v5 with P30: EUR 451.20" in words(cost.bills().html)
+    frontier = words(cost.frontier().html)
+    assert "10,000 IOPS D8s_v5 with P30x3 711 71.12" in frontier and "EUR" in frontier
+    for block in (cost.bills, cost.standing, cost.frontier):
+        assert "USD" not in words(block().html)
+    place = ("--region", "westeurope", "--currency", "EUR", "--format", "json")
+    billed = CliRunner().invoke(app, ["cost", "--vm", "D8s_v5", "--disk", "P30", *place])
+    assert json.loads(billed.stdout)["total"] == pytest.approx(451.20)
+    best = CliRunner().invoke(app, ["advise", "--iops", "10000", "--size", "1TiB", *place])
+    assert json.loads(best.stdout)["configurations"][0]["price_per_month"] == pytest.approx(711.20)
+    with pytest.raises(InputError, match="'EURO' is not a currency"):
+        Cost(currency="euro")
 
 
 def test_each_cell_is_prose_parameters_or_one_library_call() -> None:

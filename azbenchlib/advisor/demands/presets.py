@@ -13,15 +13,20 @@ from azbenchlib.core.errors import InputError
 
 _SQL = "learn.microsoft.com/sql/relational-databases"
 _OURS = "our judgement"
+_SQL_LICENCE = "the licence of SQL Server is not in the price, whatever the operating system"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """What a workload is like: texts by column of a demand, what it is, and the source of each text."""
+    """What a workload is like: texts by column of a demand, what it is, and the source of each text.
+
+    `left_out` is what an architect would look for in the answer and not find; empty: nothing.
+    """
 
     what: str
     texts: Mapping[str, str]
     sources: Mapping[str, str]
+    left_out: str = ""
 
 
 PRESETS: dict[str, Preset] = {
@@ -34,6 +39,7 @@ PRESETS: dict[str, Preset] = {
             "latency": "learn.microsoft.com/azure/azure-sql/virtual-machines/windows/"
             "performance-guidelines-best-practices-storage (2025): Premium SSD or faster",
         },
+        _SQL_LICENCE,
     ),
     "sql-server-log": Preset(
         "transaction log of SQL Server",
@@ -44,6 +50,7 @@ PRESETS: dict[str, Preset] = {
             "read_share": _OURS,
             "latency": "as for the data files",
         },
+        _SQL_LICENCE,
     ),
     "postgresql": Preset(
         "PostgreSQL",
@@ -62,6 +69,7 @@ PRESETS: dict[str, Preset] = {
             "read_share": _OURS,
             "latency": _OURS,
         },
+        "the licence of Oracle Database is not in the price",
     ),
     "cassandra": Preset(
         "Apache Cassandra",
@@ -90,6 +98,7 @@ PRESETS: dict[str, Preset] = {
             "250 MB/s of writes of 1 MB, and 1 ms for small ones: "
             "learn.microsoft.com/azure/sap/workloads/hana-vm-operations-storage (2025)",
         ),
+        "whether SAP certifies the VM size for HANA is not looked at, and its licence is not in the price",
     ),
     "ci": Preset(
         "a build machine, whose disks may be lost",

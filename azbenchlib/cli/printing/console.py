@@ -50,6 +50,10 @@ class _Notes:
         else:
             sys.stderr.write(f"{printable(' '.join(objects))}\n")
 
+    def sentence(self, text: str) -> None:
+        """What nobody copies: a terminal gets it wrapped at words, everything else in one line."""
+        self.console.print(text, soft_wrap=not self.console.is_terminal)
+
 
 notes = _Notes()
 

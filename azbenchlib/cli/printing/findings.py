@@ -26,7 +26,7 @@ def tell_each(found: Sequence[Finding]) -> None:
     for finding in found:
         if finding.severity != Severity.INFO:
             told = f"{finding.message}. {finding.advice}".rstrip(". ")
-            notes.print(one_line(f"{finding.severity}: {told}."))
+            notes.sentence(one_line(f"{finding.severity}: {told}."))
 
 
 def is_nothing(tables: Mapping[str, pd.DataFrame]) -> bool:
@@ -35,10 +35,12 @@ def is_nothing(tables: Mapping[str, pd.DataFrame]) -> bool:
 
 
 def exit_code(parts: Iterable[Mapping[str, pd.DataFrame]]) -> int:
-    """2 where a file, or a part of one, could not be read, though the command does the rest; else 0."""
+    """2 where a file of which something is lost gave nothing, though the command does the rest; else 0."""
     for tables in parts:
         findings = tables["findings"]
-        if (findings["run_id"].isna() & (findings["severity"] == Severity.ERROR)).any():
+        lost = findings[findings["run_id"].isna() & (findings["severity"] == Severity.ERROR)]
+        gave = {*tables["runs"]["source_path"], *tables["demand"]["source_path"]}
+        if not lost["source_path"].isin(gave).all():
             return 2
     return 0
 
@@ -70,7 +72,9 @@ def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
     from azbenchlib.dataset.setups import hosts_told
 
     if told := hosts_told(tables):
-        notes.print(f"Note: {told} state no setup; --group-by host takes the files of a host as its repeats")
+        notes.sentence(
+            f"Note: {told} state no setup; --group-by host takes the files of a host as its repeats"
+        )
 
 
 def _tell(findings: pd.DataFrame) -> None:
@@ -90,7 +94,7 @@ def _tell(findings: pd.DataFrame) -> None:
         lines.setdefault(alike_but_figures, (sentence, []))[1].append(path)
     for (severity, _), (sentence, paths) in lines.items():
         text = f"{severity}: {sentence.replace(_PATH, paths[0])}{_others(severity, paths[1:])}"
-        notes.print(one_line(text))
+        notes.sentence(one_line(text))
 
 
 _TOLD = ["severity", "message", "advice"]

@@ -6,6 +6,7 @@ Source: fio HOWTO and ``options.c`` (aliases, defaults), ``parse.c`` (times), re
 import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from azbenchlib.core import units
@@ -302,6 +303,23 @@ class FioWorkload:
         """A product of options, unless no column can hold it."""
         if value <= INT64_MAX:
             self.columns[column] = value
+
+
+def workload_of(options: FioOptions, defaults: bool, rows: int | None) -> FioWorkload:
+    """As :class:`FioWorkload`, which is made once for the same options: nothing of it may be changed."""
+    if all(type(value) is str for value in options.values()):  # of others, some are equal: 1 and true
+        return _same_workload(tuple(options.items()), frozenset(options.decimal), defaults, rows)
+    return FioWorkload(options, defaults, rows)
+
+
+@lru_cache(maxsize=256)
+def _same_workload(
+    options: tuple[tuple[str, str], ...], decimal: frozenset[str], defaults: bool, rows: int | None
+) -> FioWorkload:
+    whole = FioOptions()
+    for name, value in options:
+        whole.put(name, value, name in decimal)
+    return FioWorkload(whole, defaults, rows)
 
 
 def _of_direction(values: list[int] | None, ddir: str) -> int:

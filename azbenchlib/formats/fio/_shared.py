@@ -16,7 +16,7 @@ from azbenchlib.core.patterns import DIRECTIONS
 from azbenchlib.formats._json_values import Complaints, Fields
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS
 from azbenchlib.formats.fio._json_documents import Document
-from azbenchlib.formats.fio._options import FioOptions, FioWorkload, merged
+from azbenchlib.formats.fio._options import FioOptions, merged, workload_of
 
 SURELY = 20  # so many I/Os that were to be expected, and none was done: that is no chance
 LARGER = 1.05  # no I/O is larger than a block, but after a ramp some bytes are counted without their I/O
@@ -82,7 +82,7 @@ class SharedOptions:
         shared = self.of(job.text("hostname"))
         if not shared or "verify" in shared or "verify" in own:
             return {}
-        columns = FioWorkload(merged(shared, own), False, None).columns
+        columns = workload_of(merged(shared, own), False, None).columns
         reasons = {}
         if columns["rw"] is not None and "rw" in shared and "rw" not in own:
             reasons["rw"] = _other_pattern(job, columns)

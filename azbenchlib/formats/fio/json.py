@@ -47,7 +47,7 @@ from azbenchlib.formats.fio._json_documents import (
     without_bins,
 )
 from azbenchlib.formats.fio._mixed import read_beside_json
-from azbenchlib.formats.fio._options import FioOptions, FioWorkload, merged
+from azbenchlib.formats.fio._options import FioOptions, merged, workload_of
 from azbenchlib.formats.fio._shared import SharedOptions, own_options
 from azbenchlib.formats.source import Source
 
@@ -188,9 +188,9 @@ class _Job:
             self.complaints.unexpected.append(f"global options = {reprlib.repr(self.shared.stated)}")
         shared = self._shared(entry, job, is_sum)
         defaults = own is not None and shared is not None
-        workload = FioWorkload(merged(shared or {}, own or {}), defaults, self.document.rows_like(entry))
+        workload = workload_of(merged(shared or {}, own or {}), defaults, self.document.rows_like(entry))
         driven = {ddir for ddir in schema.DDIRS[:3] if _is_active(job.at(ddir))}
-        columns = workload.columns
+        columns = dict(workload.columns)
         named = (own or {}).get("name", job.text("jobname"))
         mingled = named != job.text("jobname") or bool(workload.directions and driven - workload.directions)
         if mingled:

@@ -217,12 +217,13 @@ _MOMENTS = {"lat_min_us": "least", "lat_mean_us": "mean", "lat_max_us": "largest
 
 
 def _moments_out_of_order(view: View) -> Iterator[tuple[str, str]]:
+    table = view.table("latency")
+    moments = {name: table[name].to_numpy(dtype=float, na_value=np.nan) for name in _MOMENTS}
     for low, high in combinations(_MOMENTS, 2):
-        for row in view.latency:
-            least, most = row[low], row[high]
-            if least is not None and most is not None and least - _rounding(least) > most:
-                shown = f"{_MOMENTS[low]} {format_us(least)}, {_MOMENTS[high]} {format_us(most)}"
-                yield row["run_id"], f"{row['ddir']} {row['lat_kind']} {shown}"
+        for i in np.flatnonzero(moments[low] - _rounding(moments[low]) > moments[high]).tolist():
+            row = view.latency[i]
+            shown = f"{_MOMENTS[low]} {format_us(row[low])}, {_MOMENTS[high]} {format_us(row[high])}"
+            yield row["run_id"], f"{row['ddir']} {row['lat_kind']} {shown}"
 
 
 def _percentiles_out_of_order(view: View) -> Iterator[tuple[str, str]]:

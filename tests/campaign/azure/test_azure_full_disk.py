@@ -30,7 +30,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     "moment",
     [
         "network …",
-        pytest.param("first, data: randread", marks=pytest.mark.long),
+        pytest.param("setup, data: randread", marks=pytest.mark.long),
         pytest.param("deleting azbench-", marks=pytest.mark.long),
     ],
 )

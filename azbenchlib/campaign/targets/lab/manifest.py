@@ -19,10 +19,11 @@ def make_manifest(name: str, todo: LabPlan, made: Sequence[tuple[EmulatedSetup, 
     pairs = [(one, task) for one in todo.emulated for task in one.tasks]
     driven = {one.folder(task): (one, task.disk) for one, task in pairs}
     several = len(driven) > len({one.setup.setup_id for one, _ in pairs})
+    count = f"{len(made)} workload" + ("" if len(made) == 1 else "s")
     return Manifest(
         name=name,
         title=todo.title,
-        about=f"Emulated disks, driven by real fio: {len(made)} workloads. {todo.about}".strip(),
+        about=f"Emulated disks, driven by real fio: {count}. {todo.about}".strip(),
         measured=plan.day(todo.started),
         setups=[with_one_disk(_emulated(todo, one), disk, several) for one, disk in driven.values()],
         commands=[_command(todo, one, task) for one, task in made],

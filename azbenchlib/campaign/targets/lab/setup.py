@@ -77,13 +77,17 @@ def emulated(experiment: Experiment) -> list[EmulatedSetup]:
     return found
 
 
-def in_words(
-    setup: model.Setup, workloads: Sequence[Workload | JobFile], name: str = "setup"
-) -> EmulatedSetup:
-    """Workloads on every disk of a setup, as the command line describes it."""
-    disks = [DiskRow.from_disk(*pair) for pair in zip(setup.disks, _names(setup.disks), strict=True)]
+def in_words(setup: model.Setup, workloads: Sequence[Workload | JobFile], name: str = "") -> EmulatedSetup:
+    """Workloads on every disk of a setup, as the command line describes it; its VM and disks are its name."""
+    names = _names(setup.disks)
+    disks = [DiskRow.from_disk(*pair) for pair in zip(setup.disks, names, strict=True)]
+    size = _slug((setup.vm.size or "").removeprefix("Standard_"))
     rows = manifest.ManifestSetup(
-        setup_id=name, environment="lab", vm_size=setup.vm.size, as_of=setup.as_of, disks=disks
+        setup_id=name or "-".join(filter(None, [size, *names])),
+        environment="lab",
+        vm_size=setup.vm.size,
+        as_of=setup.as_of,
+        disks=disks,
     )
     tasks = [EmulatedTask(disk=row.disk, workload=work) for row in disks for work in workloads]
     return EmulatedSetup(setup=rows, tasks=tasks)
@@ -91,8 +95,12 @@ def in_words(
 
 def _names(disks: Iterable[model.Disk]) -> list[str]:
     """Names that can be those of files: ``p4-none``; a number behind those that several have."""
-    names = [re.sub(r"[^a-z0-9]+", "-", disk.name.lower()).strip("-") for disk in disks]
+    names = [_slug(disk.name) for disk in disks]
     return [
         name if names.count(name) == 1 else f"{name}-{names[: i + 1].count(name)}"
         for i, name in enumerate(names)
     ]
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -219,7 +219,7 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
 
     def result(self, run: LabRun, one: LabMeasurement, output: Path) -> str | None:
         """The IOPS of the disk at full speed."""
-        return outputs.reached(output, run.plan.time_scale[one.one.setup.setup_id])
+        return outputs.reached(output, self.dilation(run, one))
 
     def release(self, run: LabRun, fault: BaseException | None) -> None:
         """End the lab."""
