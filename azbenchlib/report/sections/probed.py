@@ -84,7 +84,7 @@ def portrait(found: ProbeRecord, name: str) -> Block:
         ),
     )
     how = [*_HOW, *([_CREDITS] if len(data.credits) else []), *([_STAIRS] if len(data.steps) else [])]
-    return render(
+    shown = render(
         "figure",
         id=f"{name}-portrait",
         group=None,
@@ -93,6 +93,7 @@ def portrait(found: ProbeRecord, name: str) -> Block:
         svg=safe(both(partial(probe_portrait, data), f"{name}-portrait")),
         how=how,
     )
+    return Block(shown.html, lambda: data.roof)
 
 
 def runs(found: ProbeRecord, name: str) -> Block:
