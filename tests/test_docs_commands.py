@@ -18,19 +18,21 @@ PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not 
 PAGES += [ROOT / "README.md"]
 BLOCK = re.compile(r"^```(\w*).*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(?:\.venv/bin/)?azbench ([^`|]+?)(?: \|[^`]*)?`")
-# What a reader has and the pages only name; each is arranged as one of the tests' own files.
-ARRANGED = {
-    "results": DATA / "fio" / "grouped",
-    "telemetry": DATA / "perfmon" / "end_of_summer_time.csv",
-    "monday.txt": DATA / "sysstat" / "extended.txt",
-    "tuesday.txt": DATA / "sysstat" / "extended.txt",
-}
+
+
+def by_minute(name: str) -> str:
+    """Telemetry of sysstat, its reports a minute apart instead of a second."""
+    text = (DATA / "sysstat" / name).read_text(encoding="utf-8")
+    return re.sub(r"05:54:5(\d)", r"05:5\1:00", text)
+
+
+# What a reader has and the pages only name.
+RESULTS = DATA / "fio" / "grouped"
 WRITTEN = {
     "workloads.csv": "name,iops,size\na,100,10GiB\n",
-    **dict.fromkeys(
-        ("host-a.json", "host-b.json"),
-        (DATA / "sysstat" / "extended.json").read_text(encoding="utf-8").replace('"vda"', '"nvme0n1"'),
-    ),
+    "telemetry/db1.json": by_minute("extended.json"),
+    **dict.fromkeys(("monday.txt", "tuesday.txt"), by_minute("extended.txt")),
+    **dict.fromkeys(("host-a.json", "host-b.json"), by_minute("extended.json").replace('"vda"', '"nvme0n1"')),
 }
 # Run elsewhere, with what they need: in tests/test_package.py, tests/test_docs.py, and the tests of az, labs,
 # probes, hosts, lessons and reports.
@@ -102,15 +104,10 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     commands = [words for words in blocks(page) if words[0] not in NEEDS_MORE]
     if not commands:
         pytest.skip("it has no command, or its commands need more than files")
-    for name, source in ARRANGED.items():
-        if source.is_dir():
-            shutil.copytree(source, tmp_path / name)
-            continue
-        if not Path(name).suffix:
-            (tmp_path / name).mkdir()
-        shutil.copy(source, tmp_path / name)
+    shutil.copytree(RESULTS, tmp_path / "results")
     for name, text in WRITTEN.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     for words in commands:
         done = azbench(*words, cwd=tmp_path)
         assert done.returncode in (0, 3) and done.stdout, f"{words}: {done.stderr}"
