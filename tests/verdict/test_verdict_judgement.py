@@ -323,7 +323,7 @@ def times(cap: Cap, k: float) -> Cap:
 
 
 def at_a_base(setup: Setup, iops: float, bs_bytes: float) -> bool:
-    """Whether a rate is that of a limit to the last digits, which decide whether a run of an hour had a burst."""
+    """Whether a rate is that of a limit to the last digits, which decide whether an hour had a burst."""
     limits = [setup.vm.uncached, setup.vm.cached, *(disk.cap.times(disk.count) for disk in setup.disks)]
     return any(
         limit is not None and math.isclose(rate, limit)
