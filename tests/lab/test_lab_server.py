@@ -7,6 +7,7 @@ import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 import pytest
 from lab_tools import SIZE, connect, fio, free, own_cache, status  # noqa: F401
@@ -205,7 +206,8 @@ def test_the_live_log_tells_what_the_volume_does() -> None:
     lines = [line for line in state.lines if line["unix_s"] > begun]
     credits = [line["objects"]["data disk_burst_iops"]["credits"] for line in lines]
     assert credits[0] > 50 and min(credits) < 5
-    assert max(line["objects"]["data"]["queue_depth"] for line in lines) == 16
+    # A reply leaves before its I/O is due, by what its way takes: at a moment the next I/O may be there already.
+    assert median(line["objects"]["data"]["queue_depth"] for line in lines) == 16
     first, last = lines[0], lines[-1]
     assert (last["t_s"] - first["t_s"]) * 2 == pytest.approx(last["unix_s"] - first["unix_s"], abs=0.01)
     assert not live_log.alive(lab.log) and lab.log not in live_log.running()
