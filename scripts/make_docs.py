@@ -11,7 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
-import pandas as pd
 import typer.cli
 import typer.main
 from pydantic import BaseModel
@@ -147,8 +146,7 @@ def tables() -> str:
         for column, entry in table.columns.items():
             shown = f"**{column}**" if column in table.key else column
             choices = f": {', '.join(entry.choices)}" if entry.choices else ""
-            dtype = pd.api.types.pandas_dtype(entry.dtype)
-            lines.append(f"| {shown} | {dtype} | {entry.unit} | {entry.doc}{choices} |")
+            lines.append(f"| {shown} | {entry.dtype} | {entry.unit} | {entry.doc}{choices} |")
         lines.append("")
     return "\n".join(lines)
 

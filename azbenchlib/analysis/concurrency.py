@@ -130,7 +130,7 @@ def at_once(runs: pd.DataFrame, together: Sequence[str] = TOGETHER_COLUMNS) -> p
         for i in group:
             if all(rows[i][name] is not None for name in columns if name in NEEDED):
                 names[i] = f"together {number}"
-    return pd.Series(names, index=runs.index, dtype=schema.TEXT)
+    return pd.Series(names, index=runs.index, dtype="string")
 
 
 def sums(tables: Tables) -> dict[tuple[frozenset[str], str], str]:

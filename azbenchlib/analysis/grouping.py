@@ -84,7 +84,7 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     apart = repeats.differences(runs.mask(runs["in_set"], _of_sets(runs)))
     runs["workload"] = runs["workload"] + apart
     runs["whole"] = _whole(runs, full + apart)
-    runs["series"] = runs["series"].mask(runs["in_set"], "set " + number.astype(schema.TEXT))
+    runs["series"] = runs["series"].mask(runs["in_set"], "set " + number.astype("string"))
     named = _named(tables, runs) if by == "setup" else _named_by_load(runs)
     told = sustained.by_run(tables)
     phases = {
@@ -187,7 +187,7 @@ def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
     extra = values.loc[~values.index.isin(full.index), list(RATE_COLUMNS)]
     full = pd.concat([full, extra]) if len(extra) else full
     for rate, bound in zip(RATE_COLUMNS, ("iops_bound", "bw_bound"), strict=True):
-        full[bound] = bounds[rate].astype(schema.TEXT).reindex(full.index).fillna("=")
+        full[bound] = bounds[rate].astype("string").reindex(full.index).fillna("=")
     return full.reset_index()
 
 

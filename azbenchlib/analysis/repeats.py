@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from azbenchlib.core import schema
 from azbenchlib.core.patterns import MIXED
 from azbenchlib.core.units import format_count, format_size
 
@@ -70,10 +69,10 @@ def differences(runs: pd.DataFrame) -> pd.Series:
     Series of str
         Whatever differs between those that share a name, with a comma before; else nothing.
     """
-    more = pd.Series("", index=runs.index, dtype=schema.TEXT)
+    more = pd.Series("", index=runs.index, dtype="string")
     alike = [runs["series"], runs["workload"]]
     for column, words in DIFFERENCES.items():
-        said = runs[column].map(words, na_action="ignore").astype(schema.TEXT).fillna("")
+        said = runs[column].map(words, na_action="ignore").astype("string").fillna("")
         if column == "rwmix_read_pct":
             said = said.where(runs["rw"].isin(MIXED), "")
         together = _together(said, [*alike, runs["at_once"]])
@@ -112,7 +111,7 @@ def joined(said: pd.Series, group: pd.Series, between: str) -> pd.Series:
     first = pairs.drop_duplicates("group").set_index("group")["said"]
     several = pairs[pairs.duplicated("group", keep=False)].groupby("group")["said"].agg(between.join)
     texts = {**first.to_dict(), **several.to_dict()}
-    return group.map(texts).astype(schema.TEXT)
+    return group.map(texts).astype("string")
 
 
 def _which(runs: pd.DataFrame, text: pd.Series) -> pd.Series:
@@ -123,11 +122,11 @@ def _which(runs: pd.DataFrame, text: pd.Series) -> pd.Series:
     first = own[~runs["stated"]].drop_duplicates(["series", "text", "at_once"])
     groups = first.groupby(["series", "text"], dropna=False)
     n, number = groups["at_once"].transform("size"), groups.cumcount() + 1
-    numbered = "run " + number.astype(schema.TEXT) + " of " + n.astype(schema.TEXT)
+    numbered = "run " + number.astype("string") + " of " + n.astype("string")
     by_job = groups["job"].transform("nunique") == n
-    named = numbered.mask(by_job, "job '" + first["job"].astype(schema.TEXT) + "'").where(n > 1)
+    named = numbered.mask(by_job, "job '" + first["job"].astype("string") + "'").where(n > 1)
     found = own.merge(first.assign(which=", " + named), on=["series", "text", "at_once"], how="left")
-    return found["which"].set_axis(runs.index).astype(schema.TEXT).fillna("")
+    return found["which"].set_axis(runs.index).astype("string").fillna("")
 
 
 def added(runs: pd.DataFrame, keys: Sequence[str], carried: Sequence[str]) -> pd.DataFrame:

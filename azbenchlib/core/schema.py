@@ -19,10 +19,7 @@ from azbenchlib.core.choices import ENVIRONMENTS, HOST_CACHING, ROLES
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Severity
 
-# Strings of Python, not those of Arrow that pandas takes by default: rows that share a text hold it once, as
-# the bins of thousands of outputs do, and small tables cost less CPU.
-TEXT = "string[python]"
-INT, FLOAT, BOOL = "Int64", "Float64", "boolean"
+TEXT, INT, FLOAT, BOOL = "string", "Int64", "Float64", "boolean"
 _PLAIN: dict[str, Callable[[Any], Any]] = {TEXT: str, INT: int, FLOAT: float, BOOL: bool}
 
 _LEVELS = ("job", "group", "host", "all")

@@ -130,8 +130,7 @@ def _frame(answered: pa.Table) -> pd.DataFrame:
     names = [one.name for one in answered.schema]
     with suppress(pa.ArrowInvalid):  # one that has more digits stays as it is
         answered = answered.cast(pa.schema(list(zip(names, kinds, strict=True))))
-    text = pd.StringDtype("python")
-    dtypes = {pa.string(): text, pa.bool_(): pd.BooleanDtype(), pa.float64(): pd.Float64Dtype()}
+    dtypes = {pa.string(): pd.StringDtype(), pa.bool_(): pd.BooleanDtype(), pa.float64(): pd.Float64Dtype()}
     dtypes |= dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), pd.Int64Dtype())
     found: pd.DataFrame = answered.to_pandas(types_mapper=dtypes.get)
     return found

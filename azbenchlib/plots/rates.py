@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import MB, NBSP, format_bound, format_count, format_mbps
@@ -125,7 +124,7 @@ def _rows(
 ) -> list[_Row]:
     """The rows from top to bottom, each as high as its words need."""
     width = NAMES_WIDTH - 16 if layout.wide else layout.width
-    notes = table["note"].astype(schema.TEXT).fillna("")
+    notes = table["note"].astype("string").fillna("")
     columns = [table[shown.column].to_numpy(dtype=float, na_value=np.nan) / shown.divisor for shown in panels]
     texts = [_texts(table, shown) for shown in panels]
     rows: list[_Row] = []

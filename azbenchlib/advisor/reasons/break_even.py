@@ -22,7 +22,6 @@ from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.catalog.rows import TierRow
 from azbenchlib.azure.disk_kinds import IO_UNIT_BYTES, PREMIUM, PREMIUM_V2, DiskKind
 from azbenchlib.azure.prices.rows import Meter
-from azbenchlib.core import schema
 from azbenchlib.core.units import KIB, S_PER_HOUR
 from azbenchlib.cost.bill import Bill
 from azbenchlib.cost.operations import Burst
@@ -138,7 +137,7 @@ def curves(costs: Mapping[str, Cost], demands: Iterable[float]) -> pd.DataFrame:
             total = quote.bill.total if quote else None
             rows.append((name, float(x), None if total is None else float(total), quote and quote.what))
     table = pd.DataFrame(rows, columns=["series", "x", "price", "what"])
-    return table.astype({"series": schema.TEXT, "x": "Float64", "price": "Float64", "what": schema.TEXT})
+    return table.astype({"series": "string", "x": "Float64", "price": "Float64", "what": "string"})
 
 
 def break_evens(costs: Mapping[str, Cost], demands: Sequence[float], step: float = 1.0) -> list[BreakEven]:

@@ -13,7 +13,6 @@ from azbenchlib.analysis.over_time import trace
 from azbenchlib.analysis.over_time.phases import in_words, phases
 from azbenchlib.analysis.over_time.steady import Segment
 from azbenchlib.analysis.runs import Run, Tables, runs
-from azbenchlib.core import schema
 
 Phases = Sequence[Segment]
 OF_REPEATS = "rates of their last phases"  # where each of several runs had phases of its own
@@ -59,7 +58,7 @@ def with_phases(rates: pd.DataFrame, found: Mapping[str, Phases]) -> pd.DataFram
     lasting = lasting.where(known & ~part)
     share = (lasting / rates["iops"]).fillna(1.0)
     words = {name: in_words(told) for name, told in found.items()}
-    texts = rates["at_once"].map(words).astype(schema.TEXT)
+    texts = rates["at_once"].map(words).astype("string")
     return rates.assign(
         iops=lasting.fillna(rates["iops"]),
         bw_bytes_per_s=rates["bw_bytes_per_s"] * share,

@@ -46,8 +46,9 @@ def exit_code(parts: Iterable[Mapping[str, pd.DataFrame]]) -> int:
 
 
 def end(datasets: Iterable[Dataset]) -> None:
-    """Leave with the exit code of what was read."""
-    raise typer.Exit(exit_code(dataset.tables for dataset in datasets))
+    """Leave with the exit code of what was read, unless it is 0."""
+    if code := exit_code(dataset.tables for dataset in datasets):
+        raise typer.Exit(code)
 
 
 def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:

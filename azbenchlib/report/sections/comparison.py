@@ -8,7 +8,6 @@ import pandas as pd
 from azbenchlib.analysis.matched_runs import counterparts
 from azbenchlib.analysis.setup_names import workload_text
 from azbenchlib.azure.catalog.latency import origins, percentiles
-from azbenchlib.core import schema
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_us
 from azbenchlib.lab.engine import latency
 from azbenchlib.model.descriptions import stated_setup
@@ -59,7 +58,7 @@ def _pair(one: "Part", other: "Part") -> pd.DataFrame:
         kind_of(row, stated_setup(tables, str(setups[row.run_id])), other.manifest.name)
         for row in found.itertuples()
     ]
-    return found.assign(kind=pd.Series(kinds, index=found.index, dtype=schema.TEXT))
+    return found.assign(kind=pd.Series(kinds, index=found.index, dtype="string"))
 
 
 def kind_of(row: Any, setup: Setup, publication: str) -> str:
