@@ -318,7 +318,7 @@ import json, os, signal, sys, threading, time
 asked = json.loads(sys.stdin.readline())
 name = os.path.basename(asked["folder"])
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(1)), daemon=True).start()
-def tell(said, **more): print(json.dumps(dict(kind=said, **more)), flush=True)
+def tell(said, **more): os.write(1, (json.dumps(dict(kind=said, **more)) + "\\n").encode())
 def ended(*_):
     if os.path.exists(asked["folder"] + ".waits"):
         os.unlink(asked["folder"] + ".waits")

@@ -79,7 +79,8 @@ def _progress(done: int, total: int, text: str) -> None:
 
 
 def _tell(kind: MessageKind, text: str = "", done: int = 0, total: int = 0) -> None:
-    print(VmMessage(kind=kind, text=text, done=done, total=total).model_dump_json(), flush=True)
+    line = VmMessage(kind=kind, text=text, done=done, total=total).model_dump_json()
+    os.write(sys.stdout.fileno(), f"{line}\n".encode())  # whole: an interrupt may come at any moment
 
 
 def _end_with_parent() -> None:
