@@ -2,6 +2,7 @@
 
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from fake_azure.campaigns import started, until
 from fake_azure.login import Azure
 
 from azbenchlib import campaign
-from azbenchlib.campaign import status
+from azbenchlib.campaign import lock, status
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.core.errors import WorkloadsFailedError
 from azbenchlib.dataset.dataset import Dataset
@@ -70,6 +71,7 @@ def groups(azure: Azure) -> list[str]:
     return [key for key in azure.arm.resources if re.search(r"/resourcegroups/[^/]+$", key)]
 
 
+@pytest.mark.long
 def test_runs_that_were_killed_are_taken_up_on_their_vms_and_joined(signed_in: Azure, file: Path) -> None:
     """Killed when one workload is measured: the processes of both VMs end with the one that is killed."""
     out = file.with_name("out")
@@ -77,6 +79,8 @@ def test_runs_that_were_killed_are_taken_up_on_their_vms_and_joined(signed_in: A
     until(process, "  1/4  ")
     process.kill()
     process.communicate()
+    while any(lock.is_held(own) for own in out.glob(".vms/*")):  # they end when they see that it is gone
+        time.sleep(0.05)
     assert len(groups(signed_in)) == 2
     before = status.of(out)
     assert before.done >= 1
