@@ -28,12 +28,14 @@ NOT_MODELLED = (
 def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tuple[str, ...]:
     """What an answer assumes, in sentences."""
     iops, size = demand.steady
-    block = format_size(demand.block)
-    found = [f"{format_count(iops)} IOPS are I/Os of {block}, {demand.read_share:.0%} reads"]
+    rate = f"{format_count(iops)} IOPS" if demand.iops else f"{format_mbps(size)} MB/s"
+    found = [f"{rate} are I/Os of {format_size(demand.block)}, {demand.read_share:.0%} reads"]
     if len(demand.moments()) > 1:
         found.append(f"{format_mbps(size)} MB/s are I/Os of {format_size(LARGE_BS)}, at another moment")
     spare = f"every limit of IOPS and MB/s is at least {demand.headroom:g} times the demand"
     found.append(spare if demand.headroom > 1 else "no limit needs headroom above the demand")
+    if wanted := _of_vm(demand):
+        found.append(f"the VM has at least {wanted}")
     if demand.cache_hit:
         found.append(f"a ReadOnly host cache serves {demand.cache_hit:.0%} of the reads; writes count twice")
         found += caching_known(market, {setup.vm.size for setup in setups})
@@ -80,6 +82,17 @@ def caching_known(market: Market, chosen: Collection[str | None]) -> Iterator[st
     for one in market.vms:
         if one.size in chosen and one.caching_supported and not one.caching:
             yield f"{one.size} supports host caching, but no cached limit is documented, so no hit is counted"
+
+
+def _of_vm(demand: Demand) -> str:
+    """What a demand wants of the VM's CPU and memory; empty: nothing."""
+    vcpus, memory, each = demand.vcpus, demand.memory_bytes, demand.memory_per_vcpu_bytes
+    wanted = [
+        f"{format_count(vcpus)} vCPU{'s' if vcpus > 1 else ''}" if vcpus else "",
+        f"{format_size(memory)} of memory" if memory else "",
+        f"{format_size(each)} of memory for each vCPU" if each else "",
+    ]
+    return " and ".join(filter(None, wanted))
 
 
 def _payment(market: Market) -> Iterator[str]:

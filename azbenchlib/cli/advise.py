@@ -76,6 +76,7 @@ def advise(
     headroom: Annotated[str | None, typer.Option(help=_help("headroom") + " Default: 1.2.")] = None,
     vcpus: Annotated[str | None, typer.Option(help="Least number of vCPUs.")] = None,
     ram: Annotated[str | None, typer.Option(help="Least memory, such as 64GiB.")] = None,
+    ram_per_vcpu: Annotated[str | None, typer.Option(help=_help("ram_per_vcpu"))] = None,
     vm: Annotated[str | None, typer.Option("--vm", help=_help("vm"))] = None,
     family: Annotated[str | None, typer.Option(help=_help("family"))] = None,
     arch: Annotated[
@@ -166,9 +167,9 @@ def advise(
     stated = {
         "iops": iops, "mbps": mbps, "size": size, "bs": bs, "read_share": read_share, "latency": latency,
         "zrs": "yes" if zrs else None, "not_persistent": "yes" if not_persistent else None, "hit": hit,
-        "headroom": headroom, "vcpus": vcpus, "ram": ram, "vm": vm, "arch": arch, "burst": burst,
-        "family": family, "max_disks": max_disks, "zone": zone, "preset": preset,
-        "arm": "yes" if arm else None, "burstable": "yes" if burstable else None,
+        "headroom": headroom, "vcpus": vcpus, "ram": ram, "ram_per_vcpu": ram_per_vcpu, "vm": vm,
+        "arch": arch, "burst": burst, "family": family, "max_disks": max_disks, "zone": zone,
+        "preset": preset, "arm": "yes" if arm else None, "burstable": "yes" if burstable else None,
         "any_family": "yes" if any_family else None,
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}

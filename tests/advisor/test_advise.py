@@ -297,6 +297,7 @@ def test_an_impossible_demand_names_the_nearest_that_is_met() -> None:
         ({"latency": "local"}, "with any latency, or with local disks that lose their data"),
         ({"vcpus": 5_000}, r"832 vCPUs instead of 5,000 vCPUs"),
         ({"memory_bytes": 900 * TIB}, "of RAM instead of 900"),
+        ({"memory_per_vcpu_bytes": 900 * GIB}, r"of RAM a vCPU instead of 900.GiB of RAM a vCPU"),
         ({"size_bytes": 9_000 * TIB}, "TiB instead of 9,?000"),
     ],
 )

@@ -164,6 +164,33 @@ def test_a_preset_fills_in_what_is_not_stated() -> None:
         assert advise(demand_file.demand({"iops": "2000", "size": "1TiB", "preset": name}), europe())
 
 
+def test_a_preset_says_what_memory_its_program_needs() -> None:
+    asked = {"preset": "sql-server", "iops": "2000", "size": "1TiB"}
+    demand = demand_file.demand(asked)
+    assert (demand.vcpus, demand.memory_per_vcpu_bytes) == (4, 8 * GIB)
+    advice = advise(demand, europe())
+    vm_size = advice.best.candidate.vm_size
+    assert (vm_size.vcpus or 0) >= 4 and (vm_size.memory_bytes or 0) >= 8 * GIB * (vm_size.vcpus or 0)
+    told = [one.replace("\N{NO-BREAK SPACE}", " ") for one in advice.assumptions]
+    assert "the VM has at least 4 vCPUs and 8 GiB of memory for each vCPU" in told
+    without = advise(replace(demand, memory_per_vcpu_bytes=None), europe())
+    assert without.best.price < advice.best.price
+
+
+@pytest.mark.parametrize(
+    ("own", "left"),
+    [
+        ({"ram": "16GiB"}, (4, 16 * GIB, None)),
+        ({"ram": " ", "ram_per_vcpu": "4GiB"}, (4, None, 4 * GIB)),
+        ({"vm": "Standard_D8s_v5"}, (None, None, None)),
+        ({"vcpus": "2"}, (2, None, 8 * GIB)),
+    ],
+)
+def test_what_a_user_says_of_the_vm_is_not_filled_in(own: dict[str, str], left: tuple[object, ...]) -> None:
+    demand = demand_file.demand({"preset": "sql-server", "iops": "2000", "size": "1TiB", **own})
+    assert (demand.vcpus, demand.memory_bytes, demand.memory_per_vcpu_bytes) == left
+
+
 @pytest.mark.parametrize(
     ("texts", "said"),
     [

@@ -251,6 +251,19 @@ def test_presets_say_what_is_not_in_the_price() -> None:
     assert "licence" not in CliRunner().invoke(APP, ["--preset", "kafka", *SMALL, *PLACE]).stderr
 
 
+def test_a_demand_is_told_as_it_was_stated() -> None:
+    asked = ("--mbps", "200", "--size", "4TiB", "--bs", "1MiB", "--read-share", "0.1", *PLACE, "--why")
+    text = run(*asked)
+    assert text.startswith("200 MB/s in I/Os of 1 MiB, 10% reads; 4 TiB")
+    assert "200 MB/s are I/Os of 1 MiB, 10% reads" in text
+
+
+def test_memory_for_each_vcpu_is_wanted() -> None:
+    least = designs(*SMALL, *PLACE, "--vcpus", "4")[0]["vm"]
+    more = designs(*SMALL, *PLACE, "--vcpus", "4", "--ram-per-vcpu", "8GiB")[0]["vm"]
+    assert least.startswith(("Standard_D", "Standard_F")) and more.startswith("Standard_E4")
+
+
 def test_a_region_that_is_empty_is_none() -> None:
     done = CliRunner().invoke(APP, [*SMALL, "--region", ""])
     assert "prices of westeurope, as no --region is given" in done.stderr

@@ -191,6 +191,7 @@ def demand(random: Random) -> Demand:
         ),
         most_disks=random.choice([2, 64, 64]),
         zone=random.choice([None, None, None, None, "1", "2"]),
+        memory_per_vcpu_bytes=random.choice([*[None] * 9, 2 * GIB, 4 * GIB]),
     )
 
 
@@ -411,9 +412,10 @@ def _suits(vm_size: VmSize, wanted: Demand) -> bool:
         return False
     if wanted.architecture != "any" and ("ps_" in name) != (wanted.architecture == "arm64"):
         return False
-    return (vm_size.vcpus or 0) >= (wanted.vcpus or 0) and (vm_size.memory_bytes or 0) >= (
-        wanted.memory_bytes or 0
-    )
+    vcpus, memory = vm_size.vcpus or 0, vm_size.memory_bytes or 0
+    if wanted.memory_per_vcpu_bytes and (not vcpus or memory / vcpus < wanted.memory_per_vcpu_bytes):
+        return False
+    return vcpus >= (wanted.vcpus or 0) and memory >= (wanted.memory_bytes or 0)
 
 
 def _disks(wanted: Demand, there: Market, bursting: bool) -> Iterator[_Disk]:

@@ -91,7 +91,7 @@ class Demand:
     headroom : float
         Every limit is at least so many times the rates, the peak's too.
     peak : Peak, optional
-    vcpus, memory_bytes : float, optional
+    vcpus, memory_bytes, memory_per_vcpu_bytes : float, optional
         At least.
     vm : str
         Name of a VM size, or a pattern such as ``Standard_E*s_v5``.
@@ -116,6 +116,7 @@ class Demand:
     peak: Peak | None = None
     vcpus: float | None = None
     memory_bytes: float | None = None
+    memory_per_vcpu_bytes: float | None = None
     vm: str = "*"
     architecture: str = "any"
     choice: VmChoice = ANYTHING
@@ -126,8 +127,8 @@ class Demand:
         self._check_choices()
         if self.iops is None and self.bytes_per_s is None:
             raise InputError("a demand needs IOPS, MB/s or both")
-        names = ("size_bytes", "iops", "bytes_per_s", "bs_bytes", "vcpus", "memory_bytes")
-        for name in names:
+        memory = ("memory_bytes", "memory_per_vcpu_bytes")
+        for name in ("size_bytes", "iops", "bytes_per_s", "bs_bytes", "vcpus", *memory):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise InputError(f"{name} {value} is not above 0")

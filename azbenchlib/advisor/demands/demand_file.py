@@ -90,6 +90,7 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "headroom": ("headroom", number, "every limit is at least this many times the demand"),
     "vcpus": ("vcpus", number, "least number of vCPUs"),
     "ram": ("memory_bytes", size, "least memory, such as 64GiB"),
+    "ram_per_vcpu": ("memory_per_vcpu_bytes", size, "least memory for each vCPU, such as 8GiB"),
     "vm": ("vm", None, "a VM size or a pattern such as Standard_E*"),
     "arch": ("architecture", None, "any, x64 or arm64"),
     "burst": ("peak", peak, "SECONDS/PERIOD:IOPS[:MBPS]"),
@@ -129,7 +130,8 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
     if name := texts.get(PRESET):
         from azbenchlib.advisor.demands.presets import preset
 
-        texts = {**preset(name).texts, **{column: text for column, text in texts.items() if column != PRESET}}
+        own = {column: text for column, text in texts.items() if column != PRESET and text.strip()}
+        texts = {**preset(name).filling(own), **own}
     stated: dict[str, Any] = {}
     for column, text in texts.items():
         field, read, _ = DEMAND_COLUMNS[column]

@@ -13,6 +13,14 @@ from azbenchlib.core.errors import InputError
 
 _SQL = "learn.microsoft.com/sql/relational-databases"
 _OURS = "our judgement"
+_SQL_ON_AZURE = (
+    "learn.microsoft.com/azure/azure-sql/virtual-machines/windows/performance-guidelines-best-practices"
+)
+_SQL_VM = {"vcpus": "4", "ram_per_vcpu": "8GiB"}
+_SQL_VM_SOURCES = {
+    "vcpus": f"{_SQL_ON_AZURE}-vm-size (2025): 4 vCPUs or more",
+    "ram_per_vcpu": f"{_SQL_ON_AZURE}-vm-size (2025): memory optimised sizes, 8 GiB a vCPU",
+}
 _SQL_LICENCE = "the licence of SQL Server is not in the price, whatever the operating system"
 
 
@@ -28,66 +36,82 @@ class Preset:
     sources: Mapping[str, str]
     left_out: str = ""
 
+    def filling(self, own: Mapping[str, str]) -> dict[str, str]:
+        """The texts that hold beside a user's own, by column: who names a VM size or a pattern has decided on
+        its CPU and memory, and who states the memory needs none for each vCPU.
+        """
+        decided = {"ram_per_vcpu"} if "ram" in own else set()
+        if "vm" in own:
+            decided |= {"vcpus", "ram", "ram_per_vcpu"}
+        return {column: text for column, text in self.texts.items() if column not in {*decided, *own}}
+
 
 PRESETS: dict[str, Preset] = {
     "sql-server": Preset(
         "data files of SQL Server",
-        {"bs": "8KiB", "read_share": "0.7", "latency": "premium"},
+        {"bs": "8KiB", "read_share": "0.7", "latency": "premium", **_SQL_VM},
         {
             "bs": f"a page is 8 KB: {_SQL}/pages-and-extents-architecture-guide (2025)",
             "read_share": _OURS,
-            "latency": "learn.microsoft.com/azure/azure-sql/virtual-machines/windows/"
-            "performance-guidelines-best-practices-storage (2025): Premium SSD or faster",
+            "latency": f"{_SQL_ON_AZURE}-storage (2025): Premium SSD or faster",
+            **_SQL_VM_SOURCES,
         },
         _SQL_LICENCE,
     ),
     "sql-server-log": Preset(
         "transaction log of SQL Server",
-        {"bs": "60KiB", "read_share": "0", "latency": "premium"},
+        {"bs": "60KiB", "read_share": "0", "latency": "premium", **_SQL_VM},
         {
             "bs": "a log block has 60 KB at most: "
             f"{_SQL}/sql-server-transaction-log-architecture-and-management-guide (2025)",
             "read_share": _OURS,
             "latency": "as for the data files",
+            **_SQL_VM_SOURCES,
         },
         _SQL_LICENCE,
     ),
     "postgresql": Preset(
         "PostgreSQL",
-        {"bs": "8KiB", "read_share": "0.7", "latency": "premium"},
+        {"bs": "8KiB", "read_share": "0.7", "latency": "premium", "ram_per_vcpu": "4GiB"},
         {
             "bs": "block_size is 8192: postgresql.org/docs/17/runtime-config-preset.html",
             "read_share": _OURS,
             "latency": _OURS,
+            "ram_per_vcpu": _OURS,
         },
     ),
     "oracle": Preset(
         "data files of Oracle Database",
-        {"bs": "8KiB", "read_share": "0.7", "latency": "premium"},
+        {"bs": "8KiB", "read_share": "0.7", "latency": "premium", "ram_per_vcpu": "8GiB"},
         {
             "bs": "DB_BLOCK_SIZE is 8192: Oracle Database Reference 19c",
             "read_share": _OURS,
             "latency": _OURS,
+            "ram_per_vcpu": f"{_OURS}: a licence is paid by the vCPU, so its memory is not saved on",
         },
         "the licence of Oracle Database is not in the price",
     ),
     "cassandra": Preset(
         "Apache Cassandra",
-        {"bs": "16KiB", "read_share": "0.5", "latency": "premium"},
+        {"bs": "16KiB", "read_share": "0.5", "latency": "premium", "ram_per_vcpu": "4GiB"},
         {
             "bs": "chunk_length_in_kb is 16: "
             "cassandra.apache.org/doc/4.1/cassandra/operating/compression.html",
             "read_share": _OURS,
             "latency": _OURS,
+            "ram_per_vcpu": "8 GB for 2 cores at least, 32 GB for 8 cores: "
+            "cassandra.apache.org/doc/4.1/cassandra/operating/hardware.html",
         },
     ),
     "kafka": Preset(
         "the log of Apache Kafka",
-        {"bs": "1MiB", "read_share": "0.1"},
+        {"bs": "1MiB", "read_share": "0.1", "ram": "32GiB"},
         {
             "bs": "appended and read in long runs, through the page cache: "
             "kafka.apache.org/documentation/#persistence; 1 MiB is our judgement",
             "read_share": "consumers read what the page cache still has; 0.1 is our judgement",
+            "ram": "the page cache serves the consumers; 32 GB at least: "
+            "docs.confluent.io/platform/current/kafka/deployment.html (2025)",
         },
     ),
     "hana-log": Preset(

@@ -151,6 +151,9 @@ class VmSizes:
             found = found & (self._sizes["vcpus"] >= vcpus)
         if memory:
             found = found & (self._sizes["memory_bytes"] >= memory)
+        if demand.memory_per_vcpu_bytes:
+            least = demand.memory_per_vcpu_bytes * self._sizes["vcpus"]
+            found = found & (least > 0) & (self._sizes["memory_bytes"] >= least)
         if demand.architecture != "any":
             found = found & (self._flags["arm"] == (demand.architecture == "arm64"))
         if demand.zone is not None:

@@ -65,6 +65,12 @@ def _numbers(demand: Demand) -> list[_Number]:
         _Number("size_bytes", demand.size_bytes, GIB, format_size),
         _Number("vcpus", demand.vcpus or 0, 1, lambda value: f"{value:,.10g} vCPUs"),
         _Number("memory_bytes", demand.memory_bytes or 0, GIB, lambda value: f"{format_size(value)} of RAM"),
+        _Number(
+            "memory_per_vcpu_bytes",
+            demand.memory_per_vcpu_bytes or 0,
+            GIB,
+            lambda value: f"{format_size(value)} of RAM a vCPU",
+        ),
     ]
     return [figure for figure in figures if figure.value]
 

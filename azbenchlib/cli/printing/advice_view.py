@@ -77,7 +77,8 @@ def _saving(one: Saving) -> str:
 
 def _wanted(demand: Demand, market: Market) -> str:
     iops, size = demand.steady
-    parts = [f"{format_count(iops)} IOPS of {format_size(demand.block)}, {demand.read_share:.0%} reads"]
+    rate = f"{format_count(iops)} IOPS of" if demand.iops else f"{format_mbps(size)} MB/s in I/Os of"
+    parts = [f"{rate} {format_size(demand.block)}, {demand.read_share:.0%} reads"]
     if len(demand.moments()) > 1:
         parts.append(f"{format_mbps(size)} MB/s")
     if demand.peak:
