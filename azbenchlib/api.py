@@ -215,7 +215,11 @@ def compare(
 
 
 def write_report(
-    *data: str | Path, folder: Path | str | None = None, title: str = "", author: str = ""
+    *data: str | Path,
+    folder: Path | str | None = None,
+    title: str = "",
+    author: str = "",
+    currency: str = "USD",
 ) -> Written:
     """Write a report as HTML and PDF; it needs the extra ``notebooks``.
 
@@ -227,6 +231,8 @@ def write_report(
         Where to; default ``reports/NAME`` with the name of the first.
     title, author : str
         For the head of the report.
+    currency : str
+        Of the prices.
 
     Returns
     -------
@@ -236,7 +242,7 @@ def write_report(
     from azbenchlib.report.build import build
 
     place = None if folder is None else Path(folder)
-    return build([str(name) for name in data], place, title=title, author=author)
+    return build([str(name) for name in data], place, title=title, author=author, currency=currency)
 
 
 def emulate(vm: str, disks: Sequence[str], *, as_of: str | None = None) -> Lab:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from azbenchlib.cli.options.payment_options import CurrencyOption
 from azbenchlib.cli.options.setup_options import (
     DiskOption,
     GroupByOption,
@@ -48,6 +49,7 @@ def report(
     title: Annotated[str, typer.Option(help="Of the report; default the dataset's.")] = "",
     author: Annotated[str, typer.Option(help="Who made it.")] = "",
     client: Annotated[str, typer.Option(help="For whom.")] = "",
+    currency: CurrencyOption = "USD",
     format_: Annotated[
         Pages, typer.Option("--format", help="What to write; json prints the answer only.")
     ] = Pages.both,
@@ -70,19 +72,27 @@ def report(
         findings.tell_of_files(dataset.tables)
         if group_by is None:
             findings.tell_of_hosts(dataset.tables)
+    from azbenchlib.report import build
+
+    currency = currency.upper()
+    build.check_currency(datasets, currency)
     if format_ is Pages.json:
         from azbenchlib.report.to_json import record
 
         with working("Judging"):
-            answer = record(datasets)
+            answer = record(datasets, currency)
         print_json(answer)
         findings.end(datasets)
         return
-    from azbenchlib.report import build
-
     with working("Writing the report"):
         written = build.build(
-            datasets, output, title=title, author=author, client=client, format_=build.ReportFormat(format_)
+            datasets,
+            output,
+            title=title,
+            author=author,
+            client=client,
+            currency=currency,
+            format_=build.ReportFormat(format_),
         )
     if format_ is not Pages.pdf:
         notes.print(f"HTML: {written.html}")

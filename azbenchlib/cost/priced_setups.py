@@ -132,6 +132,22 @@ def price(stated: Setup, terms: Terms) -> Priced:
     )
 
 
+def check_currency(tables: Mapping[str, pd.DataFrame], currency: str) -> None:
+    """See that each region in which a setup of a dataset was measured has prices in a currency; a setup of no
+    stated region is checked only where none states one.
+
+    Raises
+    ------
+    InputError
+        When one has none, with the command that reads them.
+    """
+    setups, measured = tables["setups"], tables["runs"]["setup_id"]
+    priced = setups[setups["environment"].isin(PRICED_IN) & setups["setup_id"].isin(measured)]
+    stated = priced["region"].dropna().unique()
+    for region in stated if len(stated) or priced.empty else [ELSEWHERE]:
+        book(str(region), currency=currency)
+
+
 def measured_setups(
     tables: Mapping[str, pd.DataFrame], used: Container[str], terms: Terms
 ) -> dict[str, Priced]:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import nbformat
 
+from azbenchlib.azure.prices.book import USD
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.privacy import beside, without_homes
+from azbenchlib.cost import priced_setups
+from azbenchlib.cost.payments import Payment
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.importing import as_folders
 from azbenchlib.report import execute, page, pdf
@@ -42,6 +45,7 @@ def build(
     title: str = "",
     author: str = "",
     client: str = "",
+    currency: str = USD,
     format_: ReportFormat = ReportFormat.both,
 ) -> Written:
     """Write ``report.html`` and ``report.pdf``.
@@ -55,13 +59,15 @@ def build(
         Made where it is missing; default ``reports/NAME`` with the name of the first dataset.
     title, author, client : str
         For the head of the report.
+    currency : str
+        Of the prices.
     format_ : {"both", "html", "pdf"}
         Which of the two is written.
 
     Raises
     ------
     InputError
-        When a dataset is missing or holds nothing to report.
+        When a dataset is missing or holds nothing to report, or prices in the currency are missing.
     OutputError
         When the folder cannot be written. Nothing half-written is left.
     """
@@ -76,6 +82,7 @@ def build(
             raise InputError(
                 f"{dataset.place}: no run could be read, so there is nothing to report{telemetry}"
             )
+    check_currency(found, currency)
     folder = folder or Path("reports") / Path(first.name).name
     check_writable(folder)
     clock = Timings()
@@ -85,6 +92,7 @@ def build(
             "title": title,
             "author": author,
             "client": client,
+            "currency": currency,
         }
         try:
             with clock.of(NOTEBOOK):
@@ -122,6 +130,19 @@ def write(
     if format_ is not ReportFormat.html:
         write_atomically(written.pdf, document)
     return written
+
+
+def check_currency(datasets: Sequence[Dataset], currency: str) -> None:
+    """See that there are prices in a currency for all that is reported; those in USD are shipped, and where a
+    region has none the report says so.
+
+    Raises
+    ------
+    InputError
+        When they are missing, with the command that reads them.
+    """
+    for dataset in datasets if Payment(currency=currency).currency != USD else ():
+        priced_setups.check_currency(dataset.tables, currency)
 
 
 def _as_named(sentence: str, folders: Sequence[Path], datasets: Sequence[Dataset]) -> str:

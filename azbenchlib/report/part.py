@@ -16,6 +16,7 @@ from azbenchlib.analysis.over_time.monitored import Monitor
 from azbenchlib.analysis.over_time.phases import in_words
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run
+from azbenchlib.azure.prices.book import USD
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding, Severity, without_label
 from azbenchlib.core.palette import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of
@@ -111,9 +112,11 @@ class RunVerdict:
 
 
 class Part:
-    """One dataset of a report: its arrangement and the entries that stand for its series."""
+    """One dataset of a report: its arrangement and the entries that stand for its series; `currency` is that
+    of its prices.
+    """
 
-    def __init__(self, dataset: Dataset, folder: Path) -> None:
+    def __init__(self, dataset: Dataset, folder: Path, currency: str = USD) -> None:
         if dataset.manifest is None:
             raise InputError(f"{folder}: a report needs a dataset folder with a manifest.json")
         self.dataset, self.folder, self.manifest = dataset, folder, dataset.manifest
@@ -121,6 +124,7 @@ class Part:
         if self.arrangement.runs.empty:
             raise InputError(f"{folder}: no run with a rate or a percentile; there is nothing to report")
         self.slots = {str(key): (i, False) for i, key in enumerate(self.arrangement.series["key"])}
+        self.currency = currency
         self.is_alone = True  # in its report, until `number` says otherwise
 
     @property
@@ -171,7 +175,7 @@ class Part:
     @cached_property
     def priced(self) -> dict[str, Priced]:
         """The measured setups of Azure with their bills: where each was measured, at the newest prices."""
-        return measured_setups(self.dataset.tables, self.setup_ids, Terms())
+        return measured_setups(self.dataset.tables, self.setup_ids, Terms(currency=self.currency))
 
     @cached_property
     def cards(self) -> list[summary.Card]:

@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.analysis.file_sets import FileSet
+from azbenchlib.azure.prices.book import USD
+from azbenchlib.cost.priced_setups import setup_of
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report import formatting
 from azbenchlib.report.part import Part, number
@@ -16,27 +18,30 @@ from azbenchlib.report.sections import sayings
 from azbenchlib.report.sections.setup_cards import SetupAnswer, answers
 
 
-def record(datasets: Sequence[Dataset]) -> dict[str, Any]:
+def record(datasets: Sequence[Dataset], currency: str = USD) -> dict[str, Any]:
     """One object a setup, in the order of the page; what is not known is None.
 
     Parameters
     ----------
     datasets : sequence of Dataset
         Each with a manifest.
+    currency : str
+        Of the prices.
 
     Returns
     -------
     dict
         ``setups``: a list of dataset, setup, workload, iops, bw_bytes_per_s, repeats, latency (a list of
         workload, lat_kind and percentiles in µs, or ranges of those), files (of a set of files of one
-        workload how many they are, hosts and outliers) and verdict (sentence, binding, probability).
+        workload how many they are, hosts and outliers), verdict (sentence, binding, probability) and price
+        (per_month, currency, region).
 
     Raises
     ------
     InputError
         When a dataset has nothing to report.
     """
-    parts = [Part(dataset, Path(str(dataset.place))) for dataset in datasets]
+    parts = [Part(dataset, Path(str(dataset.place)), currency) for dataset in datasets]
     number(parts)
     return {"setups": [_setup(answer) for answer in answers(parts)]}
 
@@ -61,6 +66,7 @@ def _setup(answer: SetupAnswer) -> dict[str, Any]:
         ],
         "files": _files(answer.card.files),
         "verdict": _verdict(answer),
+        "price": _price(answer),
     }
 
 
@@ -82,6 +88,15 @@ def _files(files: FileSet | None) -> dict[str, Any] | None:
 
 def _figure(rate: pd.Series | None, name: str) -> float | None:
     return None if rate is None or pd.isna(rate[name]) else float(rate[name])
+
+
+def _price(answer: SetupAnswer) -> dict[str, Any] | None:
+    """Of a month; None where the setup is not one of Azure, or a price is missing."""
+    part = answer.part
+    one = part.priced.get(setup_of(part.arrangement).get(answer.card.series, ""))
+    if one is None or one.bill is None or one.total is None:
+        return None
+    return {"per_month": float(one.total), "currency": one.bill.currency, "region": one.region}
 
 
 def _verdict(answer: SetupAnswer) -> dict[str, Any] | None:

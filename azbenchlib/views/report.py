@@ -1,11 +1,15 @@
 """What a report says: each method of :class:`Report` is one cell of ``report.ipynb``."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 
 from azbenchlib import __version__
 from azbenchlib.analysis import summary, totals
+from azbenchlib.azure.prices.book import USD
+from azbenchlib.cost.payments import Payment
+from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.figures import MOST_FIGURES
@@ -38,6 +42,8 @@ class Report(NotebookView):
         Datasets and outputs, as every view takes them; the first is the subject.
     title, author, client : str
         For the head of the report; an empty title takes the first dataset's.
+    currency : str
+        Of the prices, such as EUR, once ``azbench catalog refresh --prices --currency EUR`` has read them.
 
     Raises
     ------
@@ -45,7 +51,15 @@ class Report(NotebookView):
         When a dataset cannot be read or holds nothing to report.
     """
 
-    def __init__(self, datasets: Sequence[str], title: str = "", author: str = "", client: str = "") -> None:
+    def __init__(
+        self,
+        datasets: Sequence[str],
+        title: str = "",
+        author: str = "",
+        client: str = "",
+        currency: str = USD,
+    ) -> None:
+        self._currency = Payment(currency=currency.upper()).currency
         super().__init__(datasets, "a report needs at least one dataset")
         number(self.parts)
         self._explained: set[str] = set()
@@ -54,6 +68,9 @@ class Report(NotebookView):
         self._setups = setup_cards.SetupCards(self.parts)
         self.title = title or lead.title(self.parts, self._setups.answers)
         self.author, self.client = author, client
+
+    def _part(self, dataset: Dataset, place: Path) -> Part:
+        return Part(dataset, place, self._currency)
 
     def header(self) -> Block:
         """Title, what was found in a sentence or two, and what the data are."""

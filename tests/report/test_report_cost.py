@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from price_server import price_service, vm_item
 
 from azbenchlib import Report
 from azbenchlib.advisor.demands.achieved import AchievedRates, achieved
 from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.advisor.reasons.cheaper import cheaper, demand_of, documented_part
 from azbenchlib.azure.prices.book import PRICE_COLUMNS
+from azbenchlib.azure.prices.refresh import refresh
+from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, MB, format_money
 from azbenchlib.cost import priced_setups, published_costs
 from azbenchlib.cost.priced_setups import Priced, Terms
@@ -23,6 +26,7 @@ from azbenchlib.dataset import manifest
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model import VM, Cap, Disk, Setup, notation
 from azbenchlib.model.fill_from_catalogue import resolve
+from azbenchlib.report import build, to_json
 from azbenchlib.report.sections import bills
 from azbenchlib.report.sections.cheaper import design_words, disk_words, vm_words
 
@@ -96,6 +100,26 @@ def test_what_is_missing_stays_empty_and_a_bound_turns_round() -> None:
     assert first.endswith("2,083 ≈ 333 ≈ 6,250 529")
     assert second.endswith("< 210 > 10,000 547")  # more IOPS for the same money
     assert third.endswith("3,857 491 785 2,303")
+
+
+def test_a_report_in_euros_has_euros_everywhere() -> None:
+    with pytest.raises(InputError, match=r"no prices in EUR for northeurope, .*--currency EUR"):
+        build.check_currency([Dataset.load(LOCAL_DISKS)], "EUR")
+    sizes = [vm_item("Standard_E8ds_v4", 0.5), vm_item("Standard_E16ads_v5", 0.26)]
+    euros = [one | {"currencyCode": "EUR", "armRegionName": "northeurope"} for one in sizes]
+    with price_service(euros) as server:
+        refresh("northeurope", server.url, currency="EUR")
+    build.check_currency([Dataset.load(LOCAL_DISKS)], "EUR")
+    report = Report([str(LOCAL_DISKS)], currency="eur")
+    told = words(report.cards().html)
+    assert "EUR 365 a month" in told and "EUR 190 a month" in told and "USD" not in told
+    assert "USD" not in words(report.prices().html)
+    setups = to_json.record([Dataset.load(LOCAL_DISKS)], "EUR")["setups"]
+    prices = [one["price"] for one in setups if one["price"]]
+    assert {"per_month": 365.0, "currency": "EUR", "region": "northeurope"} in prices
+    assert any(one["price"] is None for one in setups)  # of an L8s_v2 no price in EUR was read
+    dollars = to_json.record([Dataset.load(LOCAL_DISKS)])["setups"]
+    assert {one["price"]["currency"] for one in dollars} == {"USD"}
 
 
 def test_an_own_price_book_in_another_currency(tmp_path: Path) -> None:

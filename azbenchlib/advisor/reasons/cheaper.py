@@ -16,6 +16,7 @@ from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE, SERVER_DISKS
 from azbenchlib.advisor.reasons.savings import LEAST_SAVED
 from azbenchlib.advisor.search import Candidate, search
 from azbenchlib.azure.disk_kinds import LATENCY_CLASSES
+from azbenchlib.cost.payments import Payment
 from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
@@ -52,14 +53,14 @@ def cheaper(rates: pd.DataFrame, found: Mapping[str, Priced]) -> tuple[list[Chea
     none : list of str
         The series for which nothing costs less. A series whose size or price is not known is in neither.
     """
-    at = cache(market)
+    at = cache(_market)
     configurations: list[Cheaper] = []
     none: list[str] = []
     for row in rates.to_dict(orient="records"):
         one = found.get(row["setup_id"])
-        if one is None or not one.total:
+        if one is None or one.bill is None or not one.total:
             continue
-        there = at(one.region)
+        there = at(one.region, one.bill.currency)
         demand = demand_of(row, one.setup, there)
         if demand is None:
             continue
@@ -69,6 +70,10 @@ def cheaper(rates: pd.DataFrame, found: Mapping[str, Priced]) -> tuple[list[Chea
         else:
             configurations.append(Cheaper(row["series"], best, there.currency, 1 - float(best.price) / total))
     return configurations, none
+
+
+def _market(region: str, currency: str) -> Market:
+    return market(region, payment=Payment(currency=currency))
 
 
 def demand_of(row: Mapping[str, object], setup: Setup, there: Market) -> Demand | None:
