@@ -370,13 +370,24 @@ def test_processes_follow_each_other_two_at_a_time(
     for name in ("a.ends", "b.dies", "c.ends"):
         (tmp_path / name).touch()
     found = of_children(tmp_path, experiment, monkeypatch, told)
+    there: list[int] = []
+    tell = found.progress
+
+    def progress(done: int, total: int, text: str) -> None:
+        there.append(len(found._there))
+        tell(done, total, text)
+
+    found.progress = progress
     found.carry_out()
+    assert max(there) == 2
     assert {name: (one.kind, one.text) for name, one in found.ended.items()} == {
         "a": (MessageKind.DONE, ""),
         "b": (MessageKind.FAILED, "its process ended with status 3 and told nothing"),
         "c": (MessageKind.DONE, ""),
     }
-    assert told[-1].startswith("3/3 [c]")
+    assert sorted(text.partition(" ")[2] for text in told) == ["[a] begun", "[b] begun", "[c] begun"]
+    assert not told[0].endswith("[c] begun")  # it is begun when one of the others has ended
+    assert told[-1].startswith("3/3 ")
 
 
 def test_what_there_is_no_room_for_is_begun_again_when_another_has_ended(

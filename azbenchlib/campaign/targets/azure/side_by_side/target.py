@@ -95,8 +95,9 @@ class VmsTarget(AzureTarget):
         self, dataset: Path, asked: CloudPlan, fresh: bool, progress: Progress
     ) -> Iterator[Interrupts]:
         """Lock the folder, take interrupts, join what earlier runs measured, and delete what they left."""
-        with lock.held(dataset), Interrupts() as interrupts:
-            folders.join(dataset, fresh)
+        tell = self.telling(asked, progress)
+        with lock.held(dataset, tell), Interrupts() as interrupts:
+            folders.join(dataset, fresh, tell)
             apart = _open_parts(dataset, asked) if not fresh else {}
             teardown.delete_earlier(asked, dataset, fresh, progress, apart)
             yield interrupts
