@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -14,16 +14,30 @@ from azbenchlib.campaign.planning import plan
 from azbenchlib.core import file_locks
 from azbenchlib.core.errors import InputError, OutputError
 
-WAIT_S, PAUSE_S = 3.0, 0.1  # a kernel whose parent was killed notices within a second or two
+# A process whose parent was killed notices and ends: a kernel looks once a second, the process of a VM hears
+# it at once, and either takes longer on a busy machine. By judgement.
+ENDING_S = 30.0
+WAIT_S, PAUSE_S = 3.0, 0.1  # for one whose parent lives: it may be at its end, too
 _NO_LOCKS = (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS)  # of file systems that have none
 
 
+def untold(text: str) -> None:
+    """Say nothing."""
+
+
 @contextmanager
-def held(dataset: Path) -> Iterator[None]:
+def held(dataset: Path, tell: Callable[[str], None] = untold) -> Iterator[None]:
     """Keep other processes from measuring into a folder.
 
     The lock ends with the process, however that ends. It lies beside the folder, which may be put in another
-    one's place meanwhile.
+    one's place meanwhile. A process whose parent is gone is about to end, and is waited for.
+
+    Parameters
+    ----------
+    dataset : Path
+        The folder.
+    tell : callable
+        Takes a line when such a process is waited for.
 
     Raises
     ------
@@ -36,7 +50,7 @@ def held(dataset: Path) -> Iterator[None]:
     path = real.with_name(f".{real.name}.lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = _locked(path, dataset)
+        file = _locked(path, dataset, tell)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
     try:
@@ -58,9 +72,9 @@ def is_held(dataset: Path) -> bool:
         return False
 
 
-def _locked(path: Path, dataset: Path) -> IO[str]:
+def _locked(path: Path, dataset: Path, tell: Callable[[str], None]) -> IO[str]:
     """The file, locked, with who has it written into it."""
-    deadline = time.monotonic() + WAIT_S
+    begun, is_told = time.monotonic(), False
     while True:
         file = path.open("a+", encoding="utf-8")
         try:
@@ -68,8 +82,15 @@ def _locked(path: Path, dataset: Path) -> IO[str]:
                 _check_host(file, path, dataset)
                 _sign(file)
                 return file
-            if time.monotonic() > deadline:
+            is_ending = _is_left_alone(_told(file))
+            if time.monotonic() - begun > (ENDING_S if is_ending else WAIT_S):
                 raise InputError(f"{dataset}: {_holder(file)} measures into it; {_way(file)}")
+            if is_ending and not is_told:
+                tell(
+                    f"{_holder(file)} still measures into {dataset.name}, and what started it has ended; "
+                    f"waiting up to {ENDING_S:g} s until it ends, too …"
+                )
+                is_told = True
         except BaseException:
             file.close()
             raise
@@ -92,7 +113,8 @@ def _lock(file: IO[str], path: Path) -> bool:
 
 def _sign(file: IO[str]) -> None:
     file.truncate(0)
-    json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": plan.now()}, file)
+    own = {"pid": os.getpid(), "parent": os.getppid(), "host": socket.gethostname(), "since": plan.now()}
+    json.dump(own, file)
     file.flush()
 
 
@@ -104,6 +126,20 @@ def _check_host(file: IO[str], path: Path, dataset: Path) -> None:
             f"{dataset}: {_holder(file)} measures into it, or was killed; if nothing runs there any more, "
             f"delete {path}"
         )
+
+
+def _is_left_alone(told: Mapping[str, object]) -> bool:
+    """Whether the parent of a process of this host is gone."""
+    parent = told.get("parent")
+    if told.get("host") != socket.gethostname() or not isinstance(parent, int) or parent <= 1:
+        return False
+    try:
+        os.kill(parent, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _holder(file: IO[str]) -> str:

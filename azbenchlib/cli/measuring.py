@@ -154,7 +154,8 @@ def _untold(dataset: str, words: str) -> list[str]:
     """What is noted as left in Azure and not told in the last words, as after a kernel that was killed."""
     from azbenchlib.campaign.targets.azure.ending import teardown
 
-    return [said for group, said in teardown.noted(Path(dataset)).items() if group not in words]
+    noted = teardown.noted(Path(dataset), notes.print)
+    return [said for group, said in noted.items() if group not in words]
 
 
 def plan(

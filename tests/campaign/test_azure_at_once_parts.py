@@ -23,8 +23,9 @@ from azbenchlib.campaign.planning import plan, plan_text
 from azbenchlib.campaign.progress import quiet
 from azbenchlib.campaign.targets.azure.ending import teardown
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
-from azbenchlib.campaign.targets.azure.money import budget
+from azbenchlib.campaign.targets.azure.money import budget, reckoning
 from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate
+from azbenchlib.campaign.targets.azure.money.shares import CostShares
 from azbenchlib.campaign.targets.azure.money.together import TogetherEstimate
 from azbenchlib.campaign.targets.azure.side_by_side import folders, processes
 from azbenchlib.campaign.targets.azure.side_by_side.child import (
@@ -127,6 +128,29 @@ def test_limits_hold_for_all_vms_together() -> None:
         budget.check(both, 13.9, 0)
     with pytest.raises(InputError, match=r"max_hours 2.9: the run takes about 3.0 hours"):
         budget.check(both, 0, 2.9)
+
+
+def test_what_a_vm_did_not_spend_goes_to_those_that_are_not_begun() -> None:
+    """30 USD for VMs that cost 3, 5 and 2 USD an hour and take 1, 1 and 6 h: 3 + 5 + 12 = 20 are likely."""
+    likely = {"a": estimate(1, "2"), "b": estimate(1, "4"), "c": estimate(6, "1")}
+    shares = CostShares(most=30, likely=likely)
+    assert shares.begin("a") == pytest.approx(4.5)
+    assert shares.begin("b") == pytest.approx(7.5)
+    shares.end("a", 1800, again=False)  # 1.5 USD
+    assert shares.begin("c") == pytest.approx(30 - 1.5 - 7.5)
+    assert CostShares(most=0, likely=likely).begin("a") == 0
+
+
+def test_what_vms_were_given_and_spent_never_exceeds_the_limit() -> None:
+    """Nobody had room for b, which is tried again; and a spent more than its share, so nothing is left."""
+    likely = {"a": estimate(1, "2"), "b": estimate(1, "4"), "c": estimate(6, "1")}
+    shares = CostShares(most=20, likely=likely)
+    assert (shares.begin("a"), shares.begin("b")) == (pytest.approx(3), pytest.approx(5))
+    shares.end("b", 360, again=True)  # 0.5 USD
+    assert shares.begin("b") == pytest.approx((20 - 3 - 0.5) * 5 / 17)
+    shares.end("b", 3600, again=False)
+    shares.end("a", 5 * 3600, again=False)  # 15 USD
+    assert 0 < shares.begin("c") < 0.01  # 0 would be no limit
 
 
 @pytest.mark.parametrize(
@@ -370,13 +394,24 @@ def test_processes_follow_each_other_two_at_a_time(
     for name in ("a.ends", "b.dies", "c.ends"):
         (tmp_path / name).touch()
     found = of_children(tmp_path, experiment, monkeypatch, told)
+    there: list[int] = []
+    tell = found.progress
+
+    def progress(done: int, total: int, text: str) -> None:
+        there.append(len(found._there))
+        tell(done, total, text)
+
+    found.progress = progress
     found.carry_out()
+    assert max(there) == 2
     assert {name: (one.kind, one.text) for name, one in found.ended.items()} == {
         "a": (MessageKind.DONE, ""),
         "b": (MessageKind.FAILED, "its process ended with status 3 and told nothing"),
         "c": (MessageKind.DONE, ""),
     }
-    assert told[-1].startswith("3/3 [c]")
+    assert sorted(text.partition(" ")[2] for text in told) == ["[a] begun", "[b] begun", "[c] begun"]
+    assert not told[0].endswith("[c] begun")  # it is begun when one of the others has ended
+    assert told[-1].startswith("3/3 ")
 
 
 def test_what_there_is_no_room_for_is_begun_again_when_another_has_ended(
@@ -385,6 +420,8 @@ def test_what_there_is_no_room_for_is_begun_again_when_another_has_ended(
     told: list[str] = []
     (tmp_path / "b.full").touch()
     found = of_children(tmp_path, experiment, monkeypatch, told, names="ab")
+    over: list[tuple[str, bool]] = []
+    found.over = lambda name, seconds, again: over.append((name, again))
 
     def progress(done: int, total: int, text: str) -> None:
         told.append(text)
@@ -397,7 +434,32 @@ def test_what_there_is_no_room_for_is_begun_again_when_another_has_ended(
     found.carry_out()
     assert [one for one in told if "begun" in one].count("[b] begun") == 2
     assert found.at_once == 1
+    assert over == [("b", True), ("a", False), ("b", False)]
     assert {one.kind for one in found.ended.values()} == {MessageKind.DONE}
+
+
+def test_a_run_hands_on_what_a_vm_did_not_spend(
+    tmp_path: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of a is measured. Of 10 USD, c gets a part and ends at once, so that d may spend nearly all."""
+    asks = "open(asked['folder'] + '.asked', 'w').write(str(asked['max_cost']))"
+    monkeypatch.setattr(processes, "_CHILD", CHILD.replace("def tell", f"{asks}\ndef tell", 1))
+    run = apart(tmp_path / "out", experiment)
+    folders.take_back(run.folder, run.plan)
+    target = VmsTarget(experiment=experiment, at_once=1, max_cost=10)
+    monkeypatch.setattr(target, "_left", ["c", "d"])
+    for name in "cd":
+        write(run.folder / folders.VMS / f"{name}.ends", "")
+    kept = [run.folder / folders.VMS / f"{name}.asked" for name in "cd"]
+    said: list[float] = []
+
+    def progress(done: int, total: int, text: str) -> None:
+        said.append(float(kept[len(said)].read_text()))
+
+    run.progress = progress
+    target.begin(run)
+    each = [float(reckoning.estimate(parts(experiment)[name]).most or 0) for name in "cd"]
+    assert said == [pytest.approx(10 * each[0] / sum(each)), pytest.approx(10, rel=0.05)]
 
 
 def test_an_interrupt_ends_all_processes_and_their_last_words_are_heard(

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -264,8 +265,12 @@ class Target(ABC, Generic[AnyPlan, AnyMeasurement]):
         self, dataset: Path, asked: AnyPlan, fresh: bool, progress: Progress
     ) -> Iterator[Interrupts]:
         """Keep others out of the folder meanwhile, and take interrupts."""
-        with lock.held(dataset), Interrupts() as interrupts:
+        with lock.held(dataset, self.telling(asked, progress)), Interrupts() as interrupts:
             yield interrupts
+
+    def telling(self, asked: AnyPlan, progress: Progress) -> Callable[[str], None]:
+        """How to tell a line before it is known what is done already."""
+        return partial(progress, 0, len(self.measurements(asked)))
 
     def check(self, run: MeasurementRun[AnyPlan, AnyMeasurement], resumed: bool) -> None:
         """Refuse what cannot be measured now, before the plan is written."""

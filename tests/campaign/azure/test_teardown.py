@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -26,6 +28,7 @@ from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.ending import orphans, teardown
 from azbenchlib.campaign.targets.azure.ending.orphans import OrphanedGroup
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
+from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
 from azbenchlib.campaign.targets.azure.steps import Call
 from azbenchlib.campaign.targets.azure.vm import Ended
@@ -396,6 +399,73 @@ def test_a_lock_ends_with_its_process_however_that_ends(holder, tmp_path):
     with lock.held(tmp_path / "ds"):
         assert json.loads((tmp_path / ".ds.lock").read_text())["pid"] == os.getpid()
     assert list(tmp_path.iterdir()) == []
+
+
+LEAVE = """
+import os, subprocess, sys
+code, folder, gate = sys.argv[1:]
+subprocess.Popen([sys.executable, "-c", code, folder], stdin=open(gate)).wait()
+"""
+
+
+@contextmanager
+def left_alone(folder: Path) -> Iterator[Callable[[], None]]:
+    """A process that measures into a folder and whose parent was killed; it ends when it is told to."""
+    gate = folder.with_name("gate")
+    gate.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(gate)
+    command = [sys.executable, "-c", LEAVE, HOLD, str(folder), str(gate)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process, gate.open("w") as opened:
+        assert process.stdout
+        assert process.stdout.readline() == "held\n"
+        process.kill()
+        process.wait()
+        yield opened.close
+
+
+def test_a_process_whose_parent_was_killed_is_waited_for_until_it_ends(tmp_path, monkeypatch):
+    """It ends when its waiting is told: with the wait of others, the folder would be refused."""
+    monkeypatch.setattr(lock, "WAIT_S", 0.0)
+    told: list[str] = []
+    with left_alone(tmp_path / "ds") as end:
+
+        def tell(text: str) -> None:
+            told.append(text)
+            end()
+
+        with lock.held(tmp_path / "ds", tell):
+            pass
+    (line,) = told
+    assert re.match(rf"process \d+ on {socket.gethostname()} .* still measures into ds, and what", line)
+
+
+def test_a_process_whose_parent_was_killed_and_that_does_not_end_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(lock, "WAIT_S", 0.0)
+    monkeypatch.setattr(lock, "ENDING_S", 0.3)
+    told: list[str] = []
+    with (
+        left_alone(tmp_path / "ds"),
+        pytest.raises(InputError, match="measures into it; wait for it"),
+        lock.held(tmp_path / "ds", told.append),
+    ):
+        pass
+    assert len(told) == 1
+
+
+def test_no_group_of_a_vm_is_told_as_left_while_its_process_lives(small, monkeypatch):
+    """Of several VMs at a time: the process of one goes on and is waited for; that of the other is gone."""
+    dataset = small.run.folder
+    one, other = (dataset / folders.VMS / name for name in ("one", "other"))
+    for own in (one, other):
+        plan.save(own, small.run.plan.model_copy(update={"groups": [f"g-{own.name}"]}))
+    (dataset / plan.PLAN_FILE).unlink()
+    with left_alone(one) as end:
+        with monkeypatch.context() as patched:
+            patched.setattr(lock, "ENDING_S", 0.3)
+            assert [*teardown.noted(dataset)] == ["g-other"]
+            with pytest.raises(InputError, match=r"one: process .* measures into it"):
+                folders.take_back(dataset, small.run.plan)
+        assert [*teardown.noted(dataset, lambda text: end())] == ["g-one", "g-other"]
 
 
 def test_a_lock_of_another_host_is_told_with_the_way_out(tmp_path):

@@ -130,7 +130,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         self, dataset: Path, asked: ExistingPlan, fresh: bool, progress: Progress
     ) -> Iterator[Interrupts]:
         """Lock the folder, take interrupts, and delete groups for results that earlier runs left."""
-        with lock.held(dataset), Interrupts() as interrupts:
+        with lock.held(dataset, self.telling(asked, progress)), Interrupts() as interrupts:
             teardown.delete_earlier(asked, dataset, fresh, progress)
             yield interrupts
 

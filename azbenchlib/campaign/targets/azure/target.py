@@ -115,8 +115,9 @@ class AzureTarget(Target[CloudPlan, Measure]):
         self, dataset: Path, asked: CloudPlan, fresh: bool, progress: Progress
     ) -> Iterator[Interrupts]:
         """Lock the folder, take interrupts, and delete what earlier runs into it left."""
-        with lock.held(dataset), Interrupts() as interrupts:
-            folders.join(dataset, fresh)
+        tell = self.telling(asked, progress)
+        with lock.held(dataset, tell), Interrupts() as interrupts:
+            folders.join(dataset, fresh, tell)
             teardown.delete_earlier(asked, dataset, fresh, progress)
             yield interrupts
 

@@ -1,7 +1,7 @@
 """How a run in Azure ends: its group deleted, and the last words on what is left."""
 
-from collections.abc import Container
-from contextlib import suppress
+from collections.abc import Callable, Container, Sequence
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -233,21 +233,32 @@ def interrupted(run: AzureRun) -> str:
     return f"interrupted. {'; '.join(groups) or all_deleted(run)}"
 
 
-def noted(dataset: Path) -> dict[str, str]:
+def noted(dataset: Path, tell: Callable[[str], None] = lock.untold) -> dict[str, str]:
     """The resource groups that a dataset folder notes as not deleted, with what to say of each.
 
-    Those of a run that goes on in another process are not among them.
+    Those of a run that goes on in another process are not among them, nor those of a VM whose process does.
+    `tell` takes a line when one is waited for that is about to end.
     """
     found: dict[str, str] = {}
     for folder in (dataset, plan.beside(dataset)):
-        places = [(folder, kind) for kind in PLANS] + [(own, CloudPlan) for own in folders.there(folder)]
-        for place, kind in places:
-            with suppress(InputError):  # a plan of another kind of measurement, or a folder that is in use
-                told = plan.load(place, kind)
-                if told and told.groups:
-                    with lock.held(dataset):
-                        found |= _warnings(told, "as noted")
+        for kind in PLANS:
+            found |= _noted_unheld(folder, kind, [dataset], tell)
+        for own in folders.there(folder):
+            found |= _noted_unheld(own, CloudPlan, [dataset, own], tell)
     return found
+
+
+def _noted_unheld(
+    place: Path, kind: type[CloudPlan], locked: Sequence[Path], tell: Callable[[str], None]
+) -> dict[str, str]:
+    """What the plan of a folder notes, where no other process measures into any of `locked`."""
+    with suppress(InputError), ExitStack() as locks:  # of another kind of measurement, or in use
+        told = plan.load(place, kind)
+        if told and told.groups:
+            for folder in locked:
+                locks.enter_context(lock.held(folder, tell))
+            return _warnings(told, "as noted")
+    return {}
 
 
 def _warnings(told: CloudPlan, why: str) -> dict[str, str]:

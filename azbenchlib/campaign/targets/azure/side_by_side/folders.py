@@ -6,7 +6,7 @@ kill left is joined when the next run begins, whatever that run is.
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,10 @@ def hand_out(run: AzureRun, name: str, part: Experiment) -> Path:
     return folder
 
 
-def join(dataset: Path, fresh: bool) -> None:
+def join(dataset: Path, fresh: bool, tell: Callable[[str], None] = lock.untold) -> None:
     """Join what an earlier run left apart, in a dataset folder and in the one that takes its place.
+
+    `tell` takes a line when the process of a VM is waited for, which ends after a run that was killed.
 
     Raises
     ------
@@ -57,11 +59,13 @@ def join(dataset: Path, fresh: bool) -> None:
     """
     for folder in (dataset, plan.beside(dataset)) if fresh else (dataset,):
         if (folder / VMS).is_dir() and (todo := plan.load(folder, CloudPlan)):
-            take_back(folder, todo)
+            take_back(folder, todo, tell)
 
 
-def take_back(folder: Path, todo: CloudPlan) -> None:
+def take_back(folder: Path, todo: CloudPlan, tell: Callable[[str], None] = lock.untold) -> None:
     """Join what the VMs measured in the dataset folder; what still notes a resource group keeps its plan.
+
+    `tell` is as for :func:`join`.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def take_back(folder: Path, todo: CloudPlan) -> None:
         When the process of a VM is still alive.
     """
     for own in there(folder):
-        with lock.held(own):
+        with lock.held(own, tell):
             for kept in (manifest.RAW, WARM_UP, outputs.FAILED):
                 for path in [*(own / kept).iterdir()] if (own / kept).is_dir() else []:
                     if not path.name.startswith("."):  # else a part of an output

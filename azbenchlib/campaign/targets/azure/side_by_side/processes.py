@@ -4,6 +4,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ class VmProcess:
 
     name: str
     process: subprocess.Popen[str]
+    begun: float = field(default_factory=time.monotonic)
     last: VmMessage = field(default_factory=lambda: VmMessage(kind=MessageKind.PROGRESS))
 
 
@@ -45,6 +47,9 @@ class VmProcesses:
         Is told what all of them tell.
     interrupts : Interrupts
         Those of the run.
+    over : callable
+        Is told of each process that ended: the name of its VM, how many seconds it was there, and whether
+        there is another one for that VM later.
     """
 
     asked: Mapping[str, Callable[[], VmRequest]]
@@ -53,6 +58,7 @@ class VmProcesses:
     at_once: int
     progress: Progress
     interrupts: Interrupts
+    over: Callable[[str, float, bool], None] = lambda name, seconds, again: None
     ended: dict[str, VmMessage] = field(default_factory=dict)  # the last words of each VM
     _there: dict[str, VmProcess] = field(default_factory=dict)
     _lines: queue.Queue[tuple[VmProcess, str]] = field(default_factory=queue.Queue)
@@ -64,12 +70,15 @@ class VmProcesses:
             while waiting or self._there:
                 while waiting and len(self._there) < self.at_once:
                     self._begin(waiting.pop(0))
-                over = self._heard()
-                if over and over.last.kind == MessageKind.NO_ROOM and self._there:
+                if not (over := self._heard()):
+                    continue
+                again = over.last.kind == MessageKind.NO_ROOM and bool(self._there)
+                self.over(over.name, time.monotonic() - over.begun, again)
+                if again:
                     self.at_once = len(self._there)
                     self._tell(over, f"{over.last.text}; it is tried again when another VM is deleted")
                     waiting.insert(0, over.name)
-                elif over:
+                else:
                     self.ended[over.name] = over.last
         except BaseException:
             self.interrupts.end()

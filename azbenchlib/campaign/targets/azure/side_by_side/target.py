@@ -1,7 +1,7 @@
 """Several VMs of a measurement file at a time, each measured by a process of its own, in its own group."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,6 +23,7 @@ from azbenchlib.campaign.targets.azure.ending import teardown
 from azbenchlib.campaign.targets.azure.ending.orphans import Deleted
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.money import budget, reckoning
+from azbenchlib.campaign.targets.azure.money.shares import CostShares
 from azbenchlib.campaign.targets.azure.money.together import TogetherEstimate
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, VmMessage, VmRequest
@@ -68,7 +69,7 @@ class VmsTarget(AzureTarget):
     """
 
     at_once: int
-    _estimates: Mapping[str, reckoning.RunEstimate] = field(default_factory=dict, init=False)
+    _left: Sequence[str] = field(default=(), init=False)  # VMs of which something is to be measured
     _begun: float = field(default_factory=time.monotonic, init=False)
     _ended: Mapping[str, VmMessage] = field(default_factory=dict, init=False)  # the last words of each VM
 
@@ -95,8 +96,9 @@ class VmsTarget(AzureTarget):
         self, dataset: Path, asked: CloudPlan, fresh: bool, progress: Progress
     ) -> Iterator[Interrupts]:
         """Lock the folder, take interrupts, join what earlier runs measured, and delete what they left."""
-        with lock.held(dataset), Interrupts() as interrupts:
-            folders.join(dataset, fresh)
+        tell = self.telling(asked, progress)
+        with lock.held(dataset, tell), Interrupts() as interrupts:
+            folders.join(dataset, fresh, tell)
             apart = _open_parts(dataset, asked) if not fresh else {}
             teardown.delete_earlier(asked, dataset, fresh, progress, apart)
             yield interrupts
@@ -110,22 +112,26 @@ class VmsTarget(AzureTarget):
         az = Az.find(run.folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
         az = enter_subscription(run, az)
         note_identity(run.plan, az, self.show_identity)
-        self._estimates = {name: reckoning.estimate(part) for name, part in left.items()}
-        whole = TogetherEstimate(parts=[*self._estimates.values()], at_once=min(self.at_once, len(left)))
+        self._left = [*left]
+        each = [reckoning.estimate(part) for part in left.values()]
+        whole = TogetherEstimate(parts=each, at_once=min(self.at_once, len(left)))
         run.tell(f"it takes {whole.text}")
         run.note(f"Up to {self.at_once} VMs were measured at a time, each with disks of its own.")
 
     def begin(self, run: AzureRun) -> None:
         """Have the VMs measured, and join what they brought; what failed is noted."""
         every = parts(run.plan.experiment)
+        whole = {name: reckoning.estimate(every[name]) for name in self._left}
+        shares = CostShares(most=self.max_cost, likely=whole)
         measures = {name: measures_of(part) for name, part in every.items()}
         processes = VmProcesses(
-            asked={name: partial(self._asked, run, name, every[name]) for name in self._estimates},
+            asked={name: partial(self._asked, run, name, every[name], shares) for name in whole},
             done={name: sum(map(run.done, found)) for name, found in measures.items()},
             total=len(run.measurements),
             at_once=self.at_once,
             progress=run.progress,
             interrupts=run.interrupts,
+            over=shares.end,
         )
         self._ended = processes.ended
         try:
@@ -135,15 +141,13 @@ class VmsTarget(AzureTarget):
         for name, told in processes.ended.items():
             _note_failed(run, measures[name], told)
 
-    def _asked(self, run: AzureRun, name: str, part: Experiment) -> VmRequest:
-        """What the process of a VM is to do: its share of the cost, and the hours that are left now."""
-        most = [one.most or 0 for one in self._estimates.values()]
-        share = float((self._estimates[name].most or 0) / (sum(most) or 1))
+    def _asked(self, run: AzureRun, name: str, part: Experiment, shares: CostShares) -> VmRequest:
+        """What the process of a VM is to do, within the cost and the hours that are left for it now."""
         passed_h = (time.monotonic() - self._begun) / S_PER_HOUR
         return VmRequest(
             experiment=part,
             folder=folders.hand_out(run, name, part),
-            max_cost=self.max_cost * share,
+            max_cost=shares.begin(name),
             max_hours=max(self.max_hours - passed_h, 1 / S_PER_HOUR) if self.max_hours else 0.0,
         )
 
