@@ -13,9 +13,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 from pandas.api.extensions import ExtensionArray
 
 from azbenchlib.core import schema
+
+_LONG = 64  # rows of a block, from which on a chunk of its own takes less than what its rows share
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,7 @@ class PackedRows:
 
     def frame(self) -> pd.DataFrame:
         """All columns of the table, of which these rows lose theirs: no more than one is there twice."""
-        rows = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        columns = {name: self.shared.pop(name).take(rows) for name in list(self.shared)}
-        del rows
+        columns = {name: _spread(self.shared.pop(name), self.sizes) for name in list(self.shared)}
         for name in list(self.own):
             columns[name] = _whole(self.own.pop(name))
         for name in schema.TABLES[self.table].columns.keys() - columns.keys():
@@ -136,6 +137,31 @@ def _short(table: str, name: str, values: Sequence[Any] | np.ndarray) -> Extensi
     if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.min() >= 0:
         return values.astype(np.min_scalar_type(int(values.max())))
     return checked
+
+
+def _spread(values: ExtensionArray, sizes: npt.NDArray[np.int64]) -> ExtensionArray:
+    """Each value as often as its block has rows."""
+    if values.dtype == schema.TEXT and sizes.mean() >= _LONG and not values.isna().any():
+        return _spread_texts(values.to_numpy(dtype=object), sizes)
+    return values.take(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
+
+
+def _spread_texts(texts: npt.NDArray[np.object_], sizes: npt.NDArray[np.int64]) -> ExtensionArray:
+    """A chunk a block: those of equal texts are parts of the longest one, and texts of one length share
+    their offsets, so a text of many blocks takes memory once, and no more than it has characters.
+    """
+    encoded = [text.encode() for text in texts]
+    longest: dict[bytes, int] = {}
+    for text, size in zip(encoded, sizes.tolist(), strict=True):
+        longest[text] = max(size, longest.get(text, 0))
+    steps = np.arange(sizes.max() + 1, dtype=np.int64)
+    offsets = {length: pa.py_buffer(steps * length) for length in {len(text) for text in longest}}
+    whole = {
+        text: pa.LargeStringArray.from_buffers(size, offsets[len(text)], pa.py_buffer(text * size))
+        for text, size in longest.items()
+    }
+    chunks = [whole[text][:size] for text, size in zip(encoded, sizes.tolist(), strict=True)]
+    return pd.arrays.ArrowStringArray(pa.chunked_array(chunks))
 
 
 def _whole(values: ExtensionArray | np.ndarray) -> ExtensionArray:

@@ -56,3 +56,37 @@ def test_what_no_column_can_hold_is_refused(value: int, n: int) -> None:
 def test_a_bin_takes_eight_bytes() -> None:
     packed = PackedRows.of("bins", [block("a", [(10**6 + i, 7) for i in range(1000)])])
     assert sum(column.nbytes for column in packed.own.values()) <= 8 * len(packed)
+
+
+LONG = 100  # rows, more than from which on a block has a chunk of its own
+
+
+def long_blocks(n: int) -> list[ColumnBlock]:
+    """Reads and writes of n runs."""
+    bins = [(10**6 + i, 7) for i in range(LONG)]
+    return [
+        ColumnBlock(dict(one.shared) | {"ddir": ddir}, one.columns)
+        for i in range(n)
+        for one in [block(f"läuft-{i:010}", bins[i % 3 :])]
+        for ddir in ("read", "write")
+    ]
+
+
+def test_long_blocks_are_their_rows_in_order() -> None:
+    made = [PackedRows.of("bins", long_blocks(4)), PackedRows.of("bins", [block("x", [(1, 1)] * LONG)])]
+    expected = as_frame([*long_blocks(4), block("x", [(1, 1)] * LONG)])
+    pd.testing.assert_frame_equal(stack("bins", made), expected)
+
+
+def test_what_long_blocks_share_is_kept_once() -> None:
+    """Of 50 runs with two directions each: the name of each once, those of directions once for all."""
+    frame = PackedRows.of("bins", long_blocks(50)).frame()
+    kept = {
+        buffer.address: buffer.size
+        for name in ("run_id", "ddir", "lat_kind")
+        for chunk in frame[name].array.__arrow_array__().chunks
+        for buffer in chunk.buffers()
+        if buffer
+    }
+    names, lengths = 50 * LONG * len("läuft-0123456789".encode()), 4  # of which each has its offsets
+    assert sum(kept.values()) <= names + 8 * lengths * (LONG + 1) + LONG * len("readwriteclat")
