@@ -124,6 +124,20 @@ def test_the_log_of_a_run_gives_an_interval_that_knows_of_its_correlation() -> N
     assert 0 < width(0.1) < width(5.0)
 
 
+def test_what_is_logged_after_the_run_was_to_end_widens_no_interval() -> None:
+    def width(late: float, limit_s: float | None) -> float:
+        row = {"run_id": "a-0", "ddir": "read", "metric": "iops"}
+        values = [1000.0 + i % 3 for i in range(60)] + [late]
+        log = [row | {"seq": i, "t_s": i + 1.0, "value": value} for i, value in enumerate(values)]
+        tables = {"samples": schema.frame("samples", log)}
+        tables["runs"] = schema.frame("runs", [{"run_id": "a-0", "runtime_limit_s": limit_s}])
+        unit = pd.Series({"run_ids": ("a-0",), "ddir": "read"})
+        low, high = within_run(unit, parse_metric("iops"), "", tables, 0.1) or (math.nan, math.nan)
+        return high - low
+
+    assert width(9.0, 60.0) == width(1000.0, 60.0) < 0.1 * width(9.0, None)
+
+
 def test_too_few_runs_may_have_met_two_states_of_a_disk() -> None:
     found = compare([rates("old", [1000, 1000.5, 1001]), rates("new", [300, 300.2, 300.1])])
     (figure,) = found.pairs[0].figures
