@@ -162,6 +162,15 @@ def test_a_quantised_base_is_one_level() -> None:
         assert (first.mean, last.mean) == pytest.approx((220, rates[240:].mean()), rel=0.02)
 
 
+@pytest.mark.parametrize("n", [5, 7, 9])
+def test_a_short_base_of_one_or_two_ios_an_interval_is_a_level(n: int) -> None:
+    """As an emulated disk in slow motion logs it: far below the burst, but uneven."""
+    rates = np.r_[np.full(20, 3500.0), np.tile([80.0, 160.0], n)[:n]]
+    (first, last) = phases.phases(times(20 + n, 0.0125), rates)
+    assert (first.mean, last.mean) == pytest.approx((3500, 120), rel=0.2)
+    assert phases.phases(times(20 + n, 0.0125), np.r_[rates[:20], np.tile([3000.0, 2000.0], n)[:n]]) == []
+
+
 def test_a_gap_as_long_as_the_log_makes_no_zeros_without_end() -> None:
     t_s = np.r_[times(100, 1.0), 1e12 + times(100, 1.0)]
     assert trace.whole(t_s, np.ones(200))[0].size == 200

@@ -17,7 +17,8 @@ from azbenchlib.analysis.over_time.steady import LEVEL_SAMPLES, MAD_TO_SD, Segme
 from azbenchlib.analysis.over_time.trace import Array, whole
 from azbenchlib.core.units import format_count, format_span
 
-# A level is told from noise by many samples, or by a few that agree: their standard error ÷ mean.
+# A level is told from noise by many samples, or by a few that agree: their standard error ÷ their mean, or ÷
+# their distance from the levels beside, where that is more: an interval has a whole number of I/Os.
 MANY, AGREE = 10, 0.05
 _ALIKE = 0.05  # levels that differ by less, relative to the higher, are one
 EXCURSION = 0.10  # so much of the trace, between levels alike, may interrupt them without being a level
@@ -54,7 +55,8 @@ def levels(t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True) -> list
         return between_changes(times, values)
     times, values = _thinned(times, values)
     found = _without_stray_end(_segments(times, values), times, values)
-    kept = [part for part in _pooled(times, values, found) if _lasts(part, times, values)]
+    parts = _pooled(times, values, found)
+    kept = [parts[i] for i in range(len(parts)) if _lasts(parts, i, times, values)]
     return _without_excursions(_joined(_covering(kept, found)), values.size)
 
 
@@ -168,15 +170,18 @@ def _is_noise(part: Array) -> bool:
     return part.size >= LEVEL_SAMPLES and float(np.mean(np.diff(part) ** 2)) >= float(part.var())
 
 
-def _lasts(level: Segment, times: Array, values: Array) -> bool:
+def _lasts(parts: Sequence[Segment], i: int, times: Array, values: Array) -> bool:
     """Whether a segment is a level: many samples, or a few alike, perhaps without the first and the last,
     into which a change may fall.
     """
+    level = parts[i]
     if level.n >= MANY:
         return True
+    beside = [*parts[max(i - 1, 0) : i], *parts[i + 1 : i + 2]]
+    away = min((abs(level.mean - other.mean) for other in beside), default=0.0)
     mine = values[(times > level.start_s) & (times <= level.end_s)]
     return any(
-        part.size >= LEVEL_SAMPLES and part.std(ddof=1) <= AGREE * part.mean() * np.sqrt(part.size)
+        part.size >= LEVEL_SAMPLES and part.std(ddof=1) <= AGREE * max(part.mean(), away) * np.sqrt(part.size)
         for part in (mine, mine[1:], mine[1:-1])
     )
 

@@ -254,6 +254,11 @@ def _along(line: list[Point], trace: Trace, x: Axis, y: Axis, unit: float, scale
     return near >= SEEN * len(some)
 
 
+def _has_gap(trace: Trace) -> bool:
+    steps = [after[0] - before[0] for before, after in pairwise(trace)]
+    return len(steps) > 1 and max(steps) > 1.5 * statistics.median(steps)
+
+
 def _consumed(checker: Checker, text: str, place: str) -> None:
     """Each percentage is one that Azure Monitor has told."""
     samples = checker.part.tables["samples"]
@@ -273,6 +278,8 @@ def _words(checker: Checker, text: str, topic: Topic, traces: list[Trace], place
     values = {value for trace in traces for _, value in trace}
     if "-rate-" in place and len(traces) > 1:
         values |= {sum(max(value for _, value in trace) for trace in traces)}
+    if "-rate-" in place and any(map(_has_gap, traces)):
+        values.add(0.0)  # fio writes no line for an interval without an I/O
     ends = {trace[-1][0] for trace in traces} | {whole(trace)[-1][0] for trace in traces}
     for figure in figures.find(rest):
         if figure.unit == "s":
