@@ -281,8 +281,7 @@ def _samples(jobs: list[Row], figures: _Figures) -> Any:
             return None
         for _, own in rows.sort_values("t_s").groupby("ddir"):
             single = own.drop_duplicates("t_s")
-            parts.append(
-                trace.whole(single["t_s"].to_numpy(dtype=float), single["value"].to_numpy(dtype=float))
-            )
+            t_s, rates = (single[name].to_numpy(dtype=float) for name in ("t_s", "value"))
+            parts.append(trace.whole(t_s, rates, limit_s=_value(job, "runtime_limit_s")))
     times, rates = trace.together(parts)
     return (times, rates) if times.size > 1 else None

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from azbenchlib.advisor.demands.demand import Demand
     from azbenchlib.advisor.offers.market import Market
     from azbenchlib.cost.payments import Payment
+    from azbenchlib.dataset.dataset import Dataset
 
 REGION = "westeurope"  # prices of everything are shipped for it
 
@@ -163,6 +164,8 @@ def advise(
 ) -> None:
     """Find the cheapest VM and disks that meet the demand, name the binding limit, and explain why cheaper
     configurations fail.
+
+    The exit code is 2 if an output of --from is damaged and gives no run; the answer is from the others.
     """
     stated = {
         "iops": iops, "mbps": mbps, "size": size, "bs": bs, "read_share": read_share, "latency": latency,
@@ -191,8 +194,10 @@ def advise(
         advise_many.volumes(volume, given, _market(_only(region), paid, prices, as_of), format_)
         return
     measured: dict[str, Any] = {}
+    read: list[Dataset] = []
     if from_ is not None:
-        achieved = _achieved(from_, run)
+        read = [_opened(from_)]
+        achieved = _achieved(read[0], from_, run)
         measured, region = achieved.as_demand(), region or ([achieved.region] if achieved.region else None)
     demand = demand_file.demand(given, measured=measured)
     if not {"read_share", "preset"} & {*measured, *given}:
@@ -202,11 +207,12 @@ def advise(
             raise InputError("--job writes the job of one answer: name one region")
         with working("Searching"):
             advise_many.regions(demand, region, paid, (prices, as_of), format_)
-        return
+        return findings.end(read)
     with working("Searching"):
         answer = _advice(demand, _market(_only(region), paid, prices, as_of))
     _print(answer, format_, why)
     _beside(answer, job, quota)
+    return findings.end(read)
 
 
 def _tell_what_is_left_out(preset: str | None) -> None:
@@ -281,17 +287,21 @@ def _market(region: str | None, paid: Payment, own: Path | None, as_of: str | No
     return market(region or REGION, own=own, as_of=as_of, payment=paid)
 
 
-def _achieved(name: str, run: str | None) -> AchievedRates:
-    """What a run of a dataset achieved; said, with its caveats."""
+def _opened(name: str) -> Dataset:
+    """The dataset, or the one that the outputs make; findings about files are told."""
     found_there = opened([name])
     from azbenchlib.dataset.inputs import the_only
 
     dataset = the_only(found_there, name)
+    findings.tell_of_files(dataset.tables)
+    return dataset
+
+
+def _achieved(dataset: Dataset, name: str, run: str | None) -> AchievedRates:
+    """What a run of a dataset achieved; said, with its caveats."""
     from azbenchlib.advisor.demands.achieved import achieved
 
-    tables = dataset.tables
-    findings.tell_of_files(tables)
-    found = achieved(tables, run)
+    found = achieved(dataset.tables, run)
     for text in (f"the demand is what the run '{found.run}' of {name} achieved", *found.caveats):
         notes.print(f"Note: {text}")
     return found

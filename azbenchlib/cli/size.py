@@ -19,6 +19,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, parse_duration
 
 if TYPE_CHECKING:
+    from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.sizing.answer import SizeAnswer
     from azbenchlib.sizing.busiest import LabCheck
     from azbenchlib.sizing.requirement import SizeRequirement
@@ -112,6 +113,7 @@ def size(
 
     Every interval is replayed in its order through all limits and credits. The answer tells how long the load
     is throttled, what the best of the cheaper designs would do and when, and what a percentile leads to.
+    The exit code is 2 if a file is damaged and gives no report; the answer is from the others.
     """
     from azbenchlib.dataset.names import sorted_out
 
@@ -143,7 +145,8 @@ def size(
         None if held_back is None else parse_duration(held_back),
         None if within is None else stated_values.share("--within", within),
     )
-    recorded = _read(telemetry, device or [], interval)
+    read = _opened(telemetry)
+    recorded = _recorded(read, device or [], interval)
     for missing, what in ((data, "--size"), (region, "--region")):
         if not missing:
             default = "any disk has room for the data" if what == "--size" else f"prices of {REGION}"
@@ -164,6 +167,7 @@ def size(
         with working("Writing the report"):
             written = size_report.write(answer, report)
         notes.print(f"HTML: {written.html}\nPDF:  {written.pdf}")
+    findings.end([read])
 
 
 def _checked(answer: SizeAnswer) -> list[LabCheck]:
@@ -197,15 +201,21 @@ def _factor(headroom: str | None, growth: str | None) -> float:
     return factor * grown
 
 
-def _read(names: list[str], devices: list[str], interval: str | None) -> Telemetry:
-    """What was recorded; findings about files are told."""
+def _opened(names: list[str]) -> Dataset:
+    """All telemetry as one dataset; findings about files are told."""
     found = opened(names)
     from azbenchlib.dataset.dataset import Dataset
+
+    merged = Dataset.merge(found)
+    findings.tell_of_files(merged.tables)
+    return merged
+
+
+def _recorded(read: Dataset, devices: list[str], interval: str | None) -> Telemetry:
+    """The load that the telemetry tells."""
     from azbenchlib.sizing.telemetry import telemetry
 
-    tables = Dataset.merge(found).tables
-    findings.tell_of_files(tables)
-    return telemetry(tables, devices, None if interval is None else parse_duration(interval))
+    return telemetry(read.tables, devices, None if interval is None else parse_duration(interval))
 
 
 def _print(answer: SizeAnswer, checks: Sequence[LabCheck], format_: PrintFormat) -> None:

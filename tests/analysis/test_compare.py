@@ -75,6 +75,34 @@ def test_runs_that_differ_much_are_undecided_and_more_would_settle_it() -> None:
     assert "more of each" in words.answer_text(figure)
 
 
+def test_what_is_the_same_of_all_undecided_figures_is_said_once() -> None:
+    rng = np.random.default_rng(4)
+    binned = [{"iops": 1000.0, "samples_us": rng.lognormal(5, 0.1, 4000)}]
+    found = compare([side("old", binned), side("new", binned)])
+    (pair,) = found.pairs
+    rows = [row for rows in words.by_workload(pair).values() for row in rows]
+    assert len(rows) > 2 and {row.answer for row in rows} == {"undecided"}
+    told = [one for one in words.remarks(found, pair) if "more runs" in one]
+    assert told == [f"Undecided ({len(rows)}): 3 more runs of each side are the least that can answer."]
+    assert all("3 more of each" in words.answer_text(one) for one in pair.figures)
+
+
+def test_what_differs_among_undecided_figures_is_said_of_each() -> None:
+    def runs(*spreads: float) -> list[dict]:
+        sizes = zip((4096, 65536), spreads, strict=True)
+        return [{"iops": 1000 + spread * d, "bs_bytes": bs} for bs, spread in sizes for d in (-1, 0, 1)]
+
+    found = compare([side("old", runs(20, 60)), side("new", runs(20, 60))])
+    (pair,) = found.pairs
+    rows = [row for rows in words.by_workload(pair).values() for row in rows]
+    assert {row.answer for row in rows} == {"undecided, 65 more of each", "undecided, over 500 runs"}
+    assert not any("more runs of each side" in one for one in words.remarks(found, pair))
+    wild = compare([side("old", runs(60, 60)), side("new", runs(60, 60))])
+    (pair,) = wild.pairs
+    assert {row.answer for rows in words.by_workload(pair).values() for row in rows} == {"undecided"}
+    assert "Undecided (2): over 500 runs of each side would be needed." in words.remarks(wild, pair)
+
+
 def test_one_run_a_side_is_never_an_answer_and_says_why() -> None:
     found = compare([rates("old", [1000]), rates("new", [100])])
     (figure,) = found.pairs[0].figures
@@ -122,6 +150,20 @@ def test_the_log_of_a_run_gives_an_interval_that_knows_of_its_correlation() -> N
         return high - low
 
     assert 0 < width(0.1) < width(5.0)
+
+
+def test_what_is_logged_after_the_run_was_to_end_widens_no_interval() -> None:
+    def width(late: float, limit_s: float | None) -> float:
+        row = {"run_id": "a-0", "ddir": "read", "metric": "iops"}
+        values = [1000.0 + i % 3 for i in range(60)] + [late]
+        log = [row | {"seq": i, "t_s": i + 1.0, "value": value} for i, value in enumerate(values)]
+        tables = {"samples": schema.frame("samples", log)}
+        tables["runs"] = schema.frame("runs", [{"run_id": "a-0", "runtime_limit_s": limit_s}])
+        unit = pd.Series({"run_ids": ("a-0",), "ddir": "read"})
+        low, high = within_run(unit, parse_metric("iops"), "", tables, 0.1) or (math.nan, math.nan)
+        return high - low
+
+    assert width(9.0, 60.0) == width(1000.0, 60.0) < 0.1 * width(9.0, None)
 
 
 def test_too_few_runs_may_have_met_two_states_of_a_disk() -> None:

@@ -110,11 +110,17 @@ def test_short_and_empty_traces() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_one_sample_of_another_level_is_a_level_without_noise() -> None:
-    rates = np.full(40, 1000.0)
-    rates[20] = 2000
-    levels = steady.segments(times(40), rates)
-    assert [(level.mean, level.n) for level in levels] == [(1000, 20), (2000, 1), (1000, 19)]
+@pytest.mark.parametrize("noise", [0.0, 0.001])
+def test_a_level_has_three_samples(noise: float) -> None:
+    for place in (0, 20, 37):
+        for n in (1, 2, 3):
+            rates = np.full(40, 1000.0)
+            rates[place : place + n] = 2000
+            rates *= np.random.default_rng(3).normal(1, noise, 40)
+            sizes = [level.n for level in steady.segments(times(40, 45.0), rates)]
+            wanted = [size for size in (place, n, 40 - place - n) if size]
+            assert min(sizes) >= steady.LEVEL_SAMPLES
+            assert sizes == wanted if n == 3 else len(sizes) < len(wanted) or sizes == [40]
 
 
 def test_a_trace_that_is_none_is_refused() -> None:

@@ -139,3 +139,16 @@ def test_a_comparison_with_a_damaged_output_is_never_a_pass(damaged: Path, tmp_p
         for side in (damaged / "good.json", damaged)
     ]
     assert codes == [0, 2]
+
+
+@pytest.mark.parametrize("regions", [("westeurope",), ("westeurope", "uksouth")], ids=["one", "several"])
+def test_advice_from_outputs_of_which_one_is_damaged_is_given_and_told_by_the_exit_code(
+    regions: tuple[str, ...], damaged: Path, tmp_path: Path
+) -> None:
+    where = [word for region in regions for word in ("--region", region)]
+    codes = {}
+    for source in (damaged, damaged / "good.json"):
+        done = azbench("advise", "--from", str(source), *where, "--format", "json", cwd=tmp_path)
+        assert "price_per_month" in done.stdout, done.stderr
+        codes[source.name] = done.returncode
+    assert codes == {"out": 2, "good.json": 0}

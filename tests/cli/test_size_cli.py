@@ -104,3 +104,13 @@ def test_what_cannot_be_is_refused_in_a_sentence(busy_night: Path, tmp_path: Pat
     nothing = tmp_path / "nothing.txt"
     nothing.write_text("hello")
     assert "there is no telemetry" in refused(str(nothing))
+
+
+def test_telemetry_that_was_cut_off_is_told_by_the_exit_code(busy_night: Path, tmp_path: Path) -> None:
+    """Of what was cut off nothing could be read; the answer is that of the whole file beside it."""
+    text = busy_night.read_text()
+    (tmp_path / "cut.json").write_text(text[:100])
+    whole = run(str(busy_night), *OPTIONS, "--format", "json")
+    both = run(str(busy_night), str(tmp_path / "cut.json"), *OPTIONS, "--format", "json")
+    assert (whole.exit_code, both.exit_code) == (0, 2)
+    assert "cut.json" in both.stderr and both.stdout == whole.stdout

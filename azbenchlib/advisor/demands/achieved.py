@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from azbenchlib.analysis.over_time.phases import in_words
+from azbenchlib.analysis.over_time.phases import in_words, lasting
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run, Tables, runs
 from azbenchlib.core.errors import InputError
@@ -142,7 +142,10 @@ def _of_unknown_speed(run: Run) -> bool:
 def _before(run: Run) -> tuple[str, ...]:
     """What the rate was before its last phase, where there were several."""
     found = phases_of(run)
-    return (f"its rate was {in_words(found)}; the last is taken",) if found else ()
+    if not found:
+        return ()
+    taken = "last" if lasting(found) == found[-1] else "last that took at least 5 % of the time"
+    return (f"its rate was {in_words(found)}; the {taken} is taken",)
 
 
 def _block(run: Run) -> float | None:
@@ -153,8 +156,8 @@ def _block(run: Run) -> float | None:
 
 
 def _rates(run: Run) -> tuple[float | None, float | None]:
-    """IOPS and bytes per second of all that ran at once, of the last phase where there were several; None
-    where a part is not known. IOPS that are not stated are made from the bytes.
+    """IOPS and bytes per second of all that ran at once, of the last phase that lasted where there were
+    several; None where a part is not known. IOPS that are not stated are made from the bytes.
     """
     seen = [flow.observation for flow in run.flows]
     iops, size = (sum_known([getattr(one, name) for one in seen]) for name in ("iops", "bw_bytes_per_s"))
@@ -163,8 +166,8 @@ def _rates(run: Run) -> tuple[float | None, float | None]:
         iops = size / block
     found = phases_of(run)
     if found and iops:  # a mean over burst and base is no rate of the disks
-        size = None if size is None else size * found[-1].mean / iops
-        iops = found[-1].mean
+        size = None if size is None else size * lasting(found).mean / iops
+        iops = lasting(found).mean
     return iops, size
 
 

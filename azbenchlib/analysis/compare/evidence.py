@@ -33,8 +33,8 @@ class SideFigures:
 
     @cached_property
     def _places(self) -> dict[str, dict[str, np.ndarray]]:
-        """Where the rows of each run are, in the tables that tell of the inside of a run."""
-        return {name: self.tables[name].groupby("run_id").indices for name in ("bins", "samples")}
+        """Where the rows of each run are, in the tables that tell of the inside of a run or of its length."""
+        return {name: self.tables[name].groupby("run_id").indices for name in ("bins", "samples", "runs")}
 
     def inside(self, run_ids: Sequence[str]) -> Tables:
         """The tables that tell of the inside of runs, with no other runs in them."""

@@ -7,7 +7,6 @@ the bin by rank: fio's bins are 1.6 % wide, and a comparison is not to be rounde
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -186,11 +185,13 @@ def _rate_interval(unit: pd.Series, metric: Metric, tables: Tables, alpha: float
     )
     if rows["run_id"].nunique() < len(unit["run_ids"]):
         return None
-    as_trace = partial(trace.whole, zeros=metric.name == "iops")
-    ordered = [one.sort_values("t_s").drop_duplicates("t_s") for _, one in rows.groupby("run_id")]
-    _, rates = trace.together(
-        [as_trace(one["t_s"].to_numpy(float), one["value"].to_numpy(float)) for one in ordered]
-    )
+    limits = trace.limits_s(tables["runs"])
+    parts = []
+    for run_id, one in rows.groupby("run_id"):
+        single = one.sort_values("t_s").drop_duplicates("t_s")
+        t_s, values = (single[name].to_numpy(float) for name in ("t_s", "value"))
+        parts.append(trace.whole(t_s, values, metric.name == "iops", limits.get(str(run_id))))
+    _, rates = trace.together(parts)
     if rates.size < _FEWEST_SAMPLES:
         return None
     means = np.array([block.mean() for block in np.array_split(rates, _BLOCKS)])

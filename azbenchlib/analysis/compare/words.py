@@ -13,6 +13,7 @@ from azbenchlib.analysis.compare.more_runs import MOST_RUNS
 from azbenchlib.core.units import NBSP
 
 _FAR = 1000
+_LEAST = "are the least that can answer"
 _WORTH_NAMING = 0.01  # of a change, as a logarithm
 _NAMED = 3  # figures that the first sentence names
 _ORDER = (Answer.WORSE, Answer.UNDECIDED, Answer.NOT_WORSE)
@@ -108,9 +109,13 @@ def _to_settle(figures: Sequence[ComparedFigure]) -> str:
     if not known:
         return ""
     which = "" if len(known) == len(open_) else f"{len(known)} of them "
-    sure = all(len(one.evidence.a) > 1 < len(one.evidence.b) for one in open_)
-    what = f"would settle {which or 'them'}".rstrip() if sure else "are the least that can answer"
+    what = f"would settle {which or 'them'}".rstrip() if _spread_known(open_) else _LEAST
     return f" ({runs_text(max(known))} of each side, all together, {what})"
+
+
+def _spread_known(figures: Sequence[ComparedFigure]) -> bool:
+    """Whether a number of runs is more than the least that can answer: repeats tell how runs differ."""
+    return all(len(one.evidence.a) > 1 < len(one.evidence.b) for one in figures)
 
 
 def _largest(figures: Sequence[ComparedFigure]) -> str:
@@ -150,10 +155,35 @@ def answer_text(one: ComparedFigure) -> str:
     if more is None:
         spread_known = one.evidence.scope == Scope.RUNS
         return f"undecided, over {MOST_RUNS} runs" if spread_known else f"undecided: {one.why}"
+    return f"undecided, {_more_text(more)}"
+
+
+def _more_text(more: tuple[int, int]) -> str:
+    """``3 more of each``, ``2 more old and 3 more new``."""
     a, b = more
     if a == b:
-        return f"undecided, {a} more of each"
-    return f"undecided, {' and '.join(f'{n} more {who}' for n, who in ((a, 'old'), (b, 'new')) if n)}"
+        return f"{a} more of each"
+    return " and ".join(f"{n} more {who}" for n, who in ((a, "old"), (b, "new")) if n)
+
+
+def _alike(pair: ComparedPair) -> list[ComparedFigure]:
+    """The undecided figures where there are several and the same is to be said of all; else none."""
+    open_ = [one for one in pair.figures if one.answer is Answer.UNDECIDED]
+    return open_ if len(open_) > 1 and len(set(map(answer_text, open_))) == 1 else []
+
+
+def _said_once(pair: ComparedPair) -> list[str]:
+    """How many more runs settle the undecided figures, where no cell of the table says so."""
+    alike = _alike(pair)
+    if not alike:
+        return []
+    more = alike[0].more_runs
+    if more is None:  # why that is so is told beside
+        many = f"Undecided ({len(alike)}): over {MOST_RUNS} runs of each side would be needed."
+        return [many] if alike[0].evidence.scope == Scope.RUNS else []
+    what = "would settle each" if _spread_known(alike) else _LEAST
+    runs = f"{more[0]} more run{'s' if more[0] > 1 else ''} of each side"
+    return [f"Undecided ({len(alike)}): {runs if more[0] == more[1] else f'{_more_text(more)} runs'} {what}."]
 
 
 def interval_text(one: ComparedFigure) -> str:
@@ -172,15 +202,19 @@ def _end_text(value: float) -> str:
 
 
 def by_workload(pair: ComparedPair) -> dict[str, list[ComparedRow]]:
-    """The figures as text, by workload: those with something worse first, then the undecided."""
+    """The figures as text, by workload: those with something worse first, then the undecided. What is to be
+    said of each undecided one is among the :func:`remarks` where it is the same for all.
+    """
     found: dict[str, list[ComparedRow]] = {}
+    short = Answer.UNDECIDED.value if _alike(pair) else ""
     for one in pair.figures:
-        found.setdefault(one.evidence.workload.name, []).append(_row(one))
+        text = short if short and one.answer is Answer.UNDECIDED else answer_text(one)
+        found.setdefault(one.evidence.workload.name, []).append(_row(one, text))
     worst = {name: min(_ORDER.index(row.kind) for row in rows) for name, rows in found.items()}
     return dict(sorted(found.items(), key=lambda item: worst[item[0]]))
 
 
-def _row(one: ComparedFigure) -> ComparedRow:
+def _row(one: ComparedFigure, answer: str) -> ComparedRow:
     metric = one.evidence.metric
     a, b = ("" if value is None else metric.shown(value) for value in one.medians)
     return ComparedRow(
@@ -190,7 +224,7 @@ def _row(one: ComparedFigure) -> ComparedRow:
         b=_with_runs(b, len(one.evidence.b)),
         ratio=times(one.ratio),
         interval=interval_text(one),
-        answer=answer_text(one),
+        answer=answer,
         kind=one.answer,
     )
 
@@ -206,6 +240,7 @@ def remarks(comparison: ComparisonResult, pair: ComparedPair) -> list[str]:
     found += [f"Differs: {one.sentence}." for one in pair.differences]
     found += [f"{one.rule.text} {_CONDITION[one.answer]} for {_whose(one)}." for one in pair.rules]
     found += [f"Undecided ({n}): {why}." for why, n in reasons.items()]
+    found += _said_once(pair)
     if any(_needs_too_many(one) for one in pair.figures):
         found.append(
             f"Where over {MOST_RUNS} runs would be needed, runs differ too much for this margin: take longer "

@@ -13,15 +13,16 @@ from itertools import groupby, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from azbenchlib.analysis.over_time.steady import MAD_TO_SD, Segment, between_changes, join
+from azbenchlib.analysis.over_time.steady import LEVEL_SAMPLES, MAD_TO_SD, Segment, between_changes, join
 from azbenchlib.analysis.over_time.trace import Array, whole
 from azbenchlib.core.units import format_count, format_span
 
-# A level is told from noise by many samples, or by a few that agree: their standard error ÷ mean.
-MANY, _FEW, AGREE = 10, 3, 0.05
+# A level is told from noise by many samples, or by a few that agree: their standard error ÷ their mean, or ÷
+# their distance from the levels beside, where that is more: an interval has a whole number of I/Os.
+MANY, AGREE = 10, 0.05
 _ALIKE = 0.05  # levels that differ by less, relative to the higher, are one
 EXCURSION = 0.10  # so much of the trace, between levels alike, may interrupt them without being a level
-_START = 0.05  # what takes less of the trace, at its start, is a workload getting going or a cache filling
+_SHORT = 0.05  # of the trace: at its start, a workload getting going or a cache filling; at its end, no rate
 _APART = 1.25  # neighbours whose rates differ by a smaller factor are told as one phase
 _ENOUGH = 4000  # samples
 _FAR, FEW_LAST = 5.0, 5  # standard deviations; so many samples at most are a ragged end rather than a level
@@ -50,11 +51,12 @@ def levels(t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True) -> list
         When times and rates differ in number, or times do not rise.
     """
     times, values = whole(t_s, rates, zeros)
-    if times.size < 2 * _FEW:
+    if times.size < 2 * LEVEL_SAMPLES:
         return between_changes(times, values)
     times, values = _thinned(times, values)
     found = _without_stray_end(_segments(times, values), times, values)
-    kept = [part for part in _pooled(times, values, found) if _lasts(part, times, values)]
+    parts = _pooled(times, values, found)
+    kept = [parts[i] for i in range(len(parts)) if _lasts(parts, i, times, values)]
     return _without_excursions(_joined(_covering(kept, found)), values.size)
 
 
@@ -79,7 +81,7 @@ def phases(t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True) -> list
         When times and rates differ in number, or times do not rise.
     """
     every = levels(t_s, rates, zeros)
-    late = [level for level in every if _share(every[0].start_s, level.end_s, every) >= _START]
+    late = [level for level in every if _share(every[0].start_s, level.end_s, every) >= _SHORT]
     found = _covering(late, every)
     told = list(found)
     while len(told) > 1:
@@ -97,12 +99,19 @@ def _times_apart(one: Segment, other: Segment) -> float:
     return high / low if low > 0 else np.inf
 
 
+def lasting(found: Sequence[Segment]) -> Segment:
+    """The phase whose rate a run sustained: the last that took at least 5 % of the trace's time.
+
+    A shorter one at the end may be what is left of the run rather than a level of the disk.
+    """
+    return [phase for phase in found if _share(phase.start_s, phase.end_s, found) >= _SHORT][-1]
+
+
 def in_words(found: Sequence[Segment]) -> str:
-    """``3,499 IOPS for 30 min, then 120 IOPS``; empty without a phase. Their rates are in IOPS."""
-    lasted = [f" for {format_span(phase.end_s - phase.start_s)}" for phase in found]
-    lasted[-1:] = [""]
-    parts = zip(found, lasted, strict=False)
-    return ", then ".join(f"{format_count(round(phase.mean))} IOPS{span}" for phase, span in parts)
+    """``3,499 IOPS for 30 min, then 120 IOPS for 15 min``; empty without a phase. Their rates are in IOPS."""
+    rates = [f"{format_count(round(phase.mean))} IOPS" for phase in found]
+    spans = [format_span(phase.end_s - phase.start_s) for phase in found]
+    return ", then ".join(f"{rate} for {span}" for rate, span in zip(rates, spans, strict=True))
 
 
 def _thinned(times: Array, values: Array) -> tuple[Array, Array]:
@@ -116,7 +125,7 @@ def _segments(times: Array, values: Array) -> list[Segment]:
     """The segments of the trace, and of those that are more than noise again, by their own noise: that of a
     burst hides a change that is large for the base.
     """
-    min_s = _FEW * float(np.median(np.diff(times)))
+    min_s = LEVEL_SAMPLES * float(np.median(np.diff(times)))
     edges = [0]
     for part in between_changes(times, values, min_s):
         mine = slice(edges[-1], edges[-1] + part.n)
@@ -134,7 +143,7 @@ def _without_stray_end(found: list[Segment], times: Array, values: Array) -> lis
         _ALIKE * middle, _FAR * MAD_TO_SD * float(np.median(np.abs(mine - middle)))
     )
     stray = mine.size - 1 - int(np.flatnonzero(~far)[-1])  # half of them are no farther than the median
-    if not 0 < stray <= FEW_LAST or mine.size - stray < _FEW:
+    if not 0 < stray <= FEW_LAST or mine.size - stray < LEVEL_SAMPLES:
         return found
     end = values.size - stray
     return [*found[:-1], join(times, values, begin, end), join(times, values, end, values.size)]
@@ -158,18 +167,21 @@ def _is_noise(part: Array) -> bool:
     """Whether samples scatter around one level rather than step from one to another: then the mean square of
     their differences is twice their variance, and not a small part of it (von Neumann, 1941).
     """
-    return part.size >= _FEW and float(np.mean(np.diff(part) ** 2)) >= float(part.var())
+    return part.size >= LEVEL_SAMPLES and float(np.mean(np.diff(part) ** 2)) >= float(part.var())
 
 
-def _lasts(level: Segment, times: Array, values: Array) -> bool:
+def _lasts(parts: Sequence[Segment], i: int, times: Array, values: Array) -> bool:
     """Whether a segment is a level: many samples, or a few alike, perhaps without the first and the last,
     into which a change may fall.
     """
+    level = parts[i]
     if level.n >= MANY:
         return True
+    beside = [*parts[max(i - 1, 0) : i], *parts[i + 1 : i + 2]]
+    away = min((abs(level.mean - other.mean) for other in beside), default=0.0)
     mine = values[(times > level.start_s) & (times <= level.end_s)]
     return any(
-        part.size >= _FEW and part.std(ddof=1) <= AGREE * part.mean() * np.sqrt(part.size)
+        part.size >= LEVEL_SAMPLES and part.std(ddof=1) <= AGREE * max(part.mean(), away) * np.sqrt(part.size)
         for part in (mine, mine[1:], mine[1:-1])
     )
 

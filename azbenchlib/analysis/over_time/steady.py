@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from azbenchlib.analysis.over_time.trace import Array, whole
 
+LEVEL_SAMPLES = 3  # of one level at least: two neighbours may be two halves of a change
 MIN_SEGMENT_S = 10.0
 SAME_LEVEL = 0.02  # segments whose medians differ by less are one
 # Times σ² ln n. 2 is BIC's; with σ itself estimated, it splits 1 of 13 traces of 60 samples of white noise.
@@ -69,7 +70,7 @@ def segments(
     t_s, values : array_like, shape (n,)
         End of each sample in s, and the mean rate in it. Samples that are not numbers are left out.
     min_s : float
-        No level is shorter.
+        No level is shorter; nor has one fewer than 3 samples, unless the trace itself does.
     same : float
         Neighbours whose medians differ by less, relative to the larger, are joined.
 
@@ -99,7 +100,7 @@ def between_changes(
     if rates.size < 2:
         return [Segment(0.0, float(times[-1]), float(rates[0]), 1)] if rates.size else []
     step = float(np.median(np.diff(times)))
-    least = max(2, math.ceil(min_s / step))
+    least = max(LEVEL_SAMPLES, math.ceil(min_s / step))
     ends = [rates.size]
     sigma = _noise(rates)
     if rates.size >= 2 * least and sigma > 0:
@@ -108,7 +109,7 @@ def between_changes(
         search = KernelCPD(kernel="linear", min_size=least).fit((rates / sigma).reshape(-1, 1))
         ends = search.predict(pen=PENALTY * math.log(rates.size))
     elif rates.size >= 2 * least:
-        ends = [*(np.flatnonzero(np.diff(rates)) + 1), rates.size]
+        ends = _long_enough([*map(int, np.flatnonzero(np.diff(rates)) + 1), rates.size])
     edges = _sharpened(rates, _joined(rates, [0, *map(int, ends)], same))
     return [join(times, rates, begin, end) for begin, end in pairwise(edges)]
 
@@ -217,11 +218,29 @@ def _alike(before: Array, after: Array, n: int, same: float) -> bool:
     return high - low < same * high or weight * (high - low) ** 2 < PENALTY * math.log(n) * noise**2
 
 
+def _long_enough(ends: list[int]) -> list[int]:
+    """Ends of stretches of one value each, without those that are too short for a level: neighbours among
+    them are one stretch, and what is still too short belongs to the stretch before, at the start to the next.
+    """
+    kept: list[int] = []
+    for short, some in groupby(pairwise([0, *ends]), key=lambda part: part[1] - part[0] < LEVEL_SAMPLES):
+        parts = list(some)
+        begin, end = parts[0][0], parts[-1][1]
+        if not short:
+            kept += [end for _, end in parts]
+        elif kept and end - begin < LEVEL_SAMPLES:
+            kept[-1] = end
+        else:
+            kept.append(end)
+    return kept[1:] if len(kept) > 1 and kept[0] < LEVEL_SAMPLES else kept
+
+
 def _sharpened(rates: Array, edges: list[int]) -> list[int]:
     """Each edge where it leaves the least squares on its two sides, now that the levels are known."""
     for i in range(1, len(edges) - 1):
         part = rates[edges[i - 1] : edges[i + 1]]
         n, sums = np.arange(1, part.size), np.cumsum(part)
         explained = sums[:-1] ** 2 / n + (sums[-1] - sums[:-1]) ** 2 / (part.size - n)
-        edges[i] = edges[i - 1] + 1 + int(explained.argmax())
+        first = LEVEL_SAMPLES - 1  # so many samples are left on either side
+        edges[i] = edges[i - 1] + first + 1 + int(explained[first : part.size - first - 1].argmax())
     return edges

@@ -1,5 +1,5 @@
 """What a run sustained: where its log shows phases, such as a burst and the base after it, its mean is no
-rate of the disk; the last phase is.
+rate of the disk; the last phase is, unless it is too short to tell.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pandas as pd
 
 from azbenchlib.analysis import repeats
 from azbenchlib.analysis.over_time import trace
-from azbenchlib.analysis.over_time.phases import in_words, phases
+from azbenchlib.analysis.over_time.phases import in_words, lasting, phases
 from azbenchlib.analysis.over_time.steady import Segment
 from azbenchlib.analysis.runs import Run, Tables, runs
 
@@ -37,7 +37,7 @@ def by_run(tables: Tables) -> dict[str, list[Segment]]:
 
 
 def with_phases(rates: pd.DataFrame, found: Mapping[str, Phases]) -> pd.DataFrame:
-    """Rates with those of the last phase where there are phases.
+    """Rates with those of the last phase that lasted where there are phases.
 
     Parameters
     ----------
@@ -53,14 +53,15 @@ def with_phases(rates: pd.DataFrame, found: Mapping[str, Phases]) -> pd.DataFram
         The phases are of all that ran at once, so the rate of a part stays the mean over them, and says so.
     """
     part = rates["at_once"].duplicated(keep=False)
-    lasting = rates["at_once"].map({name: told[-1].mean for name, told in found.items()}).astype("Float64")
-    known = lasting.notna() & (rates["iops"] > 0).fillna(False)
-    lasting = lasting.where(known & ~part)
-    share = (lasting / rates["iops"]).fillna(1.0)
+    means = {name: lasting(told).mean for name, told in found.items()}
+    kept = rates["at_once"].map(means).astype("Float64")
+    known = kept.notna() & (rates["iops"] > 0).fillna(False)
+    kept = kept.where(known & ~part)
+    share = (kept / rates["iops"]).fillna(1.0)
     words = {name: in_words(told) for name, told in found.items()}
     texts = rates["at_once"].map(words).astype("string")
     return rates.assign(
-        iops=lasting.fillna(rates["iops"]),
+        iops=kept.fillna(rates["iops"]),
         bw_bytes_per_s=rates["bw_bytes_per_s"] * share,
         phases=texts.mask(part, OF_A_PART).where(known).fillna(""),
     )

@@ -1,7 +1,8 @@
 """Where the samples of a log become a trace: its whole intervals, and those in which nothing was done.
 
-A benchmark ends between two lines of its log, so the last line may cover less than an interval: a rate of a
-few I/Os, or the latency of what was outstanding when the tool stopped asking. That is no level of the disk.
+A benchmark ends between two lines of its log, so the last line may cover less than an interval, or reach past
+the time that the run was to last: a rate of a few I/Os, or the latency of what was outstanding when the tool
+stopped asking. That is no level of the disk. Only the part of an interval before that time counts.
 fio writes no line for an interval without an I/O (``stat.c``, ``__add_samples``: "No entries for interval",
 read at fio-3.41), so in a log of a few I/Os per interval a gap is a rate of zero. Where an interval holds
 many, a gap is a stall or a line that was lost: nothing is made of it.
@@ -20,14 +21,16 @@ from azbenchlib.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 
-PARTIAL = 0.9  # a last interval shorter than this share of the usual one is none of its own
+PARTIAL = 0.9  # an interval at an end, shorter than this share of the usual one, is none of its own
 _ENOUGH = 10  # lines, of a log of latencies, to tell what is usual in it
 ENDS = 2  # fio's latency log can end with two such lines: the end of the wait, and what came with it
 _GAP = 1.5  # usual intervals between two lines from which on one is missing
 FEW_IOS = 10  # an interval that holds no more I/Os than these may well hold none
 
 
-def whole(t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True) -> tuple[Array, Array]:
+def whole(
+    t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True, limit_s: float | None = None
+) -> tuple[Array, Array]:
     """A trace of the whole intervals, with a zero for each that the log leaves out for want of an I/O.
 
     Parameters
@@ -37,6 +40,8 @@ def whole(t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True) -> tuple
         Samples that are not numbers are left out.
     zeros : bool
         Whether to put a zero where the log leaves out an interval; not for latencies.
+    limit_s : float, optional
+        How long the run was to last, in s: no more I/Os were asked for after it. None: not known.
 
     Returns
     -------
@@ -58,7 +63,8 @@ def whole(t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True) -> tuple
         raise InputError(
             f"the trace's times do not rise at {at:g} s; sort the samples, one direction at a time"
         )
-    times, values = times[: n_whole(times)], values[: n_whole(times)]
+    kept = slice(_n_short_at_first(times), n_whole(times, limit_s))
+    times, values = times[kept], values[kept]
     times, values = _filled(times, values) if zeros else (times, values)
     known = np.isfinite(values)  # told, but not as a number: not known rather than zero
     return times[known], values[known]
@@ -94,7 +100,7 @@ def without_ends(samples: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     samples : DataFrame
         Rows of the table samples, of any runs.
     runs : DataFrame
-        The table runs; what completes after `runtime_limit_s` is of the last wait. fio with its NBD engine
+        The table runs; what is logged after `runtime_limit_s` is of the last wait. fio with its NBD engine
         takes the end of that wait as the end of every I/O that is outstanding (seen with 3.33).
 
     Returns
@@ -102,7 +108,7 @@ def without_ends(samples: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The rows that are left, in their order.
     """
-    limits = runs.drop_duplicates("run_id").set_index("run_id")["runtime_limit_s"]
+    limits = limits_s(runs)
     ordered = samples.sort_values(["run_id", "ddir", "metric", "seq"], kind="stable")
     same = [ordered[name] for name in ("run_id", "ddir", "metric")]
     back = (ordered["t_s"].groupby(same, sort=False).diff() < 0).fillna(
@@ -112,28 +118,49 @@ def without_ends(samples: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     for (run_id, *_), part in ordered.groupby([*same, back.cumsum()], sort=False):
         times = part["t_s"].to_numpy(dtype=float)
         if times.size >= _ENOUGH:
-            part, limit = part.iloc[: n_whole(times)], limits.get(run_id, pd.NA)
-            late = times[: len(part)] > (np.inf if pd.isna(limit) else limit + np.median(np.diff(times)))
-            part = part[~late]
+            part = part.iloc[: n_whole(times, limits.get(run_id))]
         kept.append(part)
     return pd.concat(kept).sort_index() if kept else samples
 
 
-def n_whole(t_s: Array) -> int:
-    """How many of the samples are left without a partial interval at the end.
+def limits_s(runs: pd.DataFrame) -> dict[str, float]:
+    """How long each run was to last, in s, by run_id, where it is known; from the table runs."""
+    known = runs.dropna(subset=["runtime_limit_s"])
+    return dict(zip(known["run_id"].astype(str), known["runtime_limit_s"].astype(float), strict=True))
+
+
+def n_whole(t_s: Array, limit_s: float | None = None) -> int:
+    """How many of the samples are left without the intervals at the end of which too little counts.
 
     Parameters
     ----------
     t_s : ndarray, shape (n,)
         End of each sample of one log in s, in order.
+    limit_s : float, optional
+        How long the run was to last, in s; what is after it does not count. None: not known.
     """
-    n = t_s.size
+    until = np.inf if limit_s is None else limit_s + _clock_start(t_s)
+    begins = t_s[:-1]
+    n = min(t_s.size, 1 + int(np.searchsorted(begins, until)))
     for _ in range(ENDS):
         steps = np.diff(t_s[:n])
-        if steps.size < 2 or steps[-1] >= PARTIAL * np.median(steps[:-1]):
+        if steps.size < 2 or min(t_s[n - 1], until) - t_s[n - 2] >= PARTIAL * np.median(steps[:-1]):
             break
         n -= 1
     return n
+
+
+def _clock_start(t_s: Array) -> float:
+    """When the first interval began, by the clock of the log, which may run from a ramp on."""
+    steps = np.diff(t_s)
+    usual = float(np.median(steps)) if steps.size else np.inf
+    return float(t_s[0]) - usual if steps.size and t_s[0] > _GAP * usual else 0.0
+
+
+def _n_short_at_first(t_s: Array) -> int:
+    """1 where the first interval, from zero on, is shorter than the others; not where it ends at zero."""
+    steps = np.diff(t_s)
+    return int(steps.size >= 2 and 0 < t_s[0] < PARTIAL * float(np.median(steps)))
 
 
 def _filled(times: Array, values: Array) -> tuple[Array, Array]:

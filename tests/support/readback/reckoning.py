@@ -348,7 +348,7 @@ def _of_unit(unit: Unit, figures: Figures) -> Iterator[Fact]:
 def _burst(
     unit: Unit, found: Phases, rates: Mapping[tuple[str, str | None], tuple[float, str]]
 ) -> Iterator[Fact]:
-    """Burst and base, each for itself, and how long it burst: their mean is no rate of the disk."""
+    """Burst and base, each for itself, and how long each lasted: their mean is no rate of the disk."""
     for key, (value, _) in rates.items() if found.clear else ():
         for pooled in (True, False):
             yield Fact(key[0], value, unit.topic(key[1]), pooled, mean=True)
@@ -357,8 +357,9 @@ def _burst(
             yield Fact("iops", value, unit.topic(), pooled, within=within)
             if unit.bs:
                 yield Fact("bytes_per_s", value * unit.bs, unit.topic(), pooled, within=within)
-        late = 1.5 * found.interval_s / found.empty_s
-        yield Fact("time_us", 1e6 * found.empty_s, unit.topic(), pooled, within=late)
+        for lasted_s in (found.empty_s, found.after_s):
+            late = 1.5 * found.interval_s / lasted_s
+            yield Fact("time_us", 1e6 * lasted_s, unit.topic(), pooled, within=late)
 
 
 def _derived(

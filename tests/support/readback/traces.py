@@ -37,6 +37,7 @@ class Phases:
     burst: float
     base: float
     empty_s: float
+    after_s: float  # how long the base lasted
     interval_s: float
     spread: tuple[float, float]  # of burst and base, relative
     filled: float  # share of the bucket that was full at the start
@@ -47,18 +48,20 @@ class Phases:
 Trace = list[tuple[float, float]]
 
 
-def whole(trace: Trace) -> Trace:
-    """Without the lines at the end that are parts of an interval."""
+def whole(trace: Trace, limit_s: float = math.inf) -> Trace:
+    """Without the lines at the end that are parts of an interval, or of one before the run was to end."""
+    begins = [-1.0, *(t for t, _ in trace)]
+    trace = [line for line, begin in zip(trace, begins, strict=False) if begin < limit_s]
     for _ in range(2):
-        steps = [after[0] - before[0] for before, after in pairwise(trace)]
+        steps = [min(after[0], limit_s) - before[0] for before, after in pairwise(trace)]
         if len(steps) > 2 and steps[-1] < WHOLE * statistics.median(steps[:-1]):
             trace = trace[:-1]
     return trace
 
 
-def phases(trace: Trace, window_s: float = WINDOW_S) -> Phases | None:
+def phases(trace: Trace, window_s: float = WINDOW_S, limit_s: float = math.inf) -> Phases | None:
     """What a log shows of a burst: integrals and medians of its lines; None where it did not fall."""
-    trace = whole(trace)
+    trace = whole(trace, limit_s)
     n = max(SOME, len(trace) // 10)
     if len(trace) < 2 * n:
         return None
@@ -82,6 +85,7 @@ def phases(trace: Trace, window_s: float = WINDOW_S) -> Phases | None:
         statistics.median(first),
         statistics.median(then),
         empty_s,
+        trace[-1][0] - empty_s,
         interval_s,
         (_spread(first) + gaps[0], _spread(then) + gaps[1]),
         spent / ((burst - base) * window_s),
@@ -148,7 +152,14 @@ def burst_of(unit: Unit, tables: Tables) -> Phases | None:
     traces = of_unit(unit, tables, ("iops",))
     credit_s = tables["setups"].set_index("setup_id")["credit_s"].get(unit.setup)
     window_s = WINDOW_S if pd.isna(credit_s) else float(credit_s)
-    return phases(next(iter(traces.values())), window_s) if len(traces) == 1 else None
+    limit_s = limit_of(unit, tables)
+    return phases(next(iter(traces.values())), window_s, limit_s) if len(traces) == 1 else None
+
+
+def limit_of(unit: Unit, tables: Tables) -> float:
+    """How long what ran at once was to last, in s."""
+    limits = tables["runs"].set_index("run_id")["runtime_limit_s"].reindex(unit.rows).dropna()
+    return float(limits.iloc[0]) if len(limits) else math.inf
 
 
 # --- the figures -----------------------------------------------------------------------------------------
@@ -182,7 +193,7 @@ def _shows(figure: Figure, found: Phases) -> bool:
 def _swing(checker: Checker, text: str, topic: Topic, place: str) -> None:
     """How many times the median the slowest interval takes: of whole intervals."""
     for figure in figures.find(checker.part.names.read(text)[1]):
-        every = [[value for _, value in whole(trace)] for trace in _latencies(checker, topic)]
+        every = [[value for _, value in trace] for trace in _latencies(checker, topic)]
         if figure.kind == "lat_us":  # the mean of a level
             right = any(min(values) <= figure.base <= max(values) for values in every)
         else:  # uneven intervals are drawn as means of several, which lie nearer to the median
@@ -197,7 +208,7 @@ def _latencies(checker: Checker, topic: Topic) -> Iterator[Trace]:
         logged = of_unit(unit, tables, ("clat_us", "lat_us")) or of_bins(unit, tables)
         for ddir, trace in logged.items():
             if topic.ddir in (None, ddir):
-                yield trace
+                yield whole(trace, limit_of(unit, tables))
 
 
 def _units(checker: Checker, topic: Topic) -> list[Unit]:
@@ -243,6 +254,11 @@ def _along(line: list[Point], trace: Trace, x: Axis, y: Axis, unit: float, scale
     return near >= SEEN * len(some)
 
 
+def _has_gap(trace: Trace) -> bool:
+    steps = [after[0] - before[0] for before, after in pairwise(trace)]
+    return len(steps) > 1 and max(steps) > 1.5 * statistics.median(steps)
+
+
 def _consumed(checker: Checker, text: str, place: str) -> None:
     """Each percentage is one that Azure Monitor has told."""
     samples = checker.part.tables["samples"]
@@ -262,6 +278,8 @@ def _words(checker: Checker, text: str, topic: Topic, traces: list[Trace], place
     values = {value for trace in traces for _, value in trace}
     if "-rate-" in place and len(traces) > 1:
         values |= {sum(max(value for _, value in trace) for trace in traces)}
+    if "-rate-" in place and any(map(_has_gap, traces)):
+        values.add(0.0)  # fio writes no line for an interval without an I/O
     ends = {trace[-1][0] for trace in traces} | {whole(trace)[-1][0] for trace in traces}
     for figure in figures.find(rest):
         if figure.unit == "s":
