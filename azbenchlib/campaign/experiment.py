@@ -51,6 +51,12 @@ class Todo:
     experiment: Experiment | None = None
     file: Path | None = None
 
+    def vms_at_once(self, asked: int) -> int:
+        """How many VMs are measured at a time in Azure: as many as are asked for; 0: as the file says."""
+        if self.experiment is None:
+            return 1
+        return min(asked or self.experiment.at_once, len(parts(self.experiment)))
+
     def table(self) -> pd.DataFrame:
         """One row a workload, or one a setup and workload where a file tells setups."""
         if self.experiment is None:
@@ -132,7 +138,7 @@ def run(
     max_hours: float = 0.0,
     show_identity: bool = False,
     results_group: bool = False,
-    at_once: int = 1,
+    at_once: int = 0,
 ) -> Path:
     """Measure into a dataset folder.
 
@@ -162,6 +168,7 @@ def run(
         resource group that is made for it and deleted at the end.
     at_once : int
         In Azure: how many VMs of the measurement file are measured at a time, each with disks of its own.
+        0: as the measurement file says, or one after the other.
     progress, fresh
         As for :func:`~azbenchlib.campaign.measure`.
 
@@ -183,7 +190,7 @@ def run(
     planned = todo.experiment
     vm_id = os.environ.get(VM_ID_VARIABLE, "") if target == "azure" else ""
     check_at_once(target, at_once, vm_id)
-    at_once = min(at_once, len(parts(planned)) if planned else 1)
+    at_once = todo.vms_at_once(at_once) if target == "azure" and not vm_id else 1
     max_hours = max_hours or (planned.max_hours if planned else 0)
     max_cost = max_cost or (planned.max_cost if planned else 0)
     request = Request(

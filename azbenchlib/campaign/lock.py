@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from azbenchlib.campaign.planning import plan
-from azbenchlib.core import file_locks
+from azbenchlib.core import file_locks, processes
 from azbenchlib.core.errors import InputError, OutputError
 
 # A process whose parent was killed notices and ends: a kernel looks once a second, the process of a VM hears
@@ -131,15 +131,8 @@ def _check_host(file: IO[str], path: Path, dataset: Path) -> None:
 def _is_left_alone(told: Mapping[str, object]) -> bool:
     """Whether the parent of a process of this host is gone."""
     parent = told.get("parent")
-    if told.get("host") != socket.gethostname() or not isinstance(parent, int) or parent <= 1:
-        return False
-    try:
-        os.kill(parent, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+    here = told.get("host") == socket.gethostname()
+    return here and isinstance(parent, int) and parent > 1 and processes.is_gone(parent)
 
 
 def _holder(file: IO[str]) -> str:

@@ -39,8 +39,9 @@ TRUST = Annotated[
 AT_ONCE = Annotated[
     int,
     typer.Option(
-        min=1,
-        help="In Azure: how many VMs of the file at a time, each in a group of its own with its own disks.",
+        min=0,
+        help="In Azure: how many VMs of the file at a time, each in a group of its own with its own disks; "
+        "0: as the file says.",
     ),
 ]
 REPEATS = Annotated[
@@ -73,7 +74,7 @@ def run(
     max_hours: Annotated[
         float, typer.Option(min=0, help="How long the run may last; 0: as the file says.")
     ] = 0.0,
-    at_once: AT_ONCE = 1,
+    at_once: AT_ONCE = 0,
     vm_id: Annotated[
         str,
         typer.Option(help="In Azure: resource id of a VM that is there already; nothing is created."),
@@ -112,7 +113,7 @@ def run(
     given = execute.parse_parameters(parameter or [])
     parameters = {"dataset": str(folder), "target": target, "quick": quick, "repeats": repeats, **given}
     asked = {"max_cost": max_cost, "max_hours": max_hours, "show_identity": show_identity}
-    asked |= {"results_group": results_group, "at_once": at_once if at_once > 1 else 0}
+    asked |= {"results_group": results_group, "at_once": at_once}
     parameters |= {name: value for name, value in asked.items() if value}
     if file:
         parameters["file"] = str(file)
@@ -163,7 +164,7 @@ def plan(
     quick: Annotated[bool, typer.Option(help="Print the plan of the rehearsal.")] = False,
     repeats: REPEATS = 0,
     trust_job_files: TRUST = False,
-    at_once: AT_ONCE = 1,
+    at_once: AT_ONCE = 0,
     format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Print the runs of a measurement file, and what it would create in Azure, command by command.

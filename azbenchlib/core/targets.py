@@ -98,8 +98,8 @@ def check_at_once(target: str, at_once: int, vm_id: str = "") -> None:
     InputError
         With the target that it is.
     """
-    if at_once < 1:
-        raise InputError(f"at_once {at_once}: must be 1 or more")
+    if at_once < 0:
+        raise InputError(f"at_once {at_once}: must be 1 or more, or 0 for what the measurement file says")
     if at_once > 1 and (target != "azure" or vm_id):
         where = "a VM that is there already" if vm_id else f"the target {target}"
         raise InputError(f"at_once {at_once}: it is for VMs that azbench creates in Azure, not for {where}")

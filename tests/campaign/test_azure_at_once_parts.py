@@ -14,6 +14,7 @@ import pytest
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.quota import NoQuotaError
+from azbenchlib.campaign import experiment as experiment_module
 from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.files.spec import Experiment
@@ -38,6 +39,8 @@ from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
 from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
 from azbenchlib.campaign.targets.azure.side_by_side.target import VmsTarget
 from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
+from azbenchlib.campaign.targets.azure.target import AzureTarget
+from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.core.units import MIB
 
@@ -119,6 +122,40 @@ def test_a_plan_of_several_vms_tells_what_each_has_of_its_own(experiment: Experi
     assert lines[-1].endswith("# each of them")
 
 
+def test_a_file_says_how_many_vms_are_measured_at_a_time(tmp_path: Path) -> None:
+    """What is asked for beside it counts more; of three VMs, no more than three can be there."""
+    (tmp_path / "file.yaml").write_text(f"{FILE}at_once: 2\n")
+    todo = campaign.load(tmp_path / "file.yaml")
+    assert [todo.vms_at_once(asked) for asked in (0, 1, 2, 9)] == [2, 1, 2, 3]
+    assert [*plan_text.lines(todo)] == [*plan_text.lines(todo, 2)] != [*plan_text.lines(todo, 1)]
+    assert plan_text.figures(todo) == plan_text.figures(todo, 2) != plan_text.figures(todo, 1)
+    (tmp_path / "file.yaml").write_text(f"{FILE}at_once: 0\n")
+    with pytest.raises(InputError, match=r"file\.yaml:11: at_once '0': .*greater than or equal to 1"):
+        campaign.load(tmp_path / "file.yaml")
+
+
+def test_vms_at_a_time_divide_the_hours_of_a_file(tmp_path: Path) -> None:
+    """Four workloads of half an hour on three VMs take an hour at least, two at a time."""
+    hours = FILE.replace("runtime: 1}", "runtime: 1800}") + "max_hours: 1\n"
+    (tmp_path / "file.yaml").write_text(f"{hours}at_once: 2\n")
+    assert campaign.load(tmp_path / "file.yaml").vms_at_once(0) == 2
+    (tmp_path / "file.yaml").write_text(hours)
+    with pytest.raises(InputError, match=r"max_hours 1: the runs and rests alone last 2\sh"):
+        campaign.load(tmp_path / "file.yaml")
+
+
+@pytest.mark.parametrize(("at_once", "kind"), [(0, VmsTarget), (1, AzureTarget), (2, VmsTarget)])
+def test_a_run_takes_the_number_of_the_file_in_azure_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, kind: type[AzureTarget]
+) -> None:
+    (tmp_path / "file.yaml").write_text(f"{FILE}at_once: 2\n")
+    todo, chosen = campaign.load(tmp_path / "file.yaml"), []
+    monkeypatch.setattr(experiment_module, "measure", lambda target, *_, **__: chosen.append(target))
+    campaign.run(todo, tmp_path / "out", target="azure", at_once=at_once)
+    campaign.run(todo, tmp_path / "out", target="lab")
+    assert [type(one) for one in chosen] == [kind, LabTarget]
+
+
 def test_limits_hold_for_all_vms_together() -> None:
     both = TogetherEstimate(parts=[estimate(3, "2"), estimate(1, "4")], at_once=2)
     budget.check(both, 14, 3)
@@ -154,7 +191,7 @@ def test_what_vms_were_given_and_spent_never_exceeds_the_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "vm_id", "at_once"), [("lab", "", 2), ("azure", "ID", 2), ("azure", "", 0)]
+    ("target", "vm_id", "at_once"), [("lab", "", 2), ("azure", "ID", 2), ("azure", "", -1)]
 )
 def test_several_vms_at_a_time_are_refused_where_none_is_created(
     experiment: Experiment,

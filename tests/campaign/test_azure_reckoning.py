@@ -173,6 +173,8 @@ def test_a_lease_holds_while_it_is_renewed_and_its_process_lives():
         assert lease.is_held(others, now)
         assert not lease.is_held(others, now + timedelta(seconds=lease.LEASE_S + 1))
         other.kill()
+        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+        assert not lease.is_held(others, now)  # it has ended, and is listed as long as nobody waits for it
     assert not lease.is_held(others, now)
     assert not lease.is_held(own, now)  # by this process itself
     assert lease.is_held({**own, lease.HOLDER: f"elsewhere-{os.getpid()}-1"}, now)

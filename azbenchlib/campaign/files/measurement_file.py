@@ -26,8 +26,8 @@ from azbenchlib.core.units import S_PER_HOUR, format_span
 SUFFIX = ".yaml"
 MOST_REPEATS = 20  # where a file says until, and no repeats
 _PLACE = ("outbound", "group", "subnet")
-_BUDGET = ("max_hours", "max_cost")
-_TOP = ("title", "about", "region", "features", *_PLACE, *_BUDGET, "seed", "setups")
+_LIMITS = ("max_hours", "max_cost", "at_once")
+_TOP = ("title", "about", "region", "features", *_PLACE, *_LIMITS, "seed", "setups")
 # taken as they are
 _PLAIN = ("image", "security_type", "controller", "priority", "rest", "repeats", "until", "warm_up")
 _OF_A_SETUP = ("vm", "zone", *_PLAIN, "otherwise", "as_of", "disks", "workloads")
@@ -155,7 +155,7 @@ def _resolved(content: Mapping[str, Any], folder: Path, trusted: bool) -> dict[s
         "region": content.get("region"),
         "features": content.get("features") or (),
         "seed": content.get("seed"),
-        **{key: content[key] for key in (*_PLACE, *_BUDGET) if key in content},
+        **{key: content[key] for key in (*_PLACE, *_LIMITS) if key in content},
         "setups": resolved,
     }
 
@@ -262,7 +262,7 @@ def _check_name(name: str) -> None:
 
 def _check_hours(experiment: Experiment) -> None:
     """Refuse a budget of time below what the file asks to be measured."""
-    seconds, most = experiment.seconds(), experiment.max_hours
+    seconds, most = experiment.seconds() / experiment.at_once, experiment.max_hours
     if most and seconds > most * S_PER_HOUR:
         raise InputError(
             f"max_hours {most:g}: the runs and rests alone last {format_span(seconds)}; allow at least "

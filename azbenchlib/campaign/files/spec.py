@@ -202,6 +202,7 @@ class Experiment(Strict):
     )
     max_hours: float = Field(0, ge=0, description="how long a campaign may last; 0: no limit")
     max_cost: float = Field(0, ge=0, description="in Azure: what it may cost (USD); 0: no limit")
+    at_once: int = Field(1, ge=1, description="in Azure: how many VMs at a time, each with disks of its own")
     seed: int | None = Field(
         None, ge=0, le=2**32 - 1, description="of the order within blocks; else it follows from the file"
     )

@@ -22,10 +22,10 @@ from azbenchlib.core.errors import InputError
 GROUP, EXPIRY = "GROUP", "HHMM"
 
 
-def lines(todo: Todo, at_once: int = 1) -> Iterator[str]:
+def lines(todo: Todo, at_once: int = 0) -> Iterator[str]:
     """The plan as text; lines that begin with ``az``, ``fio`` or ``iozone`` are commands as they would run.
 
-    `at_once`: how many VMs are measured at a time.
+    `at_once`: how many VMs are measured at a time; 0: as the file says.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def lines(todo: Todo, at_once: int = 1) -> Iterator[str]:
         raise InputError("a plan needs a measurement file")
     experiment = todo.experiment
     yield f"# {experiment.title}: {experiment.region}"
-    each, there = _apart(experiment, at_once)
+    each, there = _apart(experiment, todo.vms_at_once(at_once))
     yield from (f"# {line}" for line in _expected(experiment, each).lines())
     yield f"# In Azure it takes {there.text}"
     yield from _heading("Asked first; nothing is created yet")
@@ -58,7 +58,7 @@ def lines(todo: Todo, at_once: int = 1) -> Iterator[str]:
 def _apart(experiment: Experiment, at_once: int) -> tuple[dict[str, Experiment], budget.TimeAndCost]:
     """What is measured in a resource group of its own, and what the whole takes."""
     each = parts(experiment)
-    if min(at_once, len(each)) == 1:
+    if at_once == 1:
         return {"": experiment}, reckoning.estimate(experiment)
     return each, together(experiment, at_once)
 
@@ -82,7 +82,7 @@ def _created(experiment: Experiment) -> Iterator[str]:
         yield from _step(step, told)
 
 
-def figures(todo: Todo, at_once: int = 1) -> dict[str, Any]:
+def figures(todo: Todo, at_once: int = 0) -> dict[str, Any]:
     """What is expected, as plain values: the runs, and under ``azure`` the time and the most it costs there.
 
     Raises
@@ -93,7 +93,7 @@ def figures(todo: Todo, at_once: int = 1) -> dict[str, Any]:
     if todo.experiment is None:
         raise InputError("a plan needs a measurement file")
     experiment = todo.experiment
-    each, there = _apart(experiment, at_once)
+    each, there = _apart(experiment, todo.vms_at_once(at_once))
     azure = {
         "seconds": there.seconds,
         "cost": None if there.most is None else float(there.most),

@@ -146,7 +146,8 @@ def test_a_vm_that_is_refused_leaves_the_other_running_and_is_made_by_the_same_c
 def test_a_vm_for_which_there_is_no_room_beside_the_other_follows_it(signed_in: Azure, file: Path) -> None:
     signed_in.faults.preflight("QuotaExceeded", nth=2)
     told: list[str] = []
-    out = measured(file, told=told)
+    file.write_text(f"{FILE}at_once: 2\n")
+    out = measured(file, at_once=0, told=told)  # as the file says
     assert any("it is tried again when another VM is deleted" in text for text in told)
     assert outputs(out).keys() == RUNS
     assert not groups(signed_in)

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.interrupts import SAME_S
-from azbenchlib.campaign.targets.azure.ending import lease
 from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, found_disks
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
@@ -120,9 +118,8 @@ def test_results_come_through_a_storage_account_where_a_group_may_be_made_for_it
     until(process, "storage for the results")
     process.kill()
     process.communicate()
-    (left,) = (one for one in signed_in.arm.resources.values() if "azbench" in one.get("tags", {}).values())
-    while lease.is_held(left["tags"], datetime.now(UTC)):  # by the kernel, which ends after its client
-        time.sleep(0.1)
+    assert any("azbench" in one.get("tags", {}).values() for one in signed_in.arm.resources.values())
+    # At once: the kernel of the killed run may live, which is waited for.
     folder = campaign.run(campaign.load(file), file.with_name("out"), target="azure", results_group=True)
     assert run_there(signed_in, LOOK) == before
     assert set(signed_in.arm.resources) == resources

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -29,11 +30,12 @@ from azbenchlib.campaign.targets.azure.ending import orphans, teardown
 from azbenchlib.campaign.targets.azure.ending.orphans import OrphanedGroup
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.side_by_side import folders
-from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
+from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of, noted_run
 from azbenchlib.campaign.targets.azure.steps import Call
 from azbenchlib.campaign.targets.azure.vm import Ended
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 
+OUTPUT = Path(__file__).parents[2] / "data" / "fio" / "group_jsonplus.json"
 DELETING = {"properties": {"provisioningState": "Deleting"}}
 STANDING = {"properties": {"provisioningState": "Succeeded"}}
 OWN = {**STANDING, "tags": dict.fromkeys(orphans.TAGS, "x") | {"tool": "azbench"}}
@@ -267,6 +269,30 @@ def test_groups_of_an_earlier_run_are_deleted_first_in_its_subscription(small, t
     assert plan.load(small.run.folder, CloudPlan).groups == []
 
 
+def test_a_vm_on_which_nothing_is_left_but_needless_repeats_is_deleted(small, tmp_path, monkeypatch):
+    """Killed after the third repeat, after which its figures are known closely enough: it is not taken up."""
+    file = tmp_path / "until.yaml"
+    file.write_text(f"{TINY}until: {{iops: 100%}}\n")
+    found = measurement_file.load(file)
+    named = {"experiment": found, "made_for": [found.setups[0].name], "steps_done": 99}
+    run = noted_run(small.run.folder, small.run.plan.model_copy(update=named))
+    run.save()
+    for one in run.measurements[:3]:
+        run.output(one).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(OUTPUT, run.output(one))
+    assert len(run.measurements) > 3
+    assert all(map(run.done, run.measurements))
+    program(tmp_path, {"id": "1-2-3"}, OWN, None, GONE)
+    monkeypatch.setenv("AZBENCH_AZ", str(tmp_path / "az"))
+    asked = run.plan.model_copy(update={"groups": [], "started": plan.now()})
+    teardown.delete_earlier(asked, run.folder, False, quiet)
+    assert [line.split()[:2] for line in given(tmp_path)[1:]] == [
+        ["group", "show"],
+        ["group", "delete"],
+        ["group", "show"],
+    ]
+
+
 def test_a_finished_dataset_whose_groups_are_gone_tells_no_subscription(small, tmp_path, monkeypatch):
     program(tmp_path, {"id": "1-2-3"}, OWN, None, GONE)
     monkeypatch.setenv("AZBENCH_AZ", str(tmp_path / "az"))
@@ -419,7 +445,7 @@ def left_alone(folder: Path) -> Iterator[Callable[[], None]]:
         assert process.stdout
         assert process.stdout.readline() == "held\n"
         process.kill()
-        process.wait()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it stays listed
         yield opened.close
 
 

@@ -1,9 +1,14 @@
 """A measurement in Azure under way: what is still to be done, and in which subscription."""
 
+from pathlib import Path
+
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
+from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.files.spec import Experiment
+from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
+from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
@@ -24,6 +29,18 @@ def steps_of(experiment: Experiment) -> list[Step]:
 def measures_of(experiment: Experiment) -> list[Measure]:
     """What is measured, in order."""
     return [step for step in steps_of(experiment) if isinstance(step, Measure)]
+
+
+def noted_run(folder: Path, noted: CloudPlan, progress: Progress = quiet) -> AzureRun:
+    """The run that the plan of a folder notes, to look at what it left; nothing is measured in it."""
+    return AzureRun(
+        folder=folder,
+        plan=noted,
+        measurements=measures_of(noted.experiment),
+        progress=progress,
+        interrupts=Interrupts(),
+        stopping=Stopping.of(noted.experiment),
+    )
 
 
 def remaining(run: AzureRun) -> Experiment | None:

@@ -3,7 +3,7 @@
 import secrets
 import shutil
 import tarfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -35,6 +35,7 @@ from azbenchlib.campaign.targets.azure.state import (
     made_for,
     measures_of,
     note_identity,
+    noted_run,
     remaining,
     steps_of,
 )
@@ -118,19 +119,29 @@ class AzureTarget(Target[CloudPlan, Measure]):
         tell = self.telling(asked, progress)
         with lock.held(dataset, tell), Interrupts() as interrupts:
             folders.join(dataset, fresh, tell)
-            teardown.delete_earlier(asked, dataset, fresh, progress)
+            apart = None if fresh else self.apart(noted_run(dataset, asked))
+            teardown.delete_earlier(asked, dataset, fresh, progress, apart)
             yield interrupts
+
+    def apart(self, run: AzureRun) -> Mapping[str, Experiment] | None:
+        """What is still to be measured by each of several VMs at a time; None: they follow each other."""
+        return None
+
+    def enter(self, run: AzureRun) -> Az:
+        """The az of the run's subscription, which retries and tells why."""
+        az = Az.find(run.folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
+        make_folder(run.folder)
+        az = enter_subscription(run, az)
+        note_identity(run.plan, az, self.show_identity)
+        return az
 
     def check(self, run: AzureRun, resumed: bool) -> None:
         """Ask Azure whether it has all that is needed, and note the group that is about to be created."""
         left = remaining(run)
         if left is None:
             return
-        az = Az.find(run.folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
-        make_folder(run.folder)
         run.tell("asking Azure whether it has all that is needed …")
-        az = enter_subscription(run, az)
-        note_identity(run.plan, az, self.show_identity)
+        az = self.enter(run)
         run.save()
         limits = budget.Budget.of(left, self.max_cost, self.max_hours)
         run.tell(f"it takes {limits.estimate.text}")

@@ -4,10 +4,10 @@ import getpass
 import os
 import socket
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from pathlib import Path
+
+from azbenchlib.core import processes
 
 LEASE_S, RENEW_S = 1800, 600
 LEASE, HOLDER = "lease", "holder"  # tags: until when, and which process on which machine
@@ -31,7 +31,7 @@ def until(now: datetime) -> str:
 
 def holder(pid: int) -> str:
     """A process on this machine, without the machine's name."""
-    return f"{_machine()}-{pid}-{_began(pid)}"
+    return f"{_machine()}-{pid}-{processes.began(pid)}"
 
 
 def is_held(found: Mapping[str, str], now: datetime) -> bool:
@@ -46,15 +46,8 @@ def is_held(found: Mapping[str, str], now: datetime) -> bool:
     pid, _, began = process.partition("-")
     if machine != _machine() or not pid.isdigit():
         return True
-    return int(pid) != os.getpid() and bool(began) and _began(int(pid)) == began
+    return int(pid) != os.getpid() and bool(began) and processes.began(int(pid)) == began
 
 
 def _machine() -> str:
     return sha256(socket.gethostname().encode()).hexdigest()[:8]
-
-
-def _began(pid: int) -> str:
-    """When a process was started, in ticks since this machine was; empty where there is none."""
-    with suppress(OSError, IndexError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    return ""

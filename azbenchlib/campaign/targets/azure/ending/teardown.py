@@ -9,9 +9,8 @@ from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.retries import AT_START, Patience
 from azbenchlib.campaign import lock
-from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
-from azbenchlib.campaign.progress import Progress, quiet
+from azbenchlib.campaign.progress import Progress
 from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.ending import orphans, things
@@ -23,7 +22,7 @@ from azbenchlib.campaign.targets.azure.state import (
     all_deleted,
     enter_subscription,
     made_for,
-    measures_of,
+    noted_run,
     remaining,
 )
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
@@ -41,7 +40,18 @@ def release(cloud: Cloud, fault: BaseException | None) -> None:
     if not deleted.left:
         cloud.run.plan.forget(cloud.group)
         unnoted = _unnoted(cloud, fault)
-    last_words(cloud.run, fault, deleted, unnoted)
+    _end(cloud.run, fault, deleted, unnoted)
+
+
+def release_vms(run: AzureRun, fault: BaseException | None, said: str) -> None:
+    """End as the run of several VMs at a time ended; `said`: the last words of them all.
+
+    Each has deleted its group, or noted it; where its disk was full, its last words alone tell that it did.
+    """
+    left = left_by_vms(run.folder)
+    gone = [group for group in left if _deleted_unnoted(group) in said]
+    warnings = "; ".join(warning for group, warning in left.items() if group not in gone)
+    _end(run, fault, orphans.Deleted(warnings), "".join(map(_deleted_unnoted, gone)))
 
 
 def _delete(cloud: Cloud, fault: BaseException | None) -> orphans.Deleted:
@@ -68,20 +78,18 @@ def _unnoted(cloud: Cloud, fault: BaseException | None) -> str:
         cloud.run.save()
         return ""
     except OutputError as error:
-        told = deleted_unnoted(cloud.group)
+        told = _deleted_unnoted(cloud.group)
         if fault is None:
             raise OutputError(f"{error}. Nothing is left in Azure{told}") from error
         return told
 
 
-def deleted_unnoted(group: str) -> str:
+def _deleted_unnoted(group: str) -> str:
     """What to say of a group that is deleted, and that a plan still notes."""
     return f" ({group} is deleted, which could not be noted)"
 
 
-def last_words(
-    run: AzureRun, fault: BaseException | None, deleted: orphans.Deleted, unnoted: str = ""
-) -> None:
+def _end(run: AzureRun, fault: BaseException | None, deleted: orphans.Deleted, unnoted: str) -> None:
     """End as the run ended, with what is left in Azure; `unnoted`: what was deleted and is noted as there."""
     if fault is None and not deleted.left:
         return
@@ -143,13 +151,7 @@ def _delete_noted(
     """Delete the groups that the plan of a folder notes, but for one in which the run can be taken up."""
     if not found.groups:
         return
-    run = AzureRun(
-        folder=folder,
-        plan=found,
-        measurements=measures_of(found.experiment),
-        progress=progress,
-        interrupts=Interrupts(),
-    )
+    run = noted_run(folder, found, progress)
     az = enter_subscription(
         run, Az.find(folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
     )
@@ -180,14 +182,7 @@ def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool
         return False  # it is to be measured elsewhere
     others = [step for step in steps.steps(had, group, {}, "", prefix) if not isinstance(step, Measure)]
     names = [value["--name"] for value in map(_created_vm, others[: found.steps_done]) if value]
-    run = AzureRun(
-        folder=folder,
-        plan=todo,
-        measurements=measures_of(todo.experiment),
-        progress=quiet,
-        interrupts=Interrupts(),
-    )
-    left = remaining(run)
+    left = remaining(noted_run(folder, todo))
     if left is None or not names or len(had.setups) < len(found.made_for):
         return False
     made = {setup.name for setup in left.setups} <= {*found.made_for}

@@ -2,25 +2,17 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from azbenchlib.azure.az import Az
-from azbenchlib.azure.retries import AT_START, Patience
-from azbenchlib.campaign import lock
-from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.files.spec import Experiment
-from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.journal import JournalEvent
 from azbenchlib.campaign.planning import plan
-from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.run_loop import Order
 from azbenchlib.campaign.targets.azure.ending import teardown
-from azbenchlib.campaign.targets.azure.ending.orphans import Deleted
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.money import budget, reckoning
 from azbenchlib.campaign.targets.azure.money.shares import CostShares
@@ -30,11 +22,8 @@ from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, Vm
 from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
 from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
 from azbenchlib.campaign.targets.azure.state import (
-    AZ_LOG,
     AzureRun,
-    enter_subscription,
     measures_of,
-    note_identity,
     remaining,
     steps_of,
 )
@@ -42,7 +31,6 @@ from azbenchlib.campaign.targets.azure.steps import Measure, Step
 from azbenchlib.campaign.targets.azure.target import AzureTarget, hours
 from azbenchlib.campaign.targets.base import Request
 from azbenchlib.core.errors import AzbenchError
-from azbenchlib.core.files import make_folder
 from azbenchlib.core.units import S_PER_HOUR
 
 
@@ -68,7 +56,7 @@ class VmsTarget(AzureTarget):
         How many VMs at a time at most.
     """
 
-    at_once: int
+    at_once: int = 1
     _left: Sequence[str] = field(default=(), init=False)  # VMs of which something is to be measured
     _begun: float = field(default_factory=time.monotonic, init=False)
     _ended: Mapping[str, VmMessage] = field(default_factory=dict, init=False)  # the last words of each VM
@@ -76,13 +64,9 @@ class VmsTarget(AzureTarget):
     @classmethod
     def of(cls, request: Request) -> Self:
         """The setups of a measurement file, created."""
-        return cls(
-            experiment=request.needed_experiment("azure"),
-            max_cost=request.max_cost,
-            max_hours=request.max_hours,
-            show_identity=request.show_identity,
-            at_once=request.at_once,
-        )
+        found = super().of(request)
+        found.at_once = request.at_once
+        return found
 
     def make_plan(self, dataset: Path) -> CloudPlan:
         """What is to be measured; what cannot be carried out is refused before Azure is asked."""
@@ -91,27 +75,22 @@ class VmsTarget(AzureTarget):
         budget.check(together(self.experiment, self.at_once), self.max_cost, self.max_hours)
         return CloudPlan(experiment=self.experiment, started=plan.now())
 
-    @contextmanager
-    def exclusively(
-        self, dataset: Path, asked: CloudPlan, fresh: bool, progress: Progress
-    ) -> Iterator[Interrupts]:
-        """Lock the folder, take interrupts, join what earlier runs measured, and delete what they left."""
-        tell = self.telling(asked, progress)
-        with lock.held(dataset, tell), Interrupts() as interrupts:
-            folders.join(dataset, fresh, tell)
-            apart = _open_parts(dataset, asked) if not fresh else {}
-            teardown.delete_earlier(asked, dataset, fresh, progress, apart)
-            yield interrupts
+    def apart(self, run: AzureRun) -> Mapping[str, Experiment]:
+        """What is still to be measured by each of the VMs."""
+        whole = remaining(run)
+        open_ = {setup.name for setup in whole.setups} if whole else set()
+        found = {}
+        for name, part in parts(run.plan.experiment).items():
+            if setups := tuple(setup for setup in part.setups if setup.name in open_):
+                found[name] = part.model_copy(update={"setups": setups})
+        return found
 
     def check(self, run: AzureRun, resumed: bool) -> None:
         """Enter the subscription, and reckon what is left; each VM's own run asks Azure for what it needs."""
-        left = _left(run)
+        left = self.apart(run)
         if not left:
             return
-        make_folder(run.folder)
-        az = Az.find(run.folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
-        az = enter_subscription(run, az)
-        note_identity(run.plan, az, self.show_identity)
+        self.enter(run)
         self._left = [*left]
         each = [reckoning.estimate(part) for part in left.values()]
         whole = TogetherEstimate(parts=each, at_once=min(self.at_once, len(left)))
@@ -153,11 +132,7 @@ class VmsTarget(AzureTarget):
 
     def release(self, run: AzureRun, fault: BaseException | None) -> None:
         """Say what is left, where anything is: each VM's run has deleted what it made."""
-        said = "".join(told.text for told in self._ended.values())
-        noted = teardown.left_by_vms(run.folder)
-        gone = [group for group in noted if teardown.deleted_unnoted(group) in said]
-        left = "; ".join(warning for group, warning in noted.items() if group not in gone)
-        teardown.last_words(run, fault, Deleted(left), "".join(map(teardown.deleted_unnoted, gone)))
+        teardown.release_vms(run, fault, "".join(told.text for told in self._ended.values()))
 
     def planned(self, experiment: Experiment) -> list[Step]:
         """What was created, changed and measured for an experiment, VM by VM."""
@@ -168,30 +143,6 @@ def together(experiment: Experiment, at_once: int) -> TogetherEstimate:
     """What a measurement file takes with so many VMs at a time."""
     each = [reckoning.estimate(part) for part in parts(experiment).values()]
     return TogetherEstimate(parts=each, at_once=min(at_once, len(each)))
-
-
-def _left(run: AzureRun) -> dict[str, Experiment]:
-    """What is still to be measured, by VM."""
-    whole = remaining(run)
-    open_ = {setup.name for setup in whole.setups} if whole else set()
-    found = {}
-    for name, part in parts(run.plan.experiment).items():
-        if setups := tuple(setup for setup in part.setups if setup.name in open_):
-            found[name] = part.model_copy(update={"setups": setups})
-    return found
-
-
-def _open_parts(dataset: Path, asked: CloudPlan) -> dict[str, Experiment]:
-    """What an earlier run into a folder left to be measured, by VM."""
-    run = AzureRun(
-        folder=dataset,
-        plan=asked,
-        measurements=measures_of(asked.experiment),
-        progress=quiet,
-        interrupts=Interrupts(),
-        stopping=Stopping.of(asked.experiment),
-    )
-    return _left(run)
 
 
 def _note_failed(run: AzureRun, measures: list[Measure], told: VmMessage) -> None:
