@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.probe.drain import Interval
 from azbenchlib.probe.portrait import DiskFigure, Knowledge
 
 PROBE_FILE = "probe.json"
@@ -100,10 +101,27 @@ class CreditLevel(_Record):
     left: float = Field(ge=0)
 
 
+class ProbedInterval(_Record):
+    """A value with its 95 % interval, in base units."""
+
+    value: float = Field(ge=0)
+    low: float = Field(ge=0)
+    high: float = Field(ge=0)
+
+    @property
+    def interval(self) -> Interval:
+        """As the probe had it."""
+        return Interval(value=self.value, low=self.low, high=self.high)
+
+
 class ProbedCredits(_Record):
-    """What full load on one cap showed: the bucket over time, empty where the rate did not fall."""
+    """What full load on one cap showed: the burst, the base after it, and the bucket over time; nothing of
+    that where the rate did not fall.
+    """
 
     quantity: Literal["iops", "bytes_per_s"]
+    burst: ProbedInterval | None = None
+    base: ProbedInterval | None = None
     levels: list[CreditLevel] = []
 
 

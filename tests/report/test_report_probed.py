@@ -74,7 +74,9 @@ def record() -> dict[str, Any]:
         "roof": roof,
         "response": response,
         "credits": [
-            {"quantity": "iops", "levels": levels},
+            {"quantity": "iops", "levels": levels,
+             "burst": {"value": 5_012.0, "low": 4_990.0, "high": 5_034.0},
+             "base": {"value": 611.0, "low": 608.0, "high": 614.0}},
             {"quantity": "bytes_per_s", "levels": []},
         ],
         "cache": {"steps": [{"set_bytes": 4 << 20, "hit_share": 1.0, "p50_us": 121.0},
@@ -144,8 +146,10 @@ def test_markers_stand_where_their_values_are(page: BeautifulSoup, layout: str) 
 def test_the_answer_comes_first_and_has_the_intervals(page: BeautifulSoup) -> None:
     assert page.select_one("p.finding").get_text() == (  # type: ignore[union-attr]
         "Reads reach 5,012 IOPS (4,987 to 5,032 IOPS) and 203 MB/s (201 to 206 MB/s). Writes reach a cap "
-        "that is open (3,401 IOPS to 4,852 IOPS) and 173 MB/s without a cap. The best fit is "
-        "P30 (5,000 IOPS, 200 MB/s), with a probability of 87 %. 2 questions stayed open; "
+        "that is open (3,401 to 4,852 IOPS) and 173 MB/s without a cap. The best fit is "
+        "P30 (5,000 IOPS, 200 MB/s), with a probability of 87 %. The cap of IOPS is that of a burst: reads "
+        "reach 5,012 IOPS (4,990 IOPS to 5,034 IOPS) until the credits are spent, and 611 IOPS (608 IOPS to "
+        "614 IOPS) after that, which is the base. 2 questions stayed open; "
         "learning them takes about 4 min more."
     )
 
@@ -153,7 +157,7 @@ def test_the_answer_comes_first_and_has_the_intervals(page: BeautifulSoup) -> No
 def test_the_tables_are_those_of_the_record(page: BeautifulSoup) -> None:
     assert _rows(page, "d0-probed") == [
         ["Reads, IOPS cap", "5,012 IOPS", "4,987 to 5,032 IOPS", "1, 2"],
-        ["Writes, IOPS cap", "open", "–", "–"],
+        ["Writes, IOPS cap", "open, no cap up to 3,401 IOPS", "3,401 to 4,852 IOPS", "–"],
         ["Reads, MB/s cap", "203 MB/s", "201 to 206 MB/s", "2"],
         ["Writes, MB/s cap", "no cap up to 173 MB/s", "–", "2"],
         ["Reads, p50_us_4k", "1.99 ms", "1.95 to 2.03 ms", "1"],
