@@ -19,7 +19,7 @@ from azbenchlib.probe.cache import CacheFound, CacheSeen
 from azbenchlib.probe.choice import Worth
 from azbenchlib.probe.drain import Drain, DrainedCap, Interval
 from azbenchlib.probe.naming import Named
-from azbenchlib.probe.portrait import HARDLY, SURE, DiskFigure, Knowledge, Portrait
+from azbenchlib.probe.portrait import DEPTH_KEY, HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probe.rounds import TOTAL_DEPTH, Rounds
 from azbenchlib.probe.runs import Shown
 from azbenchlib.probe.stages import Stages
@@ -38,7 +38,7 @@ def label(key: str) -> str:
     names = {
         "iops": "IOPS cap",
         "bytes_per_s": "MB/s cap",
-        "depth_of_95_pct": "95 % of cap from",
+        DEPTH_KEY: "95 % of cap from",
     }
     return f"{WAYS[way]}, {names[what]}"
 
@@ -60,7 +60,7 @@ def told(figure: DiskFigure) -> tuple[str, str]:
         return f"no cap up to {amount(figure.key, figure.low)}", ""
     between = _from_to(figure)
     if figure.value is None:
-        least = "" if figure.key.endswith("_pct") else f", no cap up to {amount(figure.key, figure.low)}"
+        least = "" if figure.key.endswith(DEPTH_KEY) else f", no cap up to {amount(figure.key, figure.low)}"
         return f"open{least}", between
     about = "" if figure.state is Knowledge.KNOWN else "about "
     return f"{about}{amount(figure.key, figure.value)}", between
@@ -179,8 +179,8 @@ def bursts(quantity: str, burst: Interval, base: Interval) -> str:
     """What a cap is while credits last, and what is left of it after that, in a sentence."""
     told = partial(amount, f"read_{quantity}")
     return (
-        f"The cap of {_CAP_NAMES[quantity]} is that of a burst: reads reach {_between(burst, told)} until the "
-        f"credits are spent, and {_between(base, told)} after that, which is the base."
+        f"The cap of {_CAP_NAMES[quantity]} is that of a burst: reads reach {_between(burst, told)} until "
+        f"the credits are spent, and {_between(base, told)} after that, which is the base."
     )
 
 
