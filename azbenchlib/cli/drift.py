@@ -65,7 +65,7 @@ def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
     found = drifts(caps, _limits(record, caps, name, probed))
     if not found:
         raise InputError(f"{probed}: no cap is known, so nothing can be compared with documents")
-    told = {"measured_on": record.measured, "place": place, "dataset": folder.resolve().name}
+    told = {"measured_on": record.measured.isoformat(), "place": place, "dataset": folder.resolve().name}
     return [
         told
         | {"name": one.name, "kind": one.kind, "key": one.key}
@@ -85,7 +85,7 @@ def _limits(record: ProbeRecord, caps: list[Cap95], name: str, probed: str) -> D
         if not sure:
             raise InputError(f"{probed}: no documented disk fits it well enough; say what it is with --name")
         name, kind = str(sure[0].name), sure[0].kind
-    every = [one for one in documented(record.measured) if one.kind != "provisioned"]
+    every = [one for one in documented(record.measured.isoformat()) if one.kind != "provisioned"]
     alike = [one for one in every if one.name.lower() == name.lower() and kind in (None, one.kind)]
     if not alike:
         raise InputError(

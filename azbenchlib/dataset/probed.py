@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import math
+from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.probe.portrait import DiskFigure, Knowledge
+from azbenchlib.core.printable import one_line
+from azbenchlib.probe.drain import Interval
+from azbenchlib.probe.portrait import CAPS, FIGURE_KEYS, DiskFigure, Knowledge
 
 PROBE_FILE = "probe.json"
+_MOST = 1e18  # of any number: what is larger is none of a disk, and no figure could show it
+_MOST_SHOWN = 80  # characters of a wrong value in an error
+
+Positive = Annotated[float, Field(gt=0, le=_MOST)]
+NotNegative = Annotated[float, Field(ge=0, le=_MOST)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(gt=0, le=int(_MOST))]
+Direction = Literal["read", "write"]
 
 
 class _Record(BaseModel):
@@ -26,10 +38,27 @@ class ProbedFigure(_Record):
     key: str
     label: str
     state: Knowledge
-    value: float | None
-    low: float | None
-    high: float | None
+    value: Positive | None
+    low: NotNegative
+    high: Positive | None
     runs: list[str] = []
+
+    @field_validator("key")
+    @classmethod
+    def _known_key(cls, key: str) -> str:
+        if key not in FIGURE_KEYS:
+            raise ValueError(f"is none of {', '.join(FIGURE_KEYS)}")
+        return key
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.state is Knowledge.KNOWN and self.value is None:
+            raise ValueError("value: is missing, though the state is 'known'")
+        if self.state is not Knowledge.ABOVE and self.high is None:
+            raise ValueError(f"high: is missing; only a figure of the state '{Knowledge.ABOVE}' has none")
+        if self.high is not None and self.high < self.low:
+            raise ValueError(f"high: {self.high:g} is below low, {self.low:g}")
+        return self
 
     @property
     def figure(self) -> DiskFigure:
@@ -38,7 +67,7 @@ class ProbedFigure(_Record):
             key=self.key,
             state=self.state,
             value=self.value,
-            low=-math.inf if self.low is None else self.low,
+            low=self.low,
             high=math.inf if self.high is None else self.high,
             runs=tuple(self.runs),
         )
@@ -48,20 +77,20 @@ class ProbedName(_Record):
     """A documented disk that it may be, as `title` tells; None for `name`: nothing documented."""
 
     name: str | None
-    title: str
-    kind: str | None
-    iops: float | None
-    bytes_per_s: float | None
-    probability: float
-    measured_per_documented_iops: float | None = None
-    measured_per_documented_bytes_per_s: float | None = None
+    title: Annotated[str, Field(min_length=1)]
+    kind: Literal["disk", "burst", "provisioned", "vm"] | None
+    iops: Positive | None
+    bytes_per_s: Positive | None
+    probability: Share
+    measured_per_documented_iops: Positive | None = None
+    measured_per_documented_bytes_per_s: Positive | None = None
 
 
 class Unlearnt(_Record):
     """What is not known, and the minutes that it would take; None: no run would tell."""
 
     what: str
-    minutes: float | None
+    minutes: NotNegative | None
 
 
 class ProbedRun(_Record):
@@ -69,72 +98,99 @@ class ProbedRun(_Record):
 
     run: str
     title: str
-    iops: float = Field(gt=0)
-    nats: float = Field(ge=0)
+    iops: Positive
+    nats: NotNegative
 
 
 class RoofPoint(_Record):
     """The most IOPS at a block size."""
 
-    ddir: str
-    bs_bytes: int = Field(gt=0)
-    low: float = Field(gt=0)
-    iops: float = Field(gt=0)
-    high: float = Field(gt=0)
+    ddir: Direction
+    bs_bytes: Count
+    low: Positive
+    iops: Positive
+    high: Positive
 
 
 class ResponsePoint(_Record):
     """The mean latency at a queue depth."""
 
-    ddir: str
-    queue_depth: float = Field(gt=0)
-    low: float = Field(gt=0)
-    lat_mean_us: float = Field(gt=0)
-    high: float = Field(gt=0)
+    ddir: Direction
+    queue_depth: Positive
+    low: Positive
+    lat_mean_us: Positive
+    high: Positive
 
 
 class CreditLevel(_Record):
     """What was left in the bucket at a moment, in s: I/Os or bytes."""
 
-    t_s: float
-    left: float = Field(ge=0)
+    t_s: NotNegative
+    left: NotNegative
+
+
+class ProbedInterval(_Record):
+    """A value with its 95 % interval, in base units."""
+
+    value: NotNegative
+    low: NotNegative
+    high: NotNegative
+
+    @property
+    def interval(self) -> Interval:
+        """As the probe had it."""
+        return Interval(value=self.value, low=self.low, high=self.high)
 
 
 class ProbedCredits(_Record):
-    """What full load on one cap showed: the bucket over time, empty where the rate did not fall."""
+    """What full load on one cap showed: the burst, the base after it, and the bucket over time; nothing of
+    that where the rate did not fall.
+    """
 
     quantity: Literal["iops", "bytes_per_s"]
+    burst: ProbedInterval | None = None
+    base: ProbedInterval | None = None
     levels: list[CreditLevel] = []
 
 
 class CacheStep(_Record):
     """The share of reads within a working set that a cache answered, and their median latency."""
 
-    set_bytes: int = Field(gt=0)
-    hit_share: float | None
-    p50_us: float = Field(gt=0)
+    set_bytes: Count
+    hit_share: Share | None
+    p50_us: Positive
 
 
 class ProbedCache(_Record):
     """What the working sets showed."""
 
-    steps: list[CacheStep]
+    steps: Annotated[list[CacheStep], Field(min_length=1)]
 
 
 class ProbeRecord(_Record):
     """All that a report and the catalogue take from a probe."""
 
-    measured: str
+    measured: date
     figures: list[ProbedFigure]
     buffered: bool = False
-    sentences: list[str]
+    sentences: Annotated[list[str], Field(min_length=1)]
     not_learnt: list[Unlearnt] = []
     names: list[ProbedName]
-    runs: list[ProbedRun]
-    roof: list[RoofPoint]
-    response: list[ResponsePoint]
+    runs: Annotated[list[ProbedRun], Field(min_length=1)]
+    roof: Annotated[list[RoofPoint], Field(min_length=1)]
+    response: Annotated[list[ResponsePoint], Field(min_length=1)]
     credits: list[ProbedCredits] = []
     cache: ProbedCache | None = None
+
+    @field_validator("figures")
+    @classmethod
+    def _all_caps(cls, figures: list[ProbedFigure]) -> list[ProbedFigure]:
+        keys = [one.key for one in figures]
+        if missing := [key for key, _ in CAPS if key not in keys]:
+            raise ValueError(f"there is none with the key '{missing[0]}'")
+        if len(set(keys)) < len(keys):
+            raise ValueError("two have the same key")
+        return figures
 
 
 def read_probe(folder: Path) -> ProbeRecord | None:
@@ -149,14 +205,20 @@ def read_probe(folder: Path) -> ProbeRecord | None:
     if not path.is_file():
         return None
     try:
-        return ProbeRecord.model_validate_json(path.read_bytes())
+        return ProbeRecord.model_validate_json(path.read_bytes(), strict=True)
     except (ValidationError, OSError) as error:
         raise InputError(f"{path}: {_first(error)}; probe the disk again, or remove the file") from error
 
 
 def _first(error: Exception) -> str:
+    """What is wrong first: the field, its value, and what it may be."""
     if not isinstance(error, ValidationError):
         return f"cannot be read: {getattr(error, 'strerror', None) or error}"
-    first: Any = error.errors(include_url=False, include_input=False)[0]
+    first: Any = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"]))
-    return f"{where}: {first['msg']}" if where else str(first["msg"])
+    fault = str(first["msg"]).removeprefix("Value error, ")
+    if not where:
+        return fault
+    given = first["input"]
+    told = "" if isinstance(given, dict | list) else f" {one_line(json.dumps(given)[:_MOST_SHOWN])}"
+    return f"{where}{told}: {fault}"

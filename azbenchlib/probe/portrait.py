@@ -28,6 +28,12 @@ CAPS = (
     *((name, Setting[name.upper()]) for name in ("read_iops", "write_iops")),
     *((name, Setting[name.upper()]) for name in ("read_bytes_per_s", "write_bytes_per_s")),
 )
+_LATENCY_KEYS = tuple(f"p50_us_{size // KIB}k" for size in LATENCY_SIZES)
+DEPTH_KEY = "depth_of_95_pct"
+FIGURE_KEYS = (  # of a portrait, but that of the deviation, which is none of the disk
+    *(key for key, _ in CAPS),
+    *(f"{way}_{what}" for way in ("read", "write") for what in (*_LATENCY_KEYS, DEPTH_KEY)),
+)
 
 
 class Knowledge(StrEnum):
@@ -196,10 +202,7 @@ def _latencies(disks: Hypotheses, evidence: ProbeEvidence, found: Predicted, way
     free = (found.unheld < found.cap).mean(axis=0) > 0.5
     runs = _names(evidence, free & (np.abs(evidence.loads.read_share - share) < 1))
     medians = median_us(disks, way == "write", np.array([float(size) for size in LATENCY_SIZES]))
-    return [
-        _known(f"{way}_p50_us_{size // KIB}k", medians[:, i], runs, LATENCY_WIDTH)
-        for i, size in enumerate(LATENCY_SIZES)
-    ]
+    return [_known(f"{way}_{key}", medians[:, i], runs, LATENCY_WIDTH) for i, key in enumerate(_LATENCY_KEYS)]
 
 
 def _depth(disks: Hypotheses, evidence: ProbeEvidence, way: str, held: Bools) -> DiskFigure:
@@ -207,7 +210,7 @@ def _depth(disks: Hypotheses, evidence: ProbeEvidence, way: str, held: Bools) ->
     mean_us = median_us(disks, way == "write", np.array([float(SMALLEST_BYTES)]))[:, 0]
     mean_us = mean_us * np.exp(disks.logs[:, Setting[f"{way.upper()}_SKEW"]])
     values = SHARE_OF_CAP * disks.values(Setting[f"{way.upper()}_IOPS"]) * mean_us / US_PER_S
-    runs, key = _names(evidence, held.mean(axis=0) > 0.5), f"{way}_depth_of_95_pct"
+    runs, key = _names(evidence, held.mean(axis=0) > 0.5), f"{way}_{DEPTH_KEY}"
     if held.any(axis=1).mean() >= SURE:
         return _known(key, np.maximum(1.0, values), runs, 0.1)
     low, _, high = np.quantile(values, INTERVAL)

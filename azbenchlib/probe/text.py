@@ -19,13 +19,14 @@ from azbenchlib.probe.cache import CacheFound, CacheSeen
 from azbenchlib.probe.choice import Worth
 from azbenchlib.probe.drain import Drain, DrainedCap, Interval
 from azbenchlib.probe.naming import Named
-from azbenchlib.probe.portrait import HARDLY, SURE, DiskFigure, Knowledge, Portrait
+from azbenchlib.probe.portrait import DEPTH_KEY, HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probe.rounds import TOTAL_DEPTH, Rounds
 from azbenchlib.probe.runs import Shown
 from azbenchlib.probe.stages import Stages
 
 NO_STAGES = Stages()
 WAYS = {"read": "Reads", "write": "Writes"}
+_CAP_NAMES = {"iops": "IOPS", "bytes_per_s": "MB/s"}
 
 
 def label(key: str) -> str:
@@ -37,7 +38,7 @@ def label(key: str) -> str:
     names = {
         "iops": "IOPS cap",
         "bytes_per_s": "MB/s cap",
-        "depth_of_95_pct": "95 % of cap from",
+        DEPTH_KEY: "95 % of cap from",
     }
     return f"{WAYS[way]}, {names[what]}"
 
@@ -57,13 +58,19 @@ def told(figure: DiskFigure) -> tuple[str, str]:
     """Value and 95 % interval in words."""
     if figure.state is Knowledge.ABOVE:
         return f"no cap up to {amount(figure.key, figure.low)}", ""
+    between = _from_to(figure)
     if figure.value is None:
-        return "open", ""
-    low, high = amount(figure.key, figure.low), amount(figure.key, figure.high)
-    unit = high.lstrip("0123456789.,")
-    between = f"{low.removesuffix(unit) if unit != high else low} to {high}"
+        least = "" if figure.key.endswith(DEPTH_KEY) else f", no cap up to {amount(figure.key, figure.low)}"
+        return f"open{least}", between
     about = "" if figure.state is Knowledge.KNOWN else "about "
     return f"{about}{amount(figure.key, figure.value)}", between
+
+
+def _from_to(figure: DiskFigure) -> str:
+    """The interval of a figure; the unit stands once."""
+    low, high = amount(figure.key, figure.low), amount(figure.key, figure.high)
+    unit = high.lstrip("0123456789.,")
+    return f"{low.removesuffix(unit) if unit != high else low} to {high}"
 
 
 def answer(figures: Sequence[DiskFigure], name: tuple[str, str] | None) -> str:
@@ -95,8 +102,7 @@ def _reached(figure: DiskFigure) -> str:
         return f"{amount(figure.key, figure.low)} without a cap"
     value, between = told(figure)
     if figure.value is None:
-        low, high = amount(figure.key, figure.low), amount(figure.key, figure.high)
-        return f"a cap that is open ({low} to {high})"
+        return f"a cap that is open ({between})"
     return f"{value} ({between})"
 
 
@@ -108,6 +114,7 @@ def sentences(portrait: Portrait) -> Iterator[str]:
             "refuses direct I/O, or a loop device reaches its file through the page cache. Probe another "
             "directory, or the device itself."
         )
+        return
     if portrait.steady:
         yield _sharing(portrait)
         yield _counting(portrait)
@@ -168,9 +175,18 @@ def drain_cost(drain: Drain) -> str:
     )
 
 
+def bursts(quantity: str, burst: Interval, base: Interval) -> str:
+    """What a cap is while credits last, and what is left of it after that, in a sentence."""
+    told = partial(amount, f"read_{quantity}")
+    return (
+        f"The cap of {_CAP_NAMES[quantity]} is that of a burst: reads reach {_between(burst, told)} until "
+        f"the credits are spent, and {_between(base, told)} after that, which is the base."
+    )
+
+
 def drained(credits: DrainedCap) -> str:
     """What driving one cap at full load showed, in a sentence."""
-    what = "IOPS" if credits.quantity == "iops" else "MB/s"
+    what = _CAP_NAMES[credits.quantity]
     if not (credits.burst and credits.base and credits.bucket):
         return f"Cap of {what}: no burst that ends was found within {credits.driven_s / S_PER_MIN:.3g} min."
     rate, stock = f"read_{credits.quantity}", "I/Os" if credits.quantity == "iops" else "MB"

@@ -84,7 +84,7 @@ class ProbedDisk:
         )
         told = document(self.session, self.found, self._named, stages)
         probing.keep(folder, told)
-        self._record = ProbeRecord.model_validate({"measured": "", **told})
+        self._record = ProbeRecord.model_validate({"measured": date.today(), **told})
 
     def figures(self) -> pd.DataFrame:
         """What is known: a row a figure, with its 95 % interval and the runs that say so."""

@@ -28,6 +28,14 @@ def _run(*arguments: str) -> str:
 def _probe(folder: Path, iops: float = 5_100.0, probability: float = 0.98, state: str = "known") -> Path:
     """A probe of what resembles a P30, as a dataset folder."""
     values = {"read_iops": iops, "write_iops": 5_000.0, "read_bytes_per_s": 200 * MB, "read_p50_us_4k": 900.0}
+    unknown = {
+        "key": "write_bytes_per_s",
+        "label": "",
+        "state": "above",
+        "value": None,
+        "low": 1e8,
+        "high": None,
+    }
     figures = [
         {"key": key, "label": key, "state": state, "value": one, "low": 0.999 * one, "high": 1.001 * one}
         for key, one in values.items()
@@ -40,10 +48,16 @@ def _probe(folder: Path, iops: float = 5_100.0, probability: float = 0.98, state
         "bytes_per_s": 200e6,
         "probability": probability,
     }
-    record = {"measured": "2026-11-20", "figures": figures, "sentences": [], "names": [p30]}
+    record = {"measured": "2026-11-20", "figures": [*figures, unknown], "sentences": ["-"], "names": [p30]}
+    band = {"low": 1.0, "high": 2.0}
+    drawn = {
+        "runs": [{"run": "a", "title": "a", "iops": 1.0, "nats": 1.0}],
+        "roof": [{"ddir": "read", "bs_bytes": 4096, "iops": 1.0, **band}],
+        "response": [{"ddir": "read", "queue_depth": 1, "lat_mean_us": 1.0, **band}],
+    }
     folder.mkdir()
     (folder / "manifest.json").write_text("{}")
-    (folder / PROBE_FILE).write_text(json.dumps({**record, "runs": [], "roof": [], "response": []}))
+    (folder / PROBE_FILE).write_text(json.dumps({**record, **drawn}))
     return folder
 
 

@@ -50,6 +50,16 @@ def test_bucket_base_and_refill_are_found(bucket: float) -> None:
     assert found.refill.value == pytest.approx(BASE, rel=0.1)
 
 
+def test_the_base_is_that_of_runs_after_the_bucket_was_empty() -> None:
+    """The run in which the last credits go is a little above the base, and at one level with the others."""
+    drain = drained(Bucketed(3_000.0 * 600.2 - 9 * BASE * PAUSE_S))
+    level = [one.rate for one in drain.shown if one.run.number and one.rate < 0.9 * BURST][:3]
+    came_in = BASE * (60 + PAUSE_S) / 60  # what the pause before a run brings passes in it
+    assert level[1:] == pytest.approx([came_in] * 2) and 1.005 * came_in < level[0] < 1.03 * came_in
+    (found,) = drain.found()
+    assert found.base and found.base.value == pytest.approx(BASE, rel=1e-4)
+
+
 def test_what_is_left_over_time_is_what_the_bucket_held() -> None:
     disk, drain, held = Bucketed(), Drain(seconds=60.0, minutes=30.0), {}
     known = portrait(BURST, 170 * MB)
@@ -105,6 +115,8 @@ def test_what_was_drained_is_told_in_sentences() -> None:
     (found,) = drained(Bucketed()).found()
     told = text.drained(found)
     assert "3,500 IOPS" in told and "is a burst" in told and "500 IOPS" in told and "1,800,000 I/Os" in told
+    assert found.burst and found.base
+    assert text.bursts("iops", found.burst, found.base).endswith(" after that, which is the base.")
     (none,) = drained(Bucketed(1e12), minutes=5.0).found()
     assert text.drained(none) == "Cap of IOPS: no burst that ends was found within 5 min."
     assert "at most 62 min" in text.drain_cost(Drain(seconds=60.0, minutes=30.0))  # and two rests

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup, Tag
 
 from azbenchlib import Report
 from azbenchlib.core.errors import InputError
-from azbenchlib.dataset.probed import PROBE_FILE
+from azbenchlib.dataset.probed import PROBE_FILE, read_probe
 
 PUBLISHED = Path(__file__).parents[2] / "datasets" / "azure-local-disks-2020"
 SCALES = {
@@ -74,7 +74,9 @@ def record() -> dict[str, Any]:
         "roof": roof,
         "response": response,
         "credits": [
-            {"quantity": "iops", "levels": levels},
+            {"quantity": "iops", "levels": levels,
+             "burst": {"value": 5_012.0, "low": 4_990.0, "high": 5_034.0},
+             "base": {"value": 611.0, "low": 608.0, "high": 614.0}},
             {"quantity": "bytes_per_s", "levels": []},
         ],
         "cache": {"steps": [{"set_bytes": 4 << 20, "hit_share": 1.0, "p50_us": 121.0},
@@ -144,8 +146,10 @@ def test_markers_stand_where_their_values_are(page: BeautifulSoup, layout: str) 
 def test_the_answer_comes_first_and_has_the_intervals(page: BeautifulSoup) -> None:
     assert page.select_one("p.finding").get_text() == (  # type: ignore[union-attr]
         "Reads reach 5,012 IOPS (4,987 to 5,032 IOPS) and 203 MB/s (201 to 206 MB/s). Writes reach a cap "
-        "that is open (3,401 IOPS to 4,852 IOPS) and 173 MB/s without a cap. The best fit is "
-        "P30 (5,000 IOPS, 200 MB/s), with a probability of 87 %. 2 questions stayed open; "
+        "that is open (3,401 to 4,852 IOPS) and 173 MB/s without a cap. The best fit is "
+        "P30 (5,000 IOPS, 200 MB/s), with a probability of 87 %. The cap of IOPS is that of a burst: reads "
+        "reach 5,012 IOPS (4,990 IOPS to 5,034 IOPS) until the credits are spent, and 611 IOPS (608 IOPS to "
+        "614 IOPS) after that, which is the base. 2 questions stayed open; "
         "learning them takes about 4 min more."
     )
 
@@ -153,7 +157,7 @@ def test_the_answer_comes_first_and_has_the_intervals(page: BeautifulSoup) -> No
 def test_the_tables_are_those_of_the_record(page: BeautifulSoup) -> None:
     assert _rows(page, "d0-probed") == [
         ["Reads, IOPS cap", "5,012 IOPS", "4,987 to 5,032 IOPS", "1, 2"],
-        ["Writes, IOPS cap", "open", "–", "–"],
+        ["Writes, IOPS cap", "open, no cap up to 3,401 IOPS", "3,401 to 4,852 IOPS", "–"],
         ["Reads, MB/s cap", "203 MB/s", "201 to 206 MB/s", "2"],
         ["Writes, MB/s cap", "no cap up to 173 MB/s", "–", "2"],
         ["Reads, p50_us_4k", "1.99 ms", "1.95 to 2.03 ms", "1"],
@@ -185,5 +189,64 @@ def test_memory_is_told_before_anything_else(tmp_path: Path) -> None:
 def test_what_is_no_probe_has_no_portrait_and_a_broken_record_is_named(tmp_path: Path) -> None:
     assert Report([str(PUBLISHED)]).probed().html == ""
     broken = dataset(tmp_path / "disk", runs=[{"run": "a", "title": "a", "iops": 0, "nats": 1}])
-    with pytest.raises(InputError, match=r"probe\.json: runs\.0\.iops"):
+    with pytest.raises(InputError, match=r"probe\.json: runs\.0\.iops 0: Input should be greater than 0"):
         Report([str(broken)]).probed()
+
+
+def _changed(*keys: str | int, to: Any) -> dict[str, Any]:
+    """The record with one field changed."""
+    found = record()
+    *above, last = keys
+    part: Any = found
+    for key in above:
+        part = part[key]
+    part[last] = to
+    return found
+
+
+WRONG = [
+    (_changed("measured", to="yesterday"), 'measured "yesterday": Input should be a valid date'),
+    (_changed("figures", 0, "state", to="sure"), """state "sure": Input should be 'known',"""),
+    (_changed("figures", 0, "key", to="read_ops"), 'figures.0.key "read_ops": is none of read_iops'),
+    (_changed("figures", 0, "value", to="5,012"), 'figures.0.value "5,012": Input should be a valid number'),
+    (_changed("figures", 0, "value", to=None), "figures.0: value: is missing, though the state is 'known'"),
+    (_changed("figures", 1, "high", to=None), "figures.1: high: is missing"),
+    (_changed("figures", 2, "low", to=1e12), "figures.2: high: 2.058e+08 is below low, 1e+12"),
+    (_changed("figures", to=record()["figures"][1:]), "figures: there is none with the key 'read_iops'"),
+    (_changed("figures", to=record()["figures"] * 2), "figures: two have the same key"),
+    (_changed("names", 0, "kind", to="tape"), """names.0.kind "tape": Input should be 'disk', 'burst'"""),
+    (_changed("names", 0, "probability", to=1.5), "names.0.probability 1.5: Input should be less than"),
+    (_changed("roof", 3, "ddir", to="trim"), """roof.3.ddir "trim": Input should be 'read' or 'write'"""),
+    (_changed("roof", 3, "bs_bytes", to=10**400), "roof.3.bs_bytes 10"),
+    (_changed("roof", to=[]), "roof: List should have at least 1 item"),
+    (_changed("response", 0, "queue_depth", to=True), "response.0.queue_depth true: Input should be a valid"),
+    (_changed("sentences", to=[]), "sentences: List should have at least 1 item"),
+    (_changed("sentences", to="Memory."), 'sentences "Memory.": Input should be a valid array'),
+    (_changed("credits", 0, "quantity", to="mbps"), """credits.0.quantity "mbps": Input should be 'iops'"""),
+    (_changed("credits", 0, "base", "low", to=-1), "credits.0.base.low -1: Input should be greater than"),
+    (_changed("cache", "steps", 0, "hit_share", to=2), "cache.steps.0.hit_share 2: Input should be less"),
+    (_changed("not_learnt", 0, "minutes", to="4"), 'not_learnt.0.minutes "4": Input should be a valid'),
+    ([record()], "Input should be an object"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "said"), WRONG, ids=[said for _, said in WRONG])
+def test_a_wrong_field_is_named_with_the_file_its_value_and_the_choices(
+    content: Any, said: str, tmp_path: Path
+) -> None:
+    assert read_probe(tmp_path) is None
+    (tmp_path / PROBE_FILE).write_text(json.dumps(record()))
+    assert read_probe(tmp_path)
+    (tmp_path / PROBE_FILE).write_text(json.dumps(content))
+    with pytest.raises(InputError, match=re.escape(said)) as raised:
+        read_probe(tmp_path)
+    told = str(raised.value)
+    assert told.startswith(f"{tmp_path / PROBE_FILE}: ") and len(told.splitlines()) == 1
+    assert told.endswith("; probe the disk again, or remove the file")
+
+
+def test_what_is_no_json_is_told_too(tmp_path: Path) -> None:
+    for content in (b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"measured": NaN}'):
+        (tmp_path / PROBE_FILE).write_bytes(content)
+        with pytest.raises(InputError, match="probe the disk again"):
+            read_probe(tmp_path)

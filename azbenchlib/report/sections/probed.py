@@ -46,6 +46,9 @@ def answer(found: ProbeRecord) -> str:
     said = text.answer(
         [one.figure for one in found.figures], (best.title, percent(best.probability)) if best else None
     )
+    for one in found.credits:
+        if one.burst and one.base:
+            said = f"{said} {text.bursts(one.quantity, one.burst.interval, one.base.interval)}"
     minutes = sum(one.minutes or 0.0 for one in found.not_learnt)
     if not found.not_learnt:
         return said
