@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from azbenchlib.azure.az import AZ_VARIABLE, HOW_TO_GET, Az
-from azbenchlib.core import units
+from azbenchlib.core import extras, units
 from azbenchlib.core.errors import MissingToolError
 
 FIO_MAJOR = (
@@ -113,7 +113,7 @@ def _packages() -> Check:
 def _extra(name: str, costs: str) -> Check:
     """Whether the packages of an extra are there."""
     found, ok = _declared(name)
-    remedy = "" if ok else f"pip install 'azbench[{name}]'"
+    remedy = "" if ok else extras.install(name)
     return Check(name=f"extra {name}", ok=ok, needed=False, found=found, costs=costs, remedy=remedy)
 
 

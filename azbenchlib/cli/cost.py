@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -219,7 +219,7 @@ def _print(found: Bill, setup: Setup, there: PriceBook, paid: Payment) -> None:
     left_out = f"without {licence}network and backup"
     an_hour = total / found.hours
     console.print(
-        f"Total for {_text(found.hours)} h: {_text(total)} {found.currency} "
+        f"Total for {_text(found.hours)} h: {_cents(total)} {found.currency} "
         f"({_text(an_hour.quantize(Decimal('1e-6')))} an hour); "
         f"{left_out}{f'; {paid.discount:%} off' if paid.discount else ''}",
         soft_wrap=not console.is_terminal,
@@ -236,6 +236,11 @@ def _meter_text(price: Price) -> str:
     if price.meter.os:
         return f"{price.name}, {price.meter.os}, {paid}"
     return price.name if price.meter.price_type == PAYG else f"{price.name}, {paid}"
+
+
+def _cents(total: Decimal) -> str:
+    """As money is paid; in full below 1."""
+    return f"{total.quantize(Decimal('0.01'), ROUND_HALF_UP):,f}" if total >= 1 else _text(total)
 
 
 def _text(value: Decimal) -> str:

@@ -1,6 +1,18 @@
 """The parts of azbench that need more packages than a plain installation has."""
 
+import sys
 from collections.abc import Iterable
+from pathlib import Path
+
+# What adds an extra to an environment that a tool manages, which has no pip of its own: by the file that the
+# tool keeps at the root of the environment. Seen with uv 0.13 and pipx 1.18 on 2026-11-25.
+_MANAGED = {"uv-receipt.toml": "uv tool install", "pipx_metadata.json": "pipx install --force"}
+
+
+def install(extra: str) -> str:
+    """The command that adds an extra to this installation of azbench."""
+    found = (command for file, command in _MANAGED.items() if (Path(sys.prefix) / file).is_file())
+    return f"{next(found, 'pip install')} 'azbench[{extra}]'"
 
 
 def lacking(module: str, requirements: Iterable[str] | None = None) -> str | None:
@@ -38,6 +50,4 @@ def lacking(module: str, requirements: Iterable[str] | None = None) -> str | Non
     if not any(extras):
         return None
     extra = next(filter(None, extras))
-    return (
-        f"this needs the extra '{extra}' of azbench, for {package} is missing: pip install 'azbench[{extra}]'"
-    )
+    return f"this needs the extra '{extra}' of azbench, for {package} is missing: {install(extra)}"

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from azbenchlib.core import extras
 from azbenchlib.core.errors import InputError, MissingToolError, OutputError
 from azbenchlib.core.files import read_bounded, write_atomically
 from azbenchlib.core.units import MIB
@@ -171,4 +172,4 @@ def place_at(address: str) -> Folder | ObjectStore:
 
 
 def _lacking(address: str) -> MissingToolError:
-    return MissingToolError(f"{address}: needs fsspec and adlfs; get them with: pip install 'azbench[lake]'")
+    return MissingToolError(f"{address}: needs fsspec and adlfs; get them with: {extras.install('lake')}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from azbenchlib.core import histogram, schema
+from azbenchlib.core import extras, histogram, schema
 from azbenchlib.core.errors import InputError, MissingToolError
 from azbenchlib.core.units import NS_PER_US
 from azbenchlib.lake.parts import BY_RUN, DAY, IS_COUNTED, WITH_COUNTED
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SQL_TYPES = {schema.TEXT: "VARCHAR", schema.INT: "BIGINT", schema.FLOAT: "DOUBLE", schema.BOOL: "BOOLEAN"}
-_NEEDS = "needs DuckDB; get it with: pip install 'azbench[lake]'"
 _MEMORY = "700MiB"  # for what DuckDB holds; the rest goes to a folder of its own, which is removed
 # Histograms of rows with bin_ns and n, added up where the other columns agree; a row a percentile.
 _PERCENTILES_OF = f"""
@@ -61,7 +60,7 @@ def connected(
         import duckdb
         from duckdb import func
     except ImportError as error:
-        raise MissingToolError(f"a query {_NEEDS}") from error
+        raise MissingToolError(f"a query needs DuckDB; get it with: {extras.install('lake')}") from error
     with TemporaryDirectory(prefix="azbench-") as overflow:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": _MEMORY,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Protocol, TypeVar
 
+from azbenchlib.core import extras
 from azbenchlib.core.errors import InputError, MissingToolError
 
 _TOGETHER = 2  # rounds in which all items are tried; who loses a third process is given up, as Dask does it
@@ -95,7 +96,7 @@ class DaskCluster:
             from distributed import Client, KilledWorker, as_completed
         except ImportError as error:
             raise MissingToolError(
-                f"--dask {self.address}: needs Dask; get it with: pip install 'azbench[dask]'"
+                f"--dask {self.address}: needs Dask; get it with: {extras.install('dask')}"
             ) from error
         try:
             client = Client(self.address, timeout=_PATIENCE_S, set_as_default=False)

@@ -120,7 +120,7 @@ def test_the_table_shows_every_line_with_its_source() -> None:
     ):
         assert line in shown
     # 350.4 VM + 2 × (148.68 + 31.949) + 26 × 0.0065 + 9.6 + 26,280 × 0.002 + 120 × 0.05
-    assert "Total for 730 h: 779.987 USD (1.068475 an hour)" in shown
+    assert "Total for 730 h: 779.99 USD (1.068475 an hour)" in shown
 
 
 def test_json_and_table_say_the_same() -> None:

@@ -35,6 +35,21 @@ def print_telemetry(found: Dataset) -> None:
     Console(highlight=False).print(table)
 
 
+def _without_results(found: Dataset) -> str:
+    """What there is where no output tells a rate or a percentile of a run, as of logs alone."""
+    from azbenchlib.core.schema import LAT_KINDS
+    from azbenchlib.core.units import format_count
+
+    samples, bins = found.tables["samples"], found.tables["bins"]
+    n = len(samples) + int(bins["n"].sum())
+    if not n:
+        return "No rate and no percentile of a run was read."
+    told = f"{format_count(n)} samples of logs were read, and no output that tells the rates of their runs."
+    if bins.empty and not samples["metric"].isin([f"{kind}_us" for kind in LAT_KINDS]).any():
+        return told
+    return f"{told} --window 1s prints percentiles of latency by time, unless the samples are averages."
+
+
 def print_overview(found: Dataset, wide: bool = False) -> None:
     """A line a job: what it ran and what it got; with its file and setup where there are several."""
     import pandas as pd
@@ -43,6 +58,9 @@ def print_overview(found: Dataset, wide: bool = False) -> None:
     from azbenchlib.core.units import format_count, format_mbps, format_size, format_us
 
     rows = overview(found.tables)
+    if rows.empty:
+        Console(highlight=False).print(Text(_without_results(found)))
+        return
     forms = {
         "bs_bytes": ("Block", format_size),
         "queue_depth": ("Depth", format_count),
