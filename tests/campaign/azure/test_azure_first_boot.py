@@ -49,6 +49,21 @@ def test_what_cannot_be_installed_is_told_with_the_words_of_the_first_boot(tmp_p
     assert len((tmp_path / "asked").read_text().splitlines()) == 3
 
 
+def test_what_the_first_boot_has_to_do_is_waited_for_and_snaps_are_held(tmp_path: Path) -> None:
+    (tmp_path / "run/systemd/system").mkdir(parents=True)
+    for name in ("systemctl", "snap"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@" >>{tmp_path}/asked\nexit 1\n')
+        (tmp_path / name).chmod(0o755)
+    for tool in ("fio", "timeout"):
+        (tmp_path / tool).symlink_to(str(shutil.which(tool)))
+    done = first_boot(tmp_path, "exit 100")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "asked").read_text().splitlines() == [
+        "systemctl is-system-running --wait",
+        "snap refresh --hold",
+    ]
+
+
 HOLD = """
 import fcntl, pathlib, sys, time
 lock, until, lines = sys.argv[1:]
