@@ -1,14 +1,11 @@
 """Outputs as they come from a VM: packed, named by their hashes, and refused where they are damaged."""
 
 import io
-import shutil
-import subprocess
 import tarfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -18,7 +15,6 @@ from fake_azure.campaigns import TINY
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.files import measurement_file
-from azbenchlib.campaign.targets import azure
 from azbenchlib.campaign.targets.azure import guest, outcome, vm
 from azbenchlib.campaign.targets.azure.container import Container
 from azbenchlib.campaign.targets.azure.outcome import Batch
@@ -124,44 +120,6 @@ def test_a_vm_that_is_gone_is_noticed_though_its_script_is_said_to_run(
     assert found.ended(script) is None
     with pytest.raises(AzError, match="vm-1: Azure says PowerState/deallocated, so its script never ends"):
         found.ended(script)
-
-
-LOCKED = """#!/bin/sh
-echo "$@" >>"$0.log"
-[ "$(wc -l <"$0.log")" -gt 2 ] || { echo "E: Could not get lock /var/lib/dpkg/lock-frontend" >&2; exit 100; }
-case "$*" in *install*) printf '#!/bin/sh\\necho fio-3.36\\n' >fio; chmod +x fio ;; esac
-"""
-
-
-def test_package_lists_that_another_process_holds_are_waited_for(tmp_path: Path) -> None:
-    """On a fresh image for minutes; and when it stays so, what cloud-init said is told."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    for name in ("sh", "mkdir", "timeout", "tail", "tr", "sed", "uname", "printf", "wc", "chmod"):
-        (tools / name).symlink_to(shutil.which(name) or "/bin/sh")
-    for name, text in (("apt-get", LOCKED), ("sleep", "#!/bin/sh\n")):
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
-    text = resources.files(azure).joinpath("guest.sh").read_text()
-    text = text.replace("home=/var/lib/azbench", f"home={tmp_path}/home")
-
-    def ready() -> subprocess.CompletedProcess[str]:
-        command = ["/bin/sh", "-c", f"{text}\nready"]
-        environment = {"PATH": str(tools)}
-        return subprocess.run(
-            command, cwd=tools, env=environment, capture_output=True, text=True, check=False
-        )
-
-    done = ready()
-    assert "azbench-fact fio fio-3.36" in done.stdout, done.stderr
-    assert (
-        len((tools / "apt-get.log").read_text().splitlines()) == 4
-    )  # locked twice, then updated and installed
-    (tools / "fio").unlink()
-    (tools / "apt-get").write_text("#!/bin/sh\nexit 100\n")
-    done = ready()
-    assert done.returncode == 3
-    assert "cloud-init has not installed fio" in done.stderr
 
 
 def test_azure_never_keeps_more_scripts_of_a_vm_than_it_takes(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from azbenchlib.campaign.targets.azure.ending import lease
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.money import expenses, reckoning
 from azbenchlib.campaign.targets.azure.money.budget import Budget
+from azbenchlib.campaign.targets.azure.target import hours
 from azbenchlib.core.errors import AzbenchError, InputError
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +45,27 @@ def test_sixty_workloads_take_little_more_than_themselves(tmp_path):
     found = reckoning.estimate(experiment(tmp_path, *workloads(60)))
     assert found.workload_s == 3600
     assert found.seconds <= 1.2 * found.workload_s + 15 * 60
+
+
+@pytest.mark.parametrize(
+    ("name", "whole_h"),
+    [
+        ("l-series-ssd", 2.2),
+        ("zone-redundant-disks", 1.6),
+        ("local-disks", 1.6),
+        ("ultra-disk", 2.9),
+        ("host-cache", 9.3),
+    ],
+)
+def test_no_vm_stops_itself_before_a_shipped_file_is_measured(name: str, whole_h: float) -> None:
+    """What each takes in real Azure, reckoned by hand, where every result comes in pieces of 30 s each."""
+    assert hours(measurement_file.load(name)) > whole_h
+
+
+def test_a_file_that_lasts_longer_than_vms_run_is_refused(tmp_path):
+    long = experiment(tmp_path, *workloads(20, runtime=3600))
+    with pytest.raises(InputError, match="VMs stop by themselves within a day; split the measurement file"):
+        hours(long)
 
 
 def test_the_price_is_that_of_the_vm_and_all_disks(tmp_path):

@@ -1,5 +1,7 @@
 """What goes wrong in Azure: one sentence, results kept, and nothing left or the leftover named."""
 
+import os
+import re
 import signal
 from pathlib import Path
 
@@ -194,6 +196,21 @@ def test_without_a_login_one_sentence_says_what_to_do(azure, small, tmp_path):
     done = azbench("run", small, "--target", "azure", environment=environment, folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == "azbench: az is not logged in; run `az login`, then start again"
+
+
+def test_an_az_that_is_too_old_is_told_with_the_oldest_that_will_do(azure, small, monkeypatch):
+    """The real one, which says that it is of another version."""
+    az, real = small.with_name("az"), os.environ["AZBENCH_AZ"]
+    old = """'s/"2\\.[0-9.]*"/"2.59.3"/'"""
+    az.write_text(
+        f'#!/bin/sh\nif [ "$1" = version ]; then {real} "$@" | sed {old}; else exec {real} "$@"; fi\n'
+    )
+    az.chmod(0o755)
+    monkeypatch.setenv("AZBENCH_AZ", str(az))
+    assert re.match(
+        "az 2.59.3 is too old; 2.60 or later is needed: `az upgrade`, or `make azure`", refused(small)
+    )
+    assert not [request for request in azure.arm.log if request.method != "GET"]
 
 
 def test_without_az_one_sentence_says_what_to_do(small, monkeypatch):

@@ -7,14 +7,14 @@ import shutil
 import subprocess
 import threading
 import time
-from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from fake_azure.campaigns import AZBENCH, SMALL, measured, started, until
 from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
+from process_list import words_seen
 
 from azbenchlib import campaign
 from azbenchlib.campaign.journal import Journal, JournalEvent
@@ -131,33 +131,14 @@ def test_one_script_runs_all_workloads_and_nothing_secret_is_seen(
     if az_is_a_program:
         monkeypatch.setenv("AZBENCH_AZ", str(az_path))
     small.write_text(MANY + "  bad: {rw: randread, bs: 4k, size: 4m, runtime: 1, ioengine: windowsaio}\n")
-    seen: set[str] = set()
-    over = threading.Event()
-
-    def watch() -> None:
-        looked: Counter[str] = Counter()  # a process gets its words some moments after it is forked
-        while not over.is_set():
-            there = {path.name for path in Path("/proc").glob("[0-9]*")}
-            for name in (name for name in there if looked[name] < 4):
-                with suppress(OSError):
-                    seen.add(Path("/proc", name, "cmdline").read_bytes().decode(errors="replace"))
-            looked = Counter({name: looked[name] + 1 for name in there})
-            time.sleep(0.03)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
     told: list[str] = []
-    try:
-        with pytest.raises(WorkloadsFailedError, match="1 of 5 workloads failed"):
-            campaign.run(
-                campaign.load(small),
-                small.with_name("out"),
-                target="azure",
-                progress=lambda done, total, text: told.append(text),
-            )
-    finally:
-        over.set()
-        watcher.join()
+    with words_seen() as seen, pytest.raises(WorkloadsFailedError, match="1 of 5 workloads failed"):
+        campaign.run(
+            campaign.load(small),
+            small.with_name("out"),
+            target="azure",
+            progress=lambda done, total, text: told.append(text),
+        )
     found = Dataset.load(small.with_name("out"))
     assert set(found.runs["job"]) == {"first", "w0", "w1", "w2"}, told
     assert any("windowsaio" in note for note in found.manifest.notes)

@@ -106,10 +106,10 @@ def until(process: subprocess.Popen[str], text: str) -> list[str]:
 
 
 def on_this_machine(folder: Path, call: str) -> subprocess.CompletedProcess[str]:
-    """Functions of the scripts for VMs, called here: /sys, home, /var/log and tools are those of a folder."""
+    """Functions of the scripts for VMs, called here, with the system's folders and tools in a folder."""
     text = resources.files("azbenchlib.campaign.targets.azure").joinpath("guest.sh").read_text()
     text = text.replace("home=/var/lib/azbench", f"home={folder}/home").replace("/sys/", f"{folder}/sys/")
-    text = text.replace("/var/log/", f"{folder}/log/")
+    text = text.replace("/var/log/", f"{folder}/log/").replace("/run/systemd/", f"{folder}/run/systemd/")
     environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
     command = ["/bin/sh", "-c", f"{text}\n{call}"]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

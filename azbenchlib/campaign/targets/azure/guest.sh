@@ -15,7 +15,8 @@ ready() {
     fi
     command -v fio >/dev/null || again
     command -v fio >/dev/null || fail "cloud-init has not installed fio: $(cloud-init status 2>&1 | tail -n 1);" \
-        "$(tail -n 3 /var/log/cloud-init-output.log 2>/dev/null | tr '\n' ' ')"
+        "$(tail -n 3 /var/log/cloud-init-output.log 2>/dev/null | tr '\n' ' ')" \
+        "${said:+; apt, tried again: $(printf %s "$said" | tail -n 1)}"
     facts
 }
 
@@ -31,14 +32,20 @@ facts() {
     fi
 }
 
-# again: install what cloud-init could not, as while another process had the package lists.
+# again: install what cloud-init could not, as while another process had the package lists. On a fresh image this lasts
+# minutes; apt waits for the lock of dpkg by itself, and for those of its lists and archives not at all.
 again() {
+    said=
     command -v apt-get >/dev/null || return 0
-    for _ in 1 2 3; do
-        apt-get -q -o DPkg::Lock::Timeout=300 update && apt-get -q -y -o DPkg::Lock::Timeout=300 install fio && return 0
+    tries=3 ends=$(($(date +%s) + 900))
+    while [ "$tries" -gt 0 ] && [ "$(date +%s)" -lt "$ends" ]; do
+        said=$(LC_ALL=C installed 2>&1) && return 0
+        case $said in *" lock"*) ;; *) tries=$((tries - 1)) ;; esac
         sleep 20
-    done >/dev/null 2>&1
+    done
 }
+
+installed() { apt-get -q update && apt-get -q -y -o DPkg::Lock::Timeout=300 install fio; }
 
 # The device of a data disk, by the LUN it was attached at: SCSI, or NVMe from the v6 sizes on. The links by LUN of NVMe
 # disks are those of azure-vm-utils, which not every image has; there the number of the namespace tells it, which is the
