@@ -100,7 +100,7 @@ def test_size_and_hit_latency_are_found(cache_mib: float, iops: float) -> None:
     assert shares[4 * MIB] > 0.97 and shares[DATA_BYTES] == pytest.approx(cache_mib / 64, abs=0.05)
     told = text.cached(found)
     assert told.startswith("A cache of ") and "MiB" in told and "µs" in told
-    assert f"{round(100 * found.size.value / DATA_BYTES)}% of the reads" in told
+    assert f"{round(100 * found.size.value / DATA_BYTES)} % of the reads" in told
 
 
 def test_intervals_of_sizes_hold_them() -> None:
