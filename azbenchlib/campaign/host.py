@@ -3,20 +3,27 @@
 import os
 import platform
 import re
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Self
 
+from azbenchlib.core.units import KIB
 from azbenchlib.dataset.manifest import ManifestSetup
 from azbenchlib.model.disk_row import DiskRow
 
 SETUP_ID = "this-machine"
 DISK = "dir"
 MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs")
+MEMORY_NOTE = "The directory lies in memory: the figures are not those of a disk."
 
 # One line of it: id, parent, major:minor, root, mount point, options, optional fields, -, type, source.
 # Source: proc_pid_mountinfo(5).
 MOUNTINFO = Path("/proc/self/mountinfo")
+MEMINFO = Path("/proc/meminfo")
 SYSFS = Path("/sys/class/block")
+_MEM_TOTAL = re.compile(r"^MemTotal: *(\d+) kB$", re.MULTILINE)
+_LOOP = re.compile(r"(loop\d+)(?:p\d+)?")  # a loop device, or a partition of one
 
 # What a kernel name of a block device stands for. Source: Linux Documentation/admin-guide/devices.txt
 _KINDS = {
@@ -36,49 +43,127 @@ _KINDS = {
 class Mount:
     """A mounted file system: where, its type, what it is made from."""
 
-    point: Path
+    point: PurePosixPath
     fstype: str
     source: str
 
 
+@dataclass(frozen=True)
+class Loop:
+    """What a loop device shows: the file behind it, and whether it bypasses the page cache to reach that.
+
+    Source: losetup(8), ``--direct-io``; the kernel's drivers/block/loop.c shows both as ``loop/dio`` and
+    ``loop/backing_file`` in sysfs.
+    """
+
+    bypasses: bool
+    file: PurePosixPath
+
+
+@dataclass(frozen=True, kw_only=True)
+class Storage:
+    """Memory and file systems of a machine as its kernel tells them: this one, or one that ssh reaches.
+
+    Parameters
+    ----------
+    ram_bytes : int, optional
+        None: it was not told.
+    mounts : tuple of Mount
+        In the order in which they were made.
+    loops : mapping of str to Loop
+        By kernel name, such as ``loop7``.
+    """
+
+    ram_bytes: int | None = None
+    mounts: tuple[Mount, ...] = ()
+    loops: Mapping[str, Loop] = field(default_factory=dict)
+
+    @classmethod
+    def told(cls, *, ram_kib: str = "", mounts: Iterable[str] = (), loops: Iterable[str] = ()) -> Self:
+        """As texts tell it.
+
+        Parameters
+        ----------
+        ram_kib : str
+            MemTotal of ``/proc/meminfo``.
+        mounts : iterable of str
+            Lines of ``mountinfo``.
+        loops : iterable of str
+            Kernel name, ``loop/dio`` and ``loop/backing_file`` of each loop device, with spaces between.
+        """
+        each = [line.split(" ", 2) for line in loops]
+        return cls(
+            ram_bytes=ram_bytes(ram_kib),
+            mounts=tuple(_mount(line) for line in mounts),
+            loops={name: Loop(dio == "1", PurePosixPath(file)) for name, dio, file in each},
+        )
+
+    @classmethod
+    def here(cls) -> Self:
+        """Those of this machine."""
+        memory = _MEM_TOTAL.search(_read(MEMINFO))
+        loops = (
+            f"{loop.parent.name} {_read(loop / 'dio') or '0'} {_read(loop / 'backing_file')}"
+            for loop in SYSFS.glob("loop*/loop")
+        )
+        return cls.told(
+            ram_kib=memory[1] if memory else "",
+            mounts=MOUNTINFO.read_text().splitlines(),
+            loops=loops,
+        )
+
+    def mount_of(self, real: PurePosixPath) -> Mount:
+        """The file system that a path without links lies on; in a chroot, the kernel does not tell that of
+        the root.
+        """
+        root = Mount(PurePosixPath("/"), "unknown file system", "")
+        within = [root, *(mount for mount in self.mounts if real.is_relative_to(mount.point))]
+        deepest = max(len(mount.point.parts) for mount in within)
+        return [mount for mount in within if len(mount.point.parts) == deepest][-1]  # it covers the others
+
+    def answers_from_memory(self, real: PurePosixPath, *, device: bool) -> bool:
+        """Whether memory answers for a directory or a block device, whose path has no links.
+
+        Its file system lies in memory, or it is a loop device that reaches its file through the page cache,
+        whatever its users ask for.
+        """
+        if not device:
+            mount = self.mount_of(real)
+            if mount.fstype in MEMORY_FILE_SYSTEMS:
+                return True
+            real = PurePosixPath(mount.source)
+        name = _LOOP.fullmatch(real.name)
+        loop = self.loops.get(name[1]) if name else None
+        if loop is None:
+            return False
+        return not loop.bypasses or self.answers_from_memory(loop.file.parent, device=False)
+
+
+def ram_bytes(kib: str) -> int | None:
+    """Memory in bytes, as a machine tells it in KiB; None: it does not."""
+    return int(kib) * KIB if kib.isdigit() else None
+
+
 def mounts() -> list[Mount]:
     """All mounts that this process sees, in the order they were made."""
-    found = []
-    for line in MOUNTINFO.read_text().splitlines():
-        before, _, after = line.partition(" - ")
-        fstype, source = after.split()[:2]
-        found.append(Mount(Path(_unescape(before.split()[4])), fstype, _unescape(source)))
-    return found
+    return list(Storage.here().mounts)
 
 
 def mount_of(path: Path) -> Mount:
-    """The file system that a path lies on; in a chroot, the kernel does not tell that of the root."""
-    real = path.resolve()
-    root = Mount(Path("/"), "unknown file system", "")
-    within = [root, *(mount for mount in mounts() if real.is_relative_to(mount.point))]
-    deepest = max(len(mount.point.parts) for mount in within)
-    return [mount for mount in within if len(mount.point.parts) == deepest][-1]  # the last one covers others
+    """The file system that a path of this machine lies on."""
+    return Storage.here().mount_of(PurePosixPath(path.resolve()))
 
 
 def answers_from_memory(target: Path) -> bool:
-    """Whether memory answers for a directory or a block device.
+    """Whether memory answers for a directory or a block device of this machine."""
+    real = PurePosixPath(target.resolve())
+    return Storage.here().answers_from_memory(real, device=target.is_block_device())
 
-    Its file system lies in memory, or it is a loop device that reaches its file through the page cache,
-    whatever its users ask for.
 
-    Source: losetup(8), ``--direct-io``; the kernel's drivers/block/loop.c shows it as ``loop/dio`` in sysfs.
-    """
-    device = target.resolve()
-    if not target.is_block_device():
-        mount = mount_of(target)
-        if mount.fstype in MEMORY_FILE_SYSTEMS:
-            return True
-        device = Path(mount.source)
-    loop = _whole(device) / "loop"
-    if not loop.is_dir():
-        return False
-    behind = Path(_read(loop / "backing_file")).parent
-    return _read(loop / "dio") != "1" or (behind.is_dir() and answers_from_memory(behind))
+def _mount(line: str) -> Mount:
+    before, _, after = line.partition(" - ")
+    fstype, source = after.split(" ")[:2]
+    return Mount(PurePosixPath(_unescape(before.split(" ")[4])), fstype, _unescape(source))
 
 
 def describe(target: Path) -> ManifestSetup:
@@ -107,7 +192,7 @@ def describe(target: Path) -> ManifestSetup:
         setup_id=SETUP_ID,
         label=f"This machine, {kind}",
         environment="local",
-        ram_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        ram_bytes=Storage.here().ram_bytes,
         os=_os_name(),
         kernel=platform.release(),
         disks=[DiskRow(disk=DISK, role="data", sku=sku, size_bytes=size)],

@@ -6,7 +6,7 @@ kill, the kept ones are read again in that order, which leads to the same choice
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,13 @@ DESIGN = "A probe: each run is the one that is expected to tell most per second 
 
 @dataclass(kw_only=True)
 class ProbeOrder(Order):
-    """The run that tells most is the next one; `in_memory`: no disk is behind what is probed.
+    """The run that tells most is the next one; `in_memory`: whether no disk is behind what is probed.
 
     `stages`: what is asked when that has ended, one after the other.
     """
 
     probe: Probe
-    in_memory: bool = False
+    in_memory: Callable[[], bool]
     stages: Sequence[ProbeStage] = ()
     _all: dict[str, Any] = field(default_factory=dict, init=False)  # what can be measured, by name
     _kept: list[Any] = field(default_factory=list, init=False)
@@ -96,7 +96,7 @@ class ProbeOrder(Order):
                 return
         wanted = next(known for known in self.probe.runs if known.name == name)
         found = shown(wanted, output, slowly)
-        self.probe.tell(replace(found, direct=False) if self.in_memory else found)
+        self.probe.tell(replace(found, direct=False) if self.in_memory() else found)
 
 
 def _place(order: Sequence[str], key: str) -> int:
@@ -197,8 +197,7 @@ def probe(
     later = [run for stage in stages for run in stage.runs()]
     workloads = [workload(run, asked.size_bytes) for run in (*session.runs, *later)]
     target = _target(asked, workloads, max([asked.seconds, *(run.seconds for run in later)]))
-    in_memory = isinstance(target, LocalTarget) and host.answers_from_memory(Path(asked.target))
-    order = ProbeOrder(probe=session, in_memory=in_memory, stages=stages)
+    order = ProbeOrder(probe=session, in_memory=target.answers_from_memory, stages=stages)
     measure(target, dataset, progress=progress, fresh=fresh, order=order, design=DESIGN)
     return session.portrait()
 

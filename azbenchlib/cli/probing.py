@@ -108,7 +108,7 @@ def probe(
     folder = output or Path("datasets") / probing.dataset_name(target)
     stages = probing.stages_of(asked, cache=cache, fsync=fsync, jobs=jobs, drain_minutes=drain)
     if stages.drain:
-        notes.print(text.drain_cost(stages.drain))
+        notes.sentence(text.drain_cost(stages.drain))
     found = probing.probe(asked, folder, session, _tell, fresh, stages.all_)
     named = names(found, limits, probing.disk_bytes(target), seconds)
     told = document(session, found, named, stages)

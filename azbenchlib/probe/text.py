@@ -122,7 +122,7 @@ def sentences(portrait: Portrait) -> Iterator[str]:
         deviation = portrait.deviation.value or 0.0
         within = portrait.run_error > deviation
         yield (
-            f"Rates stray by {max(deviation, portrait.run_error):.0%} "
+            f"Rates stray by {_percent(max(deviation, portrait.run_error))} "
             f"{'within a run' if within else 'from what explains them best'}: this machine or the disk was "
             "busy, or the disk is none of steady caps and latencies. The intervals are wide for it, and "
             "neither how caps are shared nor how large I/Os are counted can be told; probe again when "
@@ -237,11 +237,11 @@ def cached(found: CacheFound) -> str:
     if not (found.size and found.hit_us):
         return f"A cache of less than {smallest} answers reads."
     about = "" if found.known else "about "
-    hits = _between(found.hit_us, format_us)
+    hits, share = _between(found.hit_us, format_us), found.size.value / found.searched[1]
     return (
         f"A cache of {about}{_between(found.size, format_size)} answers reads; one of what it holds takes "
-        f"{hits} in the median. It answered {found.size.value / found.searched[1]:.0%} of the reads of all "
-        f"runs over {largest}, whose rates and latencies are to that part those of the cache."
+        f"{hits} in the median. It answered {_percent(share)} of the reads of all runs "
+        f"over {largest}, whose rates and latencies are to that part those of the cache."
     )
 
 
@@ -353,4 +353,8 @@ def run_line(number: int, shown: Shown, worth: Worth) -> tuple[str, str, str, st
 
 def sure(probability: float) -> str:
     """A probability for people; never rounded to certainty."""
-    return f"{min(probability, 0.99):4.0%}" if probability < 0.995 else ">99%"
+    return f"{_percent(min(probability, 0.99)):>5}" if probability < 0.995 else ">99 %"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -4,71 +4,20 @@ from dataclasses import replace
 from itertools import count
 
 import numpy as np
+import probe_caches as caches
 import pytest
+from probe_caches import DATA_BYTES, Cached
 from test_probe_naming import portrait
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import KIB, MB, MIB, NBSP
-from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
-from azbenchlib.lab.engine.virtual_machine import READ, WRITE, Machine, Options
-from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.core.units import MB, MIB, NBSP
 from azbenchlib.probe import text
-from azbenchlib.probe.cache import CacheRun, CacheSeen, CacheShown, Staircase
-from azbenchlib.probe.drain import DrainRun, DrainShown
+from azbenchlib.probe.cache import CacheSeen, CacheShown, Staircase
 from azbenchlib.probe.stages import Stages
 from azbenchlib.probe.write_back import MOST_LOADS, WriteBackStage
 
-DATA_BYTES, DISK = 64 * MIB, portrait(5_000, 200 * MB)
+DISK = portrait(5_000, 200 * MB)
 HIT_US = 50.0
-
-
-class Cached:
-    """An emulated disk behind a host cache of so many bytes; None: without a cache."""
-
-    def __init__(
-        self, cache_bytes: float | None, iops: float = 5_000, caching: str = "ReadOnly", dirty: float = 0.5
-    ) -> None:
-        cap = Cap(iops=iops, bytes_per_s=40 * MB)
-        disk = Disk(
-            name="data", cap=cap, caching="None" if cache_bytes is None else caching, size_bytes=1 << 30
-        )
-        vm = VM(cached=Cap(iops=100_000, bytes_per_s=200 * MB))
-        options = Options(cache_bytes=cache_bytes, dirty_share=dirty, latency={"data": "premium"})
-        self._machine, self.now, self.seeds = Machine(Setup(vm, (disk,)), options), 0.0, count(1)
-
-    def measure(self, run: CacheRun) -> CacheShown:
-        self.now += 1.0
-        if run.fill:
-            for offset in range(0, run.set_bytes, run.bs_bytes):
-                self._machine.submit("data", READ, offset, run.bs_bytes, self.now, lambda _due: None)
-                self.now += 0.05
-            passed = np.array([run.set_bytes / run.bs_bytes])
-            return CacheShown(run=run, lat_us=np.zeros(1), n=passed)
-        job = SimulatedJob(volume="data", bs_bytes=4 * KIB, working_set_bytes=run.set_bytes)
-        ios = simulate(self._machine, job, run.seconds, start=self.now, seed=next(self.seeds))
-        self.now += run.seconds + 1.0
-        lat_us, n = np.unique(np.round(ios["lat_us"], -1), return_counts=True)
-        return CacheShown(run=run, lat_us=lat_us, n=n.astype(float))
-
-    def load(self, run: DrainRun) -> DrainShown:
-        job = SimulatedJob(
-            volume="data",
-            bs_bytes=run.bs_bytes,
-            queue_depth=run.depth,
-            read_share=0.0,
-            sequential=True,
-            working_set_bytes=1024 * MIB,
-        )
-        volume, began = self._machine.volumes["data"], self.now
-        before = volume.bytes[WRITE]
-        simulate(self._machine, job, run.seconds, start=began, seed=next(self.seeds))
-        self.now += run.seconds
-        while volume.outstanding(self.now):  # as fio does, which waits for the last ones
-            self.now += 0.02
-            self._machine.advance(self.now)
-        lasted_s = self.now - began
-        rate = (volume.bytes[WRITE] - before) / lasted_s
-        return DrainShown(run=run, rate=rate, began_s=began, lasted_s=lasted_s)
 
 
 def said(sentence: str) -> str:
@@ -76,11 +25,8 @@ def said(sentence: str) -> str:
 
 
 def climbed(disk: Cached, size_bytes: int = DATA_BYTES) -> Staircase:
-    stairs = Staircase(size_bytes=size_bytes, seconds=2.0, fill_seconds=60.0)
-    there = set(stairs.runs())
-    while run := stairs.next(DISK):
-        assert run in there
-        stairs.tell(disk.measure(run))
+    stairs = caches.climbed(disk, DISK, size_bytes)
+    assert {one.run for one in stairs.measured} <= set(stairs.runs())
     return stairs
 
 
@@ -100,7 +46,7 @@ def test_size_and_hit_latency_are_found(cache_mib: float, iops: float) -> None:
     assert shares[4 * MIB] > 0.97 and shares[DATA_BYTES] == pytest.approx(cache_mib / 64, abs=0.05)
     told = text.cached(found)
     assert told.startswith("A cache of ") and "MiB" in told and "µs" in told
-    assert f"{round(100 * found.size.value / DATA_BYTES)}% of the reads" in told
+    assert f"{round(100 * found.size.value / DATA_BYTES)} % of the reads" in told
 
 
 def test_intervals_of_sizes_hold_them() -> None:

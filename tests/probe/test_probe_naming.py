@@ -100,5 +100,5 @@ def test_a_busy_machine_is_told_and_small_differences_name_nothing(
     busy = replace(odd, run_error=0.078)
     assert not busy.steady and busy.unit_bytes is None
     (said,) = sentences(busy)
-    assert said.startswith("Rates stray by 8% within a run: this machine or the disk was busy")
+    assert said.startswith("Rates stray by 8 % within a run: this machine or the disk was busy")
     assert (named := names(busy, everything)[0].limits) and named.name == "P30"

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import Browser
 
 from azbenchlib import Report
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.probed import PROBE_FILE, read_probe
+from azbenchlib.report import style
 
 PUBLISHED = Path(__file__).parents[2] / "datasets" / "azure-local-disks-2020"
 SCALES = {
@@ -67,7 +69,7 @@ def record() -> dict[str, Any]:
         "sentences": ["Reads and writes share their caps; whether these are the same for both is open."],
         "not_learnt": [
             {"what": "Not known well enough: Writes, IOPS cap.", "minutes": 3.6},
-            {"what": "No cap found: Writes, MB/s cap.", "minutes": None},
+            {"what": "No cap found: Writes, MB/s cap. --drain learns more.", "minutes": None},
         ],
         "names": names,
         "runs": runs,
@@ -250,3 +252,22 @@ def test_what_is_no_json_is_told_too(tmp_path: Path) -> None:
         (tmp_path / PROBE_FILE).write_bytes(content)
         with pytest.raises(InputError, match="probe the disk again"):
             read_probe(tmp_path)
+
+
+@pytest.mark.browser
+def test_on_a_telephone_the_tables_are_whole_and_no_option_is_broken(
+    tmp_path: Path, browser: Browser
+) -> None:
+    report = Report([str(dataset(tmp_path / "disk"))])
+    html = (report.header() + report.probed()).html
+    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+        shown = context.new_page()
+        shown.set_content(f"<style>{style.sheet()}</style><main>{html}</main>")
+        for name in ("d0-probed", "d0-names", "d0-open"):
+            table = shown.locator(f".scroll:has(#{name})")
+            assert table.evaluate("part => part.scrollWidth - part.clientWidth") <= 0, name
+        options = shown.locator("#d0-open .nb")
+        assert options.all_inner_texts() == ["--drain"]
+        for width in range(60, 240, 6):
+            shown.add_style_tag(content=f"#d0-open th {{ display: block; width: {width}px; }}")
+            assert options.evaluate("part => part.getClientRects().length") == 1

@@ -256,6 +256,10 @@ class Target(ABC, Generic[AnyPlan, AnyMeasurement]):
     def make_plan(self, dataset: Path) -> AnyPlan:
         """What is to be measured into a dataset folder; what cannot be is refused."""
 
+    def answers_from_memory(self) -> bool:
+        """Whether memory answers, and no disk is behind what was planned."""
+        return False
+
     @abstractmethod
     def measurements(self, plan: AnyPlan) -> Sequence[AnyMeasurement]:
         """All workloads of a plan in order, each on what it drives."""

@@ -27,6 +27,7 @@ _CELL_END = re.compile(r"</(?:td|th)>")
 _TAG = re.compile(r"<[^>]*>")
 
 _LONG_WORD = re.compile(r"\S{25,}")  # a line of a narrow card holds fewer characters
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _JOINT = re.compile(r"(_+|/)(?=[^_/])")
 
 _templates = Environment(
@@ -40,11 +41,23 @@ _templates = Environment(
 
 def breakable(text: str) -> Markup:
     """The text, escaped, with places in its long words where a line may end: behind ``_`` and ``/``."""
-    escaped = str(escape(text))
-    return Markup(_LONG_WORD.sub(lambda word: _JOINT.sub(r"\1<wbr>", word[0]), escaped))  # noqa: S704
+    return _options_whole(_LONG_WORD.sub(lambda word: _JOINT.sub(r"\1<wbr>", word[0]), str(escape(text))))
+
+
+def options_kept(text: str) -> Markup:
+    """The text, escaped, with options of commands such as ``--drain`` whole: no line ends within them.
+
+    Browsers end lines behind hyphens (Unicode Standard Annex 14, class HY).
+    """
+    return _options_whole(str(escape(text)))
+
+
+def _options_whole(escaped: str) -> Markup:
+    return Markup(_OPTION.sub(r'<span class="nb">\g<0></span>', escaped))  # noqa: S704
 
 
 _templates.filters["breakable"] = breakable
+_templates.filters["options_kept"] = options_kept
 
 
 class Block:

@@ -128,7 +128,7 @@ def _figures(found: ProbeRecord, place: str) -> Block:
         )
     note = "Each property with its 95 % interval and the runs that say so, by their numbers below."
     columns = ["Property", "Value", "95 % interval", "Runs"]
-    return render("table", id=f"{place}-probed", note=note, columns=columns, rows=rows, left=[2, 3])
+    return render("table", id=f"{place}-probed", note=note, columns=columns, rows=rows, left=[2, 3], few=True)
 
 
 def _names(found: ProbeRecord, place: str) -> Block | None:
@@ -147,9 +147,9 @@ def _names(found: ProbeRecord, place: str) -> Block | None:
         }
         for one in found.names
     ]
-    note = "Documented disks and VM limits that fit."
-    columns = ["It may be", "Probability", "IOPS, measured ÷ documented", "MB/s, measured ÷ documented"]
-    return render("table", id=f"{place}-names", note=note, columns=columns, rows=rows, left=[])
+    note = "Documented disks and VM limits that fit. A ratio is measured ÷ documented."
+    columns = ["It may be", "Probability", "Ratio of IOPS", "Ratio of MB/s"]
+    return render("table", id=f"{place}-names", note=note, columns=columns, rows=rows, left=[], few=True)
 
 
 def _ratio(value: float | None) -> str:

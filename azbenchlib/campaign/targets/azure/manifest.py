@@ -10,13 +10,13 @@ from pydantic import Field
 from azbenchlib.campaign.files import spec
 from azbenchlib.campaign.files.setups import whole_setup, with_one_disk
 from azbenchlib.campaign.files.spec import Experiment
+from azbenchlib.campaign.host import ram_bytes
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.targets.azure import commands, guest, steps
 from azbenchlib.campaign.targets.azure.naming import RUN_PREFIX
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Step
 from azbenchlib.core import privacy
-from azbenchlib.core.units import KIB
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 
 
@@ -171,7 +171,7 @@ def _measured(todo: CloudPlan, setup: spec.SetupSpec) -> ManifestSetup:
     ]
     told = {
         "disks": disks,
-        "ram_bytes": int(facts["ram_kib"]) * KIB if "ram_kib" in facts else None,
+        "ram_bytes": ram_bytes(facts.get("ram_kib", "")),
         "os": facts.get("os", setup.image),
         "kernel": facts.get("kernel"),
         "as_of": todo.started[:10],

@@ -55,7 +55,7 @@ def make(target: Path, workloads: Sequence[AnyWorkload], fio: Fio, iozone: str =
         resolved.append(work.fits(str(target) if device else ".", device))
         notes += changed
     if not device and host.mount_of(target).fstype in host.MEMORY_FILE_SYSTEMS:
-        notes.append("The directory lies in memory: the figures are not those of a disk.")
+        notes.append(host.MEMORY_NOTE)
     return LocalPlan(
         target=target,
         fio=fio.version,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from azbenchlib.campaign import outputs, safety
+from azbenchlib.campaign import host, outputs, safety
 from azbenchlib.campaign.detect import detect
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
@@ -54,6 +54,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     workloads: Sequence[AnyWorkload]
     title: str = "Measured on this machine"
     allow_unsafe: str = ""
+    _target: Path = field(init=False)
     _programs: dict[str, tool.FioProgram] = field(default_factory=dict, init=False)  # by tool
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _lock: int | None = field(default=None, init=False)
@@ -83,8 +84,13 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
             dataset.parent.mkdir(parents=True, exist_ok=True)
         target = Path(self.directory or dataset.parent).resolve()
         safety.check_target(target, 0, self.allow_unsafe)
+        self._target = target
         self._programs = {"fio": fio} | ({"iozone": other} if other else {})
         return make(target, self.workloads, fio, other.version if other else "")
+
+    def answers_from_memory(self) -> bool:
+        """As the kernel of this machine tells it."""
+        return host.answers_from_memory(self._target)
 
     def measurements(self, plan: LocalPlan) -> list[OneTargetMeasurement]:
         """One a workload."""

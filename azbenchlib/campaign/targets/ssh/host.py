@@ -8,6 +8,7 @@ from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
 
+from azbenchlib.campaign.host import Storage
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.core.errors import AzbenchError
@@ -138,6 +139,13 @@ def target_facts(path: str, told: dict[str, list[str]]) -> TargetFacts:
         total_bytes=_number(one("total_bytes")),
         in_use=one("in_use"),
         holds=one("holds"),
+    )
+
+
+def storage(told: dict[str, list[str]]) -> Storage:
+    """Memory and file systems of the host, as far as they were told."""
+    return Storage.told(
+        ram_kib=told.get("ram_kib", [""])[0], mounts=told.get("mount", ()), loops=told.get("loop", ())
     )
 
 

@@ -21,6 +21,12 @@ machine() {
     fact kernel "$(uname -r)"
     fact ram_kib "$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)"
     fact home "${HOME}"
+    sed 's/^/azbench-fact mount /' /proc/self/mountinfo
+    for one in /sys/class/block/loop*/loop; do
+        [ -e "$one/backing_file" ] || continue
+        name=${one%/loop}
+        fact loop "${name##*/} $(cat "$one/dio" 2>/dev/null || echo 0) $(cat "$one/backing_file")"
+    done
 }
 
 # look PATH: what is known of a directory or a device before it is touched.
@@ -32,7 +38,6 @@ look() {
         fact total_bytes "$(blockdev --getsize64 "$real" 2>/dev/null || echo 0)"
         fact in_use "$(in_use "$real")"
         fact holds "$(holds "$real")"
-        fact fstype "block device"
     elif [ -d "$real" ]; then
         fact kind directory
         [ -w "$real" ] && [ -x "$real" ] && fact writable yes
@@ -40,7 +45,6 @@ look() {
             fact total_bytes $((total * 1024))
             fact free_bytes $((free * 1024))
         done
-        fact fstype "$(stat -f -c %T -- "$real" 2>/dev/null || echo unknown)"
         probe=$real/.azbench-probe-$$
         if dd if=/dev/zero of="$probe" bs=4096 count=1 oflag=direct 2>/dev/null; then fact direct yes; fi
         rm -f -- "$probe"

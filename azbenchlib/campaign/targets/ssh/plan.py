@@ -3,13 +3,16 @@
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Self
 
 from pydantic import Field
 
+from azbenchlib.campaign.host import MEMORY_FILE_SYSTEMS, MEMORY_NOTE
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.one_target import OneTargetPlan
+from azbenchlib.campaign.targets.ssh.host import storage
 from azbenchlib.campaign.workloads.fio import Fio
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy
@@ -53,13 +56,14 @@ def make(
         When a workload cannot be run there.
     """
     known = {name: values[0] for name, values in told.items() if values}
+    real, device = PurePosixPath(target.real), target.kind == "device"
+    known["fstype"] = "block device" if device else storage(dict(told)).mount_of(real).fstype
     for tool in dict.fromkeys(["fio", *(work.tool for work in workloads)]):
         if tool not in known:
             raise MissingToolError(
                 f"{address}: has no {tool}; `apt install {_PACKAGES.get(tool, tool)}` there"
             )
     fio = Fio("fio", known["fio"], tuple(told.get("engine", ())))
-    device = target.kind == "device"
     direct = device or "direct" in known
     notes: list[str] = []
     resolved: list[AnyWorkload] = []
@@ -67,6 +71,8 @@ def make(
         work, changed = asked.adapt_to_host(fio.engine, direct)
         resolved.append(work.fits(target.real if device else ".", device))
         notes += changed
+    if known["fstype"] in MEMORY_FILE_SYSTEMS:
+        notes.append(MEMORY_NOTE)
     identity = f"{address.user}@{address.host}:{address.port or ''}:{target.real}"
     return SshPlan(
         where=hashlib.sha256(identity.encode()).hexdigest()[:16],

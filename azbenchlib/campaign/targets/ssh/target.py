@@ -9,6 +9,7 @@ from typing import Self
 
 from azbenchlib.campaign import outputs, safety
 from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
+from azbenchlib.campaign.host import Storage, ram_bytes
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
@@ -22,7 +23,7 @@ from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
 from azbenchlib.core.targets import SshAddress, ssh_address
-from azbenchlib.core.units import KIB, format_size
+from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 from azbenchlib.model.disk_row import DiskRow
 
@@ -61,6 +62,7 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
     allow_unsafe: str = ""
     _host: SshConnection = field(init=False)
     _facts: TargetFacts = field(init=False)
+    _storage: Storage = field(init=False)
     _laid_out: bool = field(default=False, init=False)
     _held: bool = field(default=False, init=False)
 
@@ -90,8 +92,13 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
     def _planned(self) -> SshPlan:
         told = host.facts(self._host.ask(host.machine(self.directory)))
         self._facts = host.target_facts(self.directory, told)
+        self._storage = host.storage(told)
         safety.judge(self._facts, 0, self.allow_unsafe)
         return make(self.address, self._facts, told, self.workloads)
+
+    def answers_from_memory(self) -> bool:
+        """As the host told it when it was planned."""
+        return self._storage.answers_from_memory(PurePosixPath(self._facts.real), device=self._device)
 
     def measurements(self, plan: SshPlan) -> list[OneTargetMeasurement]:
         """One a workload."""
@@ -244,7 +251,7 @@ def _described(told: dict[str, str]) -> ManifestSetup:
         setup_id=_SETUP_ID,
         label=f"Host reached by ssh, {told.get('fstype', 'unknown file system')}",
         environment="other",
-        ram_bytes=int(told["ram_kib"]) * KIB if told.get("ram_kib", "").isdigit() else None,
+        ram_bytes=ram_bytes(told.get("ram_kib", "")),
         os=told.get("os"),
         kernel=told.get("kernel"),
         disks=[
