@@ -65,6 +65,10 @@ def test_the_first_page_has_every_card_and_the_whole_is_short(report_folder: Pat
     assert 3 <= len(reader.pages) <= 6
 
 
+def test_a_report_of_several_datasets_is_short(long_report_folder: Path) -> None:
+    assert len(PdfReader(long_report_folder / "report.pdf").pages) <= 10
+
+
 def test_every_page_is_numbered_and_none_is_blank(pages: list[str]) -> None:
     for i, page in enumerate(pages):
         text = lines(page)
