@@ -1,16 +1,22 @@
 """Several VMs at a time, with the real az against the fake Azure: one dataset, as of one after the other."""
 
+import os
 import re
 import signal
+import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from fake_azure.campaigns import started, until
+from fake_azure.campaigns import azbench, started, until
+from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
+from process_list import words_seen
 
 from azbenchlib import campaign
 from azbenchlib.campaign import status
 from azbenchlib.campaign.journal import Journal, JournalEvent
+from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.core.errors import WorkloadsFailedError
 from azbenchlib.dataset.dataset import Dataset
 
@@ -210,3 +216,51 @@ def test_a_group_that_could_not_be_deleted_is_named_and_the_same_command_deletes
     assert not groups(signed_in)
     assert outputs(out).keys() == RUNS
     assert not (out / ".vms").exists()
+
+
+@pytest.mark.long
+def test_two_users_with_two_vms_each_do_each_other_no_harm_and_tell_nothing_secret(
+    signed_in: Azure, file: Path
+) -> None:
+    """While all four VMs measure, both clean up, and one starts the same once more in a second terminal."""
+    file.write_text(FILE.replace("setups:", "  third: {rw: randread, bs: 8k, size: 4m, runtime: 1}\nsetups:"))
+    signed_in.faults.hold("PUT", "/runCommands/", "--name=first", times=4)  # the scripts that measure
+    users = {name: {**os.environ, "LOGNAME": name} for name in ("jane", "joe")}
+    runs, said = {}, ""
+    with words_seen() as seen, ExitStack() as stack:
+        for name, environment in users.items():
+            (folder := file.with_name(name)).mkdir()
+            (folder / file.name).write_text(file.read_text())
+            runs[name] = started(folder / file.name, options=["--at-once", "2"], env=environment)
+            stack.callback(runs[name].kill)
+        for name, run in runs.items():
+            while {own for own, _ in folders.events(file.with_name(name) / "out")} != {"two", "four"}:
+                assert run.poll() is None, run.communicate()[0]
+                time.sleep(0.05)
+        there = groups(signed_in)
+        assert len(there) == 4
+        for environment in users.values():
+            command = ["cleanup", "--yes", "--all-owners"]
+            done = azbench(*command, environment=environment, folder=file.parent)
+            assert done.stdout.count("its run is alive: it renews its lease") == 4, done.stdout + done.stderr
+        second = started(file.with_name("joe") / file.name, options=["--at-once", "2"], env=users["joe"])
+        refusal, _ = second.communicate(timeout=100)
+        assert second.returncode == 2
+        assert "measures into it; wait for it, end it with" in refusal.replace("\n", " ")
+        assert "STILL IN AZURE" not in refusal
+        signed_in.arm.let_go.set()
+        for run in runs.values():
+            text, _ = run.communicate(timeout=400)
+            assert run.returncode == 0, text
+            said += text
+    assert not groups(signed_in)
+    asked = [one.path for one in signed_in.arm.log if one.method == "DELETE" and one.status < 300]
+    assert {path.split("/")[4].lower() for path in asked} == {path.split("/")[4].lower() for path in there}
+    for name in users:
+        assert len(Dataset.load(file.with_name(name) / "out").runs) == 6
+        written = [path for path in file.with_name(name).rglob("*") if path.is_file()]
+        said += "".join(path.read_text(errors="replace") for path in written)
+    for secret in ("sig=", "AccountKey", SUBSCRIPTION, TENANT, PRINCIPAL):
+        assert secret not in said, secret
+    assert any("curl" in line for line in seen)
+    assert not [line for line in seen if "sig=" in line]
