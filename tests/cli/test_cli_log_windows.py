@@ -83,8 +83,8 @@ def test_one_sentence_instead_of_a_table(log, arguments, told):
 def test_logs_alone_are_told_instead_of_an_empty_table(log, tmp_path):
     told = azbench("read", str(log)).stdout
     assert " ".join(told.split()) == (
-        "2,000 samples of logs were read, and no output that tells the rates of their runs. --window 1s prints "
-        "percentiles of latency by time, unless the samples are averages."
+        "2,000 samples of logs were read, and no output that tells the rates of their runs. "
+        "--window 1s prints percentiles of latency by time, unless the samples are averages."
     )
     rates = tmp_path / "alone_iops.1.log"
     rates.write_text("1000, 500, 0, 0\n2000, 510, 0, 0\n3000, 490, 0, 0\n")

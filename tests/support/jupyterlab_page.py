@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -61,14 +62,16 @@ def started_lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def announced(server: "subprocess.Popen[bytes]", folder: Path) -> dict[str, Any]:
-    """Address and token, once the server has written them down."""
+    """Address and token, once the server has written them down and listens."""
     for _ in range(1800):
         if server.poll() is not None:
             break
         for file in (folder / "runtime").glob("jpserver-*.json"):
             try:
-                return dict(json.loads(file.read_text()))
-            except ValueError:  # half written
+                told = dict(json.loads(file.read_text()))
+                socket.create_connection(("localhost", told["port"])).close()
+                return told
+            except (ValueError, ConnectionRefusedError):  # half written, or not there yet
                 pass
         time.sleep(0.1)
     pytest.fail(f"JupyterLab did not start: {(folder / 'log').read_text()[-2000:]}")

@@ -44,7 +44,8 @@ def _without_results(found: Dataset) -> str:
     n = len(samples) + int(bins["n"].sum())
     if not n:
         return "No rate and no percentile of a run was read."
-    told = f"{format_count(n)} samples of logs were read, and no output that tells the rates of their runs."
+    what = "samples of logs were read, and no output that tells the rates of their runs."
+    told = f"{format_count(n)} {what}"
     if bins.empty and not samples["metric"].isin([f"{kind}_us" for kind in LAT_KINDS]).any():
         return told
     return f"{told} --window 1s prints percentiles of latency by time, unless the samples are averages."
