@@ -9,7 +9,7 @@ import numpy as np
 
 from azbenchlib.probe.forward import Loads, predict
 from azbenchlib.probe.hypotheses import Floats, Hypotheses, Setting
-from azbenchlib.probe.likelihood import UNHELD_BELOW, knee_loss, p50_variance, rate_variance
+from azbenchlib.probe.likelihood import UNHELD_BELOW, p50_variance, rate_variance
 from azbenchlib.probe.runs import ProbeRun
 
 SAMPLE = 96  # disks among which runs are to decide
@@ -56,7 +56,7 @@ def worths(disks: Hypotheses, runs: Sequence[ProbeRun]) -> list[Worth]:
     deviation = np.exp(some.logs[:, Setting.DEVIATION])[:, None]
     rates = np.log(found.iops)
     wanted = np.where(found.unheld < found.cap, LATENCY_WANTED, CAP_WANTED)
-    variance = rate_variance(loads, found, deviation) + knee_loss(found) ** 2 + wanted**2
+    variance = rate_variance(loads, found, deviation) + wanted**2
     held = found.unheld >= UNHELD_BELOW * found.cap
     told = [(rates, variance)]
     for write, p50_us, share in (

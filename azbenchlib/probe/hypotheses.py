@@ -88,10 +88,6 @@ _DEVIATION = Belief(low=math.log(2e-4), high=math.log(0.2), median=math.log(1.5e
 BELIEFS: tuple[Belief, ...] = (
     *(_IOPS, _IOPS, _RATE, _RATE, _LATENCY, _LATENCY, _STREAM, _STREAM, _SKEW, _SKEW, _DEVIATION),
 )
-# All of them as arrays, for :func:`log_prior`; an infinite spread leaves the scale alone.
-_LOW, _HIGH = (np.array([getattr(one, end) for one in BELIEFS]) for end in ("low", "high"))
-_MEDIAN, _SPREAD = (np.array([getattr(one, what) for one in BELIEFS]) for what in ("median", "spread"))
-_LOG_SCALE = np.log(np.where(np.isinf(_SPREAD), _HIGH - _LOW, _SPREAD * math.sqrt(2 * math.pi)))
 SAME_FOR_BOTH = 0.6  # chance that reads and writes have the same caps, as all of Azure's remote disks do
 APART_CHANCE = 0.25  # chance that reads do not use up what writes may do
 
@@ -163,8 +159,7 @@ def draw(rng: np.random.Generator, n: int) -> Hypotheses:
 
 def log_prior(found: Hypotheses) -> Floats:
     """Logarithm of how likely each is thought to be before any run, shape (n,); all units are as likely."""
-    inside = ((found.logs >= _LOW) & (found.logs <= _HIGH)).all(axis=1)
-    each = -0.5 * ((found.logs - _MEDIAN) / _SPREAD) ** 2 - _LOG_SCALE
+    each = [belief.log_density(found.logs[:, i]) for i, belief in enumerate(BELIEFS)]
     same = np.where(found.same, math.log(SAME_FOR_BOTH), math.log(1 - SAME_FOR_BOTH))
     apart = np.where(found.apart, math.log(APART_CHANCE), math.log(1 - APART_CHANCE))
-    return np.where(inside, each.sum(axis=1) + same + apart, -np.inf)
+    return np.sum(each, axis=0) + same + apart

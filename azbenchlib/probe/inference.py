@@ -20,7 +20,6 @@ from azbenchlib.probe.hypotheses import (
     BELIEFS,
     IO_UNITS,
     SMALLEST_BYTES,
-    Bools,
     Floats,
     Hypotheses,
     Ints,
@@ -73,10 +72,10 @@ class Sampler:
         """
         last = np.zeros(len(evidence.shown))
         last[-1] = 1.0
-        self.disks, fit = self._followed(self.disks, evidence, last, self._sweeps)
+        self.disks, fit = self._followed(self.disks, evidence, last)
         if float(np.median(self.disks.logs[:, Setting.DEVIATION])) > _STRAYING:
             anew = draw(self._rng, len(self.disks))
-            disks, other = self._followed(anew, evidence, np.ones_like(last), self._sweeps)
+            disks, other = self._followed(anew, evidence, np.ones_like(last))
             if other > fit:
                 self.disks = disks
 
@@ -87,30 +86,14 @@ class Sampler:
         reads and writes, after mixed runs alone); others settle otherwise, and together they tell what is
         open.
         """
-        anew, fit = self._relearnt(evidence)
+        anew, fit = self._followed(draw(self._rng, len(self.disks)), evidence, np.ones(len(evidence.shown)))
         known = float(np.mean(log_prior(self.disks) + evidence.log_likelihoods(self.disks).sum(axis=1)))
         if fit > known + _CLEARLY:
             self.disks = anew
         elif fit > known - _CLEARLY:
             self.disks.put(anew, np.arange(len(anew)) % 2 == 0)
 
-    def _relearnt(self, evidence: ProbeEvidence) -> tuple[Hypotheses, float]:
-        """Chains that begin anew and follow run after run, and how well they fit all of them.
-
-        All runs at once leave few explanations that chains from nowhere can reach; one after the other they
-        leave all that there are, and each run decides between those.
-        """
-        disks, fit = draw(self._rng, len(self.disks)), 0.0
-        for many in range(1, len(evidence.shown) + 1):
-            last = np.zeros(many)
-            last[-1] = 1.0
-            sweeps = self._sweeps if many == len(evidence.shown) else min(_BETWEEN, self._sweeps)
-            disks, fit = self._followed(disks, ProbeEvidence(evidence.shown[:many]), last, sweeps)
-        return disks, fit
-
-    def _followed(
-        self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats, sweeps: int
-    ) -> tuple[Hypotheses, float]:
+    def _followed(self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats) -> tuple[Hypotheses, float]:
         """Chains that came to stand for the evidence, of which some runs are new, and how well they fit it.
 
         These are let in bit by bit, so that half of the chains agree with each bit; the others begin anew
@@ -122,7 +105,7 @@ class Sampler:
             before, power = power, _next_power(told, power)
             disks = disks[_resampled(self._rng, _weights((power - before) * told))]
             moves = _Moves(self._rng, disks, evidence, 1 - new + power * new)
-            for _ in range(sweeps if power == 1 else _BETWEEN):
+            for _ in range(self._sweeps if power == 1 else _BETWEEN):
                 moves.sweep()
             disks = moves.disks
         return disks, moves.fit
@@ -215,46 +198,29 @@ class _Moves:
         """One cap of both directions becomes one for each, or back.
 
         What stays is the cap of one direction or what half reads, half writes do, as is drawn for each cap.
-        The cap of the other direction is drawn near what runs imply of it. Merged, a disk has one cap that
-        means nothing: all its values are as likely before any run.
+
+        All values of a cap are as likely before any run, so that what is drawn and what is dropped cancel.
         """
         proposed, n = self.disks.copy(), len(self.disks)
         proposed.same = ~self.disks.same
-        splits, ratio = self.disks.same, np.zeros(n)
+        ratio = np.zeros(n)
         for read, write in zip(_READS, _WRITES, strict=True):
             rule, of_writes = self._rng.random((2, n)) < 0.5
+            drawn = BELIEFS[read].draw(self._rng, (n,))
             reads, writes = self.disks.logs[:, read], self.disks.logs[:, write]
             one, other = np.where(of_writes, (writes, reads), (reads, writes))
-            one = np.where(splits, reads, one)
-            centres = self._implied_by_split(read, write, one, rule, of_writes)
-            drawn = np.where(splits, self._near(read, centres), BELIEFS[read].draw(self._rng, (n,)))
             with np.errstate(invalid="ignore", divide="ignore"):
                 # the cap of one direction with which half reads, half writes do as before, and its derivative
                 split = -np.log(2 * np.exp(-reads) - np.exp(-drawn))
             split = np.where(np.isfinite(split), split, BELIEFS[read].high + 1)  # there is none
             merged = LN_2 - np.logaddexp(-one, -other)
-            slope = np.where(splits, LN_2 - reads + split, merged - one - LN_2)
-            kept = np.where(splits, np.where(rule, split, reads), np.where(rule, merged, one))
-            turned = of_writes & splits
+            slope = np.where(self.disks.same, LN_2 - reads + split, merged - one - LN_2)
+            kept = np.where(self.disks.same, np.where(rule, split, reads), np.where(rule, merged, one))
+            turned = of_writes & ~proposed.same
             proposed.logs[:, read] = np.where(turned, drawn, kept)
             proposed.logs[:, write] = np.where(turned, kept, drawn)
-            near = self._log_near(read, centres, np.where(splits, drawn, other))
-            near = near - BELIEFS[read].log_density(reads)
-            ratio += np.where(rule, slope, 0.0) + np.where(splits, -near, near)
+            ratio += np.where(rule, slope, 0.0)
         self._accept(proposed, ratio)
-
-    def _implied_by_split(
-        self, read: Setting, write: Setting, one: Floats, rule: Bools, of_writes: Bools
-    ) -> Floats:
-        """What each run would imply of the other cap, where that of one direction stays, shape (n, m)."""
-        apart = self.disks.copy()
-        apart.same[:] = False
-        apart.logs[:, read] = apart.logs[:, write] = one
-        of_reads, of_others = (
-            np.where(rule[:, None], self._implied(apart, setting, False), self._implied(apart, setting, True))
-            for setting in (read, write)
-        )
-        return np.where(of_writes[:, None], of_reads, of_others)
 
     def _doubled(self) -> None:
         """The other way of sharing caps, with some caps such that runs of half reads do as before."""

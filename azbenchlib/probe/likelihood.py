@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from azbenchlib.core.units import US_PER_S
 from azbenchlib.probe.forward import Loads, Predicted, predict
@@ -17,8 +16,7 @@ from azbenchlib.probe.runs import Shown
 # fio's figure of a run can be wrong by what was outstanding at its end; half of it, as one standard error.
 END_SHARE = 0.25
 # Where the queue just reaches the cap, a random latency leaves some of it unused: up to some percent within
-# a range of 15 % around that point; nothing lets more through. Engine of the lab, log-normal latencies; our
-# choice.
+# a range of 15 % around that point. Engine of the lab, log-normal latencies; our choice.
 KNEE, KNEE_WIDTH = 0.05, 0.2
 UNHELD_BELOW = 0.75  # of the cap: then the median is that of the unloaded latency
 LN_2 = math.log(2)
@@ -55,7 +53,8 @@ class ProbeEvidence:
         found = self.predict(disks)
         deviation = np.exp(disks.logs[:, Setting.DEVIATION])[:, None]
         variance = rate_variance(self.loads, found, deviation) + self.own_error[None, :] ** 2
-        rates = _log_short(self.log_iops[None, :] - np.log(found.iops), variance, knee_loss(found))
+        z2 = (self.log_iops[None, :] - np.log(found.iops)) ** 2 / variance
+        rates: Floats = -0.5 * (z2 + np.log(2 * math.pi * variance))
         reads = self._medians(
             self.log_read_p50, found.read_p50_us, found, p50_variance(disks, self.loads, found, False)
         )
@@ -97,28 +96,12 @@ def p50_variance(disks: Hypotheses, loads: Loads, found: Predicted, write: bool)
 def rate_variance(loads: Loads, found: Predicted, deviation: Floats) -> Floats:
     """Variance of the logarithm of a rate, shape (n, m).
 
-    Of what strays from the model, the I/Os outstanding at the end, and whole I/Os; :func:`knee_loss` apart.
+    Of what strays from the model, the I/Os outstanding at the end, whole I/Os, and the knee.
     """
     ios = found.iops * loads.seconds[None, :]
     end = END_SHARE * loads.depth[None, :] / ios
-    skew_noise = np.where(found.unheld < found.cap, 0.5 / np.sqrt(ios), 0.0)
-    variance: Floats = deviation**2 + end**2 + 1 / (12 * ios**2) + skew_noise**2
-    return variance
-
-
-def knee_loss(found: Predicted) -> Floats:
-    """The root mean square of the share of a rate that is lost at the knee, shape (n, m)."""
     distance = np.log(found.unheld / found.cap) / KNEE_WIDTH
-    loss: Floats = KNEE * np.exp(-0.5 * distance**2)
-    return loss
-
-
-def _log_short(strays: Floats, variance: Floats, loss: Floats) -> Floats:
-    """Logarithm of the density of what is normal, less the size of another normal value: a loss.
-
-    Source: Azzalini, Scandinavian Journal of Statistics 12, 1985 (the skew-normal distribution).
-    """
-    whole = variance + loss**2
-    below = log_ndtr(-strays * loss / np.sqrt(variance * whole))
-    density: Floats = LN_2 + below - 0.5 * (strays**2 / whole + np.log(2 * math.pi * whole))
-    return density
+    knee = KNEE * np.exp(-0.5 * distance**2)
+    skew_noise = np.where(found.unheld < found.cap, 0.5 / np.sqrt(ios), 0.0)
+    variance: Floats = deviation**2 + end**2 + knee**2 + 1 / (12 * ios**2) + skew_noise**2
+    return variance

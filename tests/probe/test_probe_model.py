@@ -22,7 +22,7 @@ from azbenchlib.probe.hypotheses import (
     draw,
 )
 from azbenchlib.probe.inference import Sampler, _Moves
-from azbenchlib.probe.likelihood import P50_ERROR, ProbeEvidence, _log_short, p50_variance
+from azbenchlib.probe.likelihood import P50_ERROR, ProbeEvidence, p50_variance
 from azbenchlib.probe.runs import PROBED_SIZES, QUEUE_DEPTHS, ProbeRun, Shown, candidates
 
 PREMIUM_UNIT = 256 * KIB
@@ -162,22 +162,3 @@ def test_moves_alone_do_not_change_what_is_thought_before_any_run(seed: int) -> 
         for some in (found.same, ~found.same):
             places = (found.logs[some, setting] - belief.low) / (belief.high - belief.low)
             assert np.quantile(places, [0.1, 0.5, 0.9]) == pytest.approx([0.1, 0.5, 0.9], abs=0.05)
-
-
-def test_at_the_knee_a_run_can_fall_short_of_the_cap_but_not_exceed_it() -> None:
-    """32 I/Os of 2 ms would do 16,000 per second, which is the cap."""
-    run = ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=32)
-    one = disk(read_iops=16_000.0, write_iops=16_000.0)
-    short, as_much, more = (
-        float(ProbeEvidence([Shown(run=run, iops=16_000.0 * times)]).log_likelihoods(one)[0, 0])
-        for times in (0.95, 1.0, 1.05)
-    )
-    assert as_much == pytest.approx(short, abs=1)
-    assert more < as_much - 20
-
-
-def test_a_loss_at_the_knee_leaves_a_density() -> None:
-    strays = np.linspace(-1, 0.2, 20_001)
-    density = np.exp(_log_short(strays, np.array(1e-3**2), np.array(0.05)))
-    assert np.trapezoid(density, strays) == pytest.approx(1, abs=1e-4)
-    assert np.trapezoid(density * strays**2, strays) == pytest.approx(0.05**2 + 1e-3**2, rel=1e-3)
