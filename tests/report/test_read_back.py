@@ -245,7 +245,7 @@ def test_every_figure_of_emulated_disks_is_that_of_their_logs(
     folder = tmp_path / "emulated"
     campaign.run(campaign.load(tmp_path / "plan.yaml"), folder, target="lab", longest_s=3)
     checker = read_back([folder, DATASETS / "ultra-disk-2019"])
-    assert_right(checker, iops=35, lat_us=60, money=25, bar=12, place=40, trace=10, beside=1, cut=1)
+    assert_right(checker, iops=40, lat_us=60, money=25, bar=12, place=40, trace=10, beside=1, cut=2)
 
 
 # --- outputs of others --------------------------------------------------------------------------------
