@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -185,6 +186,49 @@ def test_a_report_without_a_figure_says_so(tmp_path: Path) -> None:
     assert "<figure" not in page and "No figures: these results have no percentiles or logs" in page
     with importing.as_folders([Dataset.load(FIO / "randrw.json")]) as folders:
         assert "No figures" not in rendered(folders)
+
+
+def _unlike(folder: Path, cached: bool = True) -> Path:
+    """Outputs of other workloads each; the file with most of all was answered by the page cache."""
+    made = {
+        "small": foreign.Job({"read": foreign.flow(9000.0, 4)}, "s", 4096, 4),
+        "large": foreign.Job({"write": foreign.flow(800.0, 8)}, "l", 1 << 18, 8),
+        "slow": foreign.Job({"write": foreign.flow(120.0, 1)}, "t", 8192, 1),
+    }
+    for name, job in made.items():
+        (folder / f"{name}.json").write_text(foreign.fio([job]))
+    if cached:
+        text = foreign.fio([foreign.Job({"read": foreign.flow(90000.0, 1)}, "c", 16384, 1)])
+        text = text.replace('"direct": "1"', '"direct": "0"').replace('"size": "64g"', '"size": "64m"')
+        (folder / "cached.json").write_text(text)
+    return folder
+
+
+def test_of_files_unlike_each_other_the_lead_tells_the_highest_rates(tmp_path: Path) -> None:
+    found = Dataset.load(_unlike(tmp_path))
+    with importing.as_folders([found]) as folders:
+        assert_right(read_back(folders), iops=4)
+        head = rendered(folders).partition('class="facts"')[0]
+    said = " ".join(re.sub(r"<[^>]*>", "", head[head.index('class="finding"') :]).split())
+    assert "small.json reports the most IOPS: 9,000 IOPS, 36.9 MB/s (4 KiB random reads, QD 4)." in said
+    assert "large.json reports the most MB/s: 800 IOPS, 210 MB/s (256 KiB random writes, QD 8)." in said
+
+
+def test_one_file_with_the_highest_rates_of_all_is_told_once(tmp_path: Path) -> None:
+    _unlike(tmp_path, cached=False)
+    (tmp_path / "small.json").unlink()
+    with importing.as_folders([Dataset.load(tmp_path)]) as folders:
+        assert_right(read_back(folders), iops=2)
+        assert "reports the most IOPS and MB/s: " in rendered(folders)
+
+
+def test_a_long_path_in_the_title_has_places_to_break(tmp_path: Path) -> None:
+    folder = tmp_path / "measurements_of_november-2026" / "premium-ssd-v2_and_ultra"
+    folder.mkdir(parents=True)
+    with importing.as_folders([Dataset.load(_unlike(folder))]) as folders:
+        title = re.findall("<h1>(.*?)</h1>", rendered(folders))[0]
+    for word in re.split("<wbr>| ", title):
+        assert not re.search(r"[/_-].", word.removeprefix("/"))
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 _LONG_WORD = re.compile(r"\S{25,}")  # a line of a narrow card holds fewer characters
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-_JOINT = re.compile(r"(_+|/)(?=[^_/])")
+_JOINT = re.compile(r"(_+|/|-+)(?=[^_/-])")
 
 _templates = Environment(
     loader=PackageLoader("azbenchlib.report", "blocks"),
@@ -40,7 +40,7 @@ _templates = Environment(
 
 
 def breakable(text: str) -> Markup:
-    """The text, escaped, with places in its long words where a line may end: behind ``_`` and ``/``."""
+    """The text, escaped, with places in its long words where a line may end: after ``_``, ``/`` and ``-``."""
     return _options_whole(_LONG_WORD.sub(lambda word: _JOINT.sub(r"\1<wbr>", word[0]), str(escape(text))))
 
 

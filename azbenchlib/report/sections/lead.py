@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azbenchlib.report import formatting
-from azbenchlib.report.sections import file_sets, sayings
+from azbenchlib.report.sections import file_sets, highest, sayings
+from azbenchlib.report.sections.lead_sentence import Sentence, is_named_by_workload, linked
 from azbenchlib.report.sections.setup_cards import SetupAnswer, setups_and_files
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
@@ -20,14 +21,6 @@ _MOST = 3  # sentences on limits
 _MOST_NAMED = 3  # setups in a sentence on what answered in place of the disk
 _MOST_SETS = 2  # of files, in the lead
 _MOST_VMS = 4  # in a title
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence in pieces, each with the card that it links to (empty: none), and of which dataset it is."""
-
-    place: str
-    pieces: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ def lead(found: Sequence[SetupAnswer]) -> list[Sentence]:
         return told
     measured, answered = _of_sets(found), _not_the_disk(found)
     if answered is None:
-        return [*measured, _unbound(found)]
+        return [*(measured or highest.rates(found)), _unbound(found)]
     return [*measured, answered, *([] if _sized(found) else [Sentence("", ((_no_limit(found), ""),))])]
 
 
@@ -126,16 +119,11 @@ def _together(some: Sequence[_Bound]) -> Sentence:
         lacking = f" while {'its' if len(some) == 1 else 'their'} burst credits last"
     if len(some) > 1:
         return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")
-    one = "" if _is_named_by_workload(first.answer) else "s"
+    one = "" if is_named_by_workload(first.answer) else "s"
     cut = sayings.credits_cut(verdict)
     gives = "; ".join(filter(None, [first.answer.phases, cut and f"its {cut}"]))
     does = f"give{one} {gives}." if first.answer.phases else f"stop{one} at {at}{lacking}."
-    return Sentence(first.answer.place, (_linked(first.answer, begins=True), (f" {does}", "")))
-
-
-def _is_named_by_workload(answer: SetupAnswer) -> bool:
-    """Whether the name begins with a workload, such as random reads, which is a plural."""
-    return bool(answer.card.facet) and answer.name.startswith(str(answer.card.facet))
+    return Sentence(first.answer.place, (linked(first.answer, begins=True), (f" {does}", "")))
 
 
 def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> Sentence:
@@ -145,20 +133,9 @@ def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> 
     pieces: list[tuple[str, str]] = [(f"On {vm} ", "")] if shared else []
     for i, answer in enumerate(some):
         before = "" if not i else " and " if i == len(some) - 1 else ", "
-        named = _linked(answer, f"{vm}, " if shared else "", begins=not i and not shared)
+        named = linked(answer, f"{vm}, " if shared else "", begins=not i and not shared)
         pieces += [(f"{before}{'the ' if shared else ''}", ""), named]
     return Sentence(some[0].place, (*pieces, (f" {'both' if len(some) == 2 else 'all'} {does}", "")))
-
-
-def _linked(answer: SetupAnswer, without: str = "", begins: bool = False) -> tuple[str, str]:
-    """The name of a setup, what tells it apart in brackets, and its card: ``OS disk (ReadWrite cache)``.
-
-    Where it begins a sentence, a workload does so with a capital letter; names of files stay as they are.
-    """
-    first, *rest = answer.name.removeprefix(without).split(", ")
-    if begins and _is_named_by_workload(answer):
-        first = f"{first[:1].upper()}{first[1:]}"
-    return (f"{first} ({', '.join(rest)})" if rest else first), answer.id
 
 
 def _not_the_disk(found: Sequence[SetupAnswer]) -> Sentence | None:
@@ -179,7 +156,7 @@ def _not_the_disk(found: Sequence[SetupAnswer]) -> Sentence | None:
         return Sentence(some[0].place, ((f"{begun}.", ""),))  # all of them are named before
     pieces: list[tuple[str, str]] = [(f"{begun}: ", "")]
     for i, answer in enumerate(some[:_MOST_NAMED]):
-        pieces += [(", " if i else "", ""), _linked(answer)]
+        pieces += [(", " if i else "", ""), linked(answer)]
     more = len(some) - _MOST_NAMED
     pieces.append((f" and {more:,} more." if more > 0 else ".", ""))
     return Sentence(some[0].place, tuple(pieces))
@@ -197,7 +174,7 @@ def _unbound(found: Sequence[SetupAnswer]) -> Sentence:
     if known:
         used, answer, row = max(known, key=lambda one: one[0])
         close = f" is closest, with {100 * used:.0f} % of {sayings.limit_text(row)}."
-        pieces = (("No setup reached a documented limit: ", ""), _linked(answer), (close, ""))
+        pieces = (("No setup reached a documented limit: ", ""), linked(answer), (close, ""))
         return Sentence(answer.place, pieces)
     if len(found) == 1 and found[0].card.rate is not None:
         rate = found[0].card.rate

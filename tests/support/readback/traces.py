@@ -73,6 +73,8 @@ def phases(trace: Trace, window_s: float = WINDOW_S, limit_s: float = math.inf) 
     empty_s = max(t for t, value in trace if value > middle)
     first = [value for t, value in trace if t <= empty_s]
     then = [value for t, value in trace if t > empty_s]
+    if len(then) > SOME and not _clear(then, base):  # of one or two I/Os an interval
+        base = statistics.mean(then[1:])
     ends = [0.0, *(t for t, _ in trace)]
     interval_s = statistics.median(b - a for a, b in pairwise(ends))
     # fio writes no line for an interval without an I/O
@@ -83,7 +85,7 @@ def phases(trace: Trace, window_s: float = WINDOW_S, limit_s: float = math.inf) 
     spent = sum((value - base) * (t - ends[i]) for i, (t, value) in enumerate(trace) if t <= empty_s)
     return Phases(
         statistics.median(first),
-        statistics.median(then),
+        statistics.median(then) if _clear(then, base) else base,
         empty_s,
         trace[-1][0] - empty_s,
         interval_s,

@@ -1,0 +1,69 @@
+"""What files of unlike workloads have to tell: where the highest rates are, and under which workload."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from azbenchlib.analysis.totals import totals
+from azbenchlib.report import formatting
+from azbenchlib.report.sections import sayings
+from azbenchlib.report.sections.lead_sentence import Sentence, is_named_by_workload, linked
+
+if TYPE_CHECKING:
+    from azbenchlib.report.part import Part
+    from azbenchlib.report.sections.setup_cards import SetupAnswer
+
+_RATES = (("iops", "iops_bound", "IOPS"), ("bw_bytes_per_s", "bw_bound", "MB/s"))
+_Top = tuple["SetupAnswer", pd.Series]
+
+
+def rates(found: Sequence[SetupAnswer]) -> list[Sentence]:
+    """Which file reports the most IOPS, and which the most MB/s, with its workload.
+
+    Parameters
+    ----------
+    found : sequence of SetupAnswer
+        One a card.
+
+    Returns
+    -------
+    list of Sentence
+        Empty unless several files without a stated setup have rates. Rates that something else than the disk
+        probably gave, and published bounds, are passed over.
+    """
+    if len(found) < 2 or any(answer.is_stated for answer in found):
+        return []
+    of_series = {(answer.place, answer.card.series): answer for answer in reversed(found)}
+    parts = {answer.place: answer.part for answer in found}
+    rows = pd.concat([_of_disks(part).assign(place=place) for place, part in parts.items()])
+    if rows["series"].nunique() < 2:
+        return []
+    tops: dict[str, _Top] = {}
+    for column, bound, unit in _RATES:
+        known = rows[rows[column].notna() & (rows[bound].isna() | (rows[bound] == "="))]
+        if len(known):
+            row = known.sort_values(column, ascending=False, kind="stable").iloc[0]
+            tops[unit] = of_series[row["place"], row["series"]], row
+    alike = len({(id(answer), row["facet"]) for answer, row in tops.values()}) == 1
+    if alike and len(tops) > 1:
+        return [_sentence(" and ".join(tops), next(iter(tops.values())))]
+    return [_sentence(unit, top) for unit, top in tops.items()]
+
+
+def _of_disks(part: Part) -> pd.DataFrame:
+    """The rates of all workloads of a dataset, without those of a page cache, a CPU and the like."""
+    other = {(one.entry.key, one.workload) for one in part.verdicts if sayings.is_not_the_disk(one)}
+    table = totals(part.arrangement)
+    kept = [key not in other for key in zip(table["series"], table["facet"], strict=True)]
+    return table[kept]
+
+
+def _sentence(what: str, top: _Top) -> Sentence:
+    """``a.json reports the most IOPS: 7,250 IOPS, 29.7 MB/s (4 KiB random reads, QD 4).``"""
+    answer, row = top
+    verb = "report" if is_named_by_workload(answer) else "reports"
+    text = f" {verb} the most {what}: {formatting.rate_words(row)} ({formatting.workload_of(row)})."
+    return Sentence(answer.place, (linked(answer, begins=True), (text, "")))

@@ -1,0 +1,33 @@
+"""A sentence of the lead, in pieces that may link to a card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from azbenchlib.report.sections.setup_cards import SetupAnswer
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence in pieces, each with the card that it links to (empty: none), and of which dataset it is."""
+
+    place: str
+    pieces: tuple[tuple[str, str], ...]
+
+
+def is_named_by_workload(answer: SetupAnswer) -> bool:
+    """Whether the name begins with a workload, such as random reads, which is a plural."""
+    return bool(answer.card.facet) and answer.name.startswith(str(answer.card.facet))
+
+
+def linked(answer: SetupAnswer, without: str = "", begins: bool = False) -> tuple[str, str]:
+    """The name of a setup, what tells it apart in brackets, and its card: ``OS disk (ReadWrite cache)``.
+
+    Where it begins a sentence, a workload does so with a capital letter; names of files stay as they are.
+    """
+    first, *rest = answer.name.removeprefix(without).split(", ")
+    if begins and is_named_by_workload(answer):
+        first = f"{first[:1].upper()}{first[1:]}"
+    return (f"{first} ({', '.join(rest)})" if rest else first), answer.id
