@@ -37,7 +37,7 @@ Ctrl-C once ends it after the run in hand (in Azure at once), twice at once. `az
 another terminal how far it is.
 
 `--target ssh:USER@HOST` (or `ssh:USER@HOST:PORT`) measures a host that one can log in to with a key: nothing
-is needed there but fio and a POSIX shell. The data lies in a folder of ours in the login's home, or where
+is needed there but fio and a POSIX shell. The data lies in a folder of azbench in the login's home, or where
 `-p directory=/mnt/disk` says: a directory, or a block device, which is overwritten only when it is empty or
 the words of the refusal permit it (`-p allow="overwrite /dev/sdc"`). The run lives on the host: when the
 connection breaks, or azbench is killed, it goes on, and is collected later. A host key that is not known, or

@@ -136,11 +136,11 @@ class Source:
                 if cutting:
                     _, found, block = block.partition(b"\n")
                     cutting = not found
-                block = rest + block
                 end = block.rfind(b"\n") + 1
                 if end:
-                    yield block[:end]
-                rest = block[end:]
+                    yield b"".join((rest, memoryview(block)[:end]))  # copied once
+                    rest = b""
+                rest += block[end:]
                 if len(rest) > LONGEST_LINE:
                     yield rest[:LONGEST_LINE] + _CUT.encode() + b"\n"
                     rest, cutting = b"", True

@@ -1,4 +1,4 @@
-"""The measurement file: an experiment in YAML.
+"""A measurement file describes an experiment in YAML.
 
 What stands at the top holds for every setup; a setup says what is different. ``docs/measurement-file.md``
 has every key, made from the module ``spec`` beside this one, and ``campaigns/`` has examples.

@@ -174,7 +174,7 @@ class SetupSpec(Strict):
 
 
 class Experiment(Strict):
-    """A measurement file, read: setups one after the other.
+    """What a measurement file states; its setups are measured one after the other.
 
     A disk of one name in several setups is one and the same disk: it is moved to the setup's VM and its
     IOPS and MB/s are changed to what the setup says.

@@ -45,14 +45,24 @@ class _Notes:
 
     def print(self, *objects: Any, **settings: Any) -> None:
         """As rich does: a plain sentence that no terminal shows has neither colours nor a width."""
-        if sys.stderr is None or sys.stderr.isatty() or not all(isinstance(one, str) for one in objects):
+        if self._is_shown() or not all(isinstance(one, str) for one in objects):
             self.console.print(*objects, **settings)
         else:
-            sys.stderr.write(f"{printable(' '.join(objects))}\n")
+            self._write(" ".join(objects))
 
     def sentence(self, text: str) -> None:
         """What nobody copies: a terminal gets it wrapped at words, everything else in one line."""
-        self.console.print(text, soft_wrap=not self.console.is_terminal)
+        if self._is_shown():
+            self.console.print(text, soft_wrap=not self.console.is_terminal)
+        else:
+            self._write(text)
+
+    def _is_shown(self) -> bool:
+        """Whether a terminal shows it, or there is no stream, which rich minds."""
+        return sys.stderr is None or sys.stderr.isatty()
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"{printable(text)}\n")
 
 
 notes = _Notes()

@@ -137,7 +137,7 @@ def of_digits(words: Words, digits: IntArray | int) -> IntArray:
     digits : ndarray of int64, shape (n,), or int
         How many of them are digits of the number: 1 to 8.
     """
-    words <<= np.asarray((WORD - digits) * 8, dtype=np.uint64)  # zeros come before the digits
+    words <<= np.asarray((WORD - digits) * 8).view(np.uint64)  # zeros come before the digits
     for mask, factor, shift in _STEPS:
         words &= np.uint64(mask)
         words *= np.uint64(factor)

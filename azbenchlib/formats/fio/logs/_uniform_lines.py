@@ -70,14 +70,15 @@ def split(block: bytes) -> UniformLines | None:
     head_width, tail_width = _whole_words(len(head) + WORD), _whole_words(len(tail))
     if ends[0] + 1 < tail_width:
         return None
-    heads = _records(block + bytes(head_width), begins, head_width)
+    lacking = int(begins[-1]) + head_width - len(block)  # bytes, where the last line is a short one
+    heads = _records(block + bytes(lacking) if lacking > 0 else block, begins, head_width)
     tails = _records(block, ends + 1 - tail_width, tail_width)
     if not _are(heads, head) or not _are(tails, tail.rjust(tail_width, b"\0")):
         return None
     third = tails.view(np.uint8)[:, tail_width - len(tail) + len(shape["gap"]) + 1]
     return UniformLines(
         first=_number(heads, len(shape["first"])),
-        second=_second(block, begins + len(head), digits, _word(heads, len(head))),
+        second=_second(block, begins, len(head), digits, _word(heads, len(head))),
         third=third - np.uint8(_ZERO),
     )
 
@@ -125,9 +126,11 @@ def _number(records: Words, digits: int) -> IntArray:
     return high * 10**WORD + low
 
 
-def _second(raw: bytes, begins: IntArray, digits: IntArray, words: Words) -> IntArray:
-    """The numbers at these places, of which the first eight characters are given."""
+def _second(raw: bytes, begins: IntArray, offset: int, digits: IntArray, words: Words) -> IntArray:
+    """The numbers at an offset from these places, of which the first eight characters are given."""
+    if digits.max() <= WORD:
+        return of_digits(words, digits)
     found = of_digits(words, np.minimum(digits, WORD))
     longer = np.flatnonzero(digits > WORD)
-    found[longer] = numbers(raw, begins[longer], digits[longer])
+    found[longer] = numbers(raw, begins[longer] + offset, digits[longer])
     return found
