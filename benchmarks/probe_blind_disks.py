@@ -21,6 +21,7 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from probe_results import Outcome, Result
 from probe_results import count as count_disks
 
@@ -30,10 +31,12 @@ from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
 from azbenchlib.lab.engine.virtual_machine import READ, WRITE, Machine, Options
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 from azbenchlib.model.unloaded_latency import quantile_us
+from azbenchlib.probe.median import median_error
 from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.runs import ProbeRun, Shown
 from azbenchlib.probe.session import Probe
 
+Latencies = npt.NDArray[np.float64]  # µs
 NAME = "data"
 UNITS_BYTES = (16 * KIB, 64 * KIB, 256 * KIB, None)
 MOST_IOS = 15_000  # of a run: enough for a rate within 0.1 % and a median within 1 %
@@ -110,15 +113,10 @@ class Blind:
         self._now += seconds + self._drained(run)
         self.emulated_s += seconds
         settled = ios[ios["t_s"] > SETTLES * seconds]
-        medians = settled.groupby("ddir")["lat_us"].median()
+        took = {ddir: rows.to_numpy() for ddir, rows in settled.groupby("ddir")["lat_us"]}
         length = (1 - SETTLES) * seconds
-        return Shown(
-            run=run,
-            iops=len(settled) / length,
-            read_p50_us=medians.get("read"),
-            write_p50_us=medians.get("write"),
-            seconds=length,
-        )
+        told = medians(took.get("read"), took.get("write"))
+        return Shown(run=run, iops=len(settled) / length, seconds=length, **told)
 
     def _drained(self, run: ProbeRun) -> float:
         """Seconds after which nothing is outstanding: the longest that all of a queue may take."""
@@ -139,8 +137,18 @@ class Blind:
             )
         self._machine.advance(self._now + 10)
         self._now += 10
-        medians = {op: float(np.median(times)) * US_PER_S if times else None for op, times in took.items()}
-        return Shown(run=run, iops=run.rate_iops, read_p50_us=medians[READ], write_p50_us=medians[WRITE])
+        reads_us, writes_us = (np.array(took[op]) * US_PER_S for op in (READ, WRITE))
+        return Shown(run=run, iops=run.rate_iops, **medians(reads_us, writes_us))
+
+
+def medians(reads_us: Latencies | None, writes_us: Latencies | None) -> dict[str, float | None]:
+    """The medians of latencies, and their errors."""
+    told: dict[str, float | None] = {}
+    for way, took in (("read", reads_us), ("write", writes_us)):
+        some = took is not None and took.size > 0
+        told[f"{way}_p50_us"] = float(np.median(took)) if some else None
+        told[f"{way}_p50_error"] = median_error(took) if some else None
+    return told
 
 
 def outcomes(blind: Blind, found: Portrait) -> list[Outcome]:

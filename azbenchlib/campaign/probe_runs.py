@@ -18,10 +18,12 @@ from azbenchlib.formats.source import Source
 from azbenchlib.model.unloaded_latency import MEDIAN
 from azbenchlib.probe.cache import CacheRun, CacheShown
 from azbenchlib.probe.drain import DrainRun, DrainShown
+from azbenchlib.probe.median import median_error
 from azbenchlib.probe.rounds import BS_BYTES, COMPARED_BYTES, RoundRun, RoundShown
 from azbenchlib.probe.runs import PATTERN_OF, ProbeRun, Shown
 
 Tables = dict[str, pd.DataFrame]
+_KINDS = ("lat", "clat")  # of latency, the first that there is
 _SAMPLE_S = 0.5  # that each of fio's own samples of IOPS covers (its default of iopsavgtime)
 # A pass ends where all was read, and the next one reads in another order.
 _ONE_PASS = {"time_based": "0", "randrepeat": "0"}
@@ -136,7 +138,7 @@ def shown(run: Any, output: Path, dilation: float = 1.0) -> Any:
 
 @shown.register
 def _probe_shown(run: ProbeRun, output: Path, dilation: float = 1.0) -> Shown:
-    tables, runs, rows = _read(output, ["read", "write"])
+    tables, runs, rows = _read(output, ["read", "write"], with_bins=True)
     iops = float(rows["iops"].sum())
     if not iops > 0:
         raise InputError(f"{output}: tells no I/Os per second")
@@ -148,6 +150,8 @@ def _probe_shown(run: ProbeRun, output: Path, dilation: float = 1.0) -> Shown:
         iops=iops * dilation,
         read_p50_us=_median_us(tables, "read", dilation),
         write_p50_us=_median_us(tables, "write", dilation),
+        read_p50_error=_median_error(tables, "read"),
+        write_p50_error=_median_error(tables, "write"),
         error=0.0 if run.rate_iops else spread / iops / samples**0.5,
         seconds=length_s / dilation,
         direct=runs["ioengine"].eq(EMULATED_ENGINE).all() or bool(runs["direct"].eq(True).all()),
@@ -176,11 +180,7 @@ def _cache_shown(run: CacheRun, output: Path, dilation: float = 1.0) -> CacheSho
     if run.fill:
         ios = float(rows["ios"].sum())
         return CacheShown(run=run, lat_us=np.zeros(1), n=np.array([ios]))
-    bins = tables["bins"]
-    bins = bins[(bins["ddir"] == "read") & bins["t_s"].isna()]
-    kinds = set(bins["lat_kind"])
-    kind = next((kind for kind in ("lat", "clat") if kind in kinds), None)
-    counts = bins[bins["lat_kind"] == kind].groupby("bin_ns")["n"].sum().sort_index()
+    counts = _latencies(tables, "read")
     if counts.empty:
         raise InputError(f"{output}: tells no latencies of single reads")
     lat_us = counts.index.to_numpy(dtype=float) / NS_PER_US / dilation
@@ -203,10 +203,24 @@ def _read(
     return tables, runs, rows[rows["run_id"].isin(runs["run_id"]) & rows["ddir"].isin(ddirs)]
 
 
+def _latencies(tables: Tables, ddir: str) -> pd.Series:
+    """How many I/Os took so long, by ns: of total latency, or of completion where that is all there is."""
+    bins = tables["bins"]
+    bins = bins[(bins["ddir"] == ddir) & bins["t_s"].isna()]
+    kinds = set(bins["lat_kind"])
+    kind = next((kind for kind in _KINDS if kind in kinds), None)
+    return bins[bins["lat_kind"] == kind].groupby("bin_ns")["n"].sum().sort_index()
+
+
+def _median_error(tables: Tables, ddir: str) -> float | None:
+    counts = _latencies(tables, ddir)
+    return median_error(counts.index.to_numpy(dtype=float), counts.to_numpy(dtype=float))
+
+
 def _median_us(tables: Tables, ddir: str, dilation: float) -> float | None:
     """The median of total latency, or of completion where that is all there is."""
     rows = tables["percentiles"]
     rows = rows[(rows["ddir"] == ddir) & (rows["percentile"] == MEDIAN)]
     by_kind = rows.set_index("lat_kind")["lat_us"]
-    found = next((float(by_kind[kind]) for kind in ("lat", "clat") if kind in by_kind), None)
+    found = next((float(by_kind[kind]) for kind in _KINDS if kind in by_kind), None)
     return found / dilation if found else None

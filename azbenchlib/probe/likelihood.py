@@ -43,6 +43,8 @@ class ProbeEvidence:
         self.own_error = np.array([one.error for one in shown])
         self.log_read_p50 = np.log(np.array([one.read_p50_us or np.nan for one in shown]))
         self.log_write_p50 = np.log(np.array([one.write_p50_us or np.nan for one in shown]))
+        self._read_p50_error = np.array([one.read_p50_error for one in shown], dtype=float)
+        self._write_p50_error = np.array([one.write_p50_error for one in shown], dtype=float)
 
     def predict(self, disks: Hypotheses) -> Predicted:
         """What each of some disks would have shown."""
@@ -55,12 +57,10 @@ class ProbeEvidence:
         variance = rate_variance(self.loads, found, deviation) + self.own_error[None, :] ** 2
         z2 = (self.log_iops[None, :] - np.log(found.iops)) ** 2 / variance
         rates: Floats = -0.5 * (z2 + np.log(2 * math.pi * variance))
-        reads = self._medians(
-            self.log_read_p50, found.read_p50_us, found, p50_variance(disks, self.loads, found, False)
-        )
-        writes = self._medians(
-            self.log_write_p50, found.write_p50_us, found, p50_variance(disks, self.loads, found, True)
-        )
+        of_reads = p50_variance(disks, self.loads, found, False, self._read_p50_error)
+        of_writes = p50_variance(disks, self.loads, found, True, self._write_p50_error)
+        reads = self._medians(self.log_read_p50, found.read_p50_us, found, of_reads)
+        writes = self._medians(self.log_write_p50, found.write_p50_us, found, of_writes)
         return rates + reads + writes
 
     def _medians(self, measured: Floats, unloaded_us: Floats, found: Predicted, variance: Floats) -> Floats:
@@ -78,18 +78,24 @@ class ProbeEvidence:
         return np.where(none, 0.0, either)
 
 
-def p50_variance(disks: Hypotheses, loads: Loads, found: Predicted, write: bool) -> Floats:
+def p50_variance(
+    disks: Hypotheses, loads: Loads, found: Predicted, write: bool, own_error: Floats | None = None
+) -> Floats:
     """Variance of the logarithm of an unloaded median of reads or writes, shape (n, m).
 
-    Of fio's bins, of what strays from the model, and of the sample: the median of n values varies by π/2 ÷ n
-    times their own variance, which is 2 ln(mean ÷ median) where latencies are log-normal.
+    Of fio's bins, of what strays from the model, and of the sample. `own_error`, shape (m,): what the
+    latencies of each run tell of the latter. Where they do not (NaN), the median of n values varies by
+    π/2 ÷ n times their own variance, which is 2 ln(mean ÷ median) where latencies are log-normal.
     """
     share = 1 - loads.read_share if write else loads.read_share
     ios = np.maximum(1.0, found.iops * (loads.seconds * share)[None, :])
     log_skew = disks.logs[:, Setting.WRITE_SKEW if write else Setting.READ_SKEW]
     own = 2 * np.maximum(LEAST_LOG_SKEW, log_skew)[:, None]
     deviation = np.exp(disks.logs[:, Setting.DEVIATION])[:, None]
-    variance: Floats = P50_ERROR**2 + deviation**2 + math.pi / 2 * own / ios
+    sampled = math.pi / 2 * own / ios
+    if own_error is not None:
+        sampled = np.where(np.isnan(own_error), sampled, own_error**2)
+    variance: Floats = P50_ERROR**2 + deviation**2 + sampled
     return variance
 
 

@@ -88,6 +88,9 @@ class Shown:
         Reads and writes together.
     read_p50_us, write_p50_us : float, optional
         Median total latencies in µs.
+    read_p50_error, write_p50_error : float, optional
+        Standard errors of the logarithms of these, by the latencies of the run (:mod:`.median`); None: they
+        do not tell, and the disk's own skew stands for them.
     error : float
         Standard error of `iops` that its own samples tell, relative to it; 0 where they do not.
     seconds : float, optional
@@ -100,6 +103,8 @@ class Shown:
     iops: float
     read_p50_us: float | None = None
     write_p50_us: float | None = None
+    read_p50_error: float | None = None
+    write_p50_error: float | None = None
     error: float = 0.0
     seconds: float | None = None
     direct: bool = True

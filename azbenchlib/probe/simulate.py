@@ -6,10 +6,12 @@ import numpy as np
 
 from azbenchlib.probe.forward import Loads, predict
 from azbenchlib.probe.hypotheses import Hypotheses, Setting
-from azbenchlib.probe.likelihood import p50_variance
+from azbenchlib.probe.likelihood import LEAST_LOG_SKEW, P50_ERROR
+from azbenchlib.probe.median import median_error
 from azbenchlib.probe.runs import ProbeRun, Shown
 
 KNEE_LOSS = 0.02  # of the rate, where the queue just reaches the cap
+MOST_DRAWN = 2_000  # latencies of a run: the median of more strays less, in proportion to the square root
 
 
 class SimulatedDisk:
@@ -38,16 +40,28 @@ class SimulatedDisk:
         measured = iops * np.exp(self._rng.normal(0, noise))
         measured = max(1, round(measured * run.seconds)) / run.seconds
         waiting_us = run.depth / measured * 1e6
-        medians = []
-        for write in (False, True):
+        told: list[tuple[float | None, float | None]] = []
+        for write, share in ((False, run.read_share), (True, 1 - run.read_share)):
             free_us = float((found.write_p50_us if write else found.read_p50_us)[0, 0])
             held_us = free_us if unheld < 0.9 * cap else waiting_us * self._rng.uniform(0.7, 1.0)
-            noise = float(np.sqrt(p50_variance(self.settings, loads, found, write)[0, 0]))
-            medians.append(max(free_us, held_us) * float(np.exp(self._rng.normal(0, noise))))
-        reads, writes = run.read_share > 0, run.read_share < 1
+            ios = round(measured * run.seconds * share)
+            told.append(self._median(max(free_us, held_us), ios, write) if ios else (None, None))
+        (read_p50_us, read_error), (write_p50_us, write_error) = told
         return Shown(
             run=run,
             iops=measured,
-            read_p50_us=medians[0] if reads else None,
-            write_p50_us=medians[1] if writes else None,
+            read_p50_us=read_p50_us,
+            write_p50_us=write_p50_us,
+            read_p50_error=read_error,
+            write_p50_error=write_error,
         )
+
+    def _median(self, true_us: float, ios: int, write: bool) -> tuple[float, float | None]:
+        """The median of so many log-normal latencies, and its error as the run tells it."""
+        logs = self.settings.logs[0]
+        log_skew = max(LEAST_LOG_SKEW, float(logs[Setting.WRITE_SKEW if write else Setting.READ_SKEW]))
+        drawn = np.exp(self._rng.normal(0, np.sqrt(2 * log_skew), min(ios, MOST_DRAWN)))
+        error, less = median_error(drawn), np.sqrt(drawn.size / ios)
+        strays = less * np.log(np.median(drawn))
+        strays += self._rng.normal(0, np.hypot(P50_ERROR, np.exp(logs[Setting.DEVIATION])))
+        return float(true_us * np.exp(strays)), None if error is None else float(error * less)

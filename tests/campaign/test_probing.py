@@ -1,6 +1,7 @@
 """Probing with real fio: an emulated disk, a directory, what is refused, and a probe that was cut short."""
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 from azbenchlib.campaign import host, probing
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning.plan import PLAN_FILE
+from azbenchlib.campaign.probe_runs import shown
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.cli import app
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
@@ -29,6 +31,7 @@ from azbenchlib.probe.runs import ProbeRun, candidates
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.stages import Stages
 
+ROOT = Path(__file__).parents[2]
 SECONDS = 1.0
 
 
@@ -262,3 +265,16 @@ def test_a_file_in_memory_is_not_taken_for_a_disk(tmp_path: Path) -> None:
         pytest.skip("no file system in memory")
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         assert probing.probe(request(folder), tmp_path / "out", probe_of(1)).buffered
+
+
+def test_the_bins_of_an_output_tell_how_far_its_median_may_stray(tmp_path: Path) -> None:
+    """Of 100 I/Os in three bins, by hand: the ranks on both sides of the median reach the last two."""
+    output = ROOT / "datasets" / "premium-ssd-emulated-2026" / "raw" / "uncached" / "data" / "read-qd1.json"
+    document = json.loads(output.read_text())
+    read = document["jobs"][0]["read"]
+    kind = read["lat_ns"] if "bins" in read["lat_ns"] else read["clat_ns"]
+    kind["bins"] = {"1000000": 20, "2000000": 40, "3000000": 40}
+    (tmp_path / "few.json").write_text(json.dumps(document))
+    told = shown(ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=1), tmp_path / "few.json")
+    assert told.read_p50_error == pytest.approx(math.log(3 / 2) / (4 * 0.972 * 100 ** (-1 / 3) * 10))
+    assert told.write_p50_error is None

@@ -23,6 +23,7 @@ from azbenchlib.probe.hypotheses import (
 )
 from azbenchlib.probe.inference import Sampler, _Moves
 from azbenchlib.probe.likelihood import P50_ERROR, ProbeEvidence, p50_variance
+from azbenchlib.probe.median import median_error
 from azbenchlib.probe.runs import PROBED_SIZES, QUEUE_DEPTHS, ProbeRun, Shown, candidates
 
 PREMIUM_UNIT = 256 * KIB
@@ -162,3 +163,34 @@ def test_moves_alone_do_not_change_what_is_thought_before_any_run(seed: int) -> 
         for some in (found.same, ~found.same):
             places = (found.logs[some, setting] - belief.low) / (belief.high - belief.low)
             assert np.quantile(places, [0.1, 0.5, 0.9]) == pytest.approx([0.1, 0.5, 0.9], abs=0.05)
+
+
+@pytest.mark.parametrize("n", [40, 400, 20_000])
+def test_latencies_tell_how_far_their_median_may_stray(n: int) -> None:
+    """Of log-normal ones with a spread of 0.5 by 1.2533 × 0.5 ÷ √n, on average over many samples; of few by
+    more, as values far from the median lie less densely.
+    """
+    rng = np.random.default_rng(n)
+    told = [median_error(np.exp(rng.normal(0, 0.5, n))) for _ in range(200)]
+    assert np.mean([one for one in told if one is not None]) == pytest.approx(
+        1.2533 * 0.5 / n**0.5, rel=0.15 if n < 100 else 0.06
+    )
+    assert None not in told
+
+
+def test_a_histogram_tells_the_same_as_its_latencies_and_few_tell_nothing() -> None:
+    values, counts = [300.0, 100.0, 200.0], [5, 20, 15]
+    assert median_error(values, counts) == median_error(np.repeat(values, counts)) is not None
+    assert median_error(values, [1, 2, 3]) is None
+    assert median_error([], []) is None
+
+
+def test_what_latencies_tell_of_a_median_goes_before_the_skew_of_a_disk() -> None:
+    """Two medians that are 10 % apart contradict each other only where either is known better than that."""
+    run = ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=1, rate_iops=8)
+
+    def fit(error: float | None) -> float:
+        shown = Shown(run=run, iops=8.0, read_p50_us=2_200.0, read_p50_error=error)
+        return float(ProbeEvidence([shown]).log_likelihoods(disk(read_skew=1.01))[0, 0])
+
+    assert fit(0.1) > fit(None) + 1
