@@ -49,7 +49,7 @@ def p30() -> Iterator[Setup]:
 
 
 def probe_of(runs: int) -> Probe:
-    return Probe(runs=candidates(SECONDS), most_runs=runs)
+    return Probe(runs=candidates(SECONDS), most_runs=runs, chains=100)  # how right it is: in tests/probe
 
 
 def request(target: str, setup: Setup | None = None) -> probing.ProbeRequest:
