@@ -1,4 +1,4 @@
-"""A network that is away for many calls, and whatever answers in its place: nothing is lost, and nothing left."""
+"""A network that is away for many calls, and what answers in its place: nothing is lost, and nothing left."""
 
 from pathlib import Path
 
