@@ -164,6 +164,12 @@ ADVICE = (
     AzAdvice(
         "AuthorizationFailed", "the account that is logged in lacks the rights; ask for the role Contributor"
     ),
+    AzAdvice(  # as the built-in policy "Subnets should be private"
+        "RequestDisallowedByPolicy",
+        "a policy of the subscription forbids such a network; the measurement file can name another way to "
+        "the outside with outbound: nat or none, or a subnet of yours with subnet:",
+        r"\bsubnets?\b|\boutbound\b|virtual ?network",
+    ),
     AzAdvice(
         "RequestDisallowedByPolicy", "a policy of the subscription forbids it; ask whoever administers it"
     ),

@@ -114,6 +114,12 @@ def test_words_about_a_login_within_another_fault_are_not_taken_for_it(said):
         ),
         ("QuotaExceeded", "Current Limit: 10", "ask for more quota"),
         ("Conflict", "Run command extension execution is in progress.", "start again in some minutes"),
+        (
+            "RequestDisallowedByPolicy",
+            "Resource 'n' was disallowed by policy. Policy identifiers: 'Subnets should be private'.",
+            "with outbound: nat or none, or a subnet of yours with subnet:",
+        ),
+        ("RequestDisallowedByPolicy", "Resource 'd' was disallowed by policy.", "ask whoever administers it"),
         ("ScopeLocked", "The scope cannot perform delete operation.", "remove the lock"),
     ],
 )
