@@ -17,7 +17,8 @@ GROUP_NOT_FOUND = "ResourceGroupNotFound"
 # traceback of its own), or as "(Code) Message". The innermost comes last.
 _CODES = (
     re.compile(r"\"code\"\s*:\s*\"(\w+)\""),
-    re.compile(r"^\s*(?:Error)?Code:\s*(\w+)", re.MULTILINE),  # of storage, ErrorCode
+    # Of storage, ErrorCode; it is None where something else answered in the service's place.
+    re.compile(r"^\s*(?:Error)?Code:\s*(?!None$)(\w+)", re.MULTILINE),
     re.compile(r"^(?:ERROR: )?\((\w+)\)", re.MULTILINE),
 )
 _MESSAGES = (
@@ -50,6 +51,7 @@ _KINDS = {
             "AttachDiskWhileBeingDetached",
         ),
         *("NetworkingInternalOperationError", "InternalOperationError", "StorageAccountIsNotProvisioned"),
+        "InternalError",  # of storage. Source: Microsoft Learn, "Common REST API error codes", 2026
     ),
     Passing.token: (
         "ExpiredAuthenticationToken",
@@ -81,7 +83,7 @@ _NO_ANSWER = re.compile(
     r"|RemoteDisconnected|timed out|Name ?Resolution|name resolution|Network is unreachable|No route to host"
     r"|invalid status|[Uu]nable to deserialize|Deserialization|not (valid )?JSON|JSON is invalid"
     r"|Expecting value|IncompleteRead|EOF occurred|[Cc]ertificate verify failed|ProxyError|network connection"
-    r"|its answer |Expect <class|<html|<!DOCTYPE",
+    r"|its answer |Expect <class|<html|<!DOCTYPE|Content-Range response header is missing",
 )
 
 # Codes of the sign-in service, AADSTS. Source: Microsoft Learn, "Microsoft Entra authentication and
@@ -161,6 +163,12 @@ ADVICE = (
     AzAdvice("Conflict", _BUSY, r"in progress|concurrent"),
     AzAdvice(
         "AuthorizationFailed", "the account that is logged in lacks the rights; ask for the role Contributor"
+    ),
+    AzAdvice(  # as the built-in policy "Subnets should be private"
+        "RequestDisallowedByPolicy",
+        "a policy of the subscription forbids such a network; the measurement file can name another way to "
+        "the outside with outbound: nat or none, or a subnet of yours with subnet:",
+        r"\bsubnets?\b|\boutbound\b|virtual ?network",
     ),
     AzAdvice(
         "RequestDisallowedByPolicy", "a policy of the subscription forbids it; ask whoever administers it"

@@ -28,7 +28,7 @@ from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.locations import shipped
 from azbenchlib.core.targets import SSH, check_at_once, check_cost_limit, check_target_name, kind_of
-from azbenchlib.core.units import MIB
+from azbenchlib.core.units import MIB, S_PER_HOUR, format_span
 
 DEFAULT = "emulated-disks.yaml"  # of campaigns/: what is emulated where no file is named
 TARGETS: dict[str, type[Target[Any, Any]]] = {
@@ -56,6 +56,27 @@ class Todo:
         if self.experiment is None:
             return 1
         return min(asked or self.experiment.at_once, len(parts(self.experiment)))
+
+    def check_hours(self, at_once: int, max_hours: float) -> None:
+        """Refuse a file whose own limit of time is below what it asks to be measured.
+
+        `at_once`, `max_hours`: as for :func:`run`. A limit that is asked for counts instead of that of the
+        file; it is checked by what the target takes.
+
+        Raises
+        ------
+        InputError
+            With the file, the line and what would suffice.
+        """
+        if self.experiment is None or self.file is None or max_hours or not self.experiment.max_hours:
+            return
+        most, least = self.experiment.max_hours, self.experiment.seconds() / self.vms_at_once(at_once)
+        if least > most * S_PER_HOUR:
+            line = measurement_file.line_of(self.file, ("max_hours",))
+            raise InputError(
+                f"{line}max_hours {most:g}: the runs and rests alone last {format_span(least)}; allow at "
+                f"least {least / S_PER_HOUR:.2g}, or measure less"
+            )
 
     def table(self) -> pd.DataFrame:
         """One row a workload, or one a setup and workload where a file tells setups."""
@@ -190,6 +211,7 @@ def run(
     planned = todo.experiment
     vm_id = os.environ.get(VM_ID_VARIABLE, "") if target == "azure" else ""
     check_at_once(target, at_once, vm_id)
+    todo.check_hours(at_once, max_hours)
     at_once = todo.vms_at_once(at_once) if target == "azure" and not vm_id else 1
     max_hours = max_hours or (planned.max_hours if planned else 0)
     max_cost = max_cost or (planned.max_cost if planned else 0)

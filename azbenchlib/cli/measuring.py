@@ -117,10 +117,8 @@ def run(
     parameters |= {name: value for name, value in asked.items() if value}
     if file:
         parameters["file"] = str(file)
-    if file:
-        experiment.load(
-            file, quick, trust_job_files, repeats
-        )  # what is refused is told before a kernel is started
+        # what is refused is told before a kernel is started
+        experiment.load(file, quick, trust_job_files, repeats).check_hours(at_once, max_hours)
     os.environ[experiment.TRUST_JOB_FILES] = str(int(trust_job_files))
     if vm_id:
         os.environ[VM_ID_VARIABLE] = vm_id
@@ -176,6 +174,7 @@ def plan(
     from azbenchlib.campaign.planning import plan_text
 
     todo = experiment.load(file, quick, trust_job_files, repeats)
+    todo.check_hours(at_once, 0)
     if format_ is PrintFormat.json:
         print_json({**plan_text.figures(todo, at_once), "lines": list(plan_text.lines(todo, at_once))})
         return

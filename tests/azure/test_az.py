@@ -114,6 +114,12 @@ def test_words_about_a_login_within_another_fault_are_not_taken_for_it(said):
         ),
         ("QuotaExceeded", "Current Limit: 10", "ask for more quota"),
         ("Conflict", "Run command extension execution is in progress.", "start again in some minutes"),
+        (
+            "RequestDisallowedByPolicy",
+            "Resource 'n' was disallowed by policy. Policy identifiers: 'Subnets should be private'.",
+            "with outbound: nat or none, or a subnet of yours with subnet:",
+        ),
+        ("RequestDisallowedByPolicy", "Resource 'd' was disallowed by policy.", "ask whoever administers it"),
         ("ScopeLocked", "The scope cannot perform delete operation.", "remove the lock"),
     ],
 )
@@ -192,6 +198,9 @@ PAGE = "ERROR: Operation returned an invalid status 'Bad Gateway'\n"
 RESET = "ERROR: ('Connection aborted.', RemoteDisconnected('closed'))\n"
 PORTAL = "ERROR: The command failed with an unexpected error.\nERROR: Unable to deserialize to object: type\n"
 AAZ_PORTAL = "ERROR: Expect <class 'dict'>, got <html><head></head></html> (<class 'str'>)\n"
+STORAGE_PAGE = "ERROR: <html><head></head></html>\nErrorCode:None\n"
+STORAGE_PORTAL = "ERROR: Required Content-Range response header is missing or malformed\n"
+STORAGE_FAULT = "ERROR: The server encountered an internal error.\nErrorCode:InternalError\n"
 AWAY = "ERROR: HTTPSConnectionPool(host='x', port=443): Max retries exceeded (Name or service not known)\n"
 
 
@@ -207,6 +216,9 @@ AWAY = "ERROR: HTTPSConnectionPool(host='x', port=443): Max retries exceeded (Na
         (arm("ResourceNotFound", "x"), "not there yet"),
         ("ERROR: HTTP Error: 503\n", "sign-in"),
         *((said, "network") for said in (PAGE, RESET, PORTAL, AAZ_PORTAL, AWAY)),
+        *((said, "network") for said in (STORAGE_PAGE, STORAGE_PORTAL)),
+        (STORAGE_FAULT, "busy"),
+        ("ERROR: The specified blob does not exist.\nErrorCode:BlobNotFound\n", ""),
         (arm("OperationNotAllowed", "exceeding approved Total Cores quota. Please try another size"), ""),
         (arm("Conflict", "The account name is taken."), ""),
         (arm("RequestDisallowedByPolicy", "a policy is in progress"), ""),

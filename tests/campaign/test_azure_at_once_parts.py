@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
@@ -41,6 +42,7 @@ from azbenchlib.campaign.targets.azure.side_by_side.target import VmsTarget
 from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.lab.target import LabTarget
+from azbenchlib.cli import app
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.core.units import MIB
 
@@ -134,14 +136,41 @@ def test_a_file_says_how_many_vms_are_measured_at_a_time(tmp_path: Path) -> None
         campaign.load(tmp_path / "file.yaml")
 
 
-def test_vms_at_a_time_divide_the_hours_of_a_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("in_file", "asked", "hours_asked", "refused"),
+    [
+        (2, 0, 0, False),
+        (1, 2, 0, False),
+        (1, 0, 0, True),
+        (2, 1, 0, True),
+        (1, 0, 9, False),
+        (9, 9, 0, False),
+    ],
+)
+def test_vms_at_a_time_divide_the_hours_of_a_file(
+    tmp_path: Path, in_file: int, asked: int, hours_asked: float, refused: bool
+) -> None:
     """Four workloads of half an hour on three VMs take an hour at least, two at a time."""
-    hours = FILE.replace("runtime: 1}", "runtime: 1800}") + "max_hours: 1\n"
-    (tmp_path / "file.yaml").write_text(f"{hours}at_once: 2\n")
-    assert campaign.load(tmp_path / "file.yaml").vms_at_once(0) == 2
-    (tmp_path / "file.yaml").write_text(hours)
-    with pytest.raises(InputError, match=r"max_hours 1: the runs and rests alone last 2\sh"):
-        campaign.load(tmp_path / "file.yaml")
+    text = FILE.replace("runtime: 1}", "runtime: 1800}")
+    (tmp_path / "file.yaml").write_text(f"{text}max_hours: 1\nat_once: {in_file}\n")
+    todo = campaign.load(tmp_path / "file.yaml")
+    if not refused:
+        todo.check_hours(asked, hours_asked)
+        return
+    said = r"file\.yaml:11: max_hours 1: the runs and rests alone last 2\sh"
+    options = ["--at-once", str(asked), "--target", "azure", "-o", str(tmp_path / "out")]
+    for refusing in (
+        lambda: todo.check_hours(asked, hours_asked),
+        lambda: campaign.run(todo, tmp_path / "out", target="azure", at_once=asked),
+        lambda: CliRunner().invoke(
+            app, ["run", str(tmp_path / "file.yaml"), *options], catch_exceptions=False
+        ),
+    ):
+        with pytest.raises(InputError, match=said):
+            refusing()
+    (tmp_path / "file.yaml").write_text(f"{text}max_hours: 0.6\nat_once: 9\n")
+    with pytest.raises(InputError, match=r"last 40\smin"):  # there are three VMs
+        campaign.load(tmp_path / "file.yaml").check_hours(0, 0)
 
 
 @pytest.mark.parametrize(("at_once", "kind"), [(0, VmsTarget), (1, AzureTarget), (2, VmsTarget)])

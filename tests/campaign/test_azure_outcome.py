@@ -3,6 +3,7 @@
 import io
 import tarfile
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -39,11 +40,13 @@ class Shelf(Container):
     """A container on this machine."""
 
     blobs: dict[str, bytes] = field(default_factory=dict)
+    waits_s: list[float] = field(default_factory=list)
 
     def names(self) -> list[str]:
         return list(self.blobs)
 
     def download(self, name: str, patience_s: float, pause_s: float) -> bytes:
+        self.waits_s.append(patience_s)
         if name not in self.blobs:
             raise AzError("az storage blob download: BlobNotFound", "BlobNotFound")
         return self.blobs[name]
@@ -96,6 +99,27 @@ def test_of_what_ran_twice_the_better_counts_and_what_is_not_there_is_not_rescue
     found = batch(step, **shelved(step, 0, good), **shelved(step, 1, bad))
     assert found.fetch(step, tmp_path / "part") == (0, "")
     assert batch(step).rescued(step, tmp_path) is None
+
+
+def test_what_could_not_be_uploaded_is_not_waited_for_when_the_script_has_ended(
+    step: Measure, tmp_path: Path
+) -> None:
+    """It comes in pieces at once; logs that follow the figures are waited for."""
+    data = packed(**{"first.json": b"{}"})
+    digest, sent = sha256(data).hexdigest(), b64encode(data).decode()
+    line = f"azbench-output {guest.place(step)} 0 {len(data)} {digest} 0 -"
+    view = {"instanceView": {"executionState": "Succeeded", "output": line}}
+    piece = {"value": [{"message": f"azbench-chunk {digest} {sent}"}]}
+    found = batch(step)
+    found.vm.az = program(tmp_path, view, piece)
+    found._script = Script(name="x", timeout_s=60, deadline=time.monotonic() + 60, wait_s=0.0)
+    assert found.fetch(step, tmp_path / "part") == (0, "")
+    assert isinstance(found.container, Shelf)
+    assert found.container.waits_s == [0]
+    soon = batch(step, **shelved(step, 0, data, packed(**{"first_lat.1.log": b"1, 2"})))
+    soon.fetch(step, tmp_path / "part")
+    assert isinstance(soon.container, Shelf)
+    assert soon.container.waits_s == [outcome.LOGS_S] * 2
 
 
 def test_outputs_that_are_too_large_or_damaged_are_refused(

@@ -161,11 +161,16 @@ def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
 def test_a_budget_of_time_below_the_plan_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "file.yaml"
     path.write_text(FILE + "max_hours: 0.02\n")
+
+    def planned() -> None:
+        CliRunner().invoke(app, ["plan", str(path)], catch_exceptions=False)
+
     said = r"file.yaml:11: max_hours 0.02: the runs and rests alone last 3\u00a0min; allow at least 0.05"
-    with pytest.raises(InputError, match=said):
-        measurement_file.load(path)
+    for refusing in (lambda: experiment.run(experiment.load(path), tmp_path / "ds", target="lab"), planned):
+        with pytest.raises(InputError, match=said):
+            refusing()
     path.write_text(FILE + "max_hours: 0.06\n")
-    assert measurement_file.load(path).max_hours == 0.06
+    planned()
     with pytest.raises(InputError, match=r"max_hours 0\.0001: what is still to be measured takes "):
         experiment.run(experiment.load(path), tmp_path / "ds", target="lab", max_hours=0.0001)
     assert not (tmp_path / "ds" / "raw").exists()

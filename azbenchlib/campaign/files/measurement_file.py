@@ -21,7 +21,6 @@ from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.locations import named_folders
 from azbenchlib.core.nearest import choices
-from azbenchlib.core.units import S_PER_HOUR, format_span
 
 SUFFIX = ".yaml"
 MOST_REPEATS = 20  # where a file says until, and no repeats
@@ -96,9 +95,7 @@ def load(
         experiment = Experiment.model_validate(resolved)
         _check_count(experiment)
         whole = blocks.repeated(experiment)
-        found = whole.shortened(*rehearsal) if rehearsal else whole
-        _check_hours(found)
-        return found
+        return whole.shortened(*rehearsal) if rehearsal else whole
     except ValidationError as error:
         sentence, keys = _first_fault(error, document)
         raise InputError(f"{path}:{_line(document, keys)}: {sentence}") from error
@@ -257,17 +254,6 @@ def _check_name(name: str) -> None:
         raise InputError(
             f"the name is that of {which.lstrip(', ')} of '{shown(names.workload_of(name))}'; take another, "
             f"or say {key}"
-        )
-
-
-def _check_hours(experiment: Experiment) -> None:
-    """Refuse a budget of time below what the file asks to be measured."""
-    seconds, most = experiment.seconds() / experiment.at_once, experiment.max_hours
-    if most and seconds > most * S_PER_HOUR:
-        raise InputError(
-            f"max_hours {most:g}: the runs and rests alone last {format_span(seconds)}; allow at least "
-            f"{seconds / S_PER_HOUR:.2g}, or measure less",
-            keys=("max_hours",),
         )
 
 

@@ -41,6 +41,19 @@ def test_a_vm_that_is_refused(azure, small, code):
     assert not azure.arm.resources
 
 
+def test_a_policy_against_the_network_is_told_with_the_ways_that_a_file_can_name(azure, small):
+    """None of them passes by itself, so that it is asked for once."""
+    policy = "Resource 'azbench-network' was disallowed by policy: 'Subnets should be private'."
+    fault = azure.faults.refuse(
+        "PUT", "/virtualNetworks/", "RequestDisallowedByPolicy", policy, status=403, times=9
+    )
+    said = refused(small)
+    assert said.startswith("az network vnet create: RequestDisallowedByPolicy: ")
+    assert "outbound: nat or none, or a subnet of yours with subnet:. Nothing is left in Azure" in said
+    assert fault.hits == 1
+    assert not azure.arm.resources
+
+
 def test_a_vm_that_fails_after_it_was_accepted(azure, small):
     azure.faults.fail("PUT", VM, "ZonalAllocationFailed")
     said = refused(small)
@@ -71,6 +84,9 @@ def test_what_passes_by_itself_is_no_fault(azure, small, monkeypatch):
     azure.faults.lose("PUT", VM, command="vm disk attach")
     azure.faults.refuse("PUT", "/runCommands/", "Conflict", "A run command is in progress.")
     azure.faults.page("GET", "/runCommands/", 200, command="vm run-command show")
+    azure.faults.broken("GET", "/runCommands/", nth=3, command="vm run-command show")
+    azure.faults.broken("PUT", "/disks/", nth=3)
+    azure.faults.refuse("POST", "/runCommand$", "Conflict", "Run command extension execution is in progress.")
     azure.faults.away("POST", "/runCommand$", times=4)
     azure.faults.lose("POST", "/runCommand$", nth=2)
     folder, told = measured_and_told(small)

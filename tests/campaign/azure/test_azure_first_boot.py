@@ -6,11 +6,24 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from fake_azure.campaigns import on_this_machine
+
+from azbenchlib.campaign.targets.azure import commands
 
 pytestmark = pytest.mark.fio
 
 BUSY = "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 812"
+
+
+@pytest.mark.parametrize("config", [commands.CLOUD_CONFIG, commands.HELD])
+def test_what_would_disturb_a_measurement_is_held_before_packages_are_installed(config: str) -> None:
+    """Of a VM with packages and of one without: cloud-init runs bootcmd before all else."""
+    told = yaml.safe_load(config)
+    ((systemctl, mask, now, *units),) = told["bootcmd"]
+    assert (systemctl, mask, now) == ("systemctl", "mask", "--now")
+    assert {"apt-daily.timer", "apt-daily-upgrade.timer", "unattended-upgrades.service"} <= set(units)
+    assert set(told) <= {"bootcmd", "package_update", "packages"}
 
 
 def first_boot(folder: Path, apt_get: str) -> subprocess.CompletedProcess[str]:

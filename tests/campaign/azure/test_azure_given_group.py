@@ -1,7 +1,10 @@
 """A resource group of the user's: a run makes its things in it, and deletes exactly those."""
 
+import os
+import shutil
 import signal
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +115,41 @@ def test_a_run_that_was_killed_goes_on_in_the_group_and_one_that_ends_early_leav
         process.send_signal(signal.SIGTERM)
         text, _ = process.communicate(timeout=200)
     assert "Nothing is left in Azure" in text
+    assert left(signed_in) == before
+
+
+@pytest.mark.long
+def test_two_users_in_one_group_do_each_other_no_harm(
+    signed_in: Azure, given: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    """While both VMs measure, both clean up, and a copy of one's folder is measured into."""
+    file, before = given
+    expired = f"{THEIRS}/providers/Microsoft.Compute/disks/{OTHERS}-data".lower()
+    del before[expired], signed_in.arm.resources[expired]
+    file.write_text(file.read_text() + SECOND)
+    signed_in.faults.hold("PUT", "/runCommands/", "--name=first", times=2)  # the scripts that measure
+    users = {name: {**os.environ, "LOGNAME": name} for name in ("jane", "joe")}
+    with ExitStack() as stack:
+        runs = {}
+        for name, environment in users.items():
+            (own := tmp_path / name).mkdir()
+            (own / file.name).write_text(file.read_text())
+            runs[name] = started(own / file.name, env=environment)
+            stack.callback(runs[name].kill)
+        for run in runs.values():
+            until(run, "data: randread")
+        there = set(left(signed_in))
+        for environment in users.values():
+            done = azbench("cleanup", "--yes", "--all-owners", environment=environment, folder=tmp_path)
+            assert done.stdout.count("its run is alive: it renews its lease") == 2, done.stdout + done.stderr
+        shutil.copytree(tmp_path / "jane" / "out", file.with_name("out"))
+        assert "is held by another run of this measurement, which renews its lease" in refused(file)
+        assert set(left(signed_in)) == there
+        signed_in.arm.let_go.set()
+        for name, run in runs.items():
+            said, _ = run.communicate(timeout=400)
+            assert run.returncode == 0, said
+            assert set(Dataset.load(tmp_path / name / "out").runs["job"]) == {"first", "second"}
     assert left(signed_in) == before
 
 

@@ -123,6 +123,33 @@ def test_only_azures_own_word_means_that_a_group_is_gone(azure, small, monkeypat
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("again", [True, False])
+def test_a_login_that_ends_in_mid_run_leaves_nothing_unnamed(azure, small, monkeypatch, again):
+    """As by `az logout` in another terminal; whoever logs in again meanwhile has the group deleted."""
+    monkeypatch.setattr(orphans, "DELETION_PATIENCE_S", 60 if again else 0)
+    config, saved = small.with_name("config"), small.with_name("saved")
+    shutil.copytree(config, saved)
+
+    def progress(done: int, total: int, text: str) -> None:
+        if text.startswith("prepare data"):
+            shutil.rmtree(config)
+        elif again and "is still there: az is not logged in" in text:
+            shutil.copytree(saved, config, dirs_exist_ok=True)
+
+    with pytest.raises(AzbenchError, match="az is not logged in; run `az login`") as caught:
+        campaign.run(campaign.load(small), small.with_name("out"), target="azure", progress=progress)
+    if again:
+        assert "Nothing is left in Azure; 0 of 1 workloads are kept" in str(caught.value)
+    else:
+        group = group_of(azure)
+        assert f"az group delete --name {group} --yes --subscription {SUBSCRIPTION}" in str(caught.value)
+        assert noted(small) == [group]
+        shutil.copytree(saved, config, dirs_exist_ok=True)
+        measured(small)
+    assert not azure.arm.resources
+
+
+@pytest.mark.long
 def test_a_finished_run_whose_group_is_left_is_no_success_until_it_is_deleted(azure, small):
     azure.faults.refuse("DELETE", GROUP, "ScopeLocked", status=409, times=1000)
     said = [refused(small)]

@@ -125,6 +125,10 @@ class Faults:
         """Do what is asked, and close the connection without an answer."""
         return self._plan("lose", method, path, **when)
 
+    def broken(self, method: str, path: str, **when: int | str) -> Fault:
+        """Do what is asked, and cut the JSON of the answer in half."""
+        return self._plan("broken", method, path, **when)
+
     def sign_in(self, number: int, **when: int | str) -> Fault:
         """Have the sign-in service refuse a token with this code; 0: with a failure of its own."""
         return self._plan("sign in", "POST", "/oauth2/", limit=number, **when)

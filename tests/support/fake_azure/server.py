@@ -16,7 +16,7 @@ from .arm import Arm
 from .network import pass_on
 from .rights import TOKEN
 from .routing import Request
-from .storage import blob_answer
+from .storage import blob_answer, is_blob
 from .vm import Network
 
 
@@ -28,9 +28,8 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         is_json = "json" in (self.headers.get("Content-Type") or "")
-        stored = blob_answer(self.arm, self.command, self.path, dict(self.headers), raw)
-        if stored:
-            self._send_blob(*stored)
+        if is_blob(self.arm, self.path):
+            self._answer_blob(raw)
             return
         request = Request(
             self.command,
@@ -50,6 +49,8 @@ class _Handler(BaseHTTPRequestHandler):
         page = isinstance(answer.body, str)
         empty = answer.body is None or answer.status == 204 or self.command == "HEAD"
         content = b"" if empty else (answer.body if page else json.dumps(answer.body)).encode()
+        if self.arm.faults.strike("broken", request.method, request.path, request.command):
+            content = content[: len(content) // 2]
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
@@ -59,9 +60,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def _send_blob(self, status: int, headers: dict[str, str], content: bytes) -> None:
-        away = self.arm.faults.strike("away", self.command, self.path, None)
-        if away:
+    def _answer_blob(self, raw: bytes) -> None:
+        faults, path = self.arm.faults, urlsplit(self.path).path
+        if faults.strike("away", self.command, path):
+            self.close_connection = True
+            return
+        status, headers, content = blob_answer(self.arm, self.command, self.path, dict(self.headers), raw)
+        if faults.strike("lose", self.command, path):
             self.close_connection = True
             return
         self.send_response(status)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
+from .faults import PAGE
 from .identity import PRINCIPAL, TENANT
 from .routing import GROUP, Answer, ArmError, Json, Request, route
 
@@ -54,12 +55,21 @@ def name_is_free(arm: "Arm", request: Request) -> Answer:
 Raw = tuple[int, dict[str, str], bytes]
 
 
-def blob_answer(arm: "Arm", method: str, target: str, headers: Json, body: bytes) -> Raw | None:
-    """What an account's own address answers; None where the address is no account's."""
+def is_blob(arm: "Arm", target: str) -> bool:
+    """Whether an address is one of an account."""
+    return _account(target) in arm.blobs
+
+
+def _account(target: str) -> str:
+    return unquote(urlsplit(target).path).lstrip("/").partition("/")[0]
+
+
+def blob_answer(arm: "Arm", method: str, target: str, headers: Json, body: bytes) -> Raw:
+    """What an account's own address answers."""
     parts = urlsplit(target)
     account, _, rest = unquote(parts.path).lstrip("/").partition("/")
-    if account not in arm.blobs:
-        return None
+    if fault := _struck(arm, method, parts.path):
+        return fault
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
     if refusal := _refused(arm, account, headers):
         return 403, {"x-ms-error-code": refusal, "Content-Type": "application/xml"}, _fault(refusal)
@@ -77,6 +87,17 @@ def blob_answer(arm: "Arm", method: str, target: str, headers: Json, body: bytes
     if name not in blobs:
         return 404, {"x-ms-error-code": "BlobNotFound"}, b""
     return _got(blobs[name], headers)
+
+
+def _struck(arm: "Arm", method: str, path: str) -> Raw | None:
+    """What goes wrong on purpose: an error of the storage service, or a page in its place."""
+    if page := arm.faults.strike("page", method, path):
+        return page.limit, {"Content-Type": "text/html"}, PAGE.encode()
+    refusal = arm.faults.strike("refuse", method, path)
+    if refusal is None or refusal.error is None:
+        return None
+    code, status = refusal.error.error["code"], refusal.error.status
+    return status, {"x-ms-error-code": code, "Content-Type": "application/xml"}, _fault(code)
 
 
 def _refused(arm: "Arm", account: str, headers: Json) -> str:

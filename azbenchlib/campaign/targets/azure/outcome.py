@@ -44,6 +44,7 @@ class Batch:
     between: Callable[[], None]
     _script: Script | None = field(default=None, init=False)
     _starts: int = field(default=0, init=False)
+    _over: bool = field(default=False, init=False)  # the script ended, and nothing is on its way any more
     _known: dict[str, GuestOutput] = field(default_factory=dict, init=False)
     _listed: bool = field(default=False, init=False)
     _last_words: str = field(default="", init=False)
@@ -95,7 +96,7 @@ class Batch:
             if self._script is None:
                 self._start(step)
             elif ended := self.vm.ended(self._script):
-                self._script = None
+                self._script, self._over = None, True
                 self._last_words = ended.last_words
                 self._known |= guest.outputs(ended.output)
                 if where not in self._known:
@@ -107,7 +108,7 @@ class Batch:
         """Start the script, also anew where one ended early: what is done is not done again."""
         if self._starts >= STARTS:
             raise AzbenchError(f"{step.title}: the VM ended without its outputs: {self._last_words}")
-        self._starts += 1
+        self._starts, self._over = self._starts + 1, False
         limit_s = min(LONGEST_SCRIPT_S, guest.PREPARE_S + sum(map(guest.limit_s, self.steps)))
         url, secret = (self.container.url, self.container.secret) if self.container else ("", "")
         self._script = self.vm.start(guest.agent(self.steps, url), limit_s, secret)
@@ -117,7 +118,7 @@ class Batch:
         if self.container:
             name = f"{packed.place}/{digest}.logs" if which == "logs" else packed.blob
             try:
-                data = self.container.download(name, LOGS_S, LOGS_PAUSE_S)
+                data = self.container.download(name, 0 if self._over else LOGS_S, LOGS_PAUSE_S)
             except AzError:
                 data = b""  # it did not come so far
             if sha256(data).hexdigest() == digest:
