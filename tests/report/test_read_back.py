@@ -17,6 +17,7 @@ from readback.reading import known, read_back, rendered
 from azbenchlib import campaign
 from azbenchlib.dataset import importing
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.report.sections.setup_cards import MOST_CARDS
 from azbenchlib.views.limits import Limits
 
 ROOT = Path(__file__).parents[2]
@@ -231,6 +232,17 @@ def test_a_long_path_in_the_title_has_places_to_break(tmp_path: Path) -> None:
         assert not re.search(r"[/_-].", word.removeprefix("/"))
 
 
+def test_sets_of_files_that_have_no_card_are_counted(tmp_path: Path) -> None:
+    """Each workload in seven files, and two more workloads than there are cards."""
+    for depth in range(1, MOST_CARDS + 3):
+        for n in range(7):
+            job = foreign.Job({"read": foreign.Flow(100.0 * depth + n)}, "many", 4096, depth)
+            (tmp_path / f"qd{depth}-{n}.json").write_text(foreign.fio([job]))
+    with importing.as_folders([Dataset.load(tmp_path)]) as folders:
+        assert_right(read_back(folders), spread=2 * MOST_CARDS, iops=MOST_CARDS)
+        assert "2 more sets of files in the table of results." in rendered(folders).replace("\xa0", " ")
+
+
 @pytest.mark.parametrize(
     "make", [foreign.unstated, foreign.stated, foreign.bursting], ids=["files", "setups", "bursting"]
 )
@@ -332,6 +344,28 @@ def test_every_figure_of_all_published_json_is_that_of_its_tables() -> None:
     assert found.runs["source_path"].nunique() >= 70
     with importing.as_folders([found]) as folders:
         assert_right(read_back(folders), iops=200, bytes_per_s=200, lat_us=300, place=150)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CORPUS, reason="AZBENCH_CORPUS names no folder of outputs")
+@pytest.mark.parametrize(
+    ("folder", "n_files", "least"),
+    [
+        ("iozone/stdout_local", 25, {"bytes_per_s": 30, "iops": 45, "finding": 11}),
+        ("iozone/xls_local", 9, {"bytes_per_s": 7, "median": 45, "bytes": 2}),
+        pytest.param(
+            "iozone/stdout", 24, {"bytes_per_s": 75, "spread": 8, "outlier": 2}, marks=pytest.mark.long
+        ),
+    ],
+)
+def test_every_figure_of_published_tables_of_iozone_is_that_of_their_tables(
+    folder: str, n_files: int, least: dict[str, int]
+) -> None:
+    """Of up to 30,000 runs, with more sets of files than have a card."""
+    found = Dataset.load(Path(str(CORPUS)) / folder)
+    assert found.runs["source_path"].nunique() == n_files
+    with importing.as_folders([found]) as folders:
+        assert_right(read_back(folders), **least)
 
 
 def test_latencies_that_have_no_times_are_no_figure_over_time(tmp_path: Path) -> None:

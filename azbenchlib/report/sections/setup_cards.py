@@ -105,6 +105,12 @@ class SetupAnswer:
         return None if pd.isna(size) else float(size)
 
 
+def _more(n: int, kind: str) -> str:
+    """``5 more files``, ``5 more sets of files``."""
+    noun, *rest = kind.split(" ", 1)
+    return " ".join([formatting.count(n, f"more {noun}"), *rest])
+
+
 def answers(parts: Sequence[Part]) -> list[SetupAnswer]:
     """One a setup of the page, in its order; a published twin has none, for its emulation has one."""
     found: list[SetupAnswer] = []
@@ -173,7 +179,7 @@ class SetupCards:
         """All cards, with the numbered sources of their limits."""
         shown = [self._card(answer) for answer in self.answers[:MOST_CARDS]]
         kinds = Counter(answer.kind for answer in self.answers[MOST_CARDS:])
-        left_out = ", ".join(formatting.count(n, f"more {kind}") for kind, n in kinds.items())
+        left_out = ", ".join(_more(n, kind) for kind, n in kinds.items())
         more = f"{left_out} in the table of results." if left_out else ""
         bars = BARS if any(card["bars"] for card in shown) else ""
         outliers = file_sets.OUTLIERS if any(card["files"] for card in shown) else ""
