@@ -54,6 +54,7 @@ class Fact:
     within: float = EXACT
     mean: bool = False  # over a burst and the base after it: a rate that the disk never had
     only: str | None = None  # the one direction that was measured, which a text may name
+    several: bool = False  # directions were measured, whatever the pattern says
 
     def is_of(self, topic: Topic) -> bool:
         """Whether a text on this topic can speak of it."""
@@ -78,7 +79,7 @@ def _asked(topic: Topic, fact: Fact) -> str | None:
     if topic.ddir is not None and topic.ddir == fact.only:
         return None
     only = {"read": {"read", "randread"}, "write": {"write", "randwrite"}, "trim": {"trim", "randtrim"}}
-    if topic.ddir and mine.rw and mine.rw <= only[topic.ddir]:
+    if topic.ddir and mine.rw and mine.rw <= only[topic.ddir] and not fact.several:
         return None
     return topic.ddir
 
@@ -254,9 +255,9 @@ def _one_way(made: Iterable[Fact], group: list[Unit], figures: "Figures") -> Ite
     rows = [run_id for unit in group for run_id in unit.rows]
     ddirs = {ddir for run_id in rows for ddir in figures.ddirs.get(run_id, [])}
     ddirs |= {str(row["ddir"]) for run_id in rows for row in figures.results.get(run_id, [])}
-    only = ddirs.pop() if len(ddirs) == 1 else None
+    only = next(iter(ddirs)) if len(ddirs) == 1 else None
     for fact in made:
-        yield replace(fact, only=only)
+        yield replace(fact, only=only, several=len(ddirs - {"mixed"}) > 1)
 
 
 class Figures:
