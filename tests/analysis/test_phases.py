@@ -363,6 +363,20 @@ def test_a_burst_and_the_base_are_told_and_not_their_mean(tmp_path: Path) -> Non
     assert asked.caveats[-1].replace("\u00a0", " ") == f"its rate was {told}; the last is taken"
 
 
+@pytest.mark.parametrize(
+    ("credit_s", "told"), [(2.0, "; burst credits started at 100 %"), (1.95, " 100 %"), (1.5, "")]
+)
+def test_credits_never_start_above_a_full_bucket(tmp_path: Path, credit_s: float, told: str) -> None:
+    """A burst that lasted longer than a full bucket does was held back by something else for a while."""
+    folder = drained.dataset(tmp_path / "ds", LAB, time_scale=2, credit_s=credit_s, runtime_s=6)
+    page = words(Report([str(folder)]).over_time().html)
+    title = re.search(
+        r"Credits were spent after 2 s: from 3,500 IOPS to 120(; burst credits started at \S+ %)?", page
+    )
+    assert title
+    assert (title[1] or "").endswith(told) and bool(title[1]) == bool(told)
+
+
 def test_several_runs_with_phases_give_the_median_of_what_they_sustained(tmp_path: Path) -> None:
     folder = drained.dataset(tmp_path / "ds", LAB, time_scale=2, credit_s=2.0, runtime_s=6)
     for i in range(2):

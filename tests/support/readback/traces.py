@@ -189,8 +189,9 @@ def _shows(figure: Figure, found: Phases) -> bool:
     if figure.kind in ("time_us", "lat_us"):
         return abs(figure.base / 1e6 - found.empty_s) <= figure.half / 1e6 + 1.5 * found.interval_s
     if figure.unit == "%":
-        # the burst ended somewhere in an interval
-        return abs(figure.value - 100 * found.filled) <= max(3.0, 150 * found.interval_s / found.window_s)
+        # the burst ended somewhere in an interval; what a full bucket gives is reckoned from the burst's rate
+        most = max(3.0, 150 * found.interval_s / found.window_s, 100 * found.filled * found.spread[0])
+        return figure.value <= 100 and abs(figure.value - min(100, 100 * found.filled)) <= most
     pairs = zip((found.burst, found.base), found.spread, strict=True)
     return any(abs(figure.value - value) <= 0.5 + spread * value for value, spread in pairs)
 
