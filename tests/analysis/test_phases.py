@@ -230,6 +230,8 @@ def test_a_short_phase_at_the_end_is_told_but_its_rate_is_not_taken(tmp_path: Pa
 def test_short_and_empty_traces_have_no_phases() -> None:
     for n in range(8):
         assert phases.phases(times(n, 1.0), np.full(n, 5.0)) == []
+    for zeros in (True, False):
+        assert phases.phases([0.0], [5.0], zeros) == []
     with pytest.raises(InputError, match="do not rise"):
         phases.phases([1.0, 1.0, 2.0], [1.0, 1.0, 1.0])
 

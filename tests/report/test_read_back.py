@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from readback.reading import known, read_back, rendered
 from azbenchlib import campaign
 from azbenchlib.dataset import importing
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.report.blocks import breakable
 from azbenchlib.report.sections.setup_cards import MOST_CARDS, MOST_RESULTS
 from azbenchlib.views.limits import Limits
 
@@ -213,6 +215,34 @@ def test_of_files_unlike_each_other_the_lead_tells_the_highest_rates(tmp_path: P
     said = " ".join(re.sub(r"<[^>]*>", "", head[head.index('class="finding"') :]).split())
     assert "small.json reports the most IOPS: 9,000 IOPS, 36.9 MB/s (4 KiB random reads, QD 4)." in said
     assert "large.json reports the most MB/s: 800 IOPS, 210 MB/s (256 KiB random writes, QD 8)." in said
+
+
+def _lead_of(folder: Path) -> str:
+    with importing.as_folders([Dataset.load(folder)]) as folders:
+        head = rendered(folders).partition('class="facts"')[0]
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", head[head.index('class="finding"') :])).split())
+
+
+def test_the_lead_names_two_of_many_workloads_that_ran_at_once(tmp_path: Path) -> None:
+    _unlike(tmp_path, cached=False)
+    jobs = [foreign.Job({"read": foreign.Flow(90000.0)}, f"j{i}", 4096, i + 1) for i in range(9)]
+    (tmp_path / "many.json").write_text(foreign.fio(jobs))
+    told = "many.json reports the most IOPS and MB/s: 810,000 IOPS, 3,318 MB/s "
+    assert f"{told}(4 KiB random reads, QD 1 + 4 KiB random reads, QD 2 and 7 more)." in _lead_of(tmp_path)
+
+
+def test_options_in_the_lead_are_never_broken(tmp_path: Path) -> None:
+    with importing.as_folders([Dataset.load(_unlike(tmp_path))]) as folders:
+        lead = re.findall('<p class="finding">(.*?)</p>', rendered(folders))[0]
+    assert '<span class="nb">--vm</span> and <span class="nb">--disk</span>' in lead
+
+
+def test_a_long_name_without_joints_can_end_its_line_anywhere() -> None:
+    """On cards and in tables, also where every character of it is escaped."""
+    for word in ("x" * 90, "<script>" * 9, "name_of-" + "&" * 40, "a" * 19 + "/" + "b" * 60):
+        text = str(breakable(word))
+        assert unescape(text.replace("<wbr>", "")) == word
+        assert max(len(unescape(piece)) for piece in text.split("<wbr>")) <= 24
 
 
 def test_one_file_with_the_highest_rates_of_all_is_told_once(tmp_path: Path) -> None:

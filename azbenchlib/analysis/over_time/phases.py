@@ -81,6 +81,8 @@ def phases(t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True) -> list
         When times and rates differ in number, or times do not rise.
     """
     every = levels(t_s, rates, zeros)
+    if not every or every[-1].end_s <= every[0].start_s:  # a log of one line, at its start
+        return []
     late = [level for level in every if _share(every[0].start_s, level.end_s, every) >= SHORT]
     found = _covering(late, every)
     told = list(found)
