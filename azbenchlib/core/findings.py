@@ -186,7 +186,7 @@ class Code(StrEnum):
         "fio_error_line",
         ERROR,
         "fio wrote an error message into its output.",
-        "Mend the cause and run again",
+        "Fix the error and rerun",
     )
     ETA_ONLY = (
         "eta_only",
@@ -219,7 +219,7 @@ class Code(StrEnum):
         "job_failed",
         ERROR,
         "The tool reported an error, and yet figures of the job stand in the tables: they are partial.",
-        "Mend the cause and run again",
+        "Fix the error and rerun",
     )
     OPTIONS_OF_ANOTHER_JOB = (
         "options_of_another_job",

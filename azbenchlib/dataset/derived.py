@@ -116,7 +116,8 @@ def name_of(named: Sequence[str], files: Mapping[str, Path]) -> str:
 
 
 def _title(runs: pd.DataFrame, files: Mapping[str, Path], named: Sequence[str]) -> str:
-    tools = " and ".join(dict.fromkeys(runs["tool"].dropna())) or "benchmark"
+    *others, last = list(dict.fromkeys(runs["tool"].dropna())) or ["benchmark"]
+    tools = f"{', '.join(others)} and {last}" if others else last
     if named[0] == STDIN_NAME and len(named) == 1:
         return f"{tools} output from standard input"
     if len(files) == 1:

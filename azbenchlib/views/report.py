@@ -189,12 +189,13 @@ class Report(NotebookView):
         if not shares:
             return _together(*made)
         rows, columns = formatting.result_rows(
-            [(place, part.entries, _with_sources(part, table[:MOST_ROWS])) for place, part, table in shares]
+            [(place, part.entries, _with_sources(part, _of_each(table))) for place, part, table in shares]
         )
         kinds = formatting.latency_kinds(kind for *_, table in shares for kind in table["lat_kind"])
         what = f"Rates and percentiles of {kinds}" if kinds else "Rates"
         left_out = sum(len(table) for *_, table in shares) - len(rows)
-        more = f" {formatting.count(left_out, 'more row')}: azbench read has them all." if left_out else ""
+        cut = f" Of each the first; {formatting.count(left_out, 'more row')}: azbench read has them all."
+        more = cut if left_out else ""
         twins = any(entry.twin for _, part, _ in shares for entry in part.entries.values())
         hollow = " A hollow marker is a published disk that is emulated here." if twins else ""
         note = f"{what}, one row a workload.{hollow}{more}"
@@ -223,11 +224,20 @@ def _folded(name: str, title: str, content: Block, long: bool = False) -> Block:
     return render("fold", id=name, title=title, content=safe(content.html), long=long)
 
 
+def _of_each(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of results; of a longer one than fits the first rows of each series."""
+    nth = table.groupby("series", sort=False).cumcount().to_numpy()
+    return table.iloc[sorted(nth.argsort(kind="stable")[: setup_cards.MOST_RESULTS])]
+
+
 def _with_sources(part: Part, table: pd.DataFrame) -> pd.DataFrame:
     """The table of results with the file that each row is from, or how many they are."""
     keys = ["series", "facet", "ddir"]
-    paths = part.arrangement.runs.dropna(subset=["source_path"]).groupby(keys, sort=False)["source_path"]
-    told = paths.agg(lambda some: some.iloc[0] if some.nunique() == 1 else f"{some.nunique()} files")
+    known = part.arrangement.runs.dropna(subset=["source_path"])
+    known = known[known["series"].isin(table["series"])]
+    paths = known.groupby(keys, sort=False)["source_path"].agg(["first", "nunique"])
+    several = paths["nunique"].astype("string") + " files"
+    told = paths["first"].astype("string").where(paths["nunique"] == 1, several)
     named = told.str.removeprefix("raw/").rename("source").reset_index()
     return table.merge(named, on=keys, how="left").fillna({"source": ""})
 

@@ -230,6 +230,8 @@ def test_a_short_phase_at_the_end_is_told_but_its_rate_is_not_taken(tmp_path: Pa
 def test_short_and_empty_traces_have_no_phases() -> None:
     for n in range(8):
         assert phases.phases(times(n, 1.0), np.full(n, 5.0)) == []
+    for zeros in (True, False):
+        assert phases.phases([0.0], [5.0], zeros) == []
     with pytest.raises(InputError, match="do not rise"):
         phases.phases([1.0, 1.0, 2.0], [1.0, 1.0, 1.0])
 
@@ -363,6 +365,20 @@ def test_a_burst_and_the_base_are_told_and_not_their_mean(tmp_path: Path) -> Non
     assert asked.caveats[-1].replace("\u00a0", " ") == f"its rate was {told}; the last is taken"
 
 
+@pytest.mark.parametrize(
+    ("credit_s", "told"), [(2.0, "; burst credits started at 100 %"), (1.95, " 100 %"), (1.5, "")]
+)
+def test_credits_never_start_above_a_full_bucket(tmp_path: Path, credit_s: float, told: str) -> None:
+    """A burst that lasted longer than a full bucket does was held back by something else for a while."""
+    folder = drained.dataset(tmp_path / "ds", LAB, time_scale=2, credit_s=credit_s, runtime_s=6)
+    page = words(Report([str(folder)]).over_time().html)
+    title = re.search(
+        r"Credits were spent after 2 s: from 3,500 IOPS to 120(; burst credits started at \S+ %)?", page
+    )
+    assert title
+    assert (title[1] or "").endswith(told) and bool(title[1]) == bool(told)
+
+
 def test_several_runs_with_phases_give_the_median_of_what_they_sustained(tmp_path: Path) -> None:
     folder = drained.dataset(tmp_path / "ds", LAB, time_scale=2, credit_s=2.0, runtime_s=6)
     for i in range(2):
@@ -372,7 +388,8 @@ def test_several_runs_with_phases_give_the_median_of_what_they_sustained(tmp_pat
         for file in (other / "raw").iterdir():
             file.rename(folder / "raw" / file.name.replace("drain", f"drain{i}"))
     text = words(Report([str(folder)]).cards().html)
-    assert "130 IOPS" in text and "median of 3 runs, 120 to 150 IOPS: rates of their last phases" in text
+    told = "median of 3 runs, 120 to 150 IOPS: rates of the last phase of at least 5 % of each run"
+    assert "130 IOPS" in text and told in text
 
 
 def test_reads_and_writes_of_one_run_make_one_trace() -> None:

@@ -6,12 +6,13 @@ import os
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from programs import python
 
 from azbenchlib.analysis import grouping, summary
 from azbenchlib.core.errors import InputError
-from azbenchlib.dataset import importing
+from azbenchlib.dataset import derived, importing
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.files import sha256
 from azbenchlib.dataset.setups import Assumed
@@ -202,3 +203,9 @@ def test_another_process_sees_the_same(
         with importing.as_folders([found]) as (folder,):
             assert series(Dataset.load(folder)) == {"host h0": 3, "host h1": 3}
         assert not folder.exists()
+
+
+def test_a_title_names_several_tools_as_a_list(tmp_path: Path) -> None:
+    runs = pd.DataFrame({"tool": ["fio", "iozone", "fio", "diskspd"]})
+    files = {"a": Path("a"), "b": Path("b")}
+    assert derived._title(runs, files, [str(tmp_path)]).startswith("fio, iozone and diskspd outputs in ")

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from readback.reading import known, read_back, rendered
 from azbenchlib import campaign
 from azbenchlib.dataset import importing
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.report.blocks import breakable
+from azbenchlib.report.sections.setup_cards import MOST_CARDS, MOST_RESULTS
 from azbenchlib.views.limits import Limits
 
 ROOT = Path(__file__).parents[2]
@@ -214,6 +217,34 @@ def test_of_files_unlike_each_other_the_lead_tells_the_highest_rates(tmp_path: P
     assert "large.json reports the most MB/s: 800 IOPS, 210 MB/s (256 KiB random writes, QD 8)." in said
 
 
+def _lead_of(folder: Path) -> str:
+    with importing.as_folders([Dataset.load(folder)]) as folders:
+        head = rendered(folders).partition('class="facts"')[0]
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", head[head.index('class="finding"') :])).split())
+
+
+def test_the_lead_names_two_of_many_workloads_that_ran_at_once(tmp_path: Path) -> None:
+    _unlike(tmp_path, cached=False)
+    jobs = [foreign.Job({"read": foreign.Flow(90000.0)}, f"j{i}", 4096, i + 1) for i in range(9)]
+    (tmp_path / "many.json").write_text(foreign.fio(jobs))
+    told = "many.json reports the most IOPS and MB/s: 810,000 IOPS, 3,318 MB/s "
+    assert f"{told}(4 KiB random reads, QD 1 + 4 KiB random reads, QD 2 and 7 more)." in _lead_of(tmp_path)
+
+
+def test_options_in_the_lead_are_never_broken(tmp_path: Path) -> None:
+    with importing.as_folders([Dataset.load(_unlike(tmp_path))]) as folders:
+        lead = re.findall('<p class="finding">(.*?)</p>', rendered(folders))[0]
+    assert '<span class="nb">--vm</span> and <span class="nb">--disk</span>' in lead
+
+
+def test_a_long_name_without_joints_can_end_its_line_anywhere() -> None:
+    """On cards and in tables, also where every character of it is escaped."""
+    for word in ("x" * 90, "<script>" * 9, "name_of-" + "&" * 40, "a" * 19 + "/" + "b" * 60):
+        text = str(breakable(word))
+        assert unescape(text.replace("<wbr>", "")) == word
+        assert max(len(unescape(piece)) for piece in text.split("<wbr>")) <= 24
+
+
 def test_one_file_with_the_highest_rates_of_all_is_told_once(tmp_path: Path) -> None:
     _unlike(tmp_path, cached=False)
     (tmp_path / "small.json").unlink()
@@ -229,6 +260,47 @@ def test_a_long_path_in_the_title_has_places_to_break(tmp_path: Path) -> None:
         title = re.findall("<h1>(.*?)</h1>", rendered(folders))[0]
     for word in re.split("<wbr>| ", title):
         assert not re.search(r"[/_-].", word.removeprefix("/"))
+
+
+def test_every_file_that_has_no_card_has_a_row_in_the_table(tmp_path: Path) -> None:
+    """Seventy files unlike each other, of which some have more workloads than others."""
+    for n in range(70):
+        loads = {"read": foreign.Flow(100.0 + n)}, {"write": foreign.Flow(200.0 + n)}
+        jobs = [foreign.Job(load, f"j{i}", 4096, n + 1, i) for i, load in enumerate(loads[: 1 + n % 2])]
+        (tmp_path / f"file-{n}.json").write_text(foreign.fio(jobs))
+    with importing.as_folders([Dataset.load(tmp_path)]) as folders:
+        assert_right(read_back(folders), iops=105 + MOST_CARDS)
+        page = rendered(folders).replace("\xa0", " ")
+    table = page[page.index('id="results"') :]
+    assert "52 more files in the table of results." in page
+    assert all(f"file-{n}.json" in table for n in range(70))
+
+
+def test_of_more_results_than_fit_the_first_of_each_file_are_shown(tmp_path: Path) -> None:
+    """Twenty files, of which the first have more workloads than fit."""
+    for n in range(20):
+        jobs = [
+            foreign.Job({"read": foreign.Flow(50.0 + n)}, f"j{i}", 4096, i + 1, i)
+            for i in range(MOST_RESULTS // 2 if n < 2 else 2)
+        ]
+        (tmp_path / f"file-{n:02}.json").write_text(foreign.fio(jobs))
+    with importing.as_folders([Dataset.load(tmp_path)]) as folders:
+        assert_right(read_back(folders), iops=MOST_RESULTS + MOST_CARDS)
+        page = rendered(folders).replace("\xa0", " ")
+    table = page[page.index('id="results"') :]
+    assert "Of each the first; 36 more rows: azbench read has them all." in page
+    assert all(len(re.findall(rf"<tr.*file-{n:02}\.json", table)) == 2 for n in range(2, 20))
+
+
+def test_sets_of_files_that_have_no_card_are_counted(tmp_path: Path) -> None:
+    """Each workload in seven files, and two more workloads than there are cards."""
+    for depth in range(1, MOST_CARDS + 3):
+        for n in range(7):
+            job = foreign.Job({"read": foreign.Flow(100.0 * depth + n)}, "many", 4096, depth)
+            (tmp_path / f"qd{depth}-{n}.json").write_text(foreign.fio([job]))
+    with importing.as_folders([Dataset.load(tmp_path)]) as folders:
+        assert_right(read_back(folders), spread=2 * MOST_CARDS, iops=MOST_CARDS)
+        assert "2 more sets of files in the table of results." in rendered(folders).replace("\xa0", " ")
 
 
 @pytest.mark.parametrize(
@@ -278,6 +350,22 @@ setups:
 """
 
 
+TRIES = 3  # where others use this machine too
+
+
+def _emulated(folder: Path) -> tuple[Path, bool]:
+    """A dataset of emulated disks, and whether the lab itself says that this machine was busy meanwhile; it
+    is measured again where it was, with a limit.
+    """
+    (folder / "plan.yaml").write_text(PLAN)
+    for attempt in range(TRIES):
+        made = folder / f"try{attempt}" / "emulated"
+        campaign.run(campaign.load(folder / "plan.yaml"), made, target="lab", longest_s=3)
+        if "Setup small: this machine was busy" not in (made / "manifest.json").read_text():
+            return made, False
+    return made, True
+
+
 @pytest.mark.fio
 @pytest.mark.alone
 def test_every_figure_of_emulated_disks_is_that_of_their_logs(
@@ -285,11 +373,12 @@ def test_every_figure_of_emulated_disks_is_that_of_their_logs(
 ) -> None:
     """A burst and its end, a mixed load on a bought disk, and the same beside what was published."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "plan.yaml").write_text(PLAN)
-    folder = tmp_path / "emulated"
-    campaign.run(campaign.load(tmp_path / "plan.yaml"), folder, target="lab", longest_s=3)
+    folder, busy = _emulated(tmp_path)
     checker = read_back([folder, DATASETS / "ultra-disk-2019"])
-    assert_right(checker, iops=40, lat_us=60, money=25, bar=12, place=40, trace=10, beside=1, cut=2)
+    # How long the credits last stands on the card, and in the lead where the limit of the disk bound: of a
+    # rate below it, as on a busy machine, the report says that it is inconclusive.
+    cut = 1 if busy else 2
+    assert_right(checker, iops=40, lat_us=60, money=25, bar=12, place=40, trace=10, beside=1, cut=cut)
 
 
 # --- outputs of others --------------------------------------------------------------------------------
@@ -331,7 +420,33 @@ def test_every_figure_of_all_published_json_is_that_of_its_tables() -> None:
     found = Dataset.load(Path(str(CORPUS)) / "fio" / "json")
     assert found.runs["source_path"].nunique() >= 70
     with importing.as_folders([found]) as folders:
-        assert_right(read_back(folders), iops=200, bytes_per_s=200, lat_us=300, place=150)
+        read = read_back(folders)
+    # Rates stand on the cards and in the table, a row a workload: unlike files share no figure of rates.
+    n_rates = MOST_CARDS + sum(1 for unit in read.part.measured if read.part.rates(unit))
+    assert n_rates >= 98
+    assert_right(read, iops=n_rates, bytes_per_s=n_rates, lat_us=400, place=45)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CORPUS, reason="AZBENCH_CORPUS names no folder of outputs")
+@pytest.mark.parametrize(
+    ("folder", "n_files", "least"),
+    [
+        ("iozone/stdout_local", 25, {"bytes_per_s": 30, "iops": 45, "finding": 11}),
+        ("iozone/xls_local", 9, {"bytes_per_s": 7, "median": 45, "bytes": 2}),
+        pytest.param(
+            "iozone/stdout", 24, {"bytes_per_s": 75, "spread": 8, "outlier": 2}, marks=pytest.mark.long
+        ),
+    ],
+)
+def test_every_figure_of_published_tables_of_iozone_is_that_of_their_tables(
+    folder: str, n_files: int, least: dict[str, int]
+) -> None:
+    """Of up to 30,000 runs, with more sets of files than have a card."""
+    found = Dataset.load(Path(str(CORPUS)) / folder)
+    assert found.runs["source_path"].nunique() == n_files
+    with importing.as_folders([found]) as folders:
+        assert_right(read_back(folders), **least)
 
 
 def test_latencies_that_have_no_times_are_no_figure_over_time(tmp_path: Path) -> None:

@@ -61,13 +61,15 @@ def result_sentence(comparison: ComparisonResult) -> str:
     if terms.rules:
         parts.append(_of_rules([one for pair in comparison.pairs for one in pair.rules]))
     if terms.judges_margin:
-        parts.append(_of_figures(figures, terms))
+        begins = comparison.result is Answer.UNDECIDED and not parts
+        parts.append(_of_figures(figures, terms, begins))
     if lost:
         parts.append(f"{lost} workload{'s' if lost > 1 else ''} of the baseline without a partner")
     return f"{comparison.result.value.capitalize()}: {'; '.join(parts)}."
 
 
-def _of_figures(figures: Sequence[ComparedFigure], terms: CompareTerms) -> str:
+def _of_figures(figures: Sequence[ComparedFigure], terms: CompareTerms, is_named: bool) -> str:
+    """How many figures have each answer; `is_named`: after the word undecided, which is not repeated."""
     n = Counter(one.answer for one in figures)
     worse, undecided = n[Answer.WORSE], n[Answer.UNDECIDED]
     margin = percent(terms.margin)
@@ -79,7 +81,8 @@ def _of_figures(figures: Sequence[ComparedFigure], terms: CompareTerms) -> str:
         texts.append(f"{worse} of {len(figures)} figures by more than {margin} ({named}{more})")
     if undecided:
         largest = "" if worse else _largest(figures)
-        texts.append(f"{undecided} of {len(figures)} figures undecided{_to_settle(figures)}{largest}")
+        which = f"{undecided} of {len(figures)} figures{'' if is_named else ' undecided'}"
+        texts.append(f"{which}{_to_settle(figures)}{largest}")
     if n[Answer.NOT_WORSE]:
         every = "all " if n[Answer.NOT_WORSE] == len(figures) else ""
         texts.append(f"{every}{n[Answer.NOT_WORSE]} figures not worse by more than {margin}")

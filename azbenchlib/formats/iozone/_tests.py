@@ -220,10 +220,13 @@ def _add_run(records: Records, source: Source, figures: Figures, cell: Cell, run
 
 def _report(records: Records, source: Source, figures: Figures, zeros: list[Cell]) -> None:
     if zeros and figures.unit == US_PER_OP:
-        message = f"{source.path}: {len(zeros)} means are 0 µs, such as {zeros[0]}"
+        message = (
+            f"{source.path}: {len(zeros)} mean{'s are' if len(zeros) > 1 else ' is'} 0 µs, such as {zeros[0]}"
+        )
         records.finding(Code.BELOW_RESOLUTION, message)
     elif zeros:
-        message = f"{source.path}: {len(zeros)} figures are 0 {figures.unit}, such as {zeros[0]}"
+        what = f"{len(zeros)} figure{'s are' if len(zeros) > 1 else ' is'}"
+        message = f"{source.path}: {what} 0 {figures.unit}, such as {zeros[0]}"
         records.finding(Code.ZERO_RATE, message)
     if any(figures.cpu_pct.values()):
         message = f"{source.path}: iozone tells user and system CPU in one sum, which stands as usr_cpu_pct"

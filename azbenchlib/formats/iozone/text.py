@@ -275,11 +275,14 @@ class _Run:
             self.records.finding(Code.IOZONE_MESSAGE, f"{path}: iozone said '{complaint[:200]}'")
         if self.unread:
             shown = "; ".join(line[:120] for line in self.unread[:_SHOWN])
-            message = f"{path}: {len(self.unread)} rows or figures are not whole or in no column: {shown}"
+            n = len(self.unread)
+            what = f"{n} row{'s or figures are' if n > 1 else ' or figure is'} not whole or in no column"
+            message = f"{path}: {what}: {shown}"
             self.records.finding(Code.ROW_NOT_READ, message, "What is sure of them was kept")
         if self.uneven:
             n = len(dict.fromkeys(told.partition(": ")[0] for told in self.uneven))
-            message = f"{path}: {n} figures of throughput mode are doubtful: {self.uneven[0]}"
+            told = f"figure{'s' if n > 1 else ''} of throughput mode {'are' if n > 1 else 'is'}"
+            message = f"{path}: {n} {told} doubtful: {self.uneven[0]}"
             advice = "Use larger files (-s), so that all processes run at the same time for most of the test"
             self.records.finding(Code.PROCESSES_UNEVEN, message, advice)
         if self.version and not self.ended:

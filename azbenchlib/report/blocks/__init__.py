@@ -29,6 +29,8 @@ _TAG = re.compile(r"<[^>]*>")
 _LONG_WORD = re.compile(r"\S{25,}")  # a line of a narrow card holds fewer characters
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _JOINT = re.compile(r"(_+|/|-+)(?=[^_/-])")
+_CHARACTER = r"(?:&[#\w]+;|[^&\s])"  # escaped
+_WITHOUT_JOINT = re.compile(rf"({_CHARACTER}{{20}})(?={_CHARACTER}{{4}})")
 
 _templates = Environment(
     loader=PackageLoader("azbenchlib.report", "blocks"),
@@ -40,8 +42,15 @@ _templates = Environment(
 
 
 def breakable(text: str) -> Markup:
-    """The text, escaped, with places in its long words where a line may end: after ``_``, ``/`` and ``-``."""
-    return _options_whole(_LONG_WORD.sub(lambda word: _JOINT.sub(r"\1<wbr>", word[0]), str(escape(text))))
+    """The text, escaped, with places in its long words where a line may end: after ``_``, ``/`` and ``-``;
+    where a word has none of them for long, anywhere (WeasyPrint breaks no word that follows a mark).
+    """
+    return _options_whole(_LONG_WORD.sub(_with_breaks, str(escape(text))))
+
+
+def _with_breaks(word: re.Match[str]) -> str:
+    pieces = _JOINT.sub(r"\1\n", word[0]).split("\n")
+    return "<wbr>".join(_WITHOUT_JOINT.sub(r"\1<wbr>", piece) for piece in pieces)
 
 
 def options_kept(text: str) -> Markup:

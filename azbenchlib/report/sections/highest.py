@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from azbenchlib.report.sections.setup_cards import SetupAnswer
 
 _RATES = (("iops", "iops_bound", "IOPS"), ("bw_bytes_per_s", "bw_bound", "MB/s"))
+_MOST_AT_ONCE = 2  # workloads that are named of what ran at once
 _Top = tuple["SetupAnswer", pd.Series]
 
 
@@ -65,5 +66,16 @@ def _sentence(what: str, top: _Top) -> Sentence:
     """``a.json reports the most IOPS: 7,250 IOPS, 29.7 MB/s (4 KiB random reads, QD 4).``"""
     answer, row = top
     verb = "report" if is_named_by_workload(answer) else "reports"
-    text = f" {verb} the most {what}: {formatting.rate_words(row)} ({formatting.workload_of(row)})."
+    workload = formatting.workload_of(row)
+    is_told = answer.card.facet and workload.casefold() in answer.name.casefold()
+    load = "" if is_told else f" ({_short(workload)})"
+    text = f" {verb} the most {what}: {formatting.rate_words(row)}{load}."
     return Sentence(answer.place, (linked(answer, begins=True), (text, "")))
+
+
+def _short(workloads: str) -> str:
+    """The workloads that ran at once, or the first of many: ``4 KiB random reads, QD 1 + … and 7 more``."""
+    every = workloads.split(" + ")
+    return " + ".join(every[:_MOST_AT_ONCE]) + (
+        f" and {len(every) - _MOST_AT_ONCE} more" if len(every) > _MOST_AT_ONCE else ""
+    )

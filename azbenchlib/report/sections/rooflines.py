@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _LEAST_BS, _MOST_BS = 4 * KIB, MIB  # what a roofline shows at least
 _MOST_FIGURES = 4
 MOST_CAPS, _FAR = 3, 3.0  # a limit this many times above the rate would flatten the line
+_OVERFULL = 1.05  # of a bucket: from there on the rate was no whole burst, and tells nothing of the credits
 SETUP_LINE = len(COLOURS) - 1  # colour of the line where series are loads of one setup
 ON_THE_LINE = (
     "A marker on its line is a run at a documented limit: left of the corner IOPS, right of it MB/s. A point "
@@ -250,10 +251,11 @@ def _used(part: Part, verdict: RunVerdict) -> pd.DataFrame:
 def _fell(fitted: token_bucket_fit.BucketFit) -> str:
     minutes = fitted.empty_s / 60
     when = f"{minutes:.0f} min" if minutes >= 3 else format_us(fitted.empty_s * US_PER_S)
-    return (
-        f"Credits were spent after {when}: from {format_count(fitted.burst)} IOPS to "
-        f"{format_count(fitted.base)}; burst credits started at {100 * fitted.filled:.0f} %"
-    )
+    rates = f"from {format_count(fitted.burst)} IOPS to {format_count(fitted.base)}"
+    told = f"Credits were spent after {when}: {rates}"
+    if fitted.filled > _OVERFULL:
+        return told
+    return f"{told}; burst credits started at {100 * min(1.0, fitted.filled):.0f} %"
 
 
 def _caps(verdict: RunVerdict, trace: pd.DataFrame) -> list[tuple[str, float]]:

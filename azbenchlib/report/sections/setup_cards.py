@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from azbenchlib.report.part import Entry, Part, RunVerdict
 
 MOST_CARDS = 18  # of all datasets
+MOST_RESULTS = 300  # rows that a dataset has in the table of results
 _BARS = 4
 FAR = 2.0  # a limit of which more than this is used was not the one that counts
 _END = 1.1  # utilisation at which a bar ends
@@ -105,6 +106,12 @@ class SetupAnswer:
         return None if pd.isna(size) else float(size)
 
 
+def _more(n: int, kind: str) -> str:
+    """``5 more files``, ``5 more sets of files``."""
+    noun, *rest = kind.split(" ", 1)
+    return " ".join([formatting.count(n, f"more {noun}"), *rest])
+
+
 def answers(parts: Sequence[Part]) -> list[SetupAnswer]:
     """One a setup of the page, in its order; a published twin has none, for its emulation has one."""
     found: list[SetupAnswer] = []
@@ -173,8 +180,10 @@ class SetupCards:
         """All cards, with the numbered sources of their limits."""
         shown = [self._card(answer) for answer in self.answers[:MOST_CARDS]]
         kinds = Counter(answer.kind for answer in self.answers[MOST_CARDS:])
-        left_out = ", ".join(formatting.count(n, f"more {kind}") for kind, n in kinds.items())
-        more = f"{left_out} in the table of results." if left_out else ""
+        left_out = ", ".join(_more(n, kind) for kind, n in kinds.items())
+        is_in_table = all(len(part.entries) <= MOST_RESULTS for part in self.parts)
+        where = " in the table of results." if is_in_table else ": azbench read has them all."
+        more = f"{left_out}{where}" if left_out else ""
         bars = BARS if any(card["bars"] for card in shown) else ""
         outliers = file_sets.OUTLIERS if any(card["files"] for card in shown) else ""
         prices = self._coverage if any(card["price"] for card in shown) else ""

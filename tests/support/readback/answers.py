@@ -50,7 +50,9 @@ def lead(checker: Page, tag: Tag) -> None:
         for topic, figure in ((topic, figure) for topic in named for figure in figures.find(rest)):
             _limit(checker, figure, rest, topic, place)
     elif "at the median" in rest:
-        file_sets.lead(checker, rest, named[0], place)
+        (topic,) = named or [checker.part.names.read(text)[0]]  # without a link where it has no card
+        rest = text if not named else rest
+        file_sets.lead(checker, rest[rest.index(" give ") :], topic, place)
     elif named:
         checker.explain(rest, named[0], place, None)
     else:

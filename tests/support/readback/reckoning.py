@@ -1,13 +1,15 @@
 """What the figures of a dataset are: sums, medians and ranks of the rows of its tables, and no more."""
 
 import math
+import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
-from readback.naming import FILE, SET, Tables, Topic, of_file, working_sets
+from readback.naming import FILE, SET, Tables, Topic, of_file
 from readback.traces import Phases, burst_of
 
 RATES = {"iops": "iops", "bw_bytes_per_s": "bytes_per_s"}
@@ -15,6 +17,11 @@ PRINTED = {"iops": ("iops", {"IOPS": 1.0}), "bandwidth": ("bytes_per_s", {"MB/s"
 EXACT, BINNED = 0.0, 2 / 64  # a bin of fio's is 1/64 of its value, and its name may be that of its neighbour
 SHIPPED_DAY = "9999"
 LOAD = ("tool", "working_set_bytes", "direct", "ioengine", "iodepth", "rate_iops", "bs_write_bytes")
+OF_UNIT = (
+    *("run_id", "setup_id", "source_path", "job", "host", "target", "rw", "bs_bytes", "queue_depth"),
+    *LOAD,
+)
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,7 @@ class Fact:
     within: float = EXACT
     mean: bool = False  # over a burst and the base after it: a rate that the disk never had
     only: str | None = None  # the one direction that was measured, which a text may name
+    several: bool = False  # directions were measured, whatever the pattern says
 
     def is_of(self, topic: Topic) -> bool:
         """Whether a text on this topic can speak of it."""
@@ -71,7 +79,7 @@ def _asked(topic: Topic, fact: Fact) -> str | None:
     if topic.ddir is not None and topic.ddir == fact.only:
         return None
     only = {"read": {"read", "randread"}, "write": {"write", "randwrite"}, "trim": {"trim", "randtrim"}}
-    if topic.ddir and mine.rw and mine.rw <= only[topic.ddir]:
+    if topic.ddir and mine.rw and mine.rw <= only[topic.ddir] and not fact.several:
         return None
     return topic.ddir
 
@@ -131,36 +139,44 @@ def _in_part(runs: pd.DataFrame, tables: Tables) -> pd.Series:
 
 def units(tables: Tables) -> list[Unit]:
     """What ran at once, one workload each: jobs and hosts of one document and reporting group."""
-    found = []
     rows, some = own_rows(tables), measured(tables)
     alone = rows["group_id"].isna()
     keys = [
-        rows[name].astype(object).where(~alone, rows["run_id"])
+        rows[name].astype(object).where(~alone, rows["run_id"]).tolist()
         for name in ("source_path", "source_doc", "group_id")
     ]
-    for key, at_once in rows.groupby(keys, sort=False, dropna=False):
-        for (rw, bs), part in at_once.groupby(["rw", "bs_bytes"], sort=False, dropna=False):
-            setup = part["setup_id"].iloc[0]
-            depth = part["queue_depth"].sum(min_count=1)
-            found.append(
-                Unit(
-                    of_file(str(part["source_path"].iloc[0])) if pd.isna(setup) else str(setup),
-                    "" if pd.isna(rw) else str(rw),
-                    None if pd.isna(bs) else float(bs),
-                    list(map(str, part["run_id"])),
-                    None if pd.isna(depth) else float(depth),
-                    tuple(key),
-                    set(map(str, part["source_path"])),
-                    job=None if part["job"].nunique() != 1 else str(part["job"].iloc[0]),
-                    engine=", ".join(map(str, part["ioengine"].dropna().unique())),
-                    working=working_sets(part)[0] if part["working_set_bytes"].nunique() == 1 else None,
-                    path=str(part["target"].iloc[0]) if part["target"].nunique() == 1 else None,
-                    load=tuple(frozenset(part[name].astype(object).fillna("")) for name in LOAD),
-                    hosts=frozenset(part["host"].astype(object).fillna("")),
-                )
-            )
-    _gathered([unit for unit in found if some & set(unit.rows)])
-    return _told_apart(found, some)
+    columns = rows[list(OF_UNIT)].astype(object)
+    plain = columns.where(columns.notna(), None).to_dict(orient="records")
+    found: dict[tuple[object, ...], dict[tuple[object, object], list[Row]]] = {}
+    for key, row in zip(zip(*keys, strict=True), plain, strict=True):
+        known = tuple(None if pd.isna(part) else part for part in key)
+        found.setdefault(known, {}).setdefault((row["rw"], row["bs_bytes"]), []).append(row)
+    made = [_unit(key, part) for key, at_once in found.items() for part in at_once.values()]
+    _gathered([unit for unit in made if some & set(unit.rows)])
+    return _told_apart(made, some)
+
+
+def _unit(key: tuple[object, ...], rows: list[Row]) -> Unit:
+    """Rows of one workload that ran at once, as one."""
+    first = rows[0]
+    every = {name: list(dict.fromkeys(row[name] for row in rows)) for name in OF_UNIT}
+    known = {name: [value for value in values if value is not None] for name, values in every.items()}
+    depths = [float(row["queue_depth"]) for row in rows if row["queue_depth"] is not None]
+    return Unit(
+        of_file(str(first["source_path"])) if first["setup_id"] is None else str(first["setup_id"]),
+        first["rw"] or "",
+        None if first["bs_bytes"] is None else float(first["bs_bytes"]),
+        [str(row["run_id"]) for row in rows],
+        sum(depths) if depths else None,
+        key,
+        set(map(str, every["source_path"])),
+        job=str(known["job"][0]) if len(known["job"]) == 1 else None,
+        engine=", ".join(map(str, known["ioengine"])),
+        working=float(known["working_set_bytes"][0]) if len(known["working_set_bytes"]) == 1 else None,
+        path=str(known["target"][0]) if len(known["target"]) == 1 else None,
+        load=tuple(frozenset("" if value is None else value for value in every[name]) for name in LOAD),
+        hosts=frozenset("" if value is None else value for value in every["host"]),
+    )
 
 
 def _gathered(made: list[Unit]) -> None:
@@ -177,10 +193,10 @@ def _gathered(made: list[Unit]) -> None:
             loads = frozenset((unit.rw, unit.bs, unit.depth, unit.load) for unit in group)
             alike.setdefault(loads, []).extend(group)
     files = {loads: {file for unit in group for file in unit.files} for loads, group in alike.items()}
+    loads_of = Counter(file for some in files.values() for file in some)
     for number, (loads, group) in enumerate(alike.items()):
         mine = files[loads]
-        most = max(sum(file in others for others in files.values()) for file in mine)
-        if len(mine) > max(6, most):
+        if len(mine) > max(6, *(loads_of[file] for file in mine)):
             for unit in group:
                 unit.setup, unit.path = f"{SET}{number} of {len(mine)}", None
 
@@ -239,9 +255,9 @@ def _one_way(made: Iterable[Fact], group: list[Unit], figures: "Figures") -> Ite
     rows = [run_id for unit in group for run_id in unit.rows]
     ddirs = {ddir for run_id in rows for ddir in figures.ddirs.get(run_id, [])}
     ddirs |= {str(row["ddir"]) for run_id in rows for row in figures.results.get(run_id, [])}
-    only = ddirs.pop() if len(ddirs) == 1 else None
+    only = next(iter(ddirs)) if len(ddirs) == 1 else None
     for fact in made:
-        yield replace(fact, only=only)
+        yield replace(fact, only=only, several=len(ddirs - {"mixed"}) > 1)
 
 
 class Figures:
@@ -400,7 +416,7 @@ def _pooled(group: list[Unit], figures: Figures) -> Iterator[Fact]:
     for key in dict.fromkeys(name for rates in each for name in rates):
         values = sorted(rates[key][0] for rates in each if key in rates)
         bound = next(rates[key][1] for rates in each if key in rates)
-        middle = float(pd.Series(values).median())
+        middle = statistics.median(values)
         topic = group[0].topic(key[1])
         yield Fact(key[0], middle, topic, True, len(values), bound, values[0], values[-1])
     merged = list(_percentiles(group, figures))

@@ -118,8 +118,10 @@ def _spread(values: list[float]) -> float:
 def of_unit(unit: Unit, tables: Tables, metrics: tuple[str, ...]) -> dict[str, Trace]:
     """The logs of what ran at once, where that is one row, by direction."""
     samples = tables["samples"]
-    samples = samples[samples["run_id"].isin(unit.rows) & samples["metric"].isin(metrics)]
     if len(unit.rows) > 1 or samples.empty:
+        return {}
+    samples = samples[(samples["run_id"] == unit.rows[0]) & samples["metric"].isin(metrics)]
+    if samples.empty:
         return {}
     samples = samples[samples["metric"] == samples["metric"].min()].sort_values("t_s")
     return {
@@ -152,10 +154,11 @@ def of_bins(unit: Unit, tables: Tables) -> dict[str, Trace]:
 def burst_of(unit: Unit, tables: Tables) -> Phases | None:
     """The phases of what ran at once, where its one log shows a burst and its end."""
     traces = of_unit(unit, tables, ("iops",))
+    if len(traces) != 1:
+        return None
     credit_s = tables["setups"].set_index("setup_id")["credit_s"].get(unit.setup)
     window_s = WINDOW_S if pd.isna(credit_s) else float(credit_s)
-    limit_s = limit_of(unit, tables)
-    return phases(next(iter(traces.values())), window_s, limit_s) if len(traces) == 1 else None
+    return phases(next(iter(traces.values())), window_s, limit_of(unit, tables))
 
 
 def limit_of(unit: Unit, tables: Tables) -> float:
@@ -186,8 +189,9 @@ def _shows(figure: Figure, found: Phases) -> bool:
     if figure.kind in ("time_us", "lat_us"):
         return abs(figure.base / 1e6 - found.empty_s) <= figure.half / 1e6 + 1.5 * found.interval_s
     if figure.unit == "%":
-        # the burst ended somewhere in an interval
-        return abs(figure.value - 100 * found.filled) <= max(3.0, 150 * found.interval_s / found.window_s)
+        # the burst ended somewhere in an interval; what a full bucket gives is reckoned from the burst's rate
+        most = max(3.0, 150 * found.interval_s / found.window_s, 100 * found.filled * found.spread[0])
+        return figure.value <= 100 and abs(figure.value - min(100, 100 * found.filled)) <= most
     pairs = zip((found.burst, found.base), found.spread, strict=True)
     return any(abs(figure.value - value) <= 0.5 + spread * value for value, spread in pairs)
 
