@@ -51,7 +51,8 @@ def detect(
         found = library.detect()
     if found is None:
         raise AzbenchError(
-            "no Azure metadata service answered, so this is no Azure VM, or it is kept from asking"
+            "no Azure metadata service answered: this is not an Azure VM, or access to 169.254.169.254 is "
+            "blocked"
         )
     if format_ is DetectFormat.json:
         print_json(_document(found))

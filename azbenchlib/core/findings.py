@@ -468,7 +468,7 @@ class Code(StrEnum):
         "statistic_not_stated",
         WARNING,
         "A publication does not say which statistic its rate is.",
-        "Take it as about this value; run again to know",
+        "Treat it as approximate; run again to know",
     )
     APPROXIMATE = "approximate", INFO, "A published rate is an approximate figure."
     CELL_NOT_READ = (
@@ -530,7 +530,7 @@ class Code(StrEnum):
         "midpoint of a bin, rounded up to whole µs or ms in its text. A value in between was mistyped, "
         "averaged or made by another program. Above 4 ms the check finds nearly every wrong value, below "
         "0.4 ms about every second one.",
-        "Compare with fio's own output; a percentile that was retyped or averaged is none",
+        "Compare with fio's own output; percentiles that were retyped or averaged are not valid",
     )
     BEYOND_THE_HISTOGRAM = (
         "beyond_the_histogram",

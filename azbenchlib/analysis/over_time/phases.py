@@ -22,7 +22,9 @@ from azbenchlib.core.units import format_count, format_span
 MANY, AGREE = 10, 0.05
 _ALIKE = 0.05  # levels that differ by less, relative to the higher, are one
 EXCURSION = 0.10  # so much of the trace, between levels alike, may interrupt them without being a level
-SHORT = 0.05  # of the trace: at its start, a workload getting going or a cache filling; at its end, no rate
+SHORT_SHARE = (
+    0.05  # of the trace: at its start, a workload getting going or a cache filling; at its end, no rate
+)
 _APART = 1.25  # neighbours whose rates differ by a smaller factor are told as one phase
 _ENOUGH = 4000  # samples
 _FAR, FEW_LAST = 5.0, 5  # standard deviations; so many samples at most are a ragged end rather than a level
@@ -83,7 +85,7 @@ def phases(t_s: npt.ArrayLike, rates: npt.ArrayLike, zeros: bool = True) -> list
     every = levels(t_s, rates, zeros)
     if not every or every[-1].end_s <= every[0].start_s:  # a log of one line, at its start
         return []
-    late = [level for level in every if _share(every[0].start_s, level.end_s, every) >= SHORT]
+    late = [level for level in every if _share(every[0].start_s, level.end_s, every) >= SHORT_SHARE]
     found = _covering(late, every)
     told = list(found)
     while len(told) > 1:
@@ -106,7 +108,7 @@ def lasting(found: Sequence[Segment]) -> Segment:
 
     A shorter one at the end may be what is left of the run rather than a level of the disk.
     """
-    return [phase for phase in found if _share(phase.start_s, phase.end_s, found) >= SHORT][-1]
+    return [phase for phase in found if _share(phase.start_s, phase.end_s, found) >= SHORT_SHARE][-1]
 
 
 def in_words(found: Sequence[Segment]) -> str:

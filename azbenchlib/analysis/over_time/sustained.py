@@ -10,14 +10,13 @@ import pandas as pd
 
 from azbenchlib.analysis import repeats
 from azbenchlib.analysis.over_time import trace
-from azbenchlib.analysis.over_time.phases import SHORT, in_words, lasting, phases
+from azbenchlib.analysis.over_time.phases import SHORT_SHARE, in_words, lasting, phases
 from azbenchlib.analysis.over_time.steady import Segment
 from azbenchlib.analysis.runs import Run, Tables, runs
 
 Phases = Sequence[Segment]
-OF_REPEATS = (
-    f"rates of the last phase of at least {100 * SHORT:g} % of each run"  # of runs with phases of their own
-)
+# Where each of several runs had phases of its own.
+OF_REPEATS = f"rates of the last phase of at least {100 * SHORT_SHARE:g} % of each run"
 OF_A_PART = "means over the phases of the run"  # of one direction or job among several
 
 

@@ -73,7 +73,7 @@ def _too_few(run_id: str, ddir: str, percentile: float, n: int, need: int) -> Fi
         f"too few I/Os from p{percentile:.10g} on: {format_count(n)}, where "
         f"{format_count(need)} are needed ({ddir})"
     )
-    advice = f"Run {math.ceil(need / n)} times as long, or quote no rarer percentile"
+    advice = f"Run {math.ceil(need / n)} times as long, or do not quote rarer percentiles"
     return Finding.of(Code.TOO_FEW_SAMPLES, what, advice, severity=severity, run_id=run_id)
 
 

@@ -68,7 +68,7 @@ def percentile_off_grid(view: View) -> Iterator[Finding]:
     for run_id, wrong in found.items():
         more = " …" if len(wrong) > _SHOWN else ""
         what = f"of {n_values[run_id]} percentile values, {len(wrong)} cannot come from fio's histogram: "
-        advice = "Compare with fio's own output; a percentile that was retyped or averaged is none"
+        advice = "Compare with fio's own output; percentiles that were retyped or averaged are not valid"
         shown = ", ".join(wrong[:_SHOWN])
         yield Finding.of(Code.PERCENTILE_OFF_GRID, what + shown + more, advice, run_id=run_id)
 

@@ -60,7 +60,7 @@ def too_short(seen: Observation) -> Finding | None:
     if seen.is_emulated or runtime_s is None or runtime_s >= SHORT_S:
         return None
     took = _seconds(runtime_s)
-    what = f"it took {took}: what sets in later, such as the end of burst credits, is not seen"
+    what = f"it took {took}: too short to see what sets in later, such as the end of burst credits"
     return Finding.of(Code.TOO_SHORT, what)
 
 
