@@ -262,6 +262,18 @@ def test_a_long_path_in_the_title_has_places_to_break(tmp_path: Path) -> None:
         assert not re.search(r"[/_-].", word.removeprefix("/"))
 
 
+def test_a_set_of_files_is_called_by_its_workload_once(tmp_path: Path) -> None:
+    """On cards, in tables and in figures, where the sets share none."""
+    for n in range(14):
+        depth = 1 + n // 7
+        job = foreign.Job({"read": foreign.flow(500.0 * depth + n, depth)}, "many", 4096, depth)
+        (tmp_path / f"qd{depth}-{n}.json").write_text(foreign.fio([job]))
+    with importing.as_folders([Dataset.load(tmp_path)]) as folders:
+        assert_right(read_back(folders), spread=4, lat_us=20)
+        page = rendered(folders).replace("\xa0", " ")
+    assert not re.search("(4 KiB random reads, QD [12]), *\\1", unescape(re.sub("<[^>]*>", " ", page)))
+
+
 def test_every_file_that_has_no_card_has_a_row_in_the_table(tmp_path: Path) -> None:
     """Seventy files unlike each other, of which some have more workloads than others."""
     for n in range(70):

@@ -101,10 +101,15 @@ def _each_once(part: Part, found: Sequence[Panel]) -> list[Panel]:
 def _together(some: Sequence[Panel]) -> Panel:
     """One panel of several with a series each, which are called by their workloads too."""
     series = [
-        replace(entry, label=f"{entry.label}, {facet}", short=f"{entry.short}, {facet}")
+        replace(entry, label=_with_load(entry.label, facet), short=_with_load(entry.short, facet))
         for facet, (entry,), _ in some
     ]
     return OWN_WORKLOADS, series, pd.concat([rows for *_, rows in some])
+
+
+def _with_load(name: str, facet: str) -> str:
+    """``a.json, 4 KiB random reads``; a set of files is called by its workload already."""
+    return name if facet in name else f"{name}, {facet}"
 
 
 def rate_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
