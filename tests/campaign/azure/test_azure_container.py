@@ -96,3 +96,16 @@ def test_the_signature_lets_a_vm_add_and_do_nothing_else(made: Container, tmp_pa
     listing = f'curl {asked} "$url?restype=container&comp=list&$azbench_sas"'
     assert on_a_vm(tmp_path, made, listing).stdout == "403 "
     assert made.download("a.figures", 0, 0) == b"first"
+
+
+@pytest.mark.parametrize(("status", "tries"), [(0, 1), (22, 1), (56, 3)])
+def test_an_upload_is_tried_again_where_the_network_fails_and_not_where_the_service_refuses(
+    tmp_path: Path, status: int, tries: int
+) -> None:
+    """A run that is taken up uploads again what is there, and the service refuses each."""
+    for name, text in {"curl": f"echo tried >>{tmp_path}/tries\nexit {status}", "sleep": ""}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    done = on_this_machine(tmp_path, "url=https://x azbench_sas=sig\nupload /dev/null a.figures")
+    assert done.returncode == status
+    assert (tmp_path / "tries").read_text().count("tried") == tries
