@@ -1,5 +1,6 @@
 """Where Azure has no room: another size or zone; quota, controllers, spot VMs, ways to the outside."""
 
+import copy
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,19 @@ def test_what_a_disk_cannot_have_is_told_beforehand(
 ) -> None:
     with pytest.raises(InputError, match=said):
         chosen(tmp_path, {}, *changes)
+
+
+def test_a_size_without_trusted_launch_is_told_with_the_way_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skus = copy.deepcopy(all_skus())
+    for sku in skus:
+        if sku["name"] == "Standard_D2s_v3":
+            sku["capabilities"].append({"name": "TrustedLaunchDisabled", "value": "True"})
+    monkeypatch.setitem(globals(), "all_skus", lambda: skus)
+    with pytest.raises(InputError, match="has no trusted launch; say security_type: Standard"):
+        chosen(tmp_path, {})
+    assert chosen(tmp_path, {}, ("zone: 1", "zone: 1\nsecurity_type: Standard")) == {}
 
 
 def test_a_subnet_that_is_there_is_used_and_none_is_created(tmp_path: Path) -> None:

@@ -381,15 +381,18 @@ carry_out() {
 summary() { if [ -e "$home/out/$1.sum" ]; then printf 'azbench-output %s %s\n' "$1" "$(cat "$home/out/$1.sum")"; fi; }
 
 # upload FILE NAME: into the container, where there is one. What gives the right to it is neither an argument nor in a file.
-# curl itself tries again what the service refuses for the moment, and not where the network cuts the connection.
+# curl itself tries again what the service cannot do for the moment, and not where the network cuts the connection. With 22,
+# the service refused, as it does what is there already.
 upload() {
     [ -n "${azbench_sas:-}" ] || return 0
     for pause in 2 10 0; do
+        sent=0
         printf 'url = "%s/%s?%s"\n' "$url" "$2" "$azbench_sas" | curl --config - --silent --show-error --fail \
-            --retry 8 --retry-connrefused --max-time 900 --header 'x-ms-blob-type: BlockBlob' --upload-file "$1" && return
+            --retry 8 --retry-connrefused --max-time 900 --header 'x-ms-blob-type: BlockBlob' --upload-file "$1" || sent=$?
+        case $sent in 0 | 22) return "$sent" ;; esac
         sleep "$pause"
     done
-    return 1
+    return "$sent"
 }
 
 # chunk FILE OFFSET LENGTH: a piece of what was packed, with its hash.
