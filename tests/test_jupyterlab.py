@@ -64,10 +64,10 @@ def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab
     before = page.evaluate(LOOKS, OF_JUPYTERLAB)
     run_all(page)
     blocks = page.locator(".azbench")
-    expect(blocks).to_have_count(12)
+    expect(blocks).to_have_count(13)
     assert page.locator(ERRORS).count() == 0
     empty = [i for i, block in enumerate(blocks.all()) if computed(block, "display") == "none"]
-    assert empty == [4, 5, 9]  # no search, nothing over time, nothing emulated
+    assert empty == [1, 5, 6, 10]  # no probe, no search, nothing over time, nothing emulated
     cards = page.locator(".azbench .card")
     expect(cards).to_have_count(6)
     cards.first.scroll_into_view_if_needed()
