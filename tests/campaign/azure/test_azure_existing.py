@@ -143,7 +143,9 @@ def test_a_bare_disk_is_driven_where_it_is_empty_and_refused_where_it_is_not(
     assert words.startswith("overwrite /dev/")
     assert run_there(signed_in, LOOK) == before
     folder = campaign.run(campaign.load(file), file.with_name("out"), target="azure", allow_unsafe=words)
-    assert set(Dataset.load(folder).runs["disks"]) == {"bare", "os"}
+    found = Dataset.load(folder)
+    assert set(found.runs["disks"]) == {"bare", "os"}
+    assert found.tables["disks"].set_index("disk")["lun"].dropna().to_dict() == {"bare": 1}
     assert run_there(signed_in, "ls /var/lib/azbench /azbench 2>&1; true").count("No such file") == 2
 
 

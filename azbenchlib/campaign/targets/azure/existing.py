@@ -80,7 +80,6 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
     results_group: bool = False
     _cloud: Cloud | None = field(default=None, init=False)  # the group for the results
     _vm: Vm | None = field(default=None, init=False)
-    _luns: Mapping[str, int] = field(default_factory=dict, init=False)
     _used: set[str] = field(default_factory=set, init=False)  # disks that are ready
     _budget: budget.Budget = field(default_factory=budget.Budget, init=False)
 
@@ -145,7 +144,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         az = az.patiently(Patience(limits_s=AT_START, tell=run.tell))
         note_identity(run.plan, az, self.show_identity)
         shown = az.json(*commands.vm_show(at["group"], at["name"]))
-        self._luns = found_disks(self.experiment, shown)
+        run.plan.luns = found_disks(self.experiment, shown)
         if RUNNING not in (az.json(*commands.vm_state(at["group"], at["name"])) or []):
             raise InputError(f"the VM {at['name']} does not run; start it, then start again")
         run.plan.versions["az"] = az.json("version")["azure-cli"]
@@ -181,7 +180,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         if one.disk not in self._used:
             run.tell(f"look at {one.disk} …")
             needed = sum(step.workload.own_bytes for step in run.measurements if step.disk == one.disk)
-            script = guest.use(one, self._luns.get(one.disk), needed + one.data_bytes, self.allow_unsafe)
+            script = guest.use(one, run.plan.luns.get(one.disk), needed + one.data_bytes, self.allow_unsafe)
             self._there.run(f"disk '{one.disk}'", script, guest.PREPARE_S)
             self._used.add(one.disk)
             run.save()
