@@ -28,9 +28,16 @@ class ProbedDisk:
     Parameters
     ----------
     target : str
-        A directory or a block device of this machine, ``ssh:USER@HOST``, or ``lab``.
+        A directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``.
     disk : str
-        For the lab: what is emulated, such as ``P30``.
+        For the lab: what is emulated, such as ``P30``. In Azure: which disk of the VM that the environment
+        variable ``AZBENCH_VM_ID`` names: its name there, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the
+        only data disk.
+    raw : bool
+        In Azure: whether the bare disk is driven.
+    results_group : bool
+        In Azure: whether results come through a storage account, in a resource group that is made for it and
+        deleted at the end.
     dataset : str
         Folder of the dataset; empty: ``datasets/probe-TARGET``.
     minutes, seconds : float
@@ -57,6 +64,8 @@ class ProbedDisk:
         target: str,
         *,
         disk: str = "",
+        raw: bool = False,
+        results_group: bool = False,
         dataset: str = "",
         minutes: float = 12.0,
         seconds: float = 10.0,
@@ -70,7 +79,10 @@ class ProbedDisk:
     ) -> None:
         asked = probing.ProbeRequest(
             target=target,
-            setup=Setup(VM(), notation.with_names(notation.parse_disks([disk]))) if disk else None,
+            disk=disk if target == "azure" else "",
+            raw=raw,
+            results_group=results_group,
+            setup=_emulated(disk) if disk and target != "azure" else None,
             size_bytes=stated_size("size", size),
             seconds=seconds,
             allow_unsafe=allow,
@@ -80,7 +92,7 @@ class ProbedDisk:
         stages = probing.stages_of(asked, cache=cache, fsync=fsync, jobs=jobs, drain_minutes=drain)
         self.found = probing.probe(asked, folder, self.session, show_progress(), stages=stages.all_)
         self._named = names(
-            self.found, documented(date.today().isoformat()), probing.disk_bytes(target), seconds
+            self.found, documented(date.today().isoformat()), probing.disk_bytes(target, folder), seconds
         )
         told = document(self.session, self.found, self._named, stages)
         probing.keep(folder, told)
@@ -120,3 +132,8 @@ class ProbedDisk:
             for i, (shown, worth) in enumerate(zip(self.session.shown, self.session.worth, strict=True), 1)
         ]
         return pd.DataFrame(rows, columns=["run", "load", "showed", "nats expected"])
+
+
+def _emulated(disk: str) -> Setup:
+    """What the lab emulates."""
+    return Setup(VM(), notation.with_names(notation.parse_disks([disk])))

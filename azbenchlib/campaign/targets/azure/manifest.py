@@ -92,10 +92,13 @@ class ExistingPlan(CloudPlan):
     vm: str
     scripts: list[str] = Field(default_factory=list)  # run-commands of ours that Azure keeps at the VM
     luns: dict[str, int] = Field(default_factory=dict)  # data disk -> where it is attached
+    probed: bool = False  # then all workloads that there were to choose from must be the same
 
     def same_as(self, other: Self) -> bool:
         """Whether both are of one VM, and what they have in common is the same in both."""
-        return self.vm == other.vm and super().same_as(other)
+        mine, others = ([one.tasks for one in plan.experiment.setups] for plan in (self, other))
+        alike = self.probed == other.probed and (mine == others or not self.probed)
+        return self.vm == other.vm and alike and super().same_as(other)
 
     @property
     def brief(self) -> str:
