@@ -84,7 +84,7 @@ def test_a_disk_is_probed_reported_and_left_as_it_was(there: Azure, tmp_path: Pa
 def test_what_cannot_be_probed_is_told_and_nothing_is_run_on_the_vm(there: Azure, tmp_path: Path) -> None:
     out = tmp_path / "out"
     said = refused("", out)
-    assert "--disk '': must be named; the VM has 2 data disks; the choices are: os (" in said
+    assert "--disk is needed, for the VM has 2 data disks; the choices are: os (" in said
     assert "lun0 (data_disk: Premium_LRS, 64 GiB, None), lun1 (other_disk: " in said
     assert "--disk 'lun7': is no disk of the VM; the choices are: " in refused("lun7", out)
     assert "must be a resource id" in refused("lun0", out, vm_id="production")

@@ -41,7 +41,7 @@ NOT_SHOWN = (
     "above that of its size, on-demand bursting, Performance Plus, or provisioned IOPS and MB/s."
 )
 # By run-commands of half a minute: the start, and three or four pieces of the results of a run of 10 s.
-OVERHEAD = "each run takes about {} more in Azure than fio's time, which alone is counted"
+OVERHEAD = "each run takes about {} more in Azure than fio's time, which alone --minutes counts"
 BY_PIECES, BY_CONTAINER = "two minutes", "half a minute"
 OF_THE_SIZE = ("temp", "nvme")  # they come with some VM sizes; az vm show does not tell of them
 _DISK_ID = re.compile(r".*/resourceGroups/([^/]+)/providers/Microsoft\.Compute/disks/([^/]+)", re.IGNORECASE)
@@ -176,9 +176,9 @@ def chosen_disk(shown: Any, asked: str) -> AttachedDisk:
     fits = [one for one in there if asked.lower() in one.words] if asked else data
     if len(fits) == 1:
         return fits[0]
-    what = f"is {'more than one disk' if fits else 'no disk'} of the VM" if asked else "must be named"
-    count = "" if asked else f"; the VM has {len(data) or 'no'} data disk{'s' if len(data) != 1 else ''}"
-    raise InputError(f"--disk '{asked}': {what}{count}; the choices are: {', '.join(map(str, there))}")
+    why = f"--disk '{asked}': is {'more than one disk' if fits else 'no disk'} of the VM"
+    why = why if asked else f"--disk is needed, for the VM has {len(data) or 'no'} data disks"
+    raise InputError(f"{why}; the choices are: {', '.join(map(str, there))}")
 
 
 def attached_disks(shown: Any) -> list[AttachedDisk]:
