@@ -50,6 +50,8 @@ class ProbedDisk:
         Minutes at full load, for each of two caps, in which burst credits are spent; 0: none.
     cache, fsync, jobs : bool
         What is asked besides: a cache, the cost of an fsync, several jobs and files.
+    directory : str
+        With ssh: an absolute path on the host; empty: the home of the login.
     allow : str
         The words that permit a target which would be refused.
 
@@ -75,10 +77,12 @@ class ProbedDisk:
         cache: bool = False,
         fsync: bool = False,
         jobs: bool = False,
+        directory: str = "",
         allow: str = "",
     ) -> None:
         asked = probing.ProbeRequest(
             target=target,
+            directory=directory,
             disk=disk if target == "azure" else "",
             raw=raw,
             results_group=results_group,
