@@ -10,7 +10,7 @@ from fake_azure.campaigns import AZBENCH, until
 from fake_azure.identity import SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from fake_azure.roles import documented
-from fake_azure.standing import GROUP, LOOK, LUN, VM, make_vm, run_there
+from fake_azure.standing import GROUP, LOOK, VM, attach, make_vm, run_there
 
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign import probing
@@ -97,18 +97,20 @@ def test_what_cannot_be_probed_is_told_and_nothing_is_run_on_the_vm(there: Azure
 
 
 def test_a_bare_disk_is_probed_where_that_is_said_and_it_is_empty(there: Azure, tmp_path: Path) -> None:
-    """Without the right to ask for the disk, which a dataset notes."""
+    """It has a twin at another LUN; and there is no right to ask for the disk, which a dataset notes."""
+    there.arm.actions = documented()[0]
+    attach(there, 2, "twin", 32)
     there.arm.actions = documented()[2] - {"Microsoft.Compute/disks/read"}
     before, out = run_there(there, LOOK), tmp_path / "out"
-    said = refused("lun1", out)
+    said = refused("twin", out)
     assert "has no file system that is mounted; mount it, or, where it is empty, have it driven bare" in said
     assert "is mounted at /data" in refused("lun0", tmp_path / "theirs", raw=True)
     assert run_there(there, LOOK) == before
-    probing.probe(asked("lun1", raw=True), tmp_path / "bare", few_runs(1))
+    probing.probe(asked("lun2", raw=True), tmp_path / "bare", few_runs(1))
     found = Dataset.load(tmp_path / "bare")
     (row,) = found.tables["disks"].to_dict("records")
-    assert (row["disk"], row["lun"]) == ("data-1", 1) and NOT_SHOWN in found.manifest.notes
-    assert run_there(there, f"ls /var/lib/azbench /azbench 2>&1; wipefs {LUN}1").count("No such file") == 2
+    assert (row["disk"], row["lun"]) == ("data-2", 2) and NOT_SHOWN in found.manifest.notes
+    assert run_there(there, LOOK) == before
 
 
 @pytest.mark.long
