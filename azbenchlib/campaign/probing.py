@@ -5,6 +5,7 @@ kill, the kept ones are read again in that order, which leads to the same choice
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,8 @@ from azbenchlib.campaign.planning.plan import PLAN_FILE
 from azbenchlib.campaign.probe_runs import shown, workload
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.run_loop import Order, measure
+from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE
+from azbenchlib.campaign.targets.azure.probed_vm import probed_vm
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.campaign.targets.lab.setup import in_words
 from azbenchlib.campaign.targets.lab.target import LabTarget
@@ -29,6 +32,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.targets import SSH, kind_of
 from azbenchlib.core.units import GIB
+from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import MANIFEST_FILE
 from azbenchlib.dataset.probed import PROBE_FILE
 from azbenchlib.probe.portrait import Portrait
@@ -110,9 +114,13 @@ class ProbeRequest:
     Parameters
     ----------
     target : str
-        A directory or a block device of this machine, ``ssh:USER@HOST``, or ``lab``.
+        A directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``.
     directory : str
         On the host: as for :class:`.SshTarget`.
+    vm_id : str
+        In Azure: as for :func:`.probed_vm`; empty: what the environment variable ``AZBENCH_VM_ID`` says.
+    disk, raw, results_group
+        In Azure: as for :func:`.probed_vm`.
     setup : Setup, optional
         For the lab: what is emulated, with one disk.
     size_bytes : int
@@ -129,6 +137,10 @@ class ProbeRequest:
 
     target: str
     directory: str = ""
+    vm_id: str = ""
+    disk: str = ""
+    raw: bool = False
+    results_group: bool = False
     setup: model.Setup | None = None
     size_bytes: int = DATA_BYTES
     seconds: float = 10.0
@@ -158,7 +170,7 @@ def stages_of(
         cache=cache,
         fsync=fsync,
         jobs=jobs,
-        files=has_files(asked.target, asked.directory),
+        files=not asked.raw and has_files(asked.target, asked.directory),
         drain_minutes=drain_minutes,
         # an emulated disk is driven no longer than that at once
         fill_s=asked.seconds if asked.target == "lab" else FILL_S,
@@ -196,14 +208,16 @@ def probe(
     """
     later = [run for stage in stages for run in stage.runs()]
     workloads = [workload(run, asked.size_bytes) for run in (*session.runs, *later)]
-    target = _target(asked, workloads, max([asked.seconds, *(run.seconds for run in later)]))
+    target = _target(asked, workloads, max([asked.seconds, *(run.seconds for run in later)]), progress)
     order = ProbeOrder(probe=session, in_memory=target.answers_from_memory, stages=stages)
     measure(target, dataset, progress=progress, fresh=fresh, order=order, design=DESIGN)
     return session.portrait()
 
 
-def disk_bytes(target: str) -> float | None:
-    """The size of a probed disk, where it is a block device of this machine; None: not known."""
+def disk_bytes(target: str, dataset: Path) -> float | None:
+    """The size of a probed disk: a block device of this machine, or what Azure told; None: not known."""
+    if target == "azure":
+        return manifest.load(dataset).setups[0].disks[0].size_bytes
     device = Path(target)
     return float(host.device_bytes(device.resolve())) if device.is_block_device() else None
 
@@ -233,13 +247,19 @@ def dataset_name(target: str) -> str:
 
 
 def _target(
-    asked: ProbeRequest, workloads: Sequence[Workload | JobFile], longest_s: float
+    asked: ProbeRequest, workloads: Sequence[Workload | JobFile], longest_s: float, progress: Progress
 ) -> Target[Any, Any]:
     kind = kind_of(asked.target)
     title = f"Probe of {asked.target}"
     if kind == "azure":
-        raise InputError(
-            "target 'azure': probe the disk from within its VM, as ssh:USER@HOST or with azbench there"
+        return probed_vm(
+            asked.vm_id or os.environ.get(VM_ID_VARIABLE, ""),
+            asked.disk,
+            workloads=workloads,
+            raw=asked.raw,
+            results_group=asked.results_group,
+            allow_unsafe=asked.allow_unsafe,
+            progress=progress,
         )
     if kind == SSH:
         request = Request(

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from azbenchlib.cli.options.azure_options import ResultsGroupOption, VmIdOption, check_vm_id
 from azbenchlib.cli.options.setup_options import PrintFormat, PrintOption
 from azbenchlib.cli.printing.console import notes, outlive_readers, print_json, say, working
-from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.targets import check_at_once, check_cost_limit, check_target_name
 
 if TYPE_CHECKING:
@@ -75,17 +76,8 @@ def run(
         float, typer.Option(min=0, help="How long the run may last; 0: as the file says.")
     ] = 0.0,
     at_once: AT_ONCE = 0,
-    vm_id: Annotated[
-        str,
-        typer.Option(help="In Azure: resource id of a VM that is there already; nothing is created."),
-    ] = "",
-    results_group: Annotated[
-        bool,
-        typer.Option(
-            help="With --vm-id: results come through a storage account, in a resource group that is made "
-            "for it and deleted at the end."
-        ),
-    ] = False,
+    vm_id: VmIdOption = "",
+    results_group: ResultsGroupOption = False,
     show_identity: Annotated[
         bool,
         typer.Option(help="In Azure: dataset and report tell the subscription, the tenant and the user."),
@@ -103,7 +95,7 @@ def run(
     check_target_name(target)
     check_cost_limit(target, max_cost)
     check_at_once(target, at_once, vm_id)
-    _check_existing(vm_id, target, results_group)
+    check_vm_id(vm_id, target, results_group)
     from azbenchlib.campaign import experiment
     from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE
     from azbenchlib.report import execute
@@ -139,14 +131,6 @@ def run(
             raise AzbenchError(". ".join([str(error), *left])) from error
         raise
     notes.print(f"Dataset: {folder}")
-
-
-def _check_existing(vm_id: str, target: str, results_group: bool) -> None:
-    """Refuse what is for a VM that is there already where there is none."""
-    if vm_id and target != "azure":
-        raise InputError(f"--vm-id is for --target azure, not {target}")
-    if results_group and not vm_id:
-        raise InputError("--results-group is for --vm-id; other runs in Azure have a resource group anyway")
 
 
 def _untold(dataset: str, words: str) -> list[str]:

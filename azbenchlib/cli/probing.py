@@ -11,9 +11,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from azbenchlib.cli.options.azure_options import ResultsGroupOption, VmIdOption, check_vm_id
 from azbenchlib.cli.options.setup_options import (
     DayOption,
-    DiskOption,
     PrintFormat,
     PrintOption,
     VmOption,
@@ -33,12 +33,15 @@ if TYPE_CHECKING:
     from azbenchlib.probe.session import Probe
     from azbenchlib.probe.stages import Stages
 
+AZURE = "azure"
+
 
 def probe(
     target: Annotated[
         str,
         typer.Argument(
-            help="A directory or a block device of this machine, ssh:USER@HOST[:PORT], or lab with --disk."
+            help="A directory or a block device of this machine, ssh:USER@HOST[:PORT], azure with --vm-id, "
+            "or lab with --disk."
         ),
     ],
     minutes: Annotated[float, typer.Option(min=0.1, help="How long all runs may take together.")] = 12.0,
@@ -65,8 +68,19 @@ def probe(
     directory: Annotated[
         str, typer.Option(help="With ssh: an absolute path on the host; default: the home of the login.")
     ] = "",
+    vm_id: VmIdOption = "",
+    results_group: ResultsGroupOption = False,
     vm: VmOption = None,
-    disk: DiskOption = None,
+    disk: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With lab: what is emulated, such as P30. With azure: the name of a data disk of the VM, "
+            "lun0, os, temp or nvme; default: the only data disk."
+        ),
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="With azure: drive the bare disk, without a file system.")
+    ] = False,
     as_of: DayOption = None,
     allow: Annotated[
         str, typer.Option(help="The words that permit a target which is refused; the refusal names them.")
@@ -85,7 +99,8 @@ def probe(
     Short fio runs, each of which is the one that is expected to tell most per second. The data of a block
     device is overwritten; one that holds any is refused.
     """
-    described = _setup(target, vm, disk or [], as_of)
+    check_vm_id(vm_id, target, results_group)
+    described = _setup(target, directory, vm, disk or [], raw, as_of)
     size_bytes = stated_values.size("--size", size)
     from azbenchlib.campaign import probing
     from azbenchlib.campaign.documented import documented
@@ -99,6 +114,10 @@ def probe(
     asked = probing.ProbeRequest(
         target=target,
         directory=directory,
+        vm_id=vm_id,
+        disk="".join(disk or []) if target == AZURE else "",
+        raw=raw,
+        results_group=results_group,
         setup=described,
         size_bytes=size_bytes,
         seconds=seconds,
@@ -110,7 +129,7 @@ def probe(
     if stages.drain:
         notes.sentence(text.drain_cost(stages.drain))
     found = probing.probe(asked, folder, session, _tell, fresh, stages.all_)
-    named = names(found, limits, probing.disk_bytes(target), seconds)
+    named = names(found, limits, probing.disk_bytes(target, folder), seconds)
     told = document(session, found, named, stages)
     probing.keep(folder, told)
     if format_ is PrintFormat.json:
@@ -125,12 +144,23 @@ def _tell(done: int, total: int, text: str) -> None:
     notes.print(one_line(text))
 
 
-def _setup(target: str, vm: str | None, disks: Sequence[str], as_of: str | None) -> Setup | None:
-    if target != "lab":
-        if vm or disks:
-            raise InputError(f"target '{target}': --vm and --disk are for the target lab")
-        return None
-    return described_setup(None, vm, list(disks), as_of)
+def _setup(
+    target: str, directory: str, vm: str | None, disks: Sequence[str], raw: bool, as_of: str | None
+) -> Setup | None:
+    """What is emulated; what is for another target is refused."""
+    if directory and target == AZURE:
+        raise InputError("target 'azure': --directory is for ssh; in Azure, --disk says what is probed")
+    if raw and target != AZURE:
+        raise InputError(f"target '{target}': --raw is for the target azure")
+    if target == "lab":
+        return described_setup(None, vm, list(disks), as_of)
+    if vm:
+        raise InputError(f"target '{target}': --vm is for the target lab")
+    if disks and target != AZURE:
+        raise InputError(f"target '{target}': --disk is for the targets lab and azure")
+    if len(disks) > 1:
+        raise InputError(f"--disk {' --disk '.join(disks)}: a probe is of one disk; name one")
+    return None
 
 
 def _print(session: Probe, found: Portrait, named: Sequence[Named], stages: Stages) -> None:

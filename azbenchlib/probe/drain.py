@@ -18,7 +18,8 @@ from scipy import stats
 from azbenchlib.core.units import KIB, S_PER_MIN, format_size
 from azbenchlib.probe.portrait import Knowledge, Portrait
 
-FELL_TO = 0.9  # of the rate at first: below, the burst is over. Azure's smallest burst is 1.25 × its base.
+FELL_TO = 0.9  # of the rate at first: below, the burst is over
+SMALLEST_BURST = 1.25  # × its base, of Azure's disks
 ONE_LEVEL = 0.03  # relative: runs that differ by no more are at one level
 LEVEL_RUNS = 3  # runs at one level below the burst: the bucket is empty from the end of the first on
 DRAIN_RUNS = 6  # times as long as a run of the probe, unless another length is asked for
@@ -116,6 +117,8 @@ class DrainedCap:
     quantity : {"iops", "bytes_per_s"}
     driven_s : float
         Seconds at full load.
+    paused_s : float
+        Seconds between those runs, in which credits come back; told where no fall was seen.
     burst, base : Interval, optional
         I/Os or bytes per second. None: the rate did not fall, or runs differ too much.
     bucket : Interval, optional
@@ -126,10 +129,20 @@ class DrainedCap:
 
     quantity: str
     driven_s: float
+    paused_s: float = 0.0
     burst: Interval | None = None
     base: Interval | None = None
     bucket: Interval | None = None
     refill: Interval | None = None
+
+    @property
+    def unseen_below(self) -> float:
+        """How many times its base a burst must be to be seen ending in spite of the pauses.
+
+        From an empty bucket, a run and the pause before it let base × (run + pause) through, which is a fall
+        where it is less than `FELL_TO` of what the burst lets through in the run.
+        """
+        return (1 + self.paused_s / self.driven_s) / FELL_TO
 
 
 @dataclass(kw_only=True)
@@ -213,7 +226,8 @@ def credits_of(quantity: str, made: Sequence[DrainShown]) -> DrainedCap:
     loads = [one for one in made if one.run.number]
     driven_s, fell = sum(one.lasted_s for one in loads), fall(loads)
     if fell is None:
-        return DrainedCap(quantity=quantity, driven_s=driven_s)
+        paused_s = loads[-1].ended_s - loads[0].began_s - driven_s
+        return DrainedCap(quantity=quantity, driven_s=driven_s, paused_s=max(0.0, paused_s))
     first, level = loads[: fell + 1], loads[fell - LEVEL_RUNS + 1 : fell + 1]
     at_base = _base_rates(level)
     most = max(one.rate for one in first)

@@ -17,7 +17,7 @@ from azbenchlib.core.units import (
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.probe.cache import CacheFound, CacheSeen
 from azbenchlib.probe.choice import Worth
-from azbenchlib.probe.drain import Drain, DrainedCap, Interval
+from azbenchlib.probe.drain import SMALLEST_BURST, Drain, DrainedCap, Interval
 from azbenchlib.probe.naming import Named
 from azbenchlib.probe.portrait import DEPTH_KEY, HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probe.rounds import TOTAL_DEPTH, Rounds
@@ -184,11 +184,22 @@ def bursts(quantity: str, burst: Interval, base: Interval) -> str:
     )
 
 
+def _unseen(credits: DrainedCap) -> str:
+    return (
+        f" Credits came back in pauses between the runs, {credits.paused_s / S_PER_MIN:.3g} min in all, so a "
+        f"burst below {credits.unseen_below:.2g} times its base would not be seen to end; longer runs "
+        "(--seconds) show it."
+    )
+
+
 def drained(credits: DrainedCap) -> str:
     """What driving one cap at full load showed, in a sentence."""
     what = _CAP_NAMES[credits.quantity]
     if not (credits.burst and credits.base and credits.bucket):
-        return f"Cap of {what}: no burst that ends was found within {credits.driven_s / S_PER_MIN:.3g} min."
+        return (
+            f"Cap of {what}: no burst that ends was found within {credits.driven_s / S_PER_MIN:.3g} min."
+            + (_unseen(credits) if credits.unseen_below > SMALLEST_BURST else "")
+        )
     rate, stock = f"read_{credits.quantity}", "I/Os" if credits.quantity == "iops" else "MB"
     held = _between(credits.bucket, lambda value: f"{_stock(credits.quantity, value)} {stock}")
     found = (

@@ -28,9 +28,16 @@ class ProbedDisk:
     Parameters
     ----------
     target : str
-        A directory or a block device of this machine, ``ssh:USER@HOST``, or ``lab``.
+        A directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``.
     disk : str
-        For the lab: what is emulated, such as ``P30``.
+        For the lab: what is emulated, such as ``P30``. In Azure: which disk of the VM that the environment
+        variable ``AZBENCH_VM_ID`` names: its name there, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the
+        only data disk.
+    raw : bool
+        In Azure: whether the bare disk is driven.
+    results_group : bool
+        In Azure: whether results come through a storage account, in a resource group that is made for it and
+        deleted at the end.
     dataset : str
         Folder of the dataset; empty: ``datasets/probe-TARGET``.
     minutes, seconds : float
@@ -43,6 +50,8 @@ class ProbedDisk:
         Minutes at full load, for each of two caps, in which burst credits are spent; 0: none.
     cache, fsync, jobs : bool
         What is asked besides: a cache, the cost of an fsync, several jobs and files.
+    directory : str
+        With ssh: an absolute path on the host; empty: the home of the login.
     allow : str
         The words that permit a target which would be refused.
 
@@ -57,6 +66,8 @@ class ProbedDisk:
         target: str,
         *,
         disk: str = "",
+        raw: bool = False,
+        results_group: bool = False,
         dataset: str = "",
         minutes: float = 12.0,
         seconds: float = 10.0,
@@ -66,11 +77,16 @@ class ProbedDisk:
         cache: bool = False,
         fsync: bool = False,
         jobs: bool = False,
+        directory: str = "",
         allow: str = "",
     ) -> None:
         asked = probing.ProbeRequest(
             target=target,
-            setup=Setup(VM(), notation.with_names(notation.parse_disks([disk]))) if disk else None,
+            directory=directory,
+            disk=disk if target == "azure" else "",
+            raw=raw,
+            results_group=results_group,
+            setup=_emulated(disk) if disk and target != "azure" else None,
             size_bytes=stated_size("size", size),
             seconds=seconds,
             allow_unsafe=allow,
@@ -80,7 +96,7 @@ class ProbedDisk:
         stages = probing.stages_of(asked, cache=cache, fsync=fsync, jobs=jobs, drain_minutes=drain)
         self.found = probing.probe(asked, folder, self.session, show_progress(), stages=stages.all_)
         self._named = names(
-            self.found, documented(date.today().isoformat()), probing.disk_bytes(target), seconds
+            self.found, documented(date.today().isoformat()), probing.disk_bytes(target, folder), seconds
         )
         told = document(self.session, self.found, self._named, stages)
         probing.keep(folder, told)
@@ -120,3 +136,8 @@ class ProbedDisk:
             for i, (shown, worth) in enumerate(zip(self.session.shown, self.session.worth, strict=True), 1)
         ]
         return pd.DataFrame(rows, columns=["run", "load", "showed", "nats expected"])
+
+
+def _emulated(disk: str) -> Setup:
+    """What the lab emulates."""
+    return Setup(VM(), notation.with_names(notation.parse_disks([disk])))

@@ -77,6 +77,7 @@ def test_azs_own_parser_accepts_every_command_of_the_shipped_files(az_path, many
         azure.script_delete("g", "vm-1", "azbench-1"),
         azure.network_create("g", "none"),
         azure.vm_show("g", "vm-1"),
+        azure.disk_show("g", "data"),
         azure.vm_state("g", "vm-1"),
         azure.role_assign("33333333-3333-3333-3333-333333333333", "/subscriptions/1/resourceGroups/g"),
         azure.resource_manager(),

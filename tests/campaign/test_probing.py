@@ -18,6 +18,7 @@ from azbenchlib.campaign import host, probing
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning.plan import PLAN_FILE
 from azbenchlib.campaign.probe_runs import shown
+from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.cli import app
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
@@ -181,7 +182,9 @@ def test_a_probe_that_was_killed_goes_on(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_probed_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="ssh:USER@HOST"):
+    with pytest.raises(
+        InputError, match=r"a VM that is there already; name it with --vm-id, .* ssh:USER@HOST"
+    ):
         probing.probe(request("azure"), tmp_path / "out", probe_of(1))
     with pytest.raises(InputError, match="--disk"):
         probing.probe(request("lab"), tmp_path / "out", probe_of(1))
@@ -190,6 +193,29 @@ def test_what_cannot_be_probed_is_told(tmp_path: Path) -> None:
     two = Setup(VM(), notation.with_names(notation.parse_disks(["P10", "P30"])), None)
     with pytest.raises(AzbenchError, match="one disk"):
         probing.probe(request("lab", two), tmp_path / "out", probe_of(1))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("azure", "needs a VM that is there already; name it with --vm-id"),
+        ("azure --vm-id production", "must be a resource id"),
+        ("azure --directory /mnt", "--directory is for ssh; in Azure, --disk says what is probed"),
+        ("azure --disk lun0 --disk lun1", "a probe is of one disk; name one"),
+        ("azure --vm Standard_D2s_v3", "--vm is for the target lab"),
+        ("azure --results-group", "--results-group is for --vm-id"),
+        ("/mnt/data --vm-id x", "--vm-id is for the target azure, not /mnt/data"),
+        ("/mnt/data --raw", "--raw is for the target azure"),
+        ("/mnt/data --disk P30", "--disk is for the targets lab and azure"),
+    ],
+)
+def test_what_is_for_another_target_is_refused(
+    words: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VM_ID_VARIABLE, raising=False)
+    done = CliRunner().invoke(app, ["probe", *words.split(), "-o", str(tmp_path / "out")])
+    assert isinstance(done.exception, InputError) and said in str(done.exception)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_paced_run_asks_fio_for_its_rate_in_both_directions() -> None:
@@ -203,7 +229,7 @@ def test_a_wrong_day_is_told_before_anything_is_measured(tmp_path: Path) -> None
     words = ["probe", str(tmp_path), "--as-of", "soon", "-o", str(tmp_path / "out")]
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, InputError) and "soon" in str(done.exception)
-    assert list(tmp_path.iterdir()) == [] and probing.disk_bytes(str(tmp_path)) is None
+    assert list(tmp_path.iterdir()) == [] and probing.disk_bytes(str(tmp_path), tmp_path) is None
 
 
 def test_names_of_datasets_are_those_of_files() -> None:

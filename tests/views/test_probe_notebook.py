@@ -1,13 +1,36 @@
 """The notebook of the probe, from its parameters to its portrait."""
 
+import ast
+import inspect
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 
+from azbenchlib.cli.probing import probe
 from azbenchlib.report import execute
 from azbenchlib.report.page import to_html
 from azbenchlib.views.probe import ProbedDisk
+
+# What the command line has alone: the VM's id, which a dataset does not tell, and what no cell has a use for.
+COMMAND_LINE = {"vm_id", "vm", "as_of", "fresh", "format_"}
+
+
+def test_the_parameters_of_the_notebook_are_those_of_the_class_and_of_the_command_line() -> None:
+    cells = nbformat.read(execute.find_notebook("07_probe"), as_version=4).cells
+    (parameters,) = (cell for cell in cells if "parameters" in cell.metadata.get("tags", []))
+    names = [node.target.id for node in ast.parse(parameters.source).body]
+    (call,) = (
+        node
+        for cell in cells
+        for node in ast.walk(ast.parse(cell.source) if cell.cell_type == "code" else ast.parse(""))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ProbedDisk"
+    )
+    assert names == [*(ast.unparse(one) for one in call.args), *(one.arg for one in call.keywords)]
+    assert names == list(inspect.signature(ProbedDisk).parameters)
+    options = set(inspect.signature(probe).parameters) - COMMAND_LINE
+    assert set(names) == {{"output": "dataset"}.get(name, name) for name in options}
 
 
 @pytest.mark.fio

@@ -20,6 +20,7 @@ from azbenchlib.dataset.manifest import ManifestSetup
 from azbenchlib.model.disk_row import DiskRow
 
 ROOT = Path("/")
+DATA_NAME = "data-{}"  # of a data disk, by its LUN
 # Only Azure's machines bear it; a Hyper-V machine elsewhere has the same vendor.
 # Source: canonical/cloud-init cloudinit/sources/azure/identity.py, ChassisAssetTag.
 ASSET_TAG = "7783-7084-3265-9085-8269-3286-77"
@@ -142,7 +143,7 @@ def _managed(storage: Mapping[str, Any], as_of: str, root: Path) -> list[_Found]
         found.append((row, devices.behind(root, devices.OS_LINKS)))
     for told in storage.get("dataDisks") or ():
         lun = imds.number(told, "lun")
-        row = replace(_row(f"data-{lun}", "data", told, as_of), lun=lun)
+        row = replace(_row(DATA_NAME.format(lun), "data", told, as_of), lun=lun)
         found.append((row, devices.behind(root, [link.format(lun) for link in devices.DATA_LINKS])))
     return found
 

@@ -27,20 +27,21 @@ def measurement_file(found: Detected) -> str:
         "region": machine.region,
         **({"zone": machine.zone} if machine.zone else {}),
         "vm": machine.vm_size,
-        "disks": {row.disk: _entry(row) for row in machine.disks},
+        "disks": {row.disk: disk_entry(row) for row in machine.disks},
         "workloads": _EXAMPLE,
     }
     return _INTRODUCTION + yaml.safe_dump(head, sort_keys=False)
 
 
-def _entry(row: DiskRow) -> dict[str, Any]:
-    """A disk as :class:`azbenchlib.campaign.files.spec.Disk` takes it."""
+def disk_entry(row: DiskRow) -> dict[str, Any]:
+    """A disk as :class:`azbenchlib.campaign.files.disk_spec.DiskSpec` takes it."""
+    bought = row.sku in PROVISIONED  # of the others, Azure tells the limits of the tier
     values = {
         "sku": row.sku,
         "size": row.size_bytes and f"{row.size_bytes // GIB}GiB",
-        "iops": row.provisioned_iops,
-        "mbps": row.provisioned_bytes_per_s and round(row.provisioned_bytes_per_s / MB),
-        "caching": None if row.sku in PROVISIONED else row.host_caching,  # they have none to choose
+        "iops": row.provisioned_iops if bought else None,
+        "mbps": round((row.provisioned_bytes_per_s or 0) / MB) or None if bought else None,
+        "caching": None if bought else row.host_caching,  # they have none to choose
     }
     known = {key: values[key] for key in _KEYS.get(row.role or "", ()) if values[key] is not None}
     count = {"count": row.count} if (row.count or 1) > 1 else {}

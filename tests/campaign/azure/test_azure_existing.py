@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 from fake_azure.campaigns import AZBENCH, refused, until
-from fake_azure.disks import block_bytes, image_name
 from fake_azure.identity import SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
-from fake_azure.machines import create_machine
 from fake_azure.roles import documented
-from fake_azure.routing import Request
+from fake_azure.standing import LOOK, LUN, VM, make_vm, run_there
 
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
@@ -25,9 +23,6 @@ from azbenchlib.dataset.dataset import Dataset
 pytest_plugins = ("fake_azure.fixtures",)
 pytestmark = [pytest.mark.slow, pytest.mark.fio]
 
-GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/theirs"
-VM = f"{GROUP}/providers/Microsoft.Compute/virtualMachines/production"
-LUN = "/dev/disk/azure/scsi1/lun"
 FILE = """
 title: There already
 region: westeurope
@@ -39,42 +34,12 @@ disks:
 workloads:
   first: {rw: randread, bs: 4k, size: 4m, runtime: 1}
 """
-LOOK = f"""find /data /srv /azbench /var/lib/azbench -printf '%p %s %m %u\\n' 2>&1
-ls /var/lib; cksum /data/theirs; head -c 1M {LUN}1 | cksum"""
-
-
-def run_there(azure: Azure, script: str) -> str:
-    """What a script says that the owner of the VM runs on it."""
-    body = {"commandId": "RunShellScript", "script": [script]}
-    operation = azure.arm.answer(Request("POST", f"{VM}/runCommand", {}, body, "")).body
-    return operation["value"][0]["message"]
 
 
 @pytest.fixture
 def file(signed_in: Azure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A measurement file; and a VM with a disk that holds data and an empty one, which is measured on."""
-    arm = signed_in.arm
-    arm.put(GROUP, {"location": "westeurope", "tags": {}})
-    properties = {
-        "hardwareProfile": {"vmSize": "Standard_D2s_v3"},
-        "storageProfile": {"osDisk": {"createOption": "FromImage", "deleteOption": "Delete"}},
-        "networkProfile": {"networkInterfaces": []},
-        "osProfile": {},
-    }
-    vm = create_machine(arm, VM, {"location": "westeurope", "zones": ["1"], "properties": properties})
-    for lun, (name, gib) in enumerate((("data_disk", 64), ("other_disk", 32))):
-        told = {"creationData": {"createOption": "Empty"}, "diskSizeGB": gib}
-        body = {"location": "westeurope", "sku": {"name": "Premium_LRS"}, "zones": ["1"], "properties": told}
-        path = f"{GROUP}/providers/Microsoft.Compute/disks/{name}"
-        arm.answer(Request("PUT", path, {}, body, ""))
-        disk = arm.get(path)
-        arm.machines[VM.lower()].attach(lun, image_name(disk), block_bytes(disk))
-        entry = {"lun": lun, "name": name, "caching": "None", "diskSizeGB": gib, "createOption": "Attach"}
-        entry["managedDisk"] = {"id": path, "storageAccountType": "Premium_LRS"}
-        vm["properties"]["storageProfile"]["dataDisks"].append(entry)
-    run_there(
-        signed_in, f"mkfs.ext4 -q {LUN}0 && mkdir /data && mount {LUN}0 /data && echo theirs >/data/theirs"
-    )
+    make_vm(signed_in)
     monkeypatch.setenv(VM_ID_VARIABLE, VM)
     path = tmp_path / "there.yaml"
     path.write_text(FILE)
@@ -143,7 +108,9 @@ def test_a_bare_disk_is_driven_where_it_is_empty_and_refused_where_it_is_not(
     assert words.startswith("overwrite /dev/")
     assert run_there(signed_in, LOOK) == before
     folder = campaign.run(campaign.load(file), file.with_name("out"), target="azure", allow_unsafe=words)
-    assert set(Dataset.load(folder).runs["disks"]) == {"bare", "os"}
+    found = Dataset.load(folder)
+    assert set(found.runs["disks"]) == {"bare", "os"}
+    assert found.tables["disks"].set_index("disk")["lun"].dropna().to_dict() == {"bare": 1}
     assert run_there(signed_in, "ls /var/lib/azbench /azbench 2>&1; true").count("No such file") == 2
 
 

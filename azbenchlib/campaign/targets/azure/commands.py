@@ -231,6 +231,11 @@ def vm_show(group: str, name: str) -> Command:
     return ["vm", "show", "--resource-group", group, "--name", name]
 
 
+def disk_show(group: str, name: str) -> Command:
+    """What a managed disk is, with what was bought of it."""
+    return ["disk", "show", "--resource-group", group, "--name", name]
+
+
 def vm_state(group: str, name: str) -> Command:
     """Whether a VM runs."""
     place = ["--resource-group", group, "--name", name]

@@ -43,6 +43,7 @@ _ID = re.compile(
 )
 
 
+NOWHERE: Mapping[str, int] = {}
 ExistingRun = MeasurementRun[ExistingPlan, Measure]
 
 
@@ -68,6 +69,8 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
     results_group : bool
         Whether results may come through a storage account, in a resource group that is made for it and
         deleted at the end.
+    luns : mapping of str to int
+        Where data disks are attached that are not to be looked for by their names and kinds.
     """
 
     goes_on_unheard: ClassVar[bool] = True  # or a closed terminal would keep it from removing its folder
@@ -78,9 +81,9 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
     max_hours: float = 0.0
     show_identity: bool = False
     results_group: bool = False
+    luns: Mapping[str, int] = field(default_factory=dict)
     _cloud: Cloud | None = field(default=None, init=False)  # the group for the results
     _vm: Vm | None = field(default=None, init=False)
-    _luns: Mapping[str, int] = field(default_factory=dict, init=False)
     _used: set[str] = field(default_factory=set, init=False)  # disks that are ready
     _budget: budget.Budget = field(default_factory=budget.Budget, init=False)
 
@@ -100,7 +103,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
 
     def make_plan(self, dataset: Path) -> ExistingPlan:
         """What is to be measured; what an existing VM cannot do is refused before Azure is asked."""
-        self._place()
+        place(self.vm_id)
         if len(self.experiment.setups) != 1:
             raise InputError(
                 f"an existing VM is one setup, and the file has {len(self.experiment.setups)}; "
@@ -139,13 +142,13 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         if all(map(run.done, run.measurements)):
             return
         make_folder(run.folder)
-        run.tell("asking Azure whether the VM is what the file says …")
-        at = self._place()
+        run.tell("asking Azure whether the VM is what the plan says …")
+        at = place(self.vm_id)
         az = Az.find(run.folder / AZ_LOG).within(at["subscription"])
         az = az.patiently(Patience(limits_s=AT_START, tell=run.tell))
         note_identity(run.plan, az, self.show_identity)
         shown = az.json(*commands.vm_show(at["group"], at["name"]))
-        self._luns = found_disks(self.experiment, shown)
+        run.plan.luns = found_disks(self.experiment, shown, self.luns)
         if RUNNING not in (az.json(*commands.vm_state(at["group"], at["name"])) or []):
             raise InputError(f"the VM {at['name']} does not run; start it, then start again")
         run.plan.versions["az"] = az.json("version")["azure-cli"]
@@ -180,8 +183,9 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         """Have a folder of our own on the disk, or the bare disk, where that can harm nothing."""
         if one.disk not in self._used:
             run.tell(f"look at {one.disk} …")
-            needed = sum(step.workload.own_bytes for step in run.measurements if step.disk == one.disk)
-            script = guest.use(one, self._luns.get(one.disk), needed + one.data_bytes, self.allow_unsafe)
+            planned = [step for step in self.measurements(run.plan) if step.disk == one.disk]
+            needed = sum(step.workload.own_bytes for step in planned)
+            script = guest.use(one, run.plan.luns.get(one.disk), needed + one.data_bytes, self.allow_unsafe)
             self._there.run(f"disk '{one.disk}'", script, guest.PREPARE_S)
             self._used.add(one.disk)
             run.save()
@@ -229,21 +233,28 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         run.save()
         return make_manifest(name, run.plan, [step for step in run.measurements if run.made(step)])
 
-    def _place(self) -> re.Match[str]:
-        """Subscription, group and name of the VM."""
-        found = _ID.fullmatch(self.vm_id)
-        if not found:
-            raise InputError(
-                f"--vm-id '{self.vm_id}': must be a resource id, as `az vm show --query id` tells it: "
-                "/subscriptions/…/resourceGroups/…/providers/Microsoft.Compute/virtualMachines/NAME"
-            )
-        return found
-
     @property
     def _there(self) -> Vm:
         if self._vm is None:
             raise InputError("nothing is to be measured any more, so the VM was not asked")
         return self._vm
+
+
+def place(vm_id: str) -> re.Match[str]:
+    """Subscription, group and name of a VM.
+
+    Raises
+    ------
+    InputError
+        When that is no resource id of a VM.
+    """
+    found = _ID.fullmatch(vm_id)
+    if not found:
+        raise InputError(
+            f"--vm-id '{vm_id}': must be a resource id, as `az vm show --query id` tells it: "
+            "/subscriptions/…/resourceGroups/…/providers/Microsoft.Compute/virtualMachines/NAME"
+        )
+    return found
 
 
 def _left(vm: Vm) -> str:
@@ -258,7 +269,7 @@ def _left(vm: Vm) -> str:
     return ""
 
 
-def found_disks(experiment: Experiment, shown: Any) -> dict[str, int]:
+def found_disks(experiment: Experiment, shown: Any, luns: Mapping[str, int] = NOWHERE) -> dict[str, int]:
     """The LUN of every data disk of the file: the one of that name, else the first that is of its kind.
 
     Parameters
@@ -267,6 +278,8 @@ def found_disks(experiment: Experiment, shown: Any) -> dict[str, int]:
         With one setup.
     shown : dict
         As ``az vm show`` tells the VM.
+    luns : mapping of str to int
+        Where disks are, as far as that is known.
 
     Raises
     ------
@@ -276,31 +289,47 @@ def found_disks(experiment: Experiment, shown: Any) -> dict[str, int]:
         When the VM or its disks are not what the file says.
     """
     (setup,) = experiment.setups
-    try:
-        size, region = shown["hardwareProfile"]["vmSize"], shown["location"]
-        there = [_attached(entry) for entry in shown["storageProfile"]["dataDisks"] or []]
-    except (TypeError, KeyError):
-        raise AzError("az vm show: its answer describes no VM") from None
+    size, region, there = described(shown)
     for what, said, is_ in (("vm", setup.vm, size), ("region", experiment.region, region)):
-        if said.lower() != str(is_).lower():
+        if said.lower() != is_.lower():
             raise InputError(f"{what}: the file says {said}, and the VM is {is_}")
     found: dict[str, int] = {}
     for name, disk in setup.disks.items():
         if disk.role != "data":
             continue
         free = [one for one in there if one["lun"] not in found.values() and _is_kind(disk, one)]
+        free = [one for one in free if one["lun"] == luns.get(name, one["lun"])]
         lun = next((one["lun"] for one in free if one["name"].lower() == name), None)
         lun = free[0]["lun"] if lun is None and free else lun
         if lun is None:
-            told = ", ".join(
-                f"LUN {one['lun']}: {one['sku']}, {one['gib']} GiB, {one['caching']}" for one in there
-            )
+            told = ", ".join(f"LUN {one['lun']}: {kind_of(one)}" for one in there)
             raise InputError(
                 f"disk '{name}': the VM has no {disk.sku} of {disk.size_gib} GiB with host caching "
                 f"{disk.caching or 'None'} (left); it has {told or 'no data disk'}"
             )
         found[name] = lun
     return found
+
+
+def described(shown: Any) -> tuple[str, str, list[dict[str, Any]]]:
+    """Size and region of a VM, and lun, name, sku, gib and caching of its data disks.
+
+    Raises
+    ------
+    AzError
+        When that is no VM.
+    """
+    try:
+        size, region = shown["hardwareProfile"]["vmSize"], shown["location"]
+        there = [_attached(entry) for entry in shown["storageProfile"]["dataDisks"] or []]
+    except (TypeError, KeyError):
+        raise AzError("az vm show: its answer describes no VM") from None
+    return str(size), str(region), there
+
+
+def kind_of(attached: Mapping[str, Any]) -> str:
+    """What a data disk is, in words."""
+    return f"{attached['sku']}, {attached['gib']} GiB, {attached['caching']}"
 
 
 def _attached(entry: Mapping[str, Any]) -> dict[str, Any]:

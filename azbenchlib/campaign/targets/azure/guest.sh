@@ -177,7 +177,8 @@ use_disk() {
     [ -b "$device" ] || fail "the VM has no such disk"
     where=$(lsblk -n -o MOUNTPOINT "$device" | grep . | head -n 1) || true
     if [ "$form" != raw ]; then
-        [ -n "$where" ] || fail "$device has no file system that is mounted; mount it, or say raw: true of an empty disk"
+        [ -n "$where" ] || fail "$device has no file system that is mounted; mount it, or, where it is empty," \
+            "have it driven bare (raw: true in a measurement file, --raw of a probe)"
         use_folder "$where" "$mount" "$kib" "$words"
         return
     fi

@@ -91,10 +91,14 @@ class ExistingPlan(CloudPlan):
 
     vm: str
     scripts: list[str] = Field(default_factory=list)  # run-commands of ours that Azure keeps at the VM
+    luns: dict[str, int] = Field(default_factory=dict)  # data disk -> where it is attached
+    probed: bool = False  # then all workloads that there were to choose from must be the same
 
     def same_as(self, other: Self) -> bool:
         """Whether both are of one VM, and what they have in common is the same in both."""
-        return self.vm == other.vm and super().same_as(other)
+        mine, others = ([one.tasks for one in plan.experiment.setups] for plan in (self, other))
+        alike = self.probed == other.probed and (mine == others or not self.probed)
+        return self.vm == other.vm and alike and super().same_as(other)
 
     @property
     def brief(self) -> str:
@@ -163,7 +167,7 @@ def _setups(todo: CloudPlan, measures: Sequence[Measure]) -> list[ManifestSetup]
 def _measured(todo: CloudPlan, setup: spec.SetupSpec) -> ManifestSetup:
     """The setup with what its VM said of itself."""
     facts = todo.facts.get(setup.name, {})
-    luns = _luns(todo.actual)
+    luns = _luns(todo)
     whole = whole_setup(todo.actual, setup)
     disks = [
         replace(row, lun=found[0]) if len(found := luns.get((setup.name, row.disk or ""), ())) == 1 else row
@@ -179,8 +183,11 @@ def _measured(todo: CloudPlan, setup: spec.SetupSpec) -> ManifestSetup:
     return whole.model_copy(update=told)
 
 
-def _luns(experiment: Experiment) -> dict[tuple[str, str], tuple[int, ...]]:
+def _luns(todo: CloudPlan) -> dict[tuple[str, str], tuple[int, ...]]:
     """Where the data disks of each setup are attached, by setup and disk; one that stays keeps its LUNs."""
+    experiment = todo.actual
+    if isinstance(todo, ExistingPlan):
+        return {(one.name, disk): (lun,) for one in experiment.setups for disk, lun in todo.luns.items()}
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     now: dict[str, tuple[int, ...]] = {}
     for step in steps.steps(experiment, "GROUP", {}, "HHMM"):

@@ -1,0 +1,275 @@
+"""A probe of one disk of a VM of Azure that is there already: what Azure tells of both is the setup."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from azbenchlib.azure import disk_kinds
+from azbenchlib.azure.az import Az
+from azbenchlib.azure.az_errors import AzError
+from azbenchlib.azure.retries import AT_START, Patience
+from azbenchlib.campaign.detect.detect import DATA_NAME
+from azbenchlib.campaign.detect.to_measurement_file import disk_entry
+from azbenchlib.campaign.files.disk_spec import PROVISIONED
+from azbenchlib.campaign.files.spec import Experiment
+from azbenchlib.campaign.progress import Progress
+from azbenchlib.campaign.targets.azure import commands
+from azbenchlib.campaign.targets.azure.existing import (
+    ExistingRun,
+    ExistingVmTarget,
+    described,
+    kind_of,
+    place,
+)
+from azbenchlib.campaign.targets.azure.manifest import ExistingPlan
+from azbenchlib.campaign.workloads.grid import Workload
+from azbenchlib.campaign.workloads.jobfile import JobFile
+from azbenchlib.core.errors import InputError
+from azbenchlib.model.descriptions import from_az
+from azbenchlib.model.disk_row import DiskRow
+
+NEEDS_VM = (
+    "target 'azure': a probe needs a VM that is there already; name it with --vm-id, as `az vm show --query "
+    "id` tells it, or probe the disk from within its VM, as ssh:USER@HOST"
+)
+NOT_SHOWN = (
+    "The rights do not suffice for az disk show, so it is not known whether the disk has a performance tier "
+    "above that of its size, on-demand bursting, Performance Plus, or provisioned IOPS and MB/s."
+)
+# By run-commands of half a minute: the start, and three or four pieces of the results of a run of 10 s.
+OVERHEAD = "each run takes about {} more in Azure than fio's time, which alone --minutes counts"
+BY_PIECES, BY_CONTAINER = "two minutes", "half a minute"
+OF_THE_SIZE = ("temp", "nvme")  # they come with some VM sizes; az vm show does not tell of them
+_DISK_ID = re.compile(r".*/resourceGroups/([^/]+)/providers/Microsoft\.Compute/disks/([^/]+)", re.IGNORECASE)
+
+
+@dataclass(kw_only=True)
+class ProbedVmTarget(ExistingVmTarget):
+    """Probe a disk of a VM of Azure that is there already; a run that failed ends it.
+
+    Parameters
+    ----------
+    notes : sequence of str
+        What could not be asked.
+    """
+
+    goes_on_after_failure: ClassVar[bool] = False  # the next run follows from what this one showed
+    notes: Sequence[str] = field(default=())
+
+    def make_plan(self, dataset: Path) -> ExistingPlan:
+        """All runs that there are to choose from."""
+        plan = super().make_plan(dataset)
+        return plan.model_copy(update={"probed": True, "notes": [*self.notes]})
+
+    def begin(self, run: ExistingRun) -> None:
+        """Say how long it takes beside fio."""
+        run.tell(OVERHEAD.format(BY_CONTAINER if self.results_group else BY_PIECES))
+        super().begin(run)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachedDisk:
+    """A disk of a VM as it can be named.
+
+    Parameters
+    ----------
+    name : str
+        In the dataset, which tells no names of Azure.
+    words : tuple of str
+        That name it, in lower case; the first is the one to tell.
+    what : str
+        For people.
+    entry : mapping
+        Of the storage profile.
+    lun : int, optional
+        Of a data disk.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    what: str
+    entry: Mapping[str, Any] = field(default_factory=dict)
+    lun: int | None = None
+
+    @property
+    def disk_id(self) -> str:
+        """Of a managed disk; empty where there is none."""
+        local = self.entry.get("diffDiskSettings")
+        return "" if local else str((self.entry.get("managedDisk") or {}).get("id") or "")
+
+    def __str__(self) -> str:
+        return f"{self.words[0]} ({self.what})"
+
+
+def probed_vm(
+    vm_id: str,
+    disk: str,
+    *,
+    workloads: Sequence[Workload | JobFile],
+    raw: bool,
+    results_group: bool,
+    allow_unsafe: str,
+    progress: Progress,
+) -> ProbedVmTarget:
+    """The target for a disk of a VM, which Azure is asked about.
+
+    Parameters
+    ----------
+    vm_id : str
+        Resource id of the VM.
+    disk : str
+        The name of a data disk in Azure, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data disk.
+    workloads : sequence of Workload or JobFile
+        All that a probe may choose from.
+    raw : bool
+        Whether the bare disk is driven, else a folder on its file system.
+    results_group, allow_unsafe
+        As for :class:`.ExistingVmTarget`.
+    progress : callable
+        Is told what is asked.
+
+    Raises
+    ------
+    InputError
+        When there is no such VM id or disk, or a disk must be named.
+    AzError
+        When Azure does not tell.
+    """
+    if not vm_id:
+        raise InputError(NEEDS_VM)
+    at = place(vm_id)
+
+    def tell(text: str) -> None:
+        progress(0, len(workloads), text)
+
+    tell("asking Azure what the VM and its disk are …")
+    az = Az.find().within(at["subscription"]).patiently(Patience(limits_s=AT_START, tell=tell))
+    shown = az.json(*commands.vm_show(at["group"], at["name"]))
+    chosen = chosen_disk(shown, disk)
+    told = _disk_shown(az, chosen.disk_id)
+    return ProbedVmTarget(
+        experiment=experiment_of(shown, told, chosen, workloads, raw),
+        vm_id=vm_id,
+        results_group=results_group,
+        allow_unsafe=allow_unsafe,
+        luns={} if chosen.lun is None else {chosen.name: chosen.lun},
+        notes=[NOT_SHOWN] if chosen.disk_id and not told else [],
+    )
+
+
+def chosen_disk(shown: Any, asked: str) -> AttachedDisk:
+    """The disk of a VM that was asked for; where nothing was, the only data disk.
+
+    Raises
+    ------
+    AzError
+        When that is no VM.
+    InputError
+        When it is none of the VM, or must be named; with those that there are.
+    """
+    there = attached_disks(shown)
+    data = [one for one in there if one.lun is not None]
+    fits = [one for one in there if asked.lower() in one.words] if asked else data
+    if len(fits) == 1:
+        return fits[0]
+    why = f"--disk '{asked}': is {'more than one disk' if fits else 'no disk'} of the VM"
+    why = why if asked else f"--disk is needed, for the VM has {len(data) or 'no'} data disks"
+    raise InputError(f"{why}; the choices are: {', '.join(map(str, there))}")
+
+
+def attached_disks(shown: Any) -> list[AttachedDisk]:
+    """The disks of a VM as ``az vm show`` tells it, and those that it may have besides.
+
+    Raises
+    ------
+    AzError
+        When that is no VM.
+    """
+    *_, data = described(shown)
+    storage = shown["storageProfile"]
+    found = [AttachedDisk(name="os", words=("os",), what="a folder on it", entry=storage.get("osDisk") or {})]
+    for one, entry in zip(data, storage["dataDisks"] or [], strict=True):
+        lun, name = one["lun"], one["name"]
+        words, what = (f"lun{lun}", name.lower()), f"{name}: {kind_of(one)}"
+        found.append(AttachedDisk(name=DATA_NAME.format(lun), words=words, what=what, entry=entry, lun=lun))
+    return found + [
+        AttachedDisk(name=name, words=(name,), what="where the size has one") for name in OF_THE_SIZE
+    ]
+
+
+def experiment_of(
+    shown: Any,
+    told: Mapping[str, Any],
+    chosen: AttachedDisk,
+    workloads: Sequence[Workload | JobFile],
+    raw: bool,
+) -> Experiment:
+    """Workloads on a disk of a VM.
+
+    Parameters
+    ----------
+    shown : mapping
+        As ``az vm show`` tells the VM.
+    told : mapping
+        As ``az disk show`` tells the disk; empty: not known.
+    chosen : AttachedDisk
+    workloads : sequence of Workload or JobFile
+    raw : bool
+        Whether the bare disk is driven.
+
+    Raises
+    ------
+    InputError
+        When no measurement file could say so, as of a disk whose kind is not known.
+    """
+    size, region, _ = described(shown)
+    setup = {
+        "name": "vm",
+        "vm": size,
+        "zone": (shown.get("zones") or [None])[0],
+        "disks": {chosen.name: {**_entry(shown, told, chosen), "raw": raw}},
+        "tasks": [{"workload": work} for work in workloads],
+    }
+    title = f"Probe of disk {chosen.name} of a {size} in Azure"
+    try:
+        return Experiment.model_validate({"title": title, "region": region.lower(), "setups": [setup]})
+    except ValidationError as error:
+        why = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise InputError(
+            f"--disk '{chosen.words[0]}': what Azure tells of it cannot be probed: {why}"
+        ) from error
+
+
+def _disk_shown(az: Az, disk_id: str) -> Mapping[str, Any]:
+    """What Azure tells of a managed disk; empty where there is none, or the rights do not suffice."""
+    match = _DISK_ID.fullmatch(disk_id)
+    if not match:
+        return {}
+    try:
+        return az.json(*commands.disk_show(match[1], match[2])) or {}
+    except AzError as error:
+        if error.code != "AuthorizationFailed":
+            raise
+        return {}
+
+
+def _entry(shown: Mapping[str, Any], told: Mapping[str, Any], chosen: AttachedDisk) -> dict[str, Any]:
+    """The disk as a measurement file would say it."""
+    if chosen.name in OF_THE_SIZE:
+        return {"role": chosen.name}
+    part = {"osDisk": chosen.entry} if chosen.lun is None else {"dataDisks": [chosen.entry]}
+    known = [{**told, "name": chosen.entry.get("name")}] if told else []
+    (disk,) = from_az({**shown, "storageProfile": part}, known).disks
+    kind, made = disk_kinds.of_sku(disk.sku), told.get("creationData") or {}
+    return {
+        **disk_entry(DiskRow.from_disk(disk, chosen.name)),
+        "tier": disk.tier if kind and kind.performance_tiers else None,
+        "bursting": disk.bursting is True,
+        "performance_plus": made.get("performancePlus") is True,
+        "sector": made.get("logicalSectorSize") if disk.sku in PROVISIONED else None,
+        "write_accelerator": chosen.entry.get("writeAcceleratorEnabled") is True,
+    }
