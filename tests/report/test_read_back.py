@@ -10,6 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 from readback import foreign
 from readback.check import Checker
 from readback.page import Page
@@ -243,6 +244,11 @@ def test_a_long_name_without_joints_can_end_its_line_anywhere() -> None:
         text = str(breakable(word))
         assert unescape(text.replace("<wbr>", "")) == word
         assert max(len(unescape(piece)) for piece in text.split("<wbr>")) <= 24
+
+
+def test_a_link_in_a_table_leads_where_it_did() -> None:
+    link = Markup('<a href="03_throttle_and_more.ipynb">3. Throttling</a>')
+    assert breakable(link) == link
 
 
 def test_one_file_with_the_highest_rates_of_all_is_told_once(tmp_path: Path) -> None:

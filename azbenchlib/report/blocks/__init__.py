@@ -43,8 +43,11 @@ _templates = Environment(
 
 def breakable(text: str) -> Markup:
     """The text, escaped, with places in its long words where a line may end: after ``_``, ``/`` and ``-``;
-    where a word has none of them for long, anywhere (WeasyPrint breaks no word that follows a mark).
+    where a word has none of them for long, anywhere (WeasyPrint breaks no word that follows a mark). What is
+    markup already, such as a link, stays as it is.
     """
+    if isinstance(text, Markup):
+        return text
     return _options_whole(_LONG_WORD.sub(_with_breaks, str(escape(text))))
 
 
