@@ -12,6 +12,8 @@ from fake_azure.login import Azure
 from fake_azure.roles import documented
 from process_list import words_seen
 
+from azbenchlib import campaign
+from azbenchlib.campaign.planning import plan_text
 from azbenchlib.campaign.targets.azure import guest
 from azbenchlib.campaign.targets.azure.naming import RUN
 from azbenchlib.campaign.targets.azure.results_disk import RESULTS_DISK_NAME as NAME
@@ -204,3 +206,14 @@ def test_nothing_is_written_onto_a_disk_that_is_not_empty(tmp_path: Path) -> Non
     again = on_this_machine(tmp_path, f"hand_over {disk} a/b")
     assert again.returncode == 3 and "holds data, so no results are written onto it" in again.stderr
     assert disk.read_bytes() == written
+
+
+@pytest.mark.parametrize("n_workloads", [2, 3])
+def test_a_plan_tells_of_the_account_and_the_disk_where_there_are_enough_workloads(
+    tmp_path: Path, n_workloads: int
+) -> None:
+    more = "".join(MORE.splitlines(keepends=True)[: n_workloads - 1])
+    (tmp_path / "f.yaml").write_text(SMALL.replace("zone: 1", "zone: 1\ngroup: theirs") + more)
+    text = "\n".join(plan_text.lines(campaign.load(tmp_path / "f.yaml")))
+    told = [f"--name RUN-{NAME} --sku StandardSSD_LRS --size-gb 4 --zone 1", "az storage account create"]
+    assert [line in text for line in told] == [n_workloads == 3] * 2
