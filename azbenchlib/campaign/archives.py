@@ -4,7 +4,7 @@ import io
 import tarfile
 from pathlib import Path
 
-from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.errors import AzbenchError, OutputError
 
 LARGEST_OUTPUT = 64 * 1024 * 1024  # of a workload, packed and unpacked; more is no output of fio
 
@@ -16,6 +16,8 @@ def unpack(data: bytes, folder: Path, left: int) -> int:
     ------
     AzbenchError
         When they are more than `left` bytes.
+    OutputError
+        When one cannot be written; it is named.
     """
     most = left
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as archive:
@@ -25,5 +27,12 @@ def unpack(data: bytes, folder: Path, left: int) -> int:
                 left -= member.size
                 if left < 0:
                     raise AzbenchError(f"{folder.name}: its outputs unpack to more than {most} B")
-                (folder / Path(member.name).name).write_bytes(content.read())
+                _write(folder / Path(member.name).name, content.read())
     return left
+
+
+def _write(file: Path, data: bytes) -> None:
+    try:
+        file.write_bytes(data)
+    except OSError as error:  # of a full disk, it names no file
+        raise OutputError(f"{file}: {error.strerror or error}") from error

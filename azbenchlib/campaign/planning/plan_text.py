@@ -10,10 +10,12 @@ from azbenchlib.campaign.design import blocks
 from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.planning import forecast
-from azbenchlib.campaign.targets.azure import commands, guest
+from azbenchlib.campaign.targets.azure import commands, guest, results_disk
 from azbenchlib.campaign.targets.azure import steps as cloud_plan
+from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
 from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.money import budget, reckoning
+from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
 from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
 from azbenchlib.campaign.targets.azure.side_by_side.target import together
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Step
@@ -44,6 +46,7 @@ def lines(todo: Todo, at_once: int = 0) -> Iterator[str]:
     for name, part in each.items():
         yield from _heading(f"In a resource group of its own: {name}") if len(each) > 1 else ()
         yield from _created(part)
+        yield from _brought(part)
     yield from _heading("Before a VM goes on which a workload lasted a minute or longer")
     for names in (commands.DISK_METRICS, commands.VM_METRICS):
         shown = ["monitor", "metrics", "list", "--resource", "VM", "--metrics", *names, "--interval", "1m"]
@@ -80,6 +83,21 @@ def _created(experiment: Experiment) -> Iterator[str]:
             yield from _heading("Created and changed")
         measured = isinstance(step, Measure)
         yield from _step(step, told)
+
+
+def _brought(experiment: Experiment) -> Iterator[str]:
+    """How results come from a VM, where there are enough of them."""
+    planned = cloud_plan.steps(experiment, GROUP, {}, EXPIRY)
+    if sum(isinstance(step, Measure) for step in planned) < FEWEST_FOR_CONTAINER:
+        return
+    group, naming = experiment.group or GROUP, Naming(prefix="RUN") if experiment.group else PLAIN
+    name, zone = naming.called(results_disk.RESULTS_DISK_NAME), experiment.setups[0].zone
+    yield from _heading("Made before the VM, for the results")
+    yield commands.text(commands.storage_account(group, "ACCOUNT", experiment.region, naming=naming))
+    yield from _heading("Where Azure has no such account for us: made when a script has ended")
+    yield commands.text(commands.disk_create(group, name, results_disk.RESULTS_DISK, zone, naming))
+    yield commands.text(commands.disk_grant(group, name, results_disk.ACCESS_S))
+    yield commands.text(commands.disk_delete(group, name))
 
 
 def figures(todo: Todo, at_once: int = 0) -> dict[str, Any]:

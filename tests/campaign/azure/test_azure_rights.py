@@ -94,7 +94,7 @@ def test_an_account_without_a_right_is_told_so_and_nothing_is_made(signed_in: Az
 def test_the_role_has_nothing_that_no_run_takes(
     signed_in: Azure, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One run by a container, through a NAT gateway, with Azure Monitor; one whose results come in pieces."""
+    """A run by a container, through a NAT gateway, with Azure Monitor; one in pieces; and one by a disk."""
     monkeypatch.setattr(vm, "MOST_SCRIPTS", 1)
     monkeypatch.setattr(vm, "STATE_S", 0.0)
     monkeypatch.setattr(reckoning, "MONITORED_S", 0.0)
@@ -107,6 +107,11 @@ def test_the_role_has_nothing_that_no_run_takes(
     assert not signed_in.arm.resources
     small.write_text(SMALL.replace("title: Small", "title: Smaller").replace("westeurope", "northeurope"))
     small.with_name("out").rename(small.with_name("before"))
+    measured(small)
+    assert not signed_in.arm.resources
+    signed_in.faults.refuse("PUT", "/storageAccounts/", "RequestDisallowedByPolicy", status=403, times=2)
+    small.write_text(SMALL.replace("title: Small", "title: By a disk") + more)
+    small.with_name("out").rename(small.with_name("between"))
     measured(small)
     assert not signed_in.arm.resources
     used = signed_in.arm.actions_used

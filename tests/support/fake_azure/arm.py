@@ -72,6 +72,7 @@ class Arm:
             self.log: list[Logged] = []
             self.machines.clear()
             self.blobs: dict[str, dict[str, bytes]] = {}
+            self.readable: dict[str, tuple[str, Path]] = {}  # disks by accounts: the signature, the image
             self._threads.clear()
             self.custom_data: dict[str, bytes] = {}
             self.invoked: dict[str, Operation] = {}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .disks import CACHELESS, block_bytes, image_name, zone_of
+from .disks import CACHELESS, block_bytes, check_unread, image_name, zone_of
 from .machines import MACHINE, is_ultra_enabled, sku_of
 from .routing import Answer, ArmError, Json, Request, not_emulated, route
 from .skus import capability
@@ -65,6 +65,7 @@ def _check(machine: Json, disk: Json, lun: int, caching: str, sku: Json) -> None
     kind, name = disk["sku"]["name"], disk["name"]
     zone, disk_zone = zone_of(machine), zone_of(disk)
     disks = machine["properties"]["storageProfile"]["dataDisks"]
+    check_unread(disk)
     most = int(capability(sku, "MaxDataDiskCount"))
     if not kind.endswith("_ZRS") and disk_zone != zone:
         # as met with in 2026, https://github.com/jenkins-infra/azure/pull/1406

@@ -1,5 +1,6 @@
 """Managed disks: resources with an image file on this machine."""
 
+import secrets
 import uuid
 from typing import TYPE_CHECKING
 
@@ -86,11 +87,45 @@ def list_disks(arm: "Arm", request: Request, group: str) -> Answer:
     return Answer({"value": arm.below(request.path)})
 
 
+@route("POST", DISK + "/beginGetAccess")
+def grant_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
+    """Give an address by which a disk can be read; only one that is attached to no running VM."""
+    found = arm.get(request.path.rpartition("/")[0])
+    if request.body["access"] != "Read" or request.body["durationInSeconds"] <= 0:
+        raise not_emulated(f"access by {request.body}")
+    if found.get("managedBy"):
+        raise ArmError("OperationNotAllowed", f"Disk {disk} is attached to a VM that runs.", 409)
+    check_unread(found)
+    account = f"md-{secrets.token_hex(6)}"
+    signature = f"sv=2018-03-28&sr=b&si={uuid.uuid4()}&sig={secrets.token_hex(16)}"
+    arm.readable[account] = (signature, arm.images / image_name(found))
+    found["properties"] |= {"diskState": "ActiveSAS", "readAt": account}
+    answer = {"accessSAS": f"{arm.base}/{account}/container/abcd?{signature}"}
+    return Answer(None, 202, operation=arm.start(lambda: answer))
+
+
+@route("POST", DISK + "/endGetAccess")
+def revoke_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
+    found = arm.get(request.path.rpartition("/")[0])
+    arm.readable.pop(found["properties"].pop("readAt", ""), None)
+    if not found.get("managedBy"):
+        found["properties"]["diskState"] = "Unattached"
+    return Answer(None, 202, operation=arm.start(lambda: None))
+
+
+def check_unread(disk: Json) -> None:
+    """Refuse what Azure does not do with a disk while it can be read by an address."""
+    if "readAt" in disk["properties"]:
+        text = f"There is an active shared access signature outstanding for disk {disk['name']}."
+        raise ArmError("OperationNotAllowed", f"{text} Call EndGetAccess first.", 409)
+
+
 @route("DELETE", DISK)
 def delete_disk(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
     found = arm.find(request.path)
     if found is None:
         return Answer(None, 204)
+    check_unread(found)
     if found.get("managedBy"):
         raise ArmError("OperationNotAllowed", f"Disk {disk} is attached to VM {found['managedBy']}.", 409)
     del arm.resources[request.path.lower()]

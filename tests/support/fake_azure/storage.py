@@ -57,7 +57,11 @@ Raw = tuple[int, dict[str, str], bytes]
 
 def is_blob(arm: "Arm", target: str) -> bool:
     """Whether an address is one of an account."""
-    return _account(target) in arm.blobs
+    return _account(target) in arm.blobs or _is_of_disk(target)
+
+
+def _is_of_disk(target: str) -> bool:
+    return _account(target).startswith("md-")
 
 
 def _account(target: str) -> str:
@@ -70,6 +74,8 @@ def blob_answer(arm: "Arm", method: str, target: str, headers: Json, body: bytes
     account, _, rest = unquote(parts.path).lstrip("/").partition("/")
     if fault := _struck(arm, method, parts.path):
         return fault
+    if _is_of_disk(target):
+        return _disk_answer(arm, account, method, parts.query, headers)
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
     if refusal := _refused(arm, account, headers):
         return 403, {"x-ms-error-code": refusal, "Content-Type": "application/xml"}, _fault(refusal)
@@ -141,6 +147,28 @@ def _put(blobs: dict[str, bytes], name: str, query: dict[str, str], body: bytes)
         return 403, {"x-ms-error-code": "UnauthorizedBlobOverwrite"}, b""
     blobs[name] = body
     return 201, {"ETag": '"1"', "Last-Modified": formatdate(usegmt=True)}, b""
+
+
+def _disk_answer(arm: "Arm", account: str, method: str, query: str, headers: Json) -> Raw:
+    """A range of a disk, which is a page blob, for whom Azure gave its address; and which pages have data."""
+    asked = {name: values[0] for name, values in parse_qs(query).items()}
+    signature, image = arm.readable.get(account, ("", None))
+    if image is None or any(asked.get(name) != values[0] for name, values in parse_qs(signature).items()):
+        return 403, {"x-ms-error-code": "AuthenticationFailed"}, _fault("AuthenticationFailed")
+    size = image.stat().st_size
+    wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", headers.get("x-ms-range") or headers.get("Range") or "")
+    told = {"ETag": '"1"', "Last-Modified": formatdate(usegmt=True), "x-ms-blob-type": "PageBlob"}
+    if asked.get("comp") == "pagelist":
+        every = f"<PageList><PageRange><Start>0</Start><End>{size - 1}</End></PageRange></PageList>"
+        told |= {"Content-Type": "application/xml", "x-ms-blob-content-length": str(size)}
+        return 200, told, f'<?xml version="1.0" encoding="utf-8"?>{every}'.encode()
+    if method != "GET" or not wanted:
+        return 501, told, b"the fake Azure gives ranges of disks alone"
+    with image.open("rb") as file:
+        file.seek(int(wanted[1]))
+        piece = file.read(int(wanted[2]) + 1 - int(wanted[1]))
+    span = f"bytes {wanted[1]}-{int(wanted[1]) + len(piece) - 1}/{size}"
+    return 206, {**told, "Content-Type": "application/octet-stream", "Content-Range": span}, piece
 
 
 def _got(data: bytes, headers: Json) -> Raw:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from azbenchlib.azure.az import Az
@@ -17,6 +17,7 @@ from azbenchlib.campaign.targets.azure.ending import lease
 from azbenchlib.campaign.targets.azure.money.budget import Budget
 from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
 from azbenchlib.campaign.targets.azure.outcome import Batch
+from azbenchlib.campaign.targets.azure.results_disk import FEWEST_FOR_DISK, LONGEST_UNFETCHED_S, ResultsDisk
 from azbenchlib.campaign.targets.azure.state import AzureRun
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Release, Rest, Step
 from azbenchlib.campaign.targets.azure.vm import RUNNING, Vm
@@ -46,6 +47,7 @@ class Cloud:
     group: str
     naming: Naming = PLAIN
     container: Container | None = None
+    disk: ResultsDisk | None = None  # by which the results come where there is no container
     budget: Budget = field(default_factory=Budget)
     _vms: dict[str, Vm] = field(default_factory=dict, repr=False)
     _latest: str = field(default="", repr=False)  # VM that was used
@@ -71,13 +73,22 @@ class Cloud:
         return isinstance(codes, list) and RUNNING not in codes
 
     def batch(self, steps: Sequence[Measure]) -> Batch:
-        """Workloads on one VM: all at once where there is a container for what they bring, else the first."""
-        taken = steps if self.container else steps[:1]
-        vm = self.vm(steps[0].vm)
-        return Batch(vm=vm, steps=taken, container=self.container, between=self.renew)
+        """Workloads on one VM: all at once where there is a container for what they bring.
 
-    def open_container(self, region: str, n_workloads: int) -> None:
-        """Have a container for what workloads bring; where Azure has none for us, it comes in pieces."""
+        Where it comes by a disk, those of an hour; else the first.
+        """
+        vm, disk = self.vm(steps[0].vm), None
+        if not self.container:
+            taken = _of_an_hour(steps) if self.disk and not self.disk.refused else steps[:1]
+            disk = self.disk if len(taken) >= FEWEST_FOR_DISK else None
+            steps = taken if disk else steps[:1]
+        return Batch(vm=vm, steps=steps, container=self.container, disk=disk, between=self.renew)
+
+    def open_container(self, region: str, n_workloads: int, *, may_attach: bool = True) -> None:
+        """Have a container for what workloads bring.
+
+        Where Azure has none for us, it comes by a disk, if one may be attached to the VM; else in pieces.
+        """
         if n_workloads < container.FEWEST_FOR_CONTAINER:
             return
         self.run.tell("storage for the results …")
@@ -86,7 +97,10 @@ class Cloud:
         except AzError as error:
             if error.code == NOT_LOGGED_IN:
                 raise
-            self.run.tell(f"no storage for the results, so they come in pieces, which takes longer: {error}")
+            if may_attach:
+                self.disk = ResultsDisk(az=self.az, group=self.group, naming=self.naming, tell=self.run.tell)
+            how = "by a disk when a script has ended" if may_attach else "in pieces, which takes longer"
+            self.run.tell(f"no storage for the results, so they come {how}: {error}")
 
     def renew(self) -> None:
         """Renew the lease on the group where it is time, and end the run where it took all that it may."""
@@ -238,6 +252,12 @@ class Cloud:
         except (AzError, TypeError, KeyError):
             return False
         return luns.get(value["--name"].lower()) == (value["--lun"] if argv[2] == "attach" else None)
+
+
+def _of_an_hour(steps: Sequence[Measure]) -> Sequence[Measure]:
+    """The first workloads, as long as they last an hour at most together."""
+    ends = accumulate(step.workload.max_duration_s for step in steps)
+    return steps[: sum(1 for end in ends if end <= LONGEST_UNFETCHED_S)]
 
 
 def _undone(attach: list[str]) -> list[str]:

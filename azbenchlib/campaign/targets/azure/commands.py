@@ -307,6 +307,22 @@ def disk_detach(group: str, vm: str, name: str) -> Command:
     return ["vm", "disk", "detach", "--resource-group", group, "--vm-name", vm, "--name", name]
 
 
+def disk_grant(group: str, name: str, seconds: int) -> Command:
+    """Let whoever has the answer, an address with a signature, read a disk that is attached to no VM."""
+    what = ["--access-level", "Read", "--duration-in-seconds", str(seconds)]
+    return ["disk", "grant-access", "--resource-group", group, "--name", name, *what]
+
+
+def disk_revoke(group: str, name: str) -> Command:
+    """Make that signature void; a disk with one can neither be attached nor deleted."""
+    return ["disk", "revoke-access", "--resource-group", group, "--name", name]
+
+
+def disk_delete(group: str, name: str) -> Command:
+    """Delete a managed disk; one that is not there is no fault."""
+    return ["disk", "delete", "--resource-group", group, "--name", name, "--yes"]
+
+
 def script_start(group: str, vm: str, name: str, script: str, timeout_s: int) -> Command:
     """Start a script on the VM that runs on without us (managed run-command)."""
     place = ["--resource-group", group, "--vm-name", vm, "--run-command-name", name]
@@ -360,6 +376,12 @@ def blob_download(name: str, file: str) -> Command:
     """A blob into a file."""
     place = ["--container-name", CONTAINER, "--name", name, "--file", file]
     return ["storage", "blob", "download", *place, "--no-progress"]
+
+
+def range_download(url: str, file: str, start: int, end: int) -> Command:
+    """Bytes of a blob into a file, from one to another; what gives the right is in the environment."""
+    what = ["--start-range", str(start), "--end-range", str(end)]
+    return ["storage", "blob", "download", "--blob-url", url, "--file", file, *what, "--no-progress"]
 
 
 def script_show(group: str, vm: str, name: str) -> Command:

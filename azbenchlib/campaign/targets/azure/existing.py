@@ -177,7 +177,8 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             tags = lease.group_tags(steps.slug(self.experiment.title), "", run.plan.expires)
             made = commands.group_create(self._cloud.group, self.experiment.region, tags)
             self._cloud.make(Call("resource group for the results", made))
-            self._cloud.open_container(self.experiment.region, FEWEST_FOR_CONTAINER)
+            region = self.experiment.region
+            self._cloud.open_container(region, FEWEST_FOR_CONTAINER, may_attach=False)
 
     def prepare(self, run: ExistingRun, one: Measure) -> None:
         """Have a folder of our own on the disk, or the bare disk, where that can harm nothing."""

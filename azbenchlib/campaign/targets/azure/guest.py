@@ -162,6 +162,11 @@ def summary(step: Measure) -> str:
     return _script(_quoted("summary", place(step)))
 
 
+def hand_over(lun: int, places: Iterable[str]) -> str:
+    """Write the packed outputs of workloads that ended onto a bare disk that is empty."""
+    return _script(f'hand_over "$(by_lun {lun})" {_quoted(*places)}')
+
+
 def _out(step: Measure) -> str:
     return f"{_HOME}/out/{place(step)}"
 
@@ -207,6 +212,11 @@ def outputs(said: str) -> dict[str, GuestOutput]:
         )
         for where, status, figures_bytes, figures, logs_bytes, logs in _OUTPUT.findall(said)
     }
+
+
+def summed(place: str, text: str) -> dict[str, GuestOutput]:
+    """What a workload left, by place, as the file beside its archives tells it."""
+    return outputs(f"azbench-output {place} {text.strip()}")
 
 
 def uploaded(names: Iterable[str]) -> dict[str, GuestOutput]:

@@ -401,3 +401,19 @@ chunk() {
     tail -c "+$(($2 + 1))" "$home/out/$1" | head -c "$3" >"$home/chunk"
     printf 'azbench-chunk %s %s\n' "$(sha256sum <"$home/chunk" | cut -c 1-64)" "$(base64 -w 0 <"$home/chunk")"
 }
+
+# hand_over DEVICE PLACE...: the packed outputs of workloads that ended, as a tar on a bare disk that is empty, from the
+# 4,097th byte on. Its length and its hash stand before it; they are written last, so that a part is never taken for a whole.
+hand_over() {
+    device=$1
+    shift
+    empty "$device" || fail "$device holds data, so no results are written onto it"
+    for place in "$@"; do
+        if [ ! -e "$home/out/$place.sum" ]; then continue; fi
+        for part in sum figures logs; do [ ! -e "$home/out/$place.$part" ] || echo "$place.$part"; done
+    done >"$home/handed"
+    bytes=$(tar -cf - -C "$home/out" -T "$home/handed" | wc -c)
+    { head -c 4096 /dev/zero && tar -cf - -C "$home/out" -T "$home/handed"; } >"$device"
+    hash=$(tail -c +4097 "$device" | head -c "$bytes" | sha256sum | cut -c 1-64)
+    printf 'azbench-results %s %s\n' "$bytes" "$hash" | dd of="$device" bs=4096 conv=sync,notrunc,fsync 2>/dev/null
+}

@@ -1,4 +1,4 @@
-"""How the outputs of workloads come from the VM: through a container of blobs, else in pieces."""
+"""How the outputs of workloads come from the VM: through a container of blobs, by a disk, else in pieces."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -12,6 +12,7 @@ from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
 from azbenchlib.campaign.targets.azure import guest
 from azbenchlib.campaign.targets.azure.container import Container
 from azbenchlib.campaign.targets.azure.guest import GuestOutput
+from azbenchlib.campaign.targets.azure.results_disk import ResultsDisk
 from azbenchlib.campaign.targets.azure.steps import Measure
 from azbenchlib.campaign.targets.azure.vm import Script, Vm
 from azbenchlib.core.errors import AzbenchError
@@ -33,7 +34,9 @@ class Batch:
     vm : Vm
     steps : sequence of Measure
     container : Container, optional
-        Where their outputs go; None: they stay on the VM and are fetched in pieces.
+        Where their outputs go; None: they stay on the VM, until it has ended.
+    disk : ResultsDisk, optional
+        By which they come then; None, or where it does not bring them: in pieces.
     between : callable
         Called again and again while it is waited.
     """
@@ -42,10 +45,12 @@ class Batch:
     steps: Sequence[Measure]
     container: Container | None
     between: Callable[[], None]
+    disk: ResultsDisk | None = None
     _script: Script | None = field(default=None, init=False)
     _starts: int = field(default=0, init=False)
     _over: bool = field(default=False, init=False)  # the script ended, and nothing is on its way any more
     _known: dict[str, GuestOutput] = field(default_factory=dict, init=False)
+    _brought: dict[str, bytes] = field(default_factory=dict, init=False)  # by the disk: files by name
     _listed: bool = field(default=False, init=False)
     _last_words: str = field(default="", init=False)
 
@@ -67,9 +72,12 @@ class Batch:
         return packed.status, _words(folder, step) if packed.status else ""
 
     def rescued(self, step: Measure, folder: Path) -> int | None:
-        """Bring outputs that are in the container, before it is deleted: the status, None where none are."""
+        """Bring outputs that are in the container, or on the VM, before either is deleted.
+
+        The status; None where there are none, or they cannot be had at once.
+        """
         if not self.container:
-            return None
+            return self._rescued_by_disk(step, folder)
         at_once = replace(self.container, az=self.container.az.patiently(Patience()))
         if not self._listed:
             self._listed = True
@@ -86,6 +94,32 @@ class Batch:
             unpack(logs, folder, left)
         return packed.status
 
+    def _rescued_by_disk(self, step: Measure, folder: Path) -> int | None:
+        if self.disk and not (self._listed or self._over):
+            self._listed = True
+            self._take_from(self.disk.at_once())
+        packed = self._known.get(guest.place(step))
+        figures = self._by_disk(packed, "figures") if packed else None
+        if packed is None or figures is None:
+            return None
+        left = unpack(figures, folder, LARGEST_OUTPUT)
+        if packed.logs:
+            unpack(self._by_disk(packed, "logs") or b"", folder, left)
+        return packed.status
+
+    def _take_from(self, disk: ResultsDisk) -> None:
+        """Have a disk bring all that is known of the workloads."""
+        self._brought |= disk.brought(self.vm, [guest.place(step) for step in self.steps])
+        for name, text in self._brought.items():
+            if name.endswith(".sum"):
+                self._known |= guest.summed(name.removesuffix(".sum"), text.decode(errors="replace"))
+
+    def _by_disk(self, packed: GuestOutput, which: str) -> bytes | None:
+        """An archive that a disk brought, where it is what it was on the VM."""
+        data = self._brought.get(f"{packed.place}.{which}", b"")
+        whole = packed.logs if which == "logs" else packed.figures
+        return data if sha256(data).hexdigest() == whole else None
+
     def _awaited(self, step: Measure) -> GuestOutput:
         where = guest.place(step)
         while where not in self._known:
@@ -94,13 +128,17 @@ class Batch:
                 if where in self._known:
                     break
             if self._script is None:
+                if self._over:  # it ended, and did not tell of this one: it tells the latest alone
+                    self._known |= guest.outputs(self.vm.ask(guest.summary(step)))
+                    if where in self._known:
+                        break
                 self._start(step)
             elif ended := self.vm.ended(self._script):
                 self._script, self._over = None, True
                 self._last_words = ended.last_words
                 self._known |= guest.outputs(ended.output)
-                if where not in self._known:
-                    self._known |= guest.outputs(self.vm.ask(guest.summary(step)))
+                if self.disk and ended.state == "Succeeded":
+                    self._take_from(self.disk)
             self.between()
         return self._known[where]
 
@@ -115,6 +153,8 @@ class Batch:
 
     def _archive(self, step: Measure, packed: GuestOutput, which: str) -> bytes:
         digest = packed.logs if which == "logs" else packed.figures
+        if brought := self._by_disk(packed, which):
+            return brought
         if self.container:
             name = f"{packed.place}/{digest}.logs" if which == "logs" else packed.blob
             try:
