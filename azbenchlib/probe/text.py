@@ -187,7 +187,7 @@ def bursts(quantity: str, burst: Interval, base: Interval) -> str:
 def _unseen(credits: DrainedCap) -> str:
     return (
         f" Credits came back in pauses between the runs, {credits.paused_s / S_PER_MIN:.3g} min in all, so a "
-        f"burst below {credits.unseen_below:.2g} times its base would not be seen to end; longer runs "
+        f"burst below {credits.unseen_below:.3g} times its base would not be seen to end; longer runs "
         "(--seconds) show it."
     )
 

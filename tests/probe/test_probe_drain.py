@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from test_probe_naming import portrait
 
+from azbenchlib.azure.catalog.lookup import disk_tiers
 from azbenchlib.core.units import MB
 from azbenchlib.probe import text
-from azbenchlib.probe.drain import Drain, DrainRun, DrainShown, bucket_over_time
+from azbenchlib.probe.drain import SMALLEST_BURST, Drain, DrainRun, DrainShown, bucket_over_time
 from azbenchlib.probe.stages import Stages
 
 BURST, BASE, BUCKET = 3_500.0, 500.0, 3_000.0 * 600
@@ -134,7 +135,9 @@ def test_what_was_drained_is_told_in_sentences() -> None:
     assert found.burst and found.base
     assert text.bursts("iops", found.burst, found.base).endswith(" after that, which is the base.")
     (none,) = drained(Bucketed(1e12), minutes=5.0).found()
-    assert text.drained(none) == "Cap of IOPS: no burst that ends was found within 5 min."
+    told = text.drained(none)
+    assert told.startswith("Cap of IOPS: no burst that ends was found within 5 min. Credits came back ")
+    assert "a burst below 1.14 times its base would not be seen" in told  # the MB/s of a P20 are 1.13 times
     assert "at most 62 min" in text.drain_cost(Drain(seconds=60.0, minutes=30.0))  # and two rests
     assert "at most 10 min" in text.drain_cost(Drain(seconds=60.0, minutes=0.1))  # too short to see a fall
     caps = portrait(BURST, 170 * MB)
@@ -142,3 +145,13 @@ def test_what_was_drained_is_told_in_sentences() -> None:
     assert not any(
         "--drain" in what for what, _ in text.unlearnt(caps, 60.0, Stages(drain=drained(Bucketed())))
     )
+
+
+def test_no_documented_burst_is_smaller_than_the_smallest() -> None:
+    found = [
+        burst / base
+        for row in disk_tiers()
+        for burst, base in ((row.burst_iops, row.iops), (row.burst_bytes_per_s, row.bytes_per_s))
+        if burst and burst > base
+    ]
+    assert min(found) == pytest.approx(SMALLEST_BURST, abs=0.005)

@@ -43,7 +43,6 @@ _ID = re.compile(
 )
 
 
-NOWHERE: Mapping[str, int] = {}
 ExistingRun = MeasurementRun[ExistingPlan, Measure]
 
 
@@ -270,7 +269,7 @@ def _left(vm: Vm) -> str:
     return ""
 
 
-def found_disks(experiment: Experiment, shown: Any, luns: Mapping[str, int] = NOWHERE) -> dict[str, int]:
+def found_disks(experiment: Experiment, shown: Any, luns: Mapping[str, int] | None = None) -> dict[str, int]:
     """The LUN of every data disk of the file: the one of that name, else the first that is of its kind.
 
     Parameters
@@ -279,7 +278,7 @@ def found_disks(experiment: Experiment, shown: Any, luns: Mapping[str, int] = NO
         With one setup.
     shown : dict
         As ``az vm show`` tells the VM.
-    luns : mapping of str to int
+    luns : mapping of str to int, optional
         Where disks are, as far as that is known.
 
     Raises
@@ -299,7 +298,7 @@ def found_disks(experiment: Experiment, shown: Any, luns: Mapping[str, int] = NO
         if disk.role != "data":
             continue
         free = [one for one in there if one["lun"] not in found.values() and _is_kind(disk, one)]
-        free = [one for one in free if one["lun"] == luns.get(name, one["lun"])]
+        free = [one for one in free if one["lun"] == (luns or {}).get(name, one["lun"])]
         lun = next((one["lun"] for one in free if one["name"].lower() == name), None)
         lun = free[0]["lun"] if lun is None and free else lun
         if lun is None:
