@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import papermill
@@ -381,6 +382,14 @@ def test_two_interrupts_end_fio_and_clean_up(tmp_path: Path, signals: tuple[sign
     assert not fio_processes(tmp_path)
     assert not (tmp_path / local.DATA_FILE).exists()
     assert not list(raw.iterdir())
+
+
+def test_a_program_that_our_interrupt_reached_before_it_began_is_started_anew(tmp_path: Path) -> None:
+    """Between fork and exec it is in our group yet: here it ends itself so, at the first start or at each."""
+    shell = SimpleNamespace(path="/bin/sh")
+    first = "if test -e begun; then echo done >&2; else : >begun; kill -INT $$; fi"
+    assert tool.run(["sh", "-c", first], shell, tmp_path) == (0, "done\n")
+    assert tool.run(["sh", "-c", "kill -INT $$"], shell, tmp_path) == (-signal.SIGINT, "")
 
 
 @fio
