@@ -3,8 +3,9 @@
 .PHONY: help setup report test test-long test-lowest azure dist gallery docs notebook format lock clean
 
 AZ_VERSION = 2.91.0
+CORES = $(shell getconf _NPROCESSORS_ONLN)
 # Two more than there are cores: many tests wait for az, a browser or a kernel.
-WORKERS = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
+WORKERS = $(shell echo $$(($(CORES) + 2)))
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
 help: ## this list
@@ -18,7 +19,7 @@ report: setup ## measure emulated Azure disks and write an HTML and a PDF report
 	@.venv/bin/azbench report datasets/emulated-disks azure-local-disks-2020 ultra-disk-2019
 
 # Bytecode is kept, whatever the environment says: each worker, and each azbench that a test starts, would compile
-# all modules itself. The tests that run alone come first, for they compile what the workers then load.
+# all modules itself. The tests that run apart from the others come first, and compile what all workers then load.
 test: BOOTSTRAP = --browser
 test: export PYTHONDONTWRITEBYTECODE =
 test: setup azure ## run the tests, with ruff, mypy and the import contracts among them
@@ -27,7 +28,7 @@ test: setup azure ## run the tests, with ruff, mypy and the import contracts amo
 	@sh scripts/install-azurite
 	@sh scripts/install-sysstat
 	@.venv/bin/python -m compileall -q azbenchlib tests/support benchmarks
-	@.venv/bin/python -m pytest -m "alone and not long"
+	@.venv/bin/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder -m "alone and not long"
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone and not long"
 
 test-long: BOOTSTRAP = --browser

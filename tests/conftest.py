@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # An example takes as long as it takes: on a busy machine a deadline would be a matter of luck.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
-# What compares with the clock what a lab did, or sends signals: beside other tests both would be late.
+# What compares with the clock what a lab did, or sends signals: beside other tests both would be late. They
+# mostly wait, so that as many of them as there are cores run at once.
 # Single tests of other files, which do the same, have the marker themselves.
 ALONE = (
     "lab_campaign",
@@ -39,6 +41,7 @@ ALONE = (
 )
 # The longest first, so that no worker is left alone with one of them at the end.
 LONGEST = (
+    *("lab_fio", "lab_cli_run", "lab_campaign", "lab_verdicts", "lab_lessons"),
     "package",
     "setup",
     "cli",
@@ -57,7 +60,7 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what must run alone, and put the files that take longest first."""
+    """Mark what must run apart from the others, and put the files that take longest first."""
     for item in items:
         if item.path.stem.removeprefix("test_") in ALONE:
             item.add_marker("alone")
@@ -80,6 +83,13 @@ def signals_as_before() -> Iterator[None]:
     for number, handler in before.items():
         if handler is not None and signal.getsignal(number) is not handler:
             signal.signal(number, handler)
+
+
+@pytest.fixture
+def own_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No other test that measures the disk of this machine runs meanwhile."""
+    with _one_at_a_time(tmp_path_factory, "disk"):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -109,17 +119,24 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-def _report(tmp_path_factory: pytest.TempPathFactory, name: str, *datasets: str) -> Path:
-    """A report that is made once for all workers: the first makes it while the others wait."""
+@contextmanager
+def _one_at_a_time(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
+    """The folder that all workers share, while the others wait."""
     home = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         home = home.parent
-    folder = home / f"report-{name}"
-    with home.joinpath(f"{folder.name}.lock").open("w") as lock:
+    with home.joinpath(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        yield home
+
+
+def _report(tmp_path_factory: pytest.TempPathFactory, name: str, *datasets: str) -> Path:
+    """A report that is made once for all workers: the first makes it."""
+    with _one_at_a_time(tmp_path_factory, f"report-{name}") as home:
+        folder = home / f"report-{name}"
         if not folder.exists():
             part = folder.with_suffix(".part")
             command = [str(Path(sys.executable).with_name("azbench")), "report", *datasets, "-o", str(part)]
             subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=900)
             part.rename(folder)
-    return folder
+        return folder

@@ -184,6 +184,7 @@ def test_run_then_report(tmp_path: Path) -> None:
 
 @pytest.mark.fio
 @pytest.mark.alone
+@pytest.mark.usefixtures("own_disk")
 def test_an_interrupted_run_says_how_to_go_on_and_leaves_no_data_file(tmp_path: Path) -> None:
     command = [
         AZBENCH,
@@ -213,6 +214,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_leaves_no_data_file(tmp_path: 
 
 @pytest.mark.fio
 @pytest.mark.alone
+@pytest.mark.usefixtures("own_disk")
 def test_a_notebook_whose_process_is_killed_is_told_in_a_sentence(tmp_path: Path) -> None:
     measure = [AZBENCH, "run", "--target", "local", "-o", "ds", "-p", f"directory={tmp_path}"]
     process = subprocess.Popen(

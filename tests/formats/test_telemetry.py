@@ -215,7 +215,8 @@ def test_damage_never_makes_a_reader_fall_over() -> None:
 
 
 @pytest.mark.fio
-@pytest.mark.alone  # the disk that others drive too has its I/Os of a second told as of two
+@pytest.mark.alone
+@pytest.mark.usefixtures("own_disk")  # one that others drive too has its I/Os of a second told as of two
 @pytest.mark.skipif(
     shutil.which("sar") is None,
     reason="no sysstat is installed: scripts/install-sysstat gets it in a container",
