@@ -149,6 +149,8 @@ def test_the_card_of_one_run_ends_with_the_job_to_run(fio_output: Path) -> None:
     assert "[depth2048]" in done.stdout and "filename=${TARGET}" in done.stdout
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("own_disk")
 def test_real_fio_output_of_this_machine(tmp_path: Path) -> None:
     if which("fio") is None:
         pytest.skip("fio is not installed")
