@@ -7,8 +7,8 @@ AZ_VERSION = 2.91.0
 # takes half a minute of CPU, of which the commands of azbench load a tenth; others are compiled when they are used.
 AZ_UNUSED = /aaz/2|site-packages/azure/(?!core/|cli/(core|command_modules/(monitor|resource|vm))/|mgmt/(core|monitor|resource)/)
 CORES = $(shell getconf _NPROCESSORS_ONLN)
-# Two more than there are cores: many tests wait for az, a browser or a kernel.
-WORKERS = $(shell echo $$(($(CORES) + 2)))
+# Three more than there are cores: many tests wait for az, a browser or a kernel.
+WORKERS = $(shell echo $$(($(CORES) + 3)))
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
 help: ## this list
@@ -25,8 +25,8 @@ report: setup ## measure emulated Azure disks and write an HTML and a PDF report
 # all modules itself. The tests that run apart from the others come first, and compile what all workers then load.
 test: BOOTSTRAP = --browser
 test: export PYTHONDONTWRITEBYTECODE =
-test: ## run the tests, with ruff, mypy and the import contracts among them
-	@sh scripts/install-azurite & $(MAKE) --no-print-directory BOOTSTRAP=$(BOOTSTRAP) azure && wait $$!
+test: setup ## run the tests, with ruff, mypy and the import contracts among them
+	@sh scripts/install-azurite & $(MAKE) --no-print-directory -o setup azure && wait $$!
 	@sh scripts/unpack-iozone
 	@sh scripts/install-sshd
 	@sh scripts/install-sysstat
