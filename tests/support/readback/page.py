@@ -29,10 +29,13 @@ class Page(Checker):
 
     n_setups: float | None = None  # as the page has counted them so far
 
+    html: str = ""  # as it was read
+
     # --- walking ------------------------------------------------------------------------------------
 
     def read(self, html: str) -> "Page":
         """All blocks of a page, in order."""
+        self.html = html
         soup = BeautifulSoup(html.replace("<wbr>", ""), "html.parser")  # a word may end its line there
         self.notes = {str(li["id"]): spaced(li.get_text(" ")) for li in soup.select("li[id^=limit-source-]")}
         self.titles = {str(card["id"]): spaced(text_of(card, "name")) for card in soup.select("article.card")}
