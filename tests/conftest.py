@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -39,37 +40,43 @@ ALONE = (
     "lab_verdicts",
     "relay",
 )
-# The longest first, so that no worker is left alone with one of them at the end.
+# The longest first, so that no worker is left alone with one of them at the end; those that mostly wait and
+# those that compute in turn.
 LONGEST = (
     *("lab_fio", "lab_cli_run", "lab_campaign", "lab_verdicts", "lab_lessons"),
-    "package",
-    "setup",
-    "cli",
-    "azure_seeds",
-    "azure_faults",
-    "azure_teardown",
-    "azure_existing",
-    "azure_guard",
-    "jupyterlab",
-    "browser",
-    "read_back",
-    "docs",
-    "cli_advise",
-    "report",
+    *("package", "setup", "cli", "read_back", "azure_faults", "probe_session", "azure_probe", "browser"),
+    *("jupyterlab", "probing", "azure_teardown", "report", "docs", "azure_existing", "size_search", "ssh"),
+    *("advise", "site", "azure_results", "report_cost", "azure_fake", "campaign", "azure_results_disk"),
+    *("compare", "iozone_campaign", "concurrency", "campaign_private", "reading_linear", "warm_up_runs"),
+    *("cli_advise", "other_tools", "azure_full_disk"),
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what must run apart from the others, and put the files that take longest first."""
+    """Mark what must run apart from the others, and put the files that take longest first.
+
+    Workers take the others in an order of no meaning, but always the same: by name, all that wait for a fake
+    Azure would wait at the same time.
+    """
     for item in items:
         if item.path.stem.removeprefix("test_") in ALONE:
             item.add_marker("alone")
     places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.stem.removeprefix("test_"), len(places)))
+    shuffled = "PYTEST_XDIST_WORKER" in os.environ
+
+    def place(item: pytest.Item) -> tuple[int, int]:
+        name = item.path.stem.removeprefix("test_")
+        return places.get(name, len(places)), crc32(name.encode()) if shuffled else 0
+
+    items.sort(key=place)
+
+
+gc.disable()  # until all is collected: what is imported stays, and there is ever more of it to go through
 
 
 def pytest_collection_finish() -> None:
     """What was collected stays to the end: the garbage collector need not go through it again and again."""
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
