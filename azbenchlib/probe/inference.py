@@ -1,9 +1,7 @@
 """From what runs showed to the disks that explain it: Metropolis–Hastings chains, many side by side.
 
-Each setting is proposed in turn: anew from the belief, or near the values that single runs would imply if
-this setting alone decided them (an independence sampler; Tierney, Annals of Statistics 22, 1994), so that
-chains change freely between explanations. Between those, differences between chains are added (ter Braak,
-Statistics and Computing 16, 2006), along whatever direction the runs leave open.
+Each setting is proposed in turn (:mod:`.proposals`). Between those, differences between chains are added
+(ter Braak, Statistics and Computing 16, 2006), along whatever direction the runs leave open.
 """
 
 from __future__ import annotations
@@ -14,12 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import brentq
 
-from azbenchlib.core.units import US_PER_S
-from azbenchlib.probe.forward import counted, median_us
+from azbenchlib.probe.forward import counted
 from azbenchlib.probe.hypotheses import (
     BELIEFS,
     IO_UNITS,
-    SMALLEST_BYTES,
     Floats,
     Hypotheses,
     Ints,
@@ -28,24 +24,16 @@ from azbenchlib.probe.hypotheses import (
     log_prior,
 )
 from azbenchlib.probe.likelihood import LN_2, ProbeEvidence
+from azbenchlib.probe.proposals import CAPS, OTHER_WAY, READ_CAPS, WRITE_CAPS, Proposals, log_near
 
 CHAINS = 400
 SWEEPS = 6
-_ANEW = 0.3  # share of proposals from the belief
-_WIDTH = 0.006  # of the logarithm, around what a run implies
-_WIDE = 0.06  # ... and one proposal in five so far
-_WIDE_SHARE = 0.2
 _BETWEEN = 2  # sweeps after each bit of the last run
 _STILL_COUNT = 0.5  # share of the chains that agree with each bit of it
 _CLEARLY = 6.0  # nats by which an explanation is so much better that the other one has missed it
 _STRAYING = math.log(0.008)  # deviation above which chains may have lost the explanation
 _SPLITS = 3  # moves between one cap for both directions and one for each, in each sweep
 _JOINT = 3  # moves along differences after each sweep over the settings
-
-_WRITES = (Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
-_READS = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S)
-_CAPS = (*_WRITES, *_READS)
-_OTHER_WAY = dict(zip(_CAPS, (*_READS, *_WRITES), strict=True))
 
 
 class Sampler:
@@ -143,6 +131,7 @@ class _Moves:
         self, rng: np.random.Generator, disks: Hypotheses, evidence: ProbeEvidence, powers: Floats
     ) -> None:
         self._rng, self.disks, self._evidence, self._powers = rng, disks.copy(), evidence, powers
+        self._proposals = Proposals(rng, evidence)
         self._now = self._log_posterior(self.disks)
 
     @property
@@ -154,9 +143,9 @@ class _Moves:
         """Every setting once, caps also together, then all together along differences."""
         for setting in Setting:
             self._anew([setting])
-        self._anew(_READS)
-        self._anew(_WRITES, pools=True)
-        self._anew(_CAPS, pools=True)
+        self._anew(READ_CAPS)
+        self._anew(WRITE_CAPS, pools=True)
+        self._anew(CAPS, pools=True)
         for _ in range(_SPLITS):
             self._split()
         self._doubled()
@@ -187,11 +176,11 @@ class _Moves:
             proposed.same, proposed.apart = self._rng.random(n) < 0.5, self._rng.random(n) < 0.5
         ratio = np.zeros(n)
         for i, setting in enumerate(settings):
-            given = _OTHER_WAY.get(setting) not in settings[i:]
-            after, before = (self._implied(some, setting, given) for some in (proposed, disks))
-            proposed.logs[:, setting] = self._near(setting, after)
-            ratio += self._log_near(setting, before, disks.logs[:, setting])
-            ratio -= self._log_near(setting, after, proposed.logs[:, setting])
+            given = OTHER_WAY.get(setting) not in settings[i:]
+            after, before = (self._proposals.implied(some, setting, given) for some in (proposed, disks))
+            proposed.logs[:, setting] = self._proposals.near(setting, after)
+            ratio += log_near(setting, before, disks.logs[:, setting])
+            ratio -= log_near(setting, after, proposed.logs[:, setting])
         self._accept(proposed, ratio)
 
     def _split(self) -> None:
@@ -204,7 +193,7 @@ class _Moves:
         proposed, n = self.disks.copy(), len(self.disks)
         proposed.same = ~self.disks.same
         ratio = np.zeros(n)
-        for read, write in zip(_READS, _WRITES, strict=True):
+        for read, write in zip(READ_CAPS, WRITE_CAPS, strict=True):
             rule, of_writes = self._rng.random((2, n)) < 0.5
             drawn = BELIEFS[read].draw(self._rng, (n,))
             reads, writes = self.disks.logs[:, read], self.disks.logs[:, write]
@@ -226,8 +215,8 @@ class _Moves:
         """The other way of sharing caps, with some caps such that runs of half reads do as before."""
         proposed = self.disks.copy()
         proposed.apart = ~self.disks.apart
-        chosen = self._rng.random((len(proposed), len(_CAPS))) < 0.5
-        proposed.logs[:, _CAPS] += np.where(chosen, np.where(proposed.apart, -LN_2, LN_2)[:, None], 0.0)
+        chosen = self._rng.random((len(proposed), len(CAPS))) < 0.5
+        proposed.logs[:, CAPS] += np.where(chosen, np.where(proposed.apart, -LN_2, LN_2)[:, None], 0.0)
         self._accept(proposed, np.zeros(len(proposed)))
 
     def _units(self) -> None:
@@ -256,75 +245,3 @@ class _Moves:
         step = size * (self.disks.logs[first] - self.disks.logs[second])
         proposed.logs += np.where(moved, step + self._rng.normal(0, 1e-4, step.shape), 0.0)
         self._accept(proposed, np.zeros(n))
-
-    def _implied(self, disks: Hypotheses, setting: Setting, given: bool) -> Floats:
-        """Logarithms of a setting that each run would imply, were it decided by it alone; NaN: none, (n, m).
-
-        They depend on other settings of each disk, never on the one that is proposed; `given`: also on the
-        same cap of the other direction.
-        """
-        shown, loads = self._evidence, self._evidence.loads
-        write = setting.name.startswith("WRITE")
-        share = 1 - loads.read_share if write else loads.read_share
-        iops = np.where(share > 0, shown.iops, np.nan)[None, :]
-        asked = np.isfinite(loads.rate_iops)[None, :]
-        mean_us = np.where(asked, np.nan, loads.depth[None, :] * US_PER_S / iops)
-        p50_us = np.exp(shown.log_write_p50 if write else shown.log_read_p50)[None, :]
-        more = np.maximum(0.0, loads.bs_bytes - SMALLEST_BYTES)[None, :]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            match setting:
-                case Setting.READ_IOPS | Setting.WRITE_IOPS:
-                    whole = self._of_mix(disks, setting, share, iops * counted(disks, loads), given)
-                case Setting.READ_BYTES_PER_S | Setting.WRITE_BYTES_PER_S:
-                    rate = iops * loads.bs_bytes[None, :] + np.zeros((len(disks), 1))
-                    whole = self._of_mix(disks, setting, share, rate, given)
-                case Setting.READ_LAT_US | Setting.WRITE_LAT_US:
-                    stream = disks.values(Setting.WRITE_STREAM if write else Setting.READ_STREAM)
-                    whole = np.log(p50_us - more / stream[:, None] * US_PER_S)
-                case Setting.READ_STREAM | Setting.WRITE_STREAM:
-                    small = disks.values(Setting.WRITE_LAT_US if write else Setting.READ_LAT_US)
-                    whole = np.log(more * US_PER_S / (p50_us - small[:, None]))
-                case Setting.READ_SKEW | Setting.WRITE_SKEW:
-                    whole = np.log(mean_us) - np.log(median_us(disks, write, loads.bs_bytes))
-                case _:
-                    whole = np.full((len(disks), len(shown.iops)), np.nan)
-        return np.where(np.isfinite(whole), whole, np.nan)
-
-    def _of_mix(
-        self, disks: Hypotheses, setting: Setting, share: Floats, rate: Floats, given: bool
-    ) -> Floats:
-        """Logarithm of the cap of one direction, where runs, some of them mixed, are at that rate."""
-        other = disks.values(_OTHER_WAY[setting])[:, None] if given else np.nan
-        own = share[None, :] / (1 / rate - (1 - share)[None, :] / other)
-        shared = np.where(disks.same[:, None] | (share == 1.0)[None, :] | np.isnan(own), rate, own)
-        mixed = (share > 0) & (share < 1)
-        apart = disks.apart[:, None] & mixed[None, :]
-        return np.log(np.where(apart, rate * share[None, :], shared))
-
-    def _near(self, setting: Setting, centres: Floats) -> Floats:
-        """A proposal for each disk: near one of its centres, or anew."""
-        n = len(centres)
-        anew = BELIEFS[setting].draw(self._rng, (n,))
-        if not centres.shape[1]:
-            return anew
-        chosen = centres[np.arange(n), self._rng.integers(0, centres.shape[1], n)]
-        width = np.where(self._rng.random(n) < _WIDE_SHARE, _WIDE, _WIDTH)
-        near = chosen + width * self._rng.normal(size=n)
-        return np.where((self._rng.random(n) < _ANEW) | np.isnan(near), anew, near)
-
-    def _log_near(self, setting: Setting, centres: Floats, values: Floats) -> Floats:
-        """Logarithm of the density of such a proposal."""
-        belief = np.exp(BELIEFS[setting].log_density(values))
-        if not centres.shape[1]:
-            return np.log(belief)
-        known = ~np.isnan(centres)
-        z = np.where(known, values[:, None] - centres, np.inf)
-        each = (1 - _WIDE_SHARE) * _normal(z, _WIDTH) + _WIDE_SHARE * _normal(z, _WIDE)
-        share = known.mean(axis=1)
-        near = each.sum(axis=1) / centres.shape[1]
-        return np.log((_ANEW + (1 - _ANEW) * (1 - share)) * belief + (1 - _ANEW) * near + 1e-300)
-
-
-def _normal(z: Floats, spread: float) -> Floats:
-    density: Floats = np.exp(-0.5 * (z / spread) ** 2) / (spread * math.sqrt(2 * math.pi))
-    return density
