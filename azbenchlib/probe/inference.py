@@ -33,6 +33,14 @@ _STILL_COUNT = 0.5  # share of the chains that agree with each bit of it
 _CLEARLY = 6.0  # nats by which an explanation is so much better that the other one has missed it
 _STRAYING = math.log(0.008)  # deviation above which chains may have lost the explanation
 _SPLITS = 3  # moves between one cap for both directions and one for each, in each sweep
+_TURNED = 0.25  # share of the proposals of caps that change how these are shared, or counted
+_TOGETHER = (  # caps that are proposed at once
+    READ_CAPS,
+    WRITE_CAPS,
+    (Setting.WRITE_IOPS, Setting.READ_IOPS),
+    (Setting.WRITE_BYTES_PER_S, Setting.READ_BYTES_PER_S),
+    CAPS,
+)
 _JOINT = 3  # moves along differences after each sweep over the settings
 
 
@@ -142,10 +150,9 @@ class _Moves:
     def sweep(self) -> None:
         """Every setting once, caps also together, then all together along differences."""
         for setting in Setting:
-            self._anew([setting])
-        self._anew(READ_CAPS)
-        self._anew(WRITE_CAPS, pools=True)
-        self._anew(CAPS, pools=True)
+            self._anew([setting], turned=setting in CAPS)
+        for some in _TOGETHER:
+            self._anew(some, turned=True)
         for _ in range(_SPLITS):
             self._split()
         self._doubled()
@@ -165,15 +172,18 @@ class _Moves:
         self.disks.put(proposed, taken)
         self._now = np.where(taken, then, self._now)
 
-    def _anew(self, settings: Sequence[Setting], pools: bool = False) -> None:
+    def _anew(self, settings: Sequence[Setting], turned: bool = False) -> None:
         """Propose some settings at once; what runs imply of one may depend on those before it.
 
-        `pools`: also whether writes have the caps of reads, and whether they use them up.
+        `turned`: of some disks also whether writes have the caps of reads, whether they use them up, and the
+        unit, so that chains pass between explanations in which all these differ at once.
         """
         proposed, disks = self.disks.copy(), self.disks
         n = len(disks)
-        if pools:
-            proposed.same, proposed.apart = self._rng.random(n) < 0.5, self._rng.random(n) < 0.5
+        if turned:
+            same, apart, unit = self._rng.random((3, n)) < _TURNED
+            proposed.same, proposed.apart = disks.same ^ same, disks.apart ^ apart
+            proposed.unit = np.where(unit, self._rng.integers(0, len(IO_UNITS), n), disks.unit)
         ratio = np.zeros(n)
         for i, setting in enumerate(settings):
             given = OTHER_WAY.get(setting) not in settings[i:]

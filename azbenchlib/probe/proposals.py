@@ -115,7 +115,7 @@ def _telling(evidence: ProbeEvidence, setting: Setting) -> _Telling:
     loads, write = evidence.loads, _of_writes(setting)
     share = 1 - loads.read_share if write else loads.read_share
     p50_us = evidence.p50_us(write)
-    tells: Bools = share > 0
+    tells: Bools = (share > 0) | (setting in READ_CAPS)  # which may be those of writes
     if setting in (Setting.READ_SKEW, Setting.WRITE_SKEW):
         tells = tells & np.isinf(loads.rate_iops)  # the rate of a paced run is no latency
     elif setting not in CAPS:
@@ -133,6 +133,8 @@ def _of_mix(disks: Hypotheses, setting: Setting, told: _Telling, rate: Floats, g
     share = told.share[None, :]
     other = disks.values(OTHER_WAY[setting])[:, None] if given else np.nan
     own = share / (1 / rate - (1 - share) / other)
-    shared = np.where(disks.same[:, None] | (share == 1.0) | np.isnan(own), rate, own)
-    apart = disks.apart[:, None] & (share < 1)
-    return np.log(np.where(apart, rate * share, shared))
+    same = disks.same[:, None]
+    shared = np.where(same | (share == 1.0) | np.isnan(own), rate, own)
+    apart = disks.apart[:, None] & (share > 0) & (share < 1)
+    found = np.where(apart, rate * share, shared)
+    return np.log(np.where((share == 0) & ~same, np.nan, found))
