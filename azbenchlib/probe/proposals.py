@@ -13,7 +13,7 @@ import numpy as np
 
 from azbenchlib.core.units import US_PER_S
 from azbenchlib.probe.forward import Loads, counted, median_us
-from azbenchlib.probe.hypotheses import BELIEFS, SMALLEST_BYTES, Bools, Floats, Hypotheses, Setting
+from azbenchlib.probe.hypotheses import BELIEFS, SMALLEST_BYTES, Bools, Floats, Hypotheses, Ints, Setting
 from azbenchlib.probe.likelihood import ProbeEvidence
 
 WRITE_CAPS = (Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
@@ -24,6 +24,8 @@ _ANEW = 0.3  # share of proposals from the belief
 _WIDTH = 0.006  # of the logarithm, around what a run implies
 _WIDE = 0.06  # ... and one proposal in five so far
 _WIDE_SHARE = 0.2
+_OUTERMOST = 0.5  # share of those near what runs imply that take the outermost run
+_FROM_ABOVE = (Setting.READ_LAT_US, Setting.WRITE_LAT_US, Setting.READ_SKEW, Setting.WRITE_SKEW)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +85,9 @@ class Proposals:
         anew = BELIEFS[setting].draw(self._rng, (n,))
         if not centres.shape[1]:
             return anew
-        chosen = centres[np.arange(n), self._rng.integers(0, centres.shape[1], n)]
+        one = self._rng.integers(0, centres.shape[1], n)
+        outermost = self._rng.random(n) < _OUTERMOST
+        chosen = centres[np.arange(n), np.where(outermost, _outermost(setting, centres), one)]
         width = np.where(self._rng.random(n) < _WIDE_SHARE, _WIDE, _WIDTH)
         near = chosen + width * self._rng.normal(size=n)
         return np.where((self._rng.random(n) < _ANEW) | np.isnan(near), anew, near)
@@ -97,8 +101,20 @@ def log_near(setting: Setting, centres: Floats, values: Floats) -> Floats:
     known = ~np.isnan(centres)
     z = np.where(known, values[:, None] - centres, np.inf)
     each = (1 - _WIDE_SHARE) * _normal(z, _WIDTH) + _WIDE_SHARE * _normal(z, _WIDE)
-    near = each.sum(axis=1) / centres.shape[1]
-    return np.log((1 - (1 - _ANEW) * known.mean(axis=1)) * belief + (1 - _ANEW) * near + 1e-300)
+    first = np.arange(len(centres)), _outermost(setting, centres)
+    near = (1 - _OUTERMOST) * each.mean(axis=1) + _OUTERMOST * each[first]
+    share = (1 - _OUTERMOST) * known.mean(axis=1) + _OUTERMOST * known[first]
+    return np.log((1 - (1 - _ANEW) * share) * belief + (1 - _ANEW) * near + 1e-300)
+
+
+def _outermost(setting: Setting, centres: Floats) -> Ints:
+    """Which centre is the bound that the others keep to, of each disk, shape (n,).
+
+    No run passes a cap, or is faster than the unloaded latency: what it would imply is too low, or too high.
+    """
+    if setting in _FROM_ABOVE:
+        return np.where(np.isnan(centres), np.inf, centres).argmin(axis=1)
+    return np.where(np.isnan(centres), -np.inf, centres).argmax(axis=1)
 
 
 def _normal(z: Floats, spread: float) -> Floats:
