@@ -70,8 +70,7 @@ class Sampler:
         last[-1] = 1.0
         self.disks, fit = self._followed(self.disks, evidence, last)
         if float(np.median(self.disks.logs[:, Setting.DEVIATION])) > _STRAYING:
-            anew = draw(self._rng, len(self.disks))
-            disks, other = self._followed(anew, evidence, np.ones_like(last))
+            disks, other = self._steady(evidence)
             if other > fit:
                 self.disks = disks
 
@@ -82,14 +81,26 @@ class Sampler:
         reads and writes, after mixed runs alone); others settle otherwise, and together they tell what is
         open.
         """
-        anew, fit = self._followed(draw(self._rng, len(self.disks)), evidence, np.ones(len(evidence.shown)))
+        anew, fit = self._steady(evidence)
         known = float(np.mean(log_prior(self.disks) + evidence.log_likelihoods(self.disks).sum(axis=1)))
         if fit > known + _CLEARLY:
             self.disks = anew
         elif fit > known - _CLEARLY:
             self.disks.put(anew, np.arange(len(anew)) % 2 == 0)
 
-    def _followed(self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats) -> tuple[Hypotheses, float]:
+    def _steady(self, evidence: ProbeEvidence) -> tuple[Hypotheses, float]:
+        """Chains that begin anew with all of the evidence, of disks whose rates hardly stray.
+
+        Where rates may stray by percents, disks of many kinds explain them roughly, and while the evidence is
+        let in bit by bit these outnumber the few that explain it exactly.
+        """
+        anew = draw(self._rng, len(self.disks))
+        anew.logs[:, Setting.DEVIATION] = np.minimum(anew.logs[:, Setting.DEVIATION], _STRAYING)
+        return self._followed(anew, evidence, np.ones(len(evidence.shown)), _STRAYING)
+
+    def _followed(
+        self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats, most_straying: float = math.inf
+    ) -> tuple[Hypotheses, float]:
         """Chains that came to stand for the evidence, of which some runs are new, and how well they fit it.
 
         These are let in bit by bit, so that half of the chains agree with each bit; the others begin anew
@@ -100,7 +111,7 @@ class Sampler:
             told = evidence.log_likelihoods(disks) @ new
             before, power = power, _next_power(told, power)
             disks = disks[_resampled(self._rng, _weights((power - before) * told))]
-            moves = _Moves(self._rng, disks, evidence, 1 - new + power * new)
+            moves = _Moves(self._rng, disks, evidence, 1 - new + power * new, most_straying)
             for _ in range(self._sweeps if power == 1 else _BETWEEN):
                 moves.sweep()
             disks = moves.disks
@@ -133,11 +144,17 @@ def _resampled(rng: np.random.Generator, weights: Floats) -> Ints:
 
 
 class _Moves:
-    """The moves over one evidence, of which each run counts with a power."""
+    """The moves over one evidence, of which each run counts with a power; `most_straying` is a logarithm."""
 
     def __init__(
-        self, rng: np.random.Generator, disks: Hypotheses, evidence: ProbeEvidence, powers: Floats
+        self,
+        rng: np.random.Generator,
+        disks: Hypotheses,
+        evidence: ProbeEvidence,
+        powers: Floats,
+        most_straying: float,
     ) -> None:
+        self._most_straying = most_straying
         self._rng, self.disks, self._evidence, self._powers = rng, disks.copy(), evidence, powers
         self._proposals = Proposals(rng, evidence)
         self._now = self._log_posterior(self.disks)
@@ -162,7 +179,8 @@ class _Moves:
 
     def _log_posterior(self, disks: Hypotheses) -> Floats:
         told: Floats = self._evidence.log_likelihoods(disks) @ self._powers
-        return log_prior(disks) + told
+        strays = disks.logs[:, Setting.DEVIATION] > self._most_straying
+        return np.where(strays, -np.inf, log_prior(disks) + told)
 
     def _accept(self, proposed: Hypotheses, log_ratio: Floats) -> None:
         """Take what is proposed with the probability that keeps the posterior; `log_ratio` of proposals."""
