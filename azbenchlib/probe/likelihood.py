@@ -103,11 +103,11 @@ class _Medians:
         waits = found.unheld >= UNHELD_BELOW * found.cap
         runs = np.flatnonzero(waits.any(axis=0))
         free, log_us, waits = free[:, runs], self.log_us[None, runs], waits[:, runs]
-        # anywhere between what the disk alone takes and somewhat more than the mean
+        # Anywhere between what the disk alone takes and somewhat more than the mean. Where they wait, medians
+        # are near the mean whatever the disk alone takes, so no range of these is likelier for being narrow.
         most = np.log(self.loads.depth[None, runs] * US_PER_S / found.iops[:, runs]) + 0.1
-        width = np.maximum(most - free, 0.3)
-        outside = np.maximum(0, free - log_us) + np.maximum(0, log_us - free - width)
-        held = -np.log(width) - 0.5 * (outside / 0.05) ** 2
+        outside = np.maximum(0, free - log_us) + np.maximum(0, log_us - np.maximum(most, free + 0.3))
+        held = -0.5 * (outside / 0.05) ** 2
         told[:, runs] = np.where(waits, np.logaddexp(told[:, runs], held) - LN_2, told[:, runs])
         return told
 
