@@ -24,7 +24,7 @@ from azbenchlib.probe.hypotheses import (
     log_prior,
 )
 from azbenchlib.probe.likelihood import LN_2, ProbeEvidence
-from azbenchlib.probe.proposals import CAPS, OTHER_WAY, READ_CAPS, WRITE_CAPS, Proposals, log_near
+from azbenchlib.probe.proposals import CAP_SETTINGS, OTHER_WAY, READ_CAPS, WRITE_CAPS, Proposals, log_near
 
 CHAINS = 400
 SWEEPS = 6
@@ -39,7 +39,7 @@ _TOGETHER = (  # caps that are proposed at once
     WRITE_CAPS,
     (Setting.WRITE_IOPS, Setting.READ_IOPS),
     (Setting.WRITE_BYTES_PER_S, Setting.READ_BYTES_PER_S),
-    CAPS,
+    CAP_SETTINGS,
 )
 _JOINT = 3  # moves along differences after each sweep over the settings
 
@@ -167,7 +167,7 @@ class _Moves:
     def sweep(self) -> None:
         """Every setting once, caps also together, then all together along differences."""
         for setting in Setting:
-            self._anew([setting], turned=setting in CAPS)
+            self._anew([setting], turned=setting in CAP_SETTINGS)
         for some in _TOGETHER:
             self._anew(some, turned=True)
         for _ in range(_SPLITS):
@@ -243,8 +243,9 @@ class _Moves:
         """The other way of sharing caps, with some caps such that runs of half reads do as before."""
         proposed = self.disks.copy()
         proposed.apart = ~self.disks.apart
-        chosen = self._rng.random((len(proposed), len(CAPS))) < 0.5
-        proposed.logs[:, CAPS] += np.where(chosen, np.where(proposed.apart, -LN_2, LN_2)[:, None], 0.0)
+        chosen = self._rng.random((len(proposed), len(CAP_SETTINGS))) < 0.5
+        halved_or_doubled = np.where(proposed.apart, -LN_2, LN_2)[:, None]
+        proposed.logs[:, CAP_SETTINGS] += np.where(chosen, halved_or_doubled, 0.0)
         self._accept(proposed, np.zeros(len(proposed)))
 
     def _units(self) -> None:

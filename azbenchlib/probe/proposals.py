@@ -18,8 +18,8 @@ from azbenchlib.probe.likelihood import ProbeEvidence
 
 WRITE_CAPS = (Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
 READ_CAPS = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S)
-CAPS = (*WRITE_CAPS, *READ_CAPS)
-OTHER_WAY = dict(zip(CAPS, (*READ_CAPS, *WRITE_CAPS), strict=True))
+CAP_SETTINGS = (*WRITE_CAPS, *READ_CAPS)
+OTHER_WAY = dict(zip(CAP_SETTINGS, (*READ_CAPS, *WRITE_CAPS), strict=True))
 _ANEW = 0.3  # share of proposals from the belief
 _WIDTH = 0.006  # of the logarithm, around what a run implies
 _WIDE = 0.06  # ... and one proposal in five so far
@@ -134,7 +134,7 @@ def _telling(evidence: ProbeEvidence, setting: Setting) -> _Telling:
     tells: Bools = (share > 0) | (setting in READ_CAPS)  # which may be those of writes
     if setting in (Setting.READ_SKEW, Setting.WRITE_SKEW):
         tells = tells & np.isinf(loads.rate_iops)  # the rate of a paced run is no latency
-    elif setting not in CAPS:
+    elif setting not in CAP_SETTINGS:
         tells = tells & ~np.isnan(p50_us)
     if setting in (Setting.READ_STREAM, Setting.WRITE_STREAM):
         tells = tells & (loads.bs_bytes > SMALLEST_BYTES)
