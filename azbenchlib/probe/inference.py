@@ -70,7 +70,7 @@ class Sampler:
         last[-1] = 1.0
         self.disks, fit = self._followed(self.disks, evidence, last)
         if float(np.median(self.disks.logs[:, Setting.DEVIATION])) > _STRAYING:
-            disks, other = self._steady(evidence)
+            disks, other = self._begun_anew(evidence, _STRAYING)
             if other > fit:
                 self.disks = disks
 
@@ -81,22 +81,23 @@ class Sampler:
         reads and writes, after mixed runs alone); others settle otherwise, and together they tell what is
         open.
         """
-        anew, fit = self._steady(evidence)
+        strays = float(np.median(self.disks.logs[:, Setting.DEVIATION]))
+        anew, fit = self._begun_anew(evidence, max(_STRAYING, strays + LN_2))
         known = float(np.mean(log_prior(self.disks) + evidence.log_likelihoods(self.disks).sum(axis=1)))
         if fit > known + _CLEARLY:
             self.disks = anew
         elif fit > known - _CLEARLY:
             self.disks.put(anew, np.arange(len(anew)) % 2 == 0)
 
-    def _steady(self, evidence: ProbeEvidence) -> tuple[Hypotheses, float]:
-        """Chains that begin anew with all of the evidence, of disks whose rates hardly stray.
+    def _begun_anew(self, evidence: ProbeEvidence, most_straying: float) -> tuple[Hypotheses, float]:
+        """Chains that begin anew with all of the evidence, of disks whose rates stray no further than that.
 
         Where rates may stray by percents, disks of many kinds explain them roughly, and while the evidence is
         let in bit by bit these outnumber the few that explain it exactly.
         """
         anew = draw(self._rng, len(self.disks))
-        anew.logs[:, Setting.DEVIATION] = np.minimum(anew.logs[:, Setting.DEVIATION], _STRAYING)
-        return self._followed(anew, evidence, np.ones(len(evidence.shown)), _STRAYING)
+        anew.logs[:, Setting.DEVIATION] = np.minimum(anew.logs[:, Setting.DEVIATION], most_straying)
+        return self._followed(anew, evidence, np.ones(len(evidence.shown)), most_straying)
 
     def _followed(
         self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats, most_straying: float = math.inf
