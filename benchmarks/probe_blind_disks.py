@@ -127,7 +127,7 @@ class Blind:
         return 1.0 + run.depth * max(counted / slowest, run.bs_bytes / rate)
 
     def _paced(self, run: ProbeRun) -> Shown:
-        """One I/O after the other, each when the rate has it due, or later where the one before took longer."""
+        """One I/O after the other, when the rate has it due, or later where the one before took longer."""
         took: dict[int, list[float]] = {READ: [], WRITE: []}
         rng = np.random.default_rng(next(self._seeds))
         start = self._now
