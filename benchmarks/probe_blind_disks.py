@@ -40,6 +40,7 @@ Latencies = npt.NDArray[np.float64]  # µs
 NAME = "data"
 UNITS_BYTES = (16 * KIB, 64 * KIB, 256 * KIB, None)
 MOST_IOS = 15_000  # of a run: enough for a rate within 0.1 % and a median within 1 %
+MOST_PACED_IOS = 4_000
 SETTLES = 0.2  # share of a run that is left out: what a pause had saved up passes at once
 
 
@@ -126,19 +127,29 @@ class Blind:
         return 1.0 + run.depth * max(counted / slowest, run.bs_bytes / rate)
 
     def _paced(self, run: ProbeRun) -> Shown:
+        """One I/O after the other, when the rate has it due, or later where the one before took longer."""
         took: dict[int, list[float]] = {READ: [], WRITE: []}
         rng = np.random.default_rng(next(self._seeds))
-        for _ in range(int(min(run.seconds * run.rate_iops, 4_000))):
-            self._now += 1 / run.rate_iops
+        start = self._now
+        ios = 0
+        while self._now < start + run.seconds and ios < MOST_PACED_IOS:
             op = READ if rng.random() < run.read_share else WRITE
-            begun = self._now
-            self._machine.submit(
-                NAME, op, 0, run.bs_bytes, begun, lambda due, op=op, begun=begun: took[op].append(due - begun)
-            )
-        self._machine.advance(self._now + 10)
+            begun, ended = self._now, self._answered(op, run.bs_bytes)
+            took[op].append(ended - begun)
+            ios += 1
+            self._now = max(start + ios / run.rate_iops, ended)
+        length = self._now - start
         self._now += 10
         reads_us, writes_us = (np.array(took[op]) * US_PER_S for op in (READ, WRITE))
-        return Shown(run=run, iops=run.rate_iops, **medians(reads_us, writes_us))
+        return Shown(run=run, iops=ios / length, seconds=length, **medians(reads_us, writes_us))
+
+    def _answered(self, op: int, size: int) -> float:
+        """The emulated time at which an I/O that begins now is done."""
+        done: list[float] = []
+        self._machine.submit(NAME, op, 0, size, self._now, done.append)
+        while not done and (event := self._machine.next_event()) is not None:
+            self._machine.advance(event)
+        return done[0]
 
 
 def medians(reads_us: Latencies | None, writes_us: Latencies | None) -> dict[str, float | None]:

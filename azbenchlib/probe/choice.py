@@ -58,27 +58,29 @@ def worths(disks: Hypotheses, runs: Sequence[ProbeRun]) -> list[Worth]:
     wanted = np.where(found.unheld < found.cap, LATENCY_WANTED, CAP_WANTED)
     variance = rate_variance(loads, found, deviation) + wanted**2
     held = found.unheld >= UNHELD_BELOW * found.cap
-    told = [(rates, variance)]
+    told = [(rates, variance, np.ones(len(runs), dtype=bool))]
     for write, p50_us, share in (
         (False, found.read_p50_us, loads.read_share),
         (True, found.write_p50_us, 1 - loads.read_share),
     ):
-        silent = held | (share == 0)[None, :]
-        medians = np.where(silent, 0.0, np.log(p50_us))
-        noise = p50_variance(some, loads, found, write) + LATENCY_WANTED**2
-        told.append((medians, np.where(silent, 1.0, noise)))
-    nats = [_information([(mean[:, j], spread[:, j]) for mean, spread in told]) for j in range(len(runs))]
+        medians = np.where(held, 0.0, np.log(p50_us))
+        noise = np.where(held, 1.0, p50_variance(some, loads, found, write) + LATENCY_WANTED**2)
+        told.append((medians, noise, (share > 0) & ~held.all(axis=0)))
+    nats = [
+        _information([(mean[:, j], spread[:, j]) for mean, spread, of in told if of[j]])
+        for j in range(len(runs))
+    ]
     return [Worth(run=run, nats=one) for run, one in zip(runs, nats, strict=True)]
 
 
 def _information(told: Sequence[tuple[Floats, Floats]]) -> float:
-    distance = np.sum([_bhattacharyya(mean, variance) for mean, variance in told], axis=0)
-    return max(0.0, float(-np.mean(np.log(np.mean(np.exp(-distance), axis=1)))))
-
-
-def _bhattacharyya(mean: Floats, variance: Floats) -> Floats:
-    """Distances between all pairs of normal distributions, shape (n, n)."""
-    both = variance[:, None] + variance[None, :]
-    apart = (mean[:, None] - mean[None, :]) ** 2 / (4 * both)
-    wider: Floats = apart + 0.5 * np.log(both / (2 * np.sqrt(variance[:, None] * variance[None, :])))
-    return wider
+    """From the Bhattacharyya distances between all pairs of products of normal distributions."""
+    n = len(told[0][0])
+    apart, narrower = np.zeros((n, n)), np.ones((n, n))
+    for mean, variance in told:
+        both = variance[:, None] + variance[None, :]
+        apart += (mean[:, None] - mean[None, :]) ** 2 / both
+        deviation = np.sqrt(2 * variance)
+        narrower *= deviation[:, None] * deviation[None, :] / both
+    alike = np.sqrt(narrower) * np.exp(-0.25 * apart)
+    return max(0.0, float(-np.mean(np.log(np.mean(alike, axis=1)))))

@@ -8,12 +8,12 @@ ceil(size รท unit) against the IOPS; reads and writes share a cap as r/R + w/W โ
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from azbenchlib.core.units import US_PER_S
-from azbenchlib.probe.hypotheses import SMALLEST_BYTES, Floats, Hypotheses, Setting
+from azbenchlib.probe.hypotheses import SMALLEST_BYTES, Floats, Hypotheses, Ints, Setting
 from azbenchlib.probe.runs import ProbeRun
 
 
@@ -38,6 +38,10 @@ class Loads:
             rate_iops=np.array([float(run.rate_iops or np.inf) for run in runs]),
         )
 
+    def some(self, which: Ints) -> Loads:
+        """Some of them, by their places."""
+        return Loads(**{one.name: getattr(self, one.name)[which] for one in fields(self)})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Predicted:
@@ -52,6 +56,10 @@ class Predicted:
     cap: Floats
     read_p50_us: Floats
     write_p50_us: Floats
+
+    def some(self, which: Ints) -> Predicted:
+        """What they do in some of the runs, by their places."""
+        return Predicted(**{one.name: getattr(self, one.name)[:, which] for one in fields(self)})
 
 
 def counted(disks: Hypotheses, loads: Loads) -> Floats:

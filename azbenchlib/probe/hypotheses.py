@@ -76,8 +76,8 @@ def _within(low: float, high: float) -> Belief:
     return Belief(low=math.log(low), high=math.log(high))
 
 
-_IOPS = _within(30, 5e6)
-_RATE = _within(MB, 200 * GB)
+_IOPS = _within(10, 5e6)
+_RATE = _within(0.1 * MB, 200 * GB)
 _LATENCY = _within(0.5, 100_000)
 _STREAM = _within(5 * MB, 1_000 * GB)
 _SKEW = Belief(low=-0.1, high=math.log(4), median=0.0, spread=0.4)

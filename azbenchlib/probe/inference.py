@@ -1,9 +1,7 @@
 """From what runs showed to the disks that explain it: Metropolis–Hastings chains, many side by side.
 
-Each setting is proposed in turn: anew from the belief, or near the values that single runs would imply if
-this setting alone decided them (an independence sampler; Tierney, Annals of Statistics 22, 1994), so that
-chains change freely between explanations. Between those, differences between chains are added (ter Braak,
-Statistics and Computing 16, 2006), along whatever direction the runs leave open.
+Each setting is proposed in turn (:mod:`.proposals`). Between those, differences between chains are added
+(ter Braak, Statistics and Computing 16, 2006), along whatever direction the runs leave open.
 """
 
 from __future__ import annotations
@@ -14,12 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import brentq
 
-from azbenchlib.core.units import US_PER_S
-from azbenchlib.probe.forward import counted, median_us
+from azbenchlib.probe.forward import counted
 from azbenchlib.probe.hypotheses import (
     BELIEFS,
     IO_UNITS,
-    SMALLEST_BYTES,
     Floats,
     Hypotheses,
     Ints,
@@ -28,24 +24,24 @@ from azbenchlib.probe.hypotheses import (
     log_prior,
 )
 from azbenchlib.probe.likelihood import LN_2, ProbeEvidence
+from azbenchlib.probe.proposals import CAP_SETTINGS, OTHER_WAY, READ_CAPS, WRITE_CAPS, Proposals, log_near
 
 CHAINS = 400
 SWEEPS = 6
-_ANEW = 0.3  # share of proposals from the belief
-_WIDTH = 0.006  # of the logarithm, around what a run implies
-_WIDE = 0.06  # ... and one proposal in five so far
-_WIDE_SHARE = 0.2
 _BETWEEN = 2  # sweeps after each bit of the last run
 _STILL_COUNT = 0.5  # share of the chains that agree with each bit of it
 _CLEARLY = 6.0  # nats by which an explanation is so much better that the other one has missed it
 _STRAYING = math.log(0.008)  # deviation above which chains may have lost the explanation
 _SPLITS = 3  # moves between one cap for both directions and one for each, in each sweep
+_TURNED = 0.25  # share of the proposals of caps that change how these are shared, or counted
+_TOGETHER = (  # caps that are proposed at once
+    READ_CAPS,
+    WRITE_CAPS,
+    (Setting.WRITE_IOPS, Setting.READ_IOPS),
+    (Setting.WRITE_BYTES_PER_S, Setting.READ_BYTES_PER_S),
+    CAP_SETTINGS,
+)
 _JOINT = 3  # moves along differences after each sweep over the settings
-
-_WRITES = (Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
-_READS = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S)
-_CAPS = (*_WRITES, *_READS)
-_OTHER_WAY = dict(zip(_CAPS, (*_READS, *_WRITES), strict=True))
 
 
 class Sampler:
@@ -74,8 +70,7 @@ class Sampler:
         last[-1] = 1.0
         self.disks, fit = self._followed(self.disks, evidence, last)
         if float(np.median(self.disks.logs[:, Setting.DEVIATION])) > _STRAYING:
-            anew = draw(self._rng, len(self.disks))
-            disks, other = self._followed(anew, evidence, np.ones_like(last))
+            disks, other = self._begun_anew(evidence, _STRAYING)
             if other > fit:
                 self.disks = disks
 
@@ -86,14 +81,27 @@ class Sampler:
         reads and writes, after mixed runs alone); others settle otherwise, and together they tell what is
         open.
         """
-        anew, fit = self._followed(draw(self._rng, len(self.disks)), evidence, np.ones(len(evidence.shown)))
+        strays = float(np.median(self.disks.logs[:, Setting.DEVIATION]))
+        anew, fit = self._begun_anew(evidence, max(_STRAYING, strays + LN_2))
         known = float(np.mean(log_prior(self.disks) + evidence.log_likelihoods(self.disks).sum(axis=1)))
         if fit > known + _CLEARLY:
             self.disks = anew
         elif fit > known - _CLEARLY:
             self.disks.put(anew, np.arange(len(anew)) % 2 == 0)
 
-    def _followed(self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats) -> tuple[Hypotheses, float]:
+    def _begun_anew(self, evidence: ProbeEvidence, most_straying: float) -> tuple[Hypotheses, float]:
+        """Chains that begin anew with all of the evidence, of disks whose rates stray no further than that.
+
+        Where rates may stray by percents, disks of many kinds explain them roughly, and while the evidence is
+        let in bit by bit these outnumber the few that explain it exactly.
+        """
+        anew = draw(self._rng, len(self.disks))
+        anew.logs[:, Setting.DEVIATION] = np.minimum(anew.logs[:, Setting.DEVIATION], most_straying)
+        return self._followed(anew, evidence, np.ones(len(evidence.shown)), most_straying)
+
+    def _followed(
+        self, disks: Hypotheses, evidence: ProbeEvidence, new: Floats, most_straying: float = math.inf
+    ) -> tuple[Hypotheses, float]:
         """Chains that came to stand for the evidence, of which some runs are new, and how well they fit it.
 
         These are let in bit by bit, so that half of the chains agree with each bit; the others begin anew
@@ -104,7 +112,7 @@ class Sampler:
             told = evidence.log_likelihoods(disks) @ new
             before, power = power, _next_power(told, power)
             disks = disks[_resampled(self._rng, _weights((power - before) * told))]
-            moves = _Moves(self._rng, disks, evidence, 1 - new + power * new)
+            moves = _Moves(self._rng, disks, evidence, 1 - new + power * new, most_straying)
             for _ in range(self._sweeps if power == 1 else _BETWEEN):
                 moves.sweep()
             disks = moves.disks
@@ -137,12 +145,19 @@ def _resampled(rng: np.random.Generator, weights: Floats) -> Ints:
 
 
 class _Moves:
-    """The moves over one evidence, of which each run counts with a power."""
+    """The moves over one evidence, of which each run counts with a power; `most_straying` is a logarithm."""
 
     def __init__(
-        self, rng: np.random.Generator, disks: Hypotheses, evidence: ProbeEvidence, powers: Floats
+        self,
+        rng: np.random.Generator,
+        disks: Hypotheses,
+        evidence: ProbeEvidence,
+        powers: Floats,
+        most_straying: float,
     ) -> None:
+        self._most_straying = most_straying
         self._rng, self.disks, self._evidence, self._powers = rng, disks.copy(), evidence, powers
+        self._proposals = Proposals(rng, evidence)
         self._now = self._log_posterior(self.disks)
 
     @property
@@ -153,10 +168,9 @@ class _Moves:
     def sweep(self) -> None:
         """Every setting once, caps also together, then all together along differences."""
         for setting in Setting:
-            self._anew([setting])
-        self._anew(_READS)
-        self._anew(_WRITES, pools=True)
-        self._anew(_CAPS, pools=True)
+            self._anew([setting], turned=setting in CAP_SETTINGS)
+        for some in _TOGETHER:
+            self._anew(some, turned=True)
         for _ in range(_SPLITS):
             self._split()
         self._doubled()
@@ -166,7 +180,8 @@ class _Moves:
 
     def _log_posterior(self, disks: Hypotheses) -> Floats:
         told: Floats = self._evidence.log_likelihoods(disks) @ self._powers
-        return log_prior(disks) + told
+        strays = disks.logs[:, Setting.DEVIATION] > self._most_straying
+        return np.where(strays, -np.inf, log_prior(disks) + told)
 
     def _accept(self, proposed: Hypotheses, log_ratio: Floats) -> None:
         """Take what is proposed with the probability that keeps the posterior; `log_ratio` of proposals."""
@@ -176,22 +191,25 @@ class _Moves:
         self.disks.put(proposed, taken)
         self._now = np.where(taken, then, self._now)
 
-    def _anew(self, settings: Sequence[Setting], pools: bool = False) -> None:
+    def _anew(self, settings: Sequence[Setting], turned: bool = False) -> None:
         """Propose some settings at once; what runs imply of one may depend on those before it.
 
-        `pools`: also whether writes have the caps of reads, and whether they use them up.
+        `turned`: of some disks also whether writes have the caps of reads, whether they use them up, and the
+        unit, so that chains pass between explanations in which all these differ at once.
         """
         proposed, disks = self.disks.copy(), self.disks
         n = len(disks)
-        if pools:
-            proposed.same, proposed.apart = self._rng.random(n) < 0.5, self._rng.random(n) < 0.5
+        if turned:
+            same, apart, unit = self._rng.random((3, n)) < _TURNED
+            proposed.same, proposed.apart = disks.same ^ same, disks.apart ^ apart
+            proposed.unit = np.where(unit, self._rng.integers(0, len(IO_UNITS), n), disks.unit)
         ratio = np.zeros(n)
         for i, setting in enumerate(settings):
-            given = _OTHER_WAY.get(setting) not in settings[i:]
-            after, before = (self._implied(some, setting, given) for some in (proposed, disks))
-            proposed.logs[:, setting] = self._near(setting, after)
-            ratio += self._log_near(setting, before, disks.logs[:, setting])
-            ratio -= self._log_near(setting, after, proposed.logs[:, setting])
+            given = OTHER_WAY.get(setting) not in settings[i:]
+            after, before = (self._proposals.implied(some, setting, given) for some in (proposed, disks))
+            proposed.logs[:, setting] = self._proposals.near(setting, after)
+            ratio += log_near(setting, before, disks.logs[:, setting])
+            ratio -= log_near(setting, after, proposed.logs[:, setting])
         self._accept(proposed, ratio)
 
     def _split(self) -> None:
@@ -204,7 +222,7 @@ class _Moves:
         proposed, n = self.disks.copy(), len(self.disks)
         proposed.same = ~self.disks.same
         ratio = np.zeros(n)
-        for read, write in zip(_READS, _WRITES, strict=True):
+        for read, write in zip(READ_CAPS, WRITE_CAPS, strict=True):
             rule, of_writes = self._rng.random((2, n)) < 0.5
             drawn = BELIEFS[read].draw(self._rng, (n,))
             reads, writes = self.disks.logs[:, read], self.disks.logs[:, write]
@@ -226,8 +244,9 @@ class _Moves:
         """The other way of sharing caps, with some caps such that runs of half reads do as before."""
         proposed = self.disks.copy()
         proposed.apart = ~self.disks.apart
-        chosen = self._rng.random((len(proposed), len(_CAPS))) < 0.5
-        proposed.logs[:, _CAPS] += np.where(chosen, np.where(proposed.apart, -LN_2, LN_2)[:, None], 0.0)
+        chosen = self._rng.random((len(proposed), len(CAP_SETTINGS))) < 0.5
+        halved_or_doubled = np.where(proposed.apart, -LN_2, LN_2)[:, None]
+        proposed.logs[:, CAP_SETTINGS] += np.where(chosen, halved_or_doubled, 0.0)
         self._accept(proposed, np.zeros(len(proposed)))
 
     def _units(self) -> None:
@@ -256,75 +275,3 @@ class _Moves:
         step = size * (self.disks.logs[first] - self.disks.logs[second])
         proposed.logs += np.where(moved, step + self._rng.normal(0, 1e-4, step.shape), 0.0)
         self._accept(proposed, np.zeros(n))
-
-    def _implied(self, disks: Hypotheses, setting: Setting, given: bool) -> Floats:
-        """Logarithms of a setting that each run would imply, were it decided by it alone; NaN: none, (n, m).
-
-        They depend on other settings of each disk, never on the one that is proposed; `given`: also on the
-        same cap of the other direction.
-        """
-        shown, loads = self._evidence, self._evidence.loads
-        write = setting.name.startswith("WRITE")
-        share = 1 - loads.read_share if write else loads.read_share
-        iops = np.where(share > 0, shown.iops, np.nan)[None, :]
-        asked = np.isfinite(loads.rate_iops)[None, :]
-        mean_us = np.where(asked, np.nan, loads.depth[None, :] * US_PER_S / iops)
-        p50_us = np.exp(shown.log_write_p50 if write else shown.log_read_p50)[None, :]
-        more = np.maximum(0.0, loads.bs_bytes - SMALLEST_BYTES)[None, :]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            match setting:
-                case Setting.READ_IOPS | Setting.WRITE_IOPS:
-                    whole = self._of_mix(disks, setting, share, iops * counted(disks, loads), given)
-                case Setting.READ_BYTES_PER_S | Setting.WRITE_BYTES_PER_S:
-                    rate = iops * loads.bs_bytes[None, :] + np.zeros((len(disks), 1))
-                    whole = self._of_mix(disks, setting, share, rate, given)
-                case Setting.READ_LAT_US | Setting.WRITE_LAT_US:
-                    stream = disks.values(Setting.WRITE_STREAM if write else Setting.READ_STREAM)
-                    whole = np.log(p50_us - more / stream[:, None] * US_PER_S)
-                case Setting.READ_STREAM | Setting.WRITE_STREAM:
-                    small = disks.values(Setting.WRITE_LAT_US if write else Setting.READ_LAT_US)
-                    whole = np.log(more * US_PER_S / (p50_us - small[:, None]))
-                case Setting.READ_SKEW | Setting.WRITE_SKEW:
-                    whole = np.log(mean_us) - np.log(median_us(disks, write, loads.bs_bytes))
-                case _:
-                    whole = np.full((len(disks), len(shown.iops)), np.nan)
-        return np.where(np.isfinite(whole), whole, np.nan)
-
-    def _of_mix(
-        self, disks: Hypotheses, setting: Setting, share: Floats, rate: Floats, given: bool
-    ) -> Floats:
-        """Logarithm of the cap of one direction, where runs, some of them mixed, are at that rate."""
-        other = disks.values(_OTHER_WAY[setting])[:, None] if given else np.nan
-        own = share[None, :] / (1 / rate - (1 - share)[None, :] / other)
-        shared = np.where(disks.same[:, None] | (share == 1.0)[None, :] | np.isnan(own), rate, own)
-        mixed = (share > 0) & (share < 1)
-        apart = disks.apart[:, None] & mixed[None, :]
-        return np.log(np.where(apart, rate * share[None, :], shared))
-
-    def _near(self, setting: Setting, centres: Floats) -> Floats:
-        """A proposal for each disk: near one of its centres, or anew."""
-        n = len(centres)
-        anew = BELIEFS[setting].draw(self._rng, (n,))
-        if not centres.shape[1]:
-            return anew
-        chosen = centres[np.arange(n), self._rng.integers(0, centres.shape[1], n)]
-        width = np.where(self._rng.random(n) < _WIDE_SHARE, _WIDE, _WIDTH)
-        near = chosen + width * self._rng.normal(size=n)
-        return np.where((self._rng.random(n) < _ANEW) | np.isnan(near), anew, near)
-
-    def _log_near(self, setting: Setting, centres: Floats, values: Floats) -> Floats:
-        """Logarithm of the density of such a proposal."""
-        belief = np.exp(BELIEFS[setting].log_density(values))
-        if not centres.shape[1]:
-            return np.log(belief)
-        known = ~np.isnan(centres)
-        z = np.where(known, values[:, None] - centres, np.inf)
-        each = (1 - _WIDE_SHARE) * _normal(z, _WIDTH) + _WIDE_SHARE * _normal(z, _WIDE)
-        share = known.mean(axis=1)
-        near = each.sum(axis=1) / centres.shape[1]
-        return np.log((_ANEW + (1 - _ANEW) * (1 - share)) * belief + (1 - _ANEW) * near + 1e-300)
-
-
-def _normal(z: Floats, spread: float) -> Floats:
-    density: Floats = np.exp(-0.5 * (z / spread) ** 2) / (spread * math.sqrt(2 * math.pi))
-    return density

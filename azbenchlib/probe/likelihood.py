@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from azbenchlib.core.units import US_PER_S
 from azbenchlib.probe.forward import Loads, Predicted, predict
-from azbenchlib.probe.hypotheses import Floats, Hypotheses, Setting
+from azbenchlib.probe.hypotheses import Floats, Hypotheses, Ints, Setting
 from azbenchlib.probe.runs import Shown
 
 # fio's figure of a run can be wrong by what was outstanding at its end; half of it, as one standard error.
@@ -41,10 +41,16 @@ class ProbeEvidence:
         self.iops = np.array([one.iops for one in shown])
         self.log_iops = np.log(self.iops)
         self.own_error = np.array([one.error for one in shown])
-        self.log_read_p50 = np.log(np.array([one.read_p50_us or np.nan for one in shown]))
-        self.log_write_p50 = np.log(np.array([one.write_p50_us or np.nan for one in shown]))
-        self._read_p50_error = np.array([one.read_p50_error for one in shown], dtype=float)
-        self._write_p50_error = np.array([one.write_p50_error for one in shown], dtype=float)
+        reads = [(one.read_p50_us, one.read_p50_error) for one in shown]
+        writes = [(one.write_p50_us, one.write_p50_error) for one in shown]
+        self._medians = (_Medians.of(reads, self.loads, False), _Medians.of(writes, self.loads, True))
+
+    def p50_us(self, write: bool) -> Floats:
+        """The median that each run showed in one direction, shape (m,); NaN: none."""
+        medians = self._medians[write]
+        found = np.full(len(self.shown), np.nan)
+        found[medians.which] = np.exp(medians.log_us)
+        return found
 
     def predict(self, disks: Hypotheses) -> Predicted:
         """What each of some disks would have shown."""
@@ -56,26 +62,54 @@ class ProbeEvidence:
         deviation = np.exp(disks.logs[:, Setting.DEVIATION])[:, None]
         variance = rate_variance(self.loads, found, deviation) + self.own_error[None, :] ** 2
         z2 = (self.log_iops[None, :] - np.log(found.iops)) ** 2 / variance
-        rates: Floats = -0.5 * (z2 + np.log(2 * math.pi * variance))
-        of_reads = p50_variance(disks, self.loads, found, False, self._read_p50_error)
-        of_writes = p50_variance(disks, self.loads, found, True, self._write_p50_error)
-        reads = self._medians(self.log_read_p50, found.read_p50_us, found, of_reads)
-        writes = self._medians(self.log_write_p50, found.write_p50_us, found, of_writes)
-        return rates + reads + writes
+        told: Floats = -0.5 * (z2 + np.log(2 * math.pi * variance))
+        for medians in self._medians:
+            told[:, medians.which] += medians.log_likelihoods(disks, found)
+        return told
 
-    def _medians(self, measured: Floats, unloaded_us: Floats, found: Predicted, variance: Floats) -> Floats:
-        """Logarithm of the density of medians in one direction, shape (n, m); 0 where there is none."""
-        none = np.isnan(measured)[None, :]
-        log_p50 = np.where(none, 0.0, measured[None, :])
-        free = np.log(unloaded_us)
-        unheld = -0.5 * ((log_p50 - free) ** 2 / variance + np.log(2 * math.pi * variance))
-        # anywhere between what the disk alone takes and somewhat more than the mean
-        most = np.log(self.loads.depth[None, :] * US_PER_S / found.iops) + 0.1
-        width = np.maximum(most - free, 0.3)
-        outside = np.maximum(0, free - log_p50) + np.maximum(0, log_p50 - free - width)
-        held = -np.log(width) - 0.5 * (outside / 0.05) ** 2
-        either = np.where(found.unheld < UNHELD_BELOW * found.cap, unheld, np.logaddexp(unheld, held) - LN_2)
-        return np.where(none, 0.0, either)
+
+@dataclass(frozen=True, kw_only=True)
+class _Medians:
+    """The medians in one direction, of the runs that have one.
+
+    Parameters
+    ----------
+    which : ndarray of int, shape (k,)
+        Places of these runs among all.
+    log_us, own_error : ndarray, shape (k,)
+        Logarithms of the medians, and their errors as the latencies tell them (NaN: they do not).
+    """
+
+    which: Ints
+    log_us: Floats
+    own_error: Floats
+    loads: Loads
+    write: bool
+
+    @classmethod
+    def of(cls, told: Sequence[tuple[float | None, float | None]], loads: Loads, write: bool) -> _Medians:
+        """Of medians and their errors, one a run."""
+        which = np.array([i for i, (p50_us, _) in enumerate(told) if p50_us], dtype=np.int64)
+        p50_us, own_error = (np.array([told[i][j] for i in which], dtype=float) for j in (0, 1))
+        loads = loads.some(which)
+        return cls(which=which, log_us=np.log(p50_us), own_error=own_error, loads=loads, write=write)
+
+    def log_likelihoods(self, disks: Hypotheses, every: Predicted) -> Floats:
+        """Logarithm of the density of each, shape (n, k), of disks of which all runs are predicted."""
+        found = every.some(self.which)
+        variance = p50_variance(disks, self.loads, found, self.write, self.own_error)
+        free = np.log(found.write_p50_us if self.write else found.read_p50_us)
+        told: Floats = -0.5 * ((self.log_us[None, :] - free) ** 2 / variance + np.log(2 * math.pi * variance))
+        waits = found.unheld >= UNHELD_BELOW * found.cap
+        runs = np.flatnonzero(waits.any(axis=0))
+        free, log_us, waits = free[:, runs], self.log_us[None, runs], waits[:, runs]
+        # Anywhere between what the disk alone takes and somewhat more than the mean. Where they wait, medians
+        # are near the mean whatever the disk alone takes, so no range of these is likelier for being narrow.
+        most = np.log(self.loads.depth[None, runs] * US_PER_S / found.iops[:, runs]) + 0.1
+        outside = np.maximum(0, free - log_us) + np.maximum(0, log_us - np.maximum(most, free + 0.3))
+        held = -0.5 * (outside / 0.05) ** 2
+        told[:, runs] = np.where(waits, np.logaddexp(told[:, runs], held) - LN_2, told[:, runs])
+        return told
 
 
 def p50_variance(

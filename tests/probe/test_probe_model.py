@@ -20,11 +20,13 @@ from azbenchlib.probe.hypotheses import (
     Hypotheses,
     Setting,
     draw,
+    log_prior,
 )
 from azbenchlib.probe.inference import Sampler, _Moves
 from azbenchlib.probe.likelihood import P50_ERROR, ProbeEvidence, p50_variance
 from azbenchlib.probe.median import median_error
 from azbenchlib.probe.runs import PROBED_SIZES, QUEUE_DEPTHS, ProbeRun, Shown, candidates
+from azbenchlib.probe.simulate import SimulatedDisk
 
 PREMIUM_UNIT = 256 * KIB
 
@@ -133,6 +135,59 @@ def test_chains_that_settled_on_one_cap_for_both_are_doubted() -> None:
     assert 0.55 < sampler.disks.same.mean() < 0.95
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_explanations_that_the_runs_leave_open_are_all_found(seed: int) -> None:
+    """Only a mixed run says what cap of MB/s reads have: 148 MB/s where writes use it up, else 77 MB/s.
+
+    Whichever chains settle on first, those that begin anew must not lose the other one.
+    """
+    true = disk(
+        unit_bytes=16.0 * KIB,
+        same=False,
+        read_iops=11_900.0,
+        write_iops=13_500.0,
+        read_bytes_per_s=148.0 * MB,
+        write_bytes_per_s=160.0 * MB,
+        read_lat_us=88.4,
+        write_lat_us=88.4,
+    )
+    loads = (
+        *((1.0, 4, 4), (0.0, 4, 4), (0.0, 20, 4), (0.0, 1028, 1)),
+        *((1.0, 4, 1), (0.0, 4, 1), (0.5, 4, 1), (0.5, 260, 1)),
+    )
+    runs = [ProbeRun(read_share=share, bs_bytes=kib * KIB, depth=depth) for share, kib, depth in loads]
+    runs.append(ProbeRun(read_share=0.5, bs_bytes=1028 * KIB, depth=1, rate_iops=64))
+    answers = SimulatedDisk(true, seed)
+    evidence = ProbeEvidence([answers.measure(run) for run in runs])
+    sampler = Sampler(seed)
+    sampler.doubt(evidence)
+    caps = sampler.disks.values(Setting.READ_BYTES_PER_S)
+    assert np.quantile(caps, [0.001, 0.6]) == pytest.approx([77 * MB, 148 * MB], rel=0.03)
+    assert np.median(sampler.disks.values(Setting.WRITE_IOPS)) == pytest.approx(13_500, rel=0.01)
+
+
+def test_a_median_of_ios_that_wait_for_a_cap_tells_nothing_of_the_unloaded_latency() -> None:
+    run = ProbeRun(read_share=1.0, bs_bytes=64 * KIB, depth=64)
+    evidence = ProbeEvidence([Shown(run=run, iops=3_051.0, read_p50_us=20_900.0)])
+    fits = [float(evidence.log_likelihoods(disk(read_lat_us=us))[0, 0]) for us in (100.0, 1_000.0, 10_000.0)]
+    assert fits == pytest.approx([fits[0]] * 3, abs=0.01)
+    too_slow = disk(read_lat_us=40_000.0, read_bytes_per_s=300.0 * MB)
+    assert float(evidence.log_likelihoods(too_slow)[0, 0]) < fits[0] - 20
+
+
+def test_small_disks_are_thought_of_too() -> None:
+    """10 IOPS and half a MB/s, as a share of a disk may have."""
+    small = {
+        "read_iops": 12.0,
+        "write_iops": 12.0,
+        "read_bytes_per_s": 0.5 * MB,
+        "write_bytes_per_s": 0.5 * MB,
+        "read_stream": 1e9,
+        "write_stream": 1e9,
+    }
+    assert np.isfinite(log_prior(disk(**small))[0])
+
+
 def test_runs_have_names_of_their_own() -> None:
     names = [run.name for run in candidates()]
     assert len(set(names)) == len(names)
@@ -147,12 +202,15 @@ def test_moves_alone_do_not_change_what_is_thought_before_any_run(seed: int) -> 
     ]
     evidence = ProbeEvidence([Shown(run=run, iops=3_000.0) for run in runs])
     rng = np.random.default_rng(seed)
-    moves = _Moves(rng, draw(rng, 4_000), evidence, np.zeros(len(runs)))
+    moves = _Moves(rng, draw(rng, 4_000), evidence, np.zeros(len(runs)), math.inf)
     for _ in range(6):
         moves.sweep()
     found = moves.disks
     assert found.same.mean() == pytest.approx(SAME_FOR_BOTH, abs=0.03)
     assert found.apart.mean() == pytest.approx(APART_CHANCE, abs=0.03)
+    assert np.bincount(found.unit, minlength=len(IO_UNITS)) / 4_000 == pytest.approx(
+        1 / len(IO_UNITS), abs=0.03
+    )
     for setting in (
         Setting.READ_IOPS,
         Setting.WRITE_IOPS,
