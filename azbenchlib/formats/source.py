@@ -149,6 +149,11 @@ class Source:
             if rest:
                 yield rest + b"\n"
 
+    def forget(self) -> None:
+        """Let go of the content of a file; should it be asked for again, it is read anew."""
+        for kept in ("data", "text", "opening", "_start"):
+            self.__dict__.pop(kept, None)
+
     def beside(self, name: str) -> "Source | None":
         """A file that this one names: only one in its own folder or a folder below, and no link out."""
         if self._file is None or not name or "\0" in name:
