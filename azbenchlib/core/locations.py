@@ -5,8 +5,6 @@ installed, and those that it may lose, in the user's cache.
 from pathlib import Path
 from typing import Literal
 
-import platformdirs
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -40,6 +38,8 @@ def user_folder(kind: Literal["cache", "data"]) -> Path | None:
         As the operating system wants it (on Linux the XDG Base Directory Specification 0.8); None where the
         user has no home.
     """
+    import platformdirs  # most commands keep nothing
+
     named = {"cache": platformdirs.user_cache_path, "data": platformdirs.user_data_path}[kind]
     found = named("azbench", appauthor=False)
     return found if found.is_absolute() else None

@@ -381,10 +381,18 @@ def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     rows = list(records)
     if not rows:
         return empty(table)
-    columns = _columns(table, (name for row in rows for name in row))
-    values = {name: [row.get(name) for row in rows] for name in columns}
-    data = pd.DataFrame({name: array(table, name, told) for name, told in values.items()})
-    if len(rows) <= _FEW and all(map(_all_fit, TABLES[table].columns.values(), values.values())):
+    stated = set().union(*rows)
+    columns = _columns(table, stated)
+    values = {name: [row.get(name) for row in rows] for name in columns if name in stated}
+    data = pd.DataFrame(
+        {
+            name: array(table, name, values[name]) if name in stated else missing(table, name, len(rows))
+            for name in columns
+        }
+    )
+    if len(rows) <= _FEW and all(
+        _all_fit(TABLES[table].columns[name], told) for name, told in values.items()
+    ):
         return data  # found faster value by value
     return check(table, data)
 
@@ -569,7 +577,10 @@ def records(data: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _plain_values(values: pd.Series) -> list[Any]:
     """The values as Python's own, None where one is missing."""
+    gone = values.isna()
+    if gone.all():
+        return [None] * len(values)
     plain: list[Any] = values.astype(object).tolist()
-    if not values.hasnans:
+    if not gone.any():
         return plain
-    return [None if gone else value for value, gone in zip(plain, values.isna(), strict=True)]
+    return [None if missed else value for value, missed in zip(plain, gone, strict=True)]

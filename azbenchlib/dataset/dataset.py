@@ -6,7 +6,6 @@ can always be made again from ``raw/``).
 
 from __future__ import annotations
 
-import html
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -160,6 +159,8 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: where it is from, and the overview."""
+        import html  # for notebooks alone
+
         about = self.manifest.title if self.manifest else str(self.place or "benchmark outputs")
         return f"<p>{html.escape(about)}</p>{self.overview().to_html(index=False, escape=True, max_rows=20)}"
 

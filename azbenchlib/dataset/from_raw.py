@@ -15,7 +15,7 @@ from azbenchlib.core.findings import Code
 from azbenchlib.dataset import lab_outputs, setups
 from azbenchlib.dataset.files import Obstacle, files_at, regular_files, sha256
 from azbenchlib.dataset.names import MANIFEST_FILE, RAW
-from azbenchlib.dataset.read import Tables, read_files
+from azbenchlib.dataset.read import Tables, read_files, without_collections
 from azbenchlib.dataset.stored import Stored
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.packed import stack
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from azbenchlib.dataset.manifest import Manifest
 
 
+@without_collections()
 def read_folder(folder: Path, log_unit: str | None = None, bins: bool = True) -> tuple[Tables, Manifest]:
     """The tables of the raw files of a dataset folder, and its manifest.
 
@@ -65,6 +66,7 @@ def read_folder(folder: Path, log_unit: str | None = None, bins: bool = True) ->
     return made, found
 
 
+@without_collections()
 def read_loose(
     files: Sequence[tuple[Path, str]],
     log_unit: str | None,

@@ -38,6 +38,19 @@ SHEET_TOLERANCE = 1e-6  # iozone prints what the cell of its spreadsheet holds w
 Tables = dict[str, pd.DataFrame]
 
 
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Nothing that is read refers to itself, and looking for what does takes a tenth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@without_collections()
 def read_files(
     files: Sequence[tuple[Path, str]],
     log_unit: str | None = None,
@@ -64,20 +77,7 @@ def read_files(
     """
     if log_unit not in (None, *LOG_UNITS):
         raise InputError(f"log unit '{log_unit}' is not one of: {', '.join(LOG_UNITS)}")
-    with _without_collections():
-        return _tables(files, log_unit, left_out or {}, bins)
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Nothing that is read refers to itself, and looking for what does takes a tenth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+    return _tables(files, log_unit, left_out or {}, bins)
 
 
 def _tables(
@@ -95,6 +95,7 @@ def _tables(
                 logs[log] = (file, fmt)
             else:
                 read.append(_read(source, fmt))
+                source.forget()  # or the texts of a thousand files are kept until their tables are made
         except OSError as error:
             read.append(_not_read(shown, Obstacle(error.strerror or str(error))))
         held += read[-1].weight if read else 0

@@ -23,28 +23,37 @@ class Complaints:
 
 
 Number = TypeVar("Number", int, float)
+_NOTHING: Mapping[str, Any] = {}
 
 
 class Fields:
-    """A JSON object, with its path in the document and the complaints about it."""
+    """A JSON object, with its path in the document and the complaints about it.
 
-    def __init__(self, values: Any, path: str, complaints: Complaints) -> None:
-        self._path, self._complaints = path, complaints
-        self._values: Mapping[str, Any] = {}
+    `key` and `above` say where it stands, which is put together when it is told: nearly none is.
+    """
+
+    __slots__ = ("_above", "_complaints", "_key", "_values")
+
+    def __init__(self, values: Any, key: str, complaints: Complaints, above: "Fields | None" = None) -> None:
+        self._key, self._above, self._complaints = key, above, complaints
+        self._values: Mapping[str, Any] = _NOTHING
         if isinstance(values, dict):
             self._values = values
         elif values is not None:
-            self._complain(path, values)
+            self._complain(self._path, values)
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
     def at(self, key: str) -> "Fields":
         """The object under a key, or an empty one."""
-        return Fields(self._values.get(key), self._name(key), self._complaints)
+        return Fields(self._values.get(key), key, self._complaints, self)
 
     def whole(self, key: str, low: int = 0) -> int | None:
         """A whole number from `low` to the largest that a column can hold."""
+        plain = self._values.get(key)
+        if type(plain) is int and low <= plain <= INT64_MAX:  # as nearly all are
+            return plain
         value = self._number(key, low, INT64_MAX)
         if value is not None and int(value) != value:
             self._complain(self._name(key), value)
@@ -53,6 +62,9 @@ class Fields:
 
     def real(self, key: str, low: float = 0) -> float | None:
         """A finite number from `low` on."""
+        plain = self._values.get(key)
+        if type(plain) is float and low <= plain <= _FLOAT_LIMIT:  # as nearly all are; nan is not
+            return plain
         value = self._number(key, low, _FLOAT_LIMIT)
         return None if value is None else float(value)
 
@@ -60,7 +72,7 @@ class Fields:
         value = self._values.get(key)
         if value is None:
             return None
-        if type(value) in _NUMBERS and low <= value <= high:  # as nearly all are; no nan is between the two
+        if type(value) in _NUMBERS and low <= value <= high:
             number: int | float = value
             return number
         if isinstance(value, float) and not math.isfinite(value):
@@ -123,8 +135,13 @@ class Fields:
                 seen.add(number)
                 yield number, value
 
+    @property
+    def _path(self) -> str:
+        return self._key if self._above is None else self._above._name(self._key)
+
     def _name(self, key: str) -> str:
-        return f"{self._path}.{key}" if self._path else key
+        path = self._path
+        return f"{path}.{key}" if path else key
 
     def _complain(self, name: str, value: Any) -> None:
         self._complaints.unexpected.append(f"{name} = {reprlib.repr(value)}")

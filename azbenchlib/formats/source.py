@@ -13,6 +13,7 @@ LARGEST_SOURCE = 256 * MIB  # of a file that is read whole
 LARGEST_LOG = 1024 * MIB  # some 45 million lines
 _BLOCK = 4 * 1024 * 1024  # characters that a reader of long files holds at a time
 _RAW_BLOCK = 512 * KIB  # what fits the caches of a processor is parsed twice as fast
+_FREED_FIRST = 8 * _RAW_BLOCK  # glibc then keeps what a block needed for the next one
 LONGEST_LINE = 64 * 1024  # the longest line that any tool writes, a histogram log's, has some 40,000
 _CUT = "\0"  # ends what is left of a longer line, which no format takes for whole
 
@@ -130,6 +131,7 @@ class Source:
         if self._encoding != "utf-8" or b"\r" in self._start:
             yield from (block.encode() for block in self.blocks())
             return
+        bytes(_FREED_FIRST)
         with self._open() as file:
             rest, cutting = b"", False
             while block := file.read(_RAW_BLOCK):
@@ -146,6 +148,11 @@ class Source:
                     rest, cutting = b"", True
             if rest:
                 yield rest + b"\n"
+
+    def forget(self) -> None:
+        """Let go of the content of a file; should it be asked for again, it is read anew."""
+        for kept in ("data", "text", "opening", "_start"):
+            self.__dict__.pop(kept, None)
 
     def beside(self, name: str) -> "Source | None":
         """A file that this one names: only one in its own folder or a folder below, and no link out."""

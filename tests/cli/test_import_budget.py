@@ -1,5 +1,6 @@
 """Verbs that draw nothing load no library that draws, and none of the slow ones that they do not need."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -126,6 +127,24 @@ def test_windows_for_a_program_load_nothing_that_draws_tables(tmp_path: Path) ->
     asked = ("read", log, "--window", "1s", "--format", "csv", "--log-unit", "ns")
     done = subprocess.run([sys.executable, "-c", program, *asked], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("t_s,") and done.stderr.strip() == ""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted on Linux")
+@pytest.mark.skipif(os.cpu_count() == 1, reason="OpenBLAS starts no threads on one core")
+@pytest.mark.parametrize(("wanted", "threads"), [({}, 1), ({"OPENBLAS_NUM_THREADS": "2"}, 2)])
+def test_no_threads_are_started_for_matrices(tmp_path: Path, wanted: dict[str, str], threads: int) -> None:
+    log = tmp_path / "job_clat.1.log"
+    log.write_text("1, 1000, 0, 4096, 0\n")
+    count = "import atexit, os; atexit.register(lambda: print(len(os.listdir('/proc/self/task'))))"
+    named = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", count + PROGRAM.format(slow=()), "read", log, "--window", "1s"],
+        env=named | wanted,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout.splitlines()[-1]) == threads
 
 
 def test_the_command_line_itself_loads_nothing_that_only_some_answers_need() -> None:

@@ -73,3 +73,15 @@ def test_endless_lines_are_given_up_quickly(unit: bytes) -> None:
     tables = registry.read(source)
     assert tables["runs"].empty
     assert len(tables["findings"])
+
+
+@pytest.mark.parametrize("size", [10, 200_000])
+def test_a_file_that_was_let_go_is_read_anew(tmp_path, size):
+    file = tmp_path / "job.json"
+    file.write_text("a" * size)
+    source = Source.of(file)
+    assert source.text == "a" * size and source.data == b"a" * size and source.opening[0] == "a"
+    file.write_text("b" * size)
+    assert source.text == "a" * size
+    source.forget()
+    assert source.text == "b" * size and source.data == b"b" * size and source.opening[0] == "b"

@@ -65,7 +65,7 @@ def read_beside_json(records: Records, source: Source, lines: Sequence[str], fir
     first : int
         Number of the first document that is not JSON.
     """
-    for find in (_fio_terse_jobs.find_jobs, _fio_text_jobs.find_jobs):
+    for find in (_fio_terse_jobs.find_jobs, _fio_text_jobs.find_jobs) if lines else ():
         report = find(lines)
         rough = [job for document in report.documents for job in document]
         if not rough:

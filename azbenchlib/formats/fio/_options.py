@@ -135,9 +135,12 @@ def merged(*layers: Mapping[str, Any]) -> FioOptions:
         for typed, value in layer.items():
             name = canonical(typed)
             if name in USED:
-                base = str(result.get("kb_base")).strip()
-                result.put(name, value, base == "1000" if known is None else name in known)
+                result.put(name, value, _is_decimal(result) if known is None else name in known)
     return result
+
+
+def _is_decimal(options: FioOptions) -> bool:
+    return "kb_base" in options and str(options["kb_base"]).strip() == "1000"
 
 
 class FioWorkload:

@@ -77,10 +77,12 @@ class SharedOptions:
 
     def disproved(self, entry: Any) -> dict[str, str]:
         """Global options that what a job did shows not to be its own, each with the reason."""
-        own = merged(own_options(entry) or {})
         job = Fields(entry, "", Complaints())
         shared = self.of(job.text("hostname"))
-        if not shared or "verify" in shared or "verify" in own:
+        if not shared:
+            return {}
+        own = merged(own_options(entry) or {})
+        if "verify" in shared or "verify" in own:
             return {}
         columns = workload_of(merged(shared, own), False, None).columns
         reasons = {}

@@ -52,6 +52,7 @@ from azbenchlib.formats.fio._shared import SharedOptions, own_options
 from azbenchlib.formats.source import Source
 
 _BIN_CONSTANTS = {"FIO_IO_U_PLAT_BITS", "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"}
+_MOMENTS = {name: f"lat_{name}_us" for name in ("min", "mean", "stddev", "max")}
 _LONGEST = INT64_MAX // units.NS_PER_US  # a latency of either unit whose nanoseconds a column can hold
 
 
@@ -189,7 +190,8 @@ class _Job:
         shared = self._shared(entry, job, is_sum)
         defaults = own is not None and shared is not None
         workload = workload_of(merged(shared or {}, own or {}), defaults, self.document.rows_like(entry))
-        driven = {ddir for ddir in schema.DDIRS[:3] if _is_active(job.at(ddir))}
+        self.active = [(ddir, part) for ddir in schema.DDIRS if _is_active(part := job.at(ddir))]
+        driven = {ddir for ddir, _ in self.active if ddir in schema.DDIRS[:3]}
         columns = dict(workload.columns)
         named = (own or {}).get("name", job.text("jobname"))
         mingled = named != job.text("jobname") or bool(workload.directions and driven - workload.directions)
@@ -241,14 +243,13 @@ class _Job:
     def _directions(self, job: Fields) -> None:
         """Rows of every direction that did something."""
         failed = job.whole("total_err")
-        active = [(ddir, part) for ddir in schema.DDIRS if _is_active(part := job.at(ddir))]
-        for ddir, part in active:
+        for ddir, part in self.active:
             # fio counts failures per job: whose they are is clear when there are none, or one direction
-            errors = failed if failed == 0 or len(active) == 1 else None
+            errors = failed if failed == 0 or len(self.active) == 1 else None
             self._result(ddir, part, errors)
             for kind in schema.LAT_KINDS:
                 self._latency(ddir, kind, part)
-        if not active:
+        if not self.active:
             self._finding(Code.NO_IO, f"{self.label}: no I/O at all")
         if failed:
             message = f"{self.label}: {failed} I/Os failed, the first with error {job.whole('first_error')}"
@@ -283,17 +284,19 @@ class _Job:
         per_us, bin_ns = (units.NS_PER_US, 1) if in_ns else (1, units.NS_PER_US)
         row: dict[str, Any] = {"run_id": self.run_id, "ddir": ddir, "lat_kind": kind}
         moments = {
-            f"lat_{name}_us": None if (value := fields.real(name)) is None else value / per_us
-            for name in ("min", "mean", "stddev", "max")
+            column: None if (value := fields.real(name)) is None else value / per_us
+            for name, column in _MOMENTS.items()
         }
         self.records.add("latency", **row, n=fields.whole("N"), **moments)
         # "0.00": 0 pads the list
-        told = [pair for pair in fields.at("percentile").numbers(highest=100) if any(pair)]
+        told = [
+            (p, value / per_us) for p, value in fields.at("percentile").numbers(highest=100) if p or value
+        ]
         self.records.add_columns(
             "percentiles",
             row,
             percentile=[percentile for percentile, _ in told],
-            lat_us=[value / per_us for _, value in told],
+            lat_us=[lat_us for _, lat_us in told],
         )
         if self.source.with_bins:
             values, counts = _bins(fields.at("bins"))

@@ -5,7 +5,6 @@ not looked at.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pandas as pd
 
@@ -33,11 +32,11 @@ def check(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     view = View(tables)
     rows = [
-        replace(
-            finding,
-            message=f"{view.names[finding.run_id]}: {finding.message}",
-            source_path=view.runs[finding.run_id]["source_path"],
-        ).row()
+        finding.row()
+        | {
+            "message": f"{view.names[finding.run_id]}: {finding.message}",
+            "source_path": view.runs[finding.run_id]["source_path"],
+        }
         for inspect in CHECKS.values()
         for finding in inspect(view)
         if finding.run_id is not None and finding.run_id not in view.told.get(finding.code, ())

@@ -27,7 +27,6 @@ _SHAPE = re.compile(
     rb"(?P<tail>,(?P=gap)[0-9],(?P=gap)[0-9]{1,15}(?:,(?P=gap)[0-9]{1,20}){0,3}\n)"
 )
 _NEWLINE, _ZERO, _NINE = b"\n09"
-_SAME_DIGIT_OR_NOT, _SAME = 0xF0, 0xFF  # the bits that a digit shares with all digits, and all bits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +58,7 @@ def split(block: bytes) -> UniformLines | None:
     tail, head = shape["tail"], shape["first"] + b"," + shape["gap"]
     text = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(text == _NEWLINE)
-    # The characters of heads and tails are looked at below; beside theirs there may be digits alone.
+    # What is no digit in heads and tails is looked at below; beside it there may be digits alone.
     others = sum(character < _ZERO for character in head + tail) * ends.size
     if text.max() > _NINE or np.count_nonzero(text < _ZERO) != others:
         return None
@@ -67,45 +66,35 @@ def split(block: bytes) -> UniformLines | None:
     digits = ends - begins - (len(head) + len(tail) - 1)
     if digits.min() < 1 or digits.max() > LONGEST_NUMBER:
         return None
-    head_width, tail_width = _whole_words(len(head) + WORD), _whole_words(len(tail))
-    if ends[0] + 1 < tail_width:
+    tails = ends - (len(tail) - 1)
+    if not _are(text, begins, head) or not _are(text, tails, tail[:-1]):
         return None
-    lacking = int(begins[-1]) + head_width - len(block)  # bytes, where the last line is a short one
-    heads = _records(block + bytes(lacking) if lacking > 0 else block, begins, head_width)
-    tails = _records(block, ends + 1 - tail_width, tail_width)
-    if not _are(heads, head) or not _are(tails, tail.rjust(tail_width, b"\0")):
-        return None
-    third = tails.view(np.uint8)[:, tail_width - len(tail) + len(shape["gap"]) + 1]
+    heads = _records(block, begins, len(head) + WORD)
     return UniformLines(
         first=_number(heads, len(shape["first"])),
         second=_second(block, begins, len(head), digits, _word(heads, len(head))),
-        third=third - np.uint8(_ZERO),
+        third=text[1 + len(shape["gap"]) :].take(tails) - np.uint8(_ZERO),
     )
 
 
-def _whole_words(size: int) -> int:
-    return -(-size // WORD) * WORD
+def _are(text: npt.NDArray[np.uint8], places: IntArray, pattern: bytes) -> bool:
+    """Whether what is no digit in a pattern stands at its distance from each of these places."""
+    for distance, character in enumerate(pattern):
+        if character < _ZERO:
+            found = text[distance:].take(places)
+            if found.min() != character or found.max() != character:
+                return False
+    return True
 
 
-def _records(raw: bytes, places: IntArray, width: int) -> Words:
-    """Some bytes from each of these places on, as words, a row a place."""
+def _records(raw: bytes, places: IntArray, size: int) -> Words:
+    """At least so many bytes from each of these places on, as words, a row a place."""
+    width = -(-size // WORD) * WORD
+    lacking = int(places[-1]) + width - len(raw)  # where the last line is a short one
+    if lacking > 0:
+        raw += bytes(lacking)
     every = np.ndarray(shape=(len(raw) - width + 1,), dtype=f"V{width}", buffer=raw, strides=(1,))
     return every[places].view("<u8").reshape(places.size, -1)
-
-
-def _are(records: Words, pattern: bytes) -> bool:
-    """Whether each record has digits where a pattern has, and its other characters; NUL stands for any."""
-    width = records.shape[1] * WORD
-    masks = np.frombuffer(bytes(map(_bits, pattern.ljust(width, b"\0"))), "<u8")
-    wanted = np.frombuffer(pattern.ljust(width, b"\0"), "<u8") & masks
-    places = np.flatnonzero(masks).tolist()  # by column: a row of few words is no work for numpy
-    return all(((records[:, place] & masks[place]) == wanted[place]).all() for place in places)
-
-
-def _bits(character: int) -> int:
-    if not character:
-        return 0
-    return _SAME_DIGIT_OR_NOT if _ZERO <= character <= _NINE else _SAME
 
 
 def _word(records: Words, offset: int) -> Words:
