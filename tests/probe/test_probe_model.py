@@ -25,6 +25,7 @@ from azbenchlib.probe.hypotheses import (
 from azbenchlib.probe.inference import Sampler, _Moves
 from azbenchlib.probe.likelihood import P50_ERROR, ProbeEvidence, p50_variance
 from azbenchlib.probe.median import median_error
+from azbenchlib.probe.proposals import Proposals, log_near
 from azbenchlib.probe.runs import PROBED_SIZES, QUEUE_DEPTHS, ProbeRun, Shown, candidates
 from azbenchlib.probe.simulate import SimulatedDisk
 
@@ -221,6 +222,19 @@ def test_moves_alone_do_not_change_what_is_thought_before_any_run(seed: int) -> 
         for some in (found.same, ~found.same):
             places = (found.logs[some, setting] - belief.low) / (belief.high - belief.low)
             assert np.quantile(places, [0.1, 0.5, 0.9]) == pytest.approx([0.1, 0.5, 0.9], abs=0.05)
+
+
+@pytest.mark.parametrize("setting", [Setting.READ_IOPS, Setting.READ_LAT_US])
+def test_proposals_are_as_dense_as_they_are_said_to_be(setting: Setting) -> None:
+    """Near what each of two runs implies, one of which is the bound; a third run tells nothing."""
+    n, centres = 200_000, np.array([math.log(1_000.0), math.log(3_000.0), math.nan])
+    evidence = ProbeEvidence([Shown(run=ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=4), iops=1_000.0)])
+    drawn = Proposals(np.random.default_rng(1), evidence).near(setting, np.tile(centres, (n, 1)))
+    for centre in centres[:2]:
+        grid = np.linspace(centre - 0.03, centre + 0.03, 2_001)
+        dense = np.exp(log_near(setting, np.tile(centres, (grid.size, 1)), grid))
+        share = float(np.mean(np.abs(drawn - centre) < 0.03))
+        assert share == pytest.approx(float(np.trapezoid(dense, grid)), rel=0.03)
 
 
 @pytest.mark.parametrize("n", [40, 400, 20_000])
