@@ -1,5 +1,6 @@
 """azbench: measure Azure disks, read benchmark outputs exactly, hand over a report."""
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,11 @@ __all__ = [
     "read",
     "write_report",
 ]
+
+# The threads of numpy's library for large matrices would wait busily for work that azbench never has, and
+# disturb what is measured meanwhile. So they sleep at once; they still work where they are called.
+# Source: OpenBLAS 0.3.31, driver/others/blas_server.c: a thread spins 2**n times, and n is 4 at least.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 _API = "azbenchlib.api"
 _HOMES = {

@@ -78,7 +78,6 @@ def _start_lightly() -> None:
     """Leave out what no verb needs and takes a third of the time of a short command."""
     gc.set_threshold(_MADE_BETWEEN_COLLECTIONS)
     atexit.register(gc.freeze)  # or circles are looked for in all that the interpreter then throws away
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or numpy starts a thread a core, for large matrices
 
 
 _TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)

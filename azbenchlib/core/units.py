@@ -233,8 +233,11 @@ def _figure(value: float) -> float:
 
 def _scaled(value: float, named: Sequence[tuple[str, int]], digits: int) -> str:
     """The value in the largest unit in which it is 1 or more once rounded, else in the last one."""
-    rounded = [abs(float(f"{_figure(value) / unit:.{digits}g}")) for _, unit in named]
-    name, unit = next((entry for entry, size in zip(named, rounded, strict=True) if size >= 1), named[-1])
+    size = abs(_figure(value))
+    name, unit = next(
+        (entry for entry in named if size >= entry[1] or float(f"{size / entry[1]:.{digits}g}") >= 1),
+        named[-1],
+    )
     return f"{format_significant(value / unit, digits)}{NBSP}{name}"
 
 

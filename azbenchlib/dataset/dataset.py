@@ -10,7 +10,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -20,18 +20,16 @@ from azbenchlib.core.files import write_atomically
 from azbenchlib.core.findings import Code
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells
-from azbenchlib.dataset import setups, stored
-from azbenchlib.dataset.from_raw import read_folder, read_loose
-from azbenchlib.dataset.inputs import datasets_within, open_named, outputs_at
+from azbenchlib.dataset import from_raw, stored
 from azbenchlib.dataset.names import find_dataset, sorted_out
+from azbenchlib.dataset.outputs import datasets_within, outputs_at
 from azbenchlib.dataset.read import Tables, count_once
-from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import STAMP
 from azbenchlib.formats.packed import stack
-from azbenchlib.model import VM, Setup, notation
 
 if TYPE_CHECKING:
     from azbenchlib.dataset.manifest import Manifest
+    from azbenchlib.dataset.setups import Assumed
 
 __all__ = ["STAMP", "Dataset", "find_dataset", "write_tables"]
 
@@ -58,10 +56,24 @@ class Dataset:
     place: Path | None = None
     raw: Mapping[str, Path] | None = None
 
-    def __getattr__(self, name: str) -> pd.DataFrame:
-        """A table by its name: ``dataset.results``."""
+    @classmethod
+    def _of_reported(cls, reported: Tables) -> Dataset:
+        """A dataset whose runs are checked when its findings, or all of its tables, are first asked for."""
+        made = object.__new__(cls)
+        tables = from_raw.at_full_speed(reported)
+        vars(made).update(manifest=None, place=None, raw=None, _reported=reported, _unchecked=tables)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """A table by its name: ``dataset.results``; all of them, where the runs were not checked yet."""
+        there = vars(self)
+        if name == "tables" and "_reported" in there:
+            found = from_raw.findings_of(there["_reported"])
+            there["tables"] = there["_unchecked"] | {"findings": found}
+            return there["tables"]
         if name in schema.TABLES:
-            return self.tables[name]
+            needs_checks = name == "findings" or "_unchecked" not in there
+            return self.tables[name] if needs_checks else there["_unchecked"][name]
         raise AttributeError(f"a dataset has no table {name}; it has: {', '.join(schema.TABLES)}")
 
     @classmethod
@@ -91,11 +103,13 @@ class Dataset:
         folders, loose = sorted_out(paths)
         within = datasets_within(loose.values())
         datasets = [
-            cls(*read_folder(folder, log_unit, bins), folder) for folder in [*folders.values(), *within]
+            cls(*from_raw.read_folder(folder, log_unit, bins), folder)
+            for folder in [*folders.values(), *within]
         ]
         # in one go, for a log may lie in another of the paths than its JSON
         good, left_out = outputs_at(list(loose.values()), within)
-        files = [cls(read_loose(good, log_unit, left_out, bins))] if good or left_out else []
+        some = bool(good or left_out)
+        files = [cls._of_reported(from_raw.read_reported(good, log_unit, left_out, bins))] if some else []
         return cls.merge([*files, *datasets])
 
     @classmethod
@@ -141,6 +155,8 @@ class Dataset:
 
         Parameters and errors are those of :func:`azbenchlib.dataset.inputs.open_named`.
         """
+        from azbenchlib.dataset.inputs import open_named  # loads the model, which outputs do without
+
         return [
             cls(
                 one.tables,
@@ -181,8 +197,11 @@ class Dataset:
         InputError
             When the setup of every run is stated already, or a disk is not understood.
         """
+        from azbenchlib.dataset import setups  # loads the model, which outputs do without
+        from azbenchlib.model import VM, Setup, notation
+
         described = Setup(VM(size=vm), notation.with_names(notation.parse_disks(list(disks))))
-        assumed = Assumed(described, region)
+        assumed = setups.Assumed(described, region)
         setups.check_needed([self.tables], assumed, None)
         told = assumed.as_manifest()
         found = self.manifest

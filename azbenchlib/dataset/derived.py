@@ -16,7 +16,7 @@ from azbenchlib.core.findings import Code
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.privacy import without_homes
 from azbenchlib.dataset.files import sha256
-from azbenchlib.dataset.names import RAW
+from azbenchlib.dataset.names import RAW, STDIN_NAME
 from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.model.disk_row import OF_SETUP, DiskRow
@@ -24,7 +24,6 @@ from azbenchlib.model.disk_row import OF_SETUP, DiskRow
 if TYPE_CHECKING:
     from azbenchlib.dataset.manifest import Manifest, ManifestSetup
 
-STDIN_NAME = "stdin"  # what the outputs that came through standard input are called
 _NOT_STATED = "not stated"
 _MOST_NAMED = 12  # files that one note names
 _LEFT_OUT = (Code.NOT_READ, Code.NOT_RECOGNISED)

@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -57,9 +58,17 @@ def _walk(folder: Path) -> Iterator[tuple[Path, Obstacle | None]]:
     for place, inner, names in folders.walk(folder, onerror=closed.append):
         yield from ((path, why) for name in inner if (why := _leads_astray(path := place / name, home)))
         for path in (place / name for name in names):
-            yield path, _leads_astray(path, home) or _obstacle(path)
+            yield path, None if _is_plain(path) else _leads_astray(path, home) or _obstacle(path)
     for error in closed:
         yield Path(str(error.filename)), Obstacle(error.strerror or str(error))
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether it is a file and no link, as nearly all are."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _leads_astray(path: Path, home: Path) -> Obstacle | None:

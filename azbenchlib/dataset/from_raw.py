@@ -12,7 +12,7 @@ from azbenchlib.analysis.over_time import time_dilation
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
-from azbenchlib.dataset import lab_outputs, setups
+from azbenchlib.dataset import lab_outputs
 from azbenchlib.dataset.files import Obstacle, files_at, regular_files, sha256
 from azbenchlib.dataset.names import MANIFEST_FILE, RAW
 from azbenchlib.dataset.read import Tables, read_files, without_collections
@@ -20,7 +20,6 @@ from azbenchlib.dataset.stored import Stored
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.packed import stack
 from azbenchlib.formats.source import Source
-from azbenchlib.verdict import checks
 
 if TYPE_CHECKING:
     from azbenchlib.dataset.manifest import Manifest
@@ -44,7 +43,7 @@ def read_folder(folder: Path, log_unit: str | None = None, bins: bool = True) ->
     InputError
         When the manifest is missing or wrong, or there is no raw file.
     """
-    from azbenchlib.dataset import manifest  # loads pydantic
+    from azbenchlib.dataset import manifest, setups  # load pydantic and the model, which outputs do without
 
     found = manifest.load(folder)
     raw = folder / RAW
@@ -61,12 +60,11 @@ def read_folder(folder: Path, log_unit: str | None = None, bins: bool = True) ->
     there = Stored.of(folder)
     changed = _changed_since(folder, found, there.now["raw"])
     tables["findings"] = stack("findings", [tables["findings"], changed])
-    made = time_dilation.undo(_checked(tables))  # the checks are for what the tool reported
+    made = at_full_speed(tables) | {"findings": findings_of(tables)}
     made["findings"] = stack("findings", [made["findings"], there.doubts(made)])
     return made, found
 
 
-@without_collections()
 def read_loose(
     files: Sequence[tuple[Path, str]],
     log_unit: str | None,
@@ -74,6 +72,22 @@ def read_loose(
     bins: bool = True,
 ) -> Tables:
     """The tables of files that are given by themselves; those of a lab at full speed, where it is known.
+
+    Parameters are those of :func:`read_reported`.
+    """
+    reported = read_reported(files, log_unit, left_out, bins)
+    return at_full_speed(reported) | {"findings": findings_of(reported)}
+
+
+@without_collections()
+def read_reported(
+    files: Sequence[tuple[Path, str]],
+    log_unit: str | None,
+    left_out: Mapping[Path, Obstacle],
+    bins: bool = True,
+) -> Tables:
+    """The tables of files that are given by themselves, with figures as the tools reported them, and the
+    findings of the readers alone.
 
     Parameters
     ----------
@@ -87,14 +101,20 @@ def read_loose(
         As of :func:`azbenchlib.dataset.read.read_files`.
     """
     read = lab_outputs.in_datasets(read_files(files, log_unit, left_out, bins), _on_their_setups)
-    tables = lab_outputs.dilated(read, {name: file for file, name in files})
-    return time_dilation.undo(_checked(tables))
+    return lab_outputs.dilated(read, {name: file for file, name in files})
 
 
-def _checked(tables: Tables) -> Tables:
-    """The tables with what there is to doubt."""
-    doubts = checks.check(tables)
-    return tables | {"findings": stack("findings", [tables["findings"], doubts])}
+def at_full_speed(reported: Tables) -> Tables:
+    """The tables as the disks would have given them: those of a lab are under time dilation as reported."""
+    return time_dilation.undo(reported)
+
+
+@without_collections()
+def findings_of(reported: Tables) -> pd.DataFrame:
+    """What the readers found, and what there is to doubt in the figures as they were reported."""
+    from azbenchlib.verdict import checks  # takes as long as a hundred outputs, which may not need it
+
+    return stack("findings", [reported["findings"], checks.check(reported)])
 
 
 def _on_their_setups(runs: pd.DataFrame, found: Manifest) -> pd.DataFrame:

@@ -7,33 +7,26 @@ them: a log may lie elsewhere than the output that it belongs to.
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.folders import walk
 from azbenchlib.core.grouping import GroupBy
-from azbenchlib.core.units import MIB
 from azbenchlib.dataset import setups
-from azbenchlib.dataset.derived import STDIN_NAME, derived, raw_names, worth_keeping
-from azbenchlib.dataset.files import Obstacle, files_at, regular_files
+from azbenchlib.dataset.derived import derived, raw_names, worth_keeping
+from azbenchlib.dataset.files import regular_files
 from azbenchlib.dataset.from_raw import read_folder, read_loose
-from azbenchlib.dataset.names import MANIFEST_FILE, RAW, STDIN, same_place, sorted_out
+from azbenchlib.dataset.names import RAW, STDIN, STDIN_NAME, same_place, sorted_out
+from azbenchlib.dataset.outputs import Files, datasets_within, outputs_at
 from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.dataset.stored import Stored
-from azbenchlib.formats.source import LARGEST_LOG, Source
+from azbenchlib.formats.source import Source
 
 if TYPE_CHECKING:
     from azbenchlib.dataset.manifest import Manifest
-
-# Files that are read, each with the name that it goes by, and those that are not, with the reason.
-Files = tuple[list[tuple[Path, str]], dict[Path, Obstacle]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,59 +145,6 @@ def the_only(found: Sequence[Any], name: str | Path) -> Any:
     return found[0]
 
 
-def datasets_within(names: Iterable[str | Path]) -> list[Path]:
-    """The dataset folders below folders of outputs; what holds a manifest of something else is none.
-
-    Parameters
-    ----------
-    names : iterable of str or path-like
-        Of outputs, as :func:`~azbenchlib.dataset.names.sorted_out` gives them.
-    """
-    found: list[Path] = []
-    for name in names:
-        if name == STDIN or not Path(name).is_dir():
-            continue
-        for place, inner, files in walk(Path(name)):
-            if (
-                MANIFEST_FILE in files
-                and RAW in inner
-                and not any(place.is_relative_to(one) for one in found)
-            ):
-                try:
-                    _manifest(place)
-                except InputError:
-                    continue
-                found.append(place)
-    return found
-
-
-def outputs_at(names: Sequence[str | Path], but: Sequence[Path] = ()) -> Files:
-    """The files of outputs, each with the name that it goes by, and those that are not read.
-
-    Parameters
-    ----------
-    names : sequence of str or path-like
-    but : sequence of Path
-        Folders whose files are left out, which are datasets of their own.
-
-    Raises
-    ------
-    InputError
-        As of :func:`open_named`.
-    """
-    found: dict[Path, Obstacle | None] = {}
-    shown: dict[Path, str] = {}
-    for name in names:
-        if name == STDIN:
-            path = _standard_input()
-            found[path], shown[path] = None, STDIN_NAME
-        else:
-            every = files_at(Path(name))
-            found |= {f: why for f, why in every.items() if not any(f.is_relative_to(one) for one in but)}
-    good = [(file, shown.get(file, str(file))) for file, why in found.items() if why is None]
-    return good, {file: why for file, why in found.items() if why}
-
-
 def _manifest(folder: Path) -> Manifest:
     from azbenchlib.dataset.manifest import load  # loads pydantic, which outputs do without
 
@@ -248,32 +188,3 @@ def _opened(read: _Read, tables: Tables, said: Assumed, by: GroupBy | None) -> O
     there = read.manifest.model_copy(update={"group_by": by, "setups": [*read.manifest.setups, *given]})
     raw = {file.relative_to(place).as_posix(): file for file in regular_files(place / RAW)}
     return Opened(tables=tables, manifest=there, place=place, is_folder=False, raw=raw)
-
-
-def _standard_input() -> Path:
-    """What came through standard input, as a file that is there until this process ends."""
-    return _spooled()[1]
-
-
-@cache
-def _spooled() -> tuple[tempfile.TemporaryDirectory[str], Path]:
-    stream = sys.stdin
-    if stream is None or stream.isatty():
-        raise InputError(
-            "-: nothing is piped into standard input; write: fio … --output-format=json+ | azbench"
-        )
-    home = tempfile.TemporaryDirectory(prefix="azbench-")
-    path = Path(home.name) / STDIN_NAME
-    with path.open("wb") as file:
-        left = LARGEST_LOG
-        while left > 0 and (block := stream.buffer.read(min(left, MIB))):
-            file.write(block)
-            left -= len(block)
-        too_long = left == 0 and stream.buffer.read(1)
-    if too_long:
-        raise InputError(
-            f"-: standard input is longer than {LARGEST_LOG // MIB:,} MiB; name the files instead"
-        )
-    if not path.stat().st_size:
-        raise InputError("-: nothing came through standard input; did the program before the pipe fail?")
-    return home, path

@@ -12,6 +12,7 @@ from azbenchlib.core.locations import named_folders
 from azbenchlib.core.nearest import choices
 
 STDIN = "-"  # how standard input is named
+STDIN_NAME = "stdin"  # what the outputs that came through it are called
 MANIFEST_FILE = "manifest.json"
 RAW = "raw"  # the folder of a dataset with the untouched outputs
 

@@ -131,11 +131,10 @@ def _is_too_large(source: Source, fmt: Format) -> bool:
 
 def _read(source: Source, fmt: Format | None, beside: Beside | None = None) -> Records:
     """The rows of one file, unless it is empty, compressed or too large."""
-    name = Path(source.path).name
     records = Records(source)
-    if source.size_bytes == 0 and LOG_NAME.match(name):
+    if source.size_bytes == 0 and LOG_NAME.match(Path(source.path).name):
         records.finding(Code.EMPTY_LOG, f"{source.path}: an empty log; fio had nothing to write")
-    elif ".log.fz" in name:
+    elif ".log.fz" in source.path and ".log.fz" in (name := Path(source.path).name):
         message = f"{source.path}: a compressed log, which fio alone can unpack"
         advice = f"fio --inflate-log={name} > {name.replace('.log.fz', '.log')}"
         records.finding(Code.COMPRESSED_LOG, message, advice)

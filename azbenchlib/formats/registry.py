@@ -8,150 +8,108 @@ reader that claims it reads or checks the others.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 import pandas as pd
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats import azure_monitor, blkparse, lab_log, oracle_awr, perfmon_csv, published
 from azbenchlib.formats._several_tools import report_others
 from azbenchlib.formats.base import Beside, Records
-from azbenchlib.formats.diskspd import text as diskspd_text
-from azbenchlib.formats.diskspd import xml as diskspd_xml
-from azbenchlib.formats.fio import jobfile as fio_jobfile
-from azbenchlib.formats.fio import json as fio_json
-from azbenchlib.formats.fio import terse as fio_terse
-from azbenchlib.formats.fio import text as fio_text
-from azbenchlib.formats.fio.logs import hist_lines as fio_hist_lines
-from azbenchlib.formats.fio.logs import hist_log as fio_hist_log
-from azbenchlib.formats.fio.logs import log as fio_log
-from azbenchlib.formats.fio.logs import log_lines as fio_log_lines
-from azbenchlib.formats.iometer import csv as iometer_csv
-from azbenchlib.formats.iometer import icf as iometer_icf
-from azbenchlib.formats.iozone import dat as iozone_dat
-from azbenchlib.formats.iozone import sheets as iozone_sheets
-from azbenchlib.formats.iozone import text as iozone_text
 from azbenchlib.formats.source import LARGEST_SOURCE, Source
-from azbenchlib.formats.sysstat import json as sysstat_json
-from azbenchlib.formats.sysstat import sadf as sysstat_sadf
-from azbenchlib.formats.sysstat import text as sysstat_text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """One entry of the list; `needs_beside`: a file of it is read with the JSON that lies beside it.
+    """One entry of the list.
 
-    `is_binary`: it is no text, or can be. `tells_of_others`: it speaks of runs whose outputs may lie beside
-    it.
+    Attributes
+    ----------
+    name : str
+        As messages call it.
+    reader, sniffer : str
+        Where the two functions of the pair are, as ``module:function`` below this package. A module is
+        imported when the first file needs it.
+    needs_beside : bool
+        Whether a file of it is read with the JSON that lies beside it.
+    is_binary : bool
+        Whether it is no text, or can be.
+    tells_of_others : bool
+        Whether it speaks of runs whose outputs may lie beside it.
     """
 
     name: str
-    sniff: Callable[[str], bool]
-    read: Callable[[Source, Beside | None], Records]
+    reader: str
+    sniffer: str
     needs_beside: bool = False
     is_binary: bool = False
     tells_of_others: bool = False
 
+    def sniff(self, opening: str) -> bool:
+        """Whether the opening of a file is of this format."""
+        return bool(_function(self.sniffer)(opening))
 
-def _alone(reader: Callable[[Source], Records]) -> Callable[[Source, Beside | None], Records]:
-    """A reader that needs nothing of what lies beside a file."""
-    return lambda source, _: reader(source)
+    def read(self, source: Source, beside: Beside | None) -> Records:
+        """All rows of a file of this format."""
+        read = _function(self.reader)
+        records: Records = read(source, beside) if self.needs_beside else read(source)
+        return records
 
 
-_TEXT = Format(name="fio text", sniff=fio_text.sniff, read=_alone(fio_text.read_fio_text))
+@cache
+def _function(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(import_module(f"azbenchlib.formats.{module}"), name)
+    return function
 
-_SHEETS = Format(
-    name="iozone sheets",
-    sniff=iozone_sheets.sniff,
-    read=_alone(iozone_sheets.read_iozone_sheets),
-    is_binary=True,
-    tells_of_others=True,
-)
+
+_TEXT = Format(name="fio text", reader="fio.text:read_fio_text", sniffer="fio.text:sniff")
 
 FORMATS = (
-    Format(name="fio JSON", sniff=fio_json.sniff, read=_alone(fio_json.read_fio_json)),
-    Format(name="fio terse", sniff=fio_terse.sniff, read=_alone(fio_terse.read_fio_terse)),
+    Format(name="fio JSON", reader="fio.json:read_fio_json", sniffer="fio.json:sniff"),
+    Format(name="fio terse", reader="fio.terse:read_fio_terse", sniffer="fio.terse:sniff"),
     _TEXT,
     Format(
         name="fio job file",
-        sniff=fio_jobfile.sniff,
-        read=_alone(fio_jobfile.read_fio_jobfile),
+        reader="fio.jobfile:read_fio_jobfile",
+        sniffer="fio.jobfile:sniff",
         tells_of_others=True,
     ),
-    Format(name="fio log", sniff=fio_log_lines.sniff, read=fio_log.read_fio_log, needs_beside=True),
     Format(
-        name="fio histogram log",
-        sniff=fio_hist_lines.sniff,
-        read=fio_hist_log.read_fio_hist_log,
+        name="fio log",
+        reader="fio.logs.log:read_fio_log",
+        sniffer="fio.logs.log_lines:sniff",
         needs_beside=True,
     ),
     Format(
-        name="iozone text",
-        sniff=iozone_text.sniff,
-        read=_alone(iozone_text.read_iozone_text),
+        name="fio histogram log",
+        reader="fio.logs.hist_log:read_fio_hist_log",
+        sniffer="fio.logs.hist_lines:sniff",
+        needs_beside=True,
     ),
-    _SHEETS,
+    Format(name="iozone text", reader="iozone.text:read_iozone_text", sniffer="iozone.text:sniff"),
     Format(
-        name="iozone latencies",
-        sniff=iozone_dat.sniff,
-        read=_alone(iozone_dat.read_iozone_dat),
+        name="iozone sheets",
+        reader="iozone.sheets:read_iozone_sheets",
+        sniffer="iozone.sheets:sniff",
+        is_binary=True,
+        tells_of_others=True,
     ),
-    Format(
-        name="diskspd text",
-        sniff=diskspd_text.sniff,
-        read=_alone(diskspd_text.read_diskspd_text),
-    ),
-    Format(
-        name="diskspd XML",
-        sniff=diskspd_xml.sniff,
-        read=_alone(diskspd_xml.read_diskspd_xml),
-    ),
-    Format(name="lab log", sniff=lab_log.sniff, read=lab_log.read_lab_log, needs_beside=True),
-    Format(
-        name="IOMeter results",
-        sniff=iometer_csv.sniff,
-        read=_alone(iometer_csv.read_iometer_csv),
-    ),
-    Format(
-        name="IOMeter setup",
-        sniff=iometer_icf.sniff,
-        read=_alone(iometer_icf.read_iometer_icf),
-    ),
-    Format(
-        name="Azure Monitor",
-        sniff=azure_monitor.sniff,
-        read=_alone(azure_monitor.read_azure_monitor),
-    ),
-    Format(
-        name="sysstat JSON",
-        sniff=sysstat_json.sniff,
-        read=_alone(sysstat_json.read_sysstat_json),
-    ),
-    Format(
-        name="sysstat text",
-        sniff=sysstat_text.sniff,
-        read=_alone(sysstat_text.read_sysstat_text),
-    ),
-    Format(name="sadf", sniff=sysstat_sadf.sniff, read=_alone(sysstat_sadf.read_sadf)),
-    Format(
-        name="perfmon CSV",
-        sniff=perfmon_csv.sniff,
-        read=_alone(perfmon_csv.read_perfmon_csv),
-    ),
-    Format(
-        name="blkparse text",
-        sniff=blkparse.sniff,
-        read=_alone(blkparse.read_blkparse),
-    ),
-    Format(
-        name="Oracle AWR",
-        sniff=oracle_awr.sniff,
-        read=_alone(oracle_awr.read_oracle_awr),
-    ),
-    Format(
-        name="published measurements",
-        sniff=published.sniff,
-        read=_alone(published.read_published),
-    ),
+    Format(name="iozone latencies", reader="iozone.dat:read_iozone_dat", sniffer="iozone.dat:sniff"),
+    Format(name="diskspd text", reader="diskspd.text:read_diskspd_text", sniffer="diskspd.text:sniff"),
+    Format(name="diskspd XML", reader="diskspd.xml:read_diskspd_xml", sniffer="diskspd.xml:sniff"),
+    Format(name="lab log", reader="lab_log:read_lab_log", sniffer="lab_log:sniff", needs_beside=True),
+    Format(name="IOMeter results", reader="iometer.csv:read_iometer_csv", sniffer="iometer.csv:sniff"),
+    Format(name="IOMeter setup", reader="iometer.icf:read_iometer_icf", sniffer="iometer.icf:sniff"),
+    Format(name="Azure Monitor", reader="azure_monitor:read_azure_monitor", sniffer="azure_monitor:sniff"),
+    Format(name="sysstat JSON", reader="sysstat.json:read_sysstat_json", sniffer="sysstat.json:sniff"),
+    Format(name="sysstat text", reader="sysstat.text:read_sysstat_text", sniffer="sysstat.text:sniff"),
+    Format(name="sadf", reader="sysstat.sadf:read_sadf", sniffer="sysstat.sadf:sniff"),
+    Format(name="perfmon CSV", reader="perfmon_csv:read_perfmon_csv", sniffer="perfmon_csv:sniff"),
+    Format(name="blkparse text", reader="blkparse:read_blkparse", sniffer="blkparse:sniff"),
+    Format(name="Oracle AWR", reader="oracle_awr:read_oracle_awr", sniffer="oracle_awr:sniff"),
+    Format(name="published measurements", reader="published:read_published", sniffer="published:sniff"),
 )
 
 

@@ -17,8 +17,8 @@ from azbenchlib.dataset import manifest
 from azbenchlib.dataset.derived import days_of, worth_keeping
 from azbenchlib.dataset.files import Obstacle
 from azbenchlib.dataset.from_raw import read_folder, read_loose
-from azbenchlib.dataset.inputs import datasets_within, outputs_at
 from azbenchlib.dataset.names import MANIFEST_FILE, same_place, sorted_out
+from azbenchlib.dataset.outputs import datasets_within, outputs_at
 from azbenchlib.dataset.read import Tables
 from azbenchlib.formats.packed import stack
 from azbenchlib.lake import parts

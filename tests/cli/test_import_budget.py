@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ finally:
 
 
 OTHER_VERBS = ("azbenchlib.cli.lab", "azbenchlib.cli.measuring", "azbenchlib.cli.verdict")
+CHECKING = ("azbenchlib.verdict.checks", "azbenchlib.model")
 LARGE = ("pandas", "numpy", "pyarrow", "yaml", "papermill", "matplotlib", "scipy")
 
 
@@ -129,22 +131,48 @@ def test_windows_for_a_program_load_nothing_that_draws_tables(tmp_path: Path) ->
     assert done.stdout.startswith("t_s,") and done.stderr.strip() == ""
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted on Linux")
+WORKED = """
+import os, threading, time
+from azbenchlib import Dataset
+import numpy
+time.sleep(0.2)  # twice as long as a thread of OpenBLAS would wait busily
+tasks = {int(name) for name in os.listdir("/proc/self/task")} - {threading.get_native_id()}
+ticks = [open(f"/proc/self/task/{task}/stat").read().rsplit(")", 1)[1].split()[11:13] for task in tasks]
+print(len(tasks), sum(int(n) for pair in ticks for n in pair))
+"""
+
+
+def test_tables_of_outputs_need_no_verdict_nor_model() -> None:
+    output = DATASETS.parent / "tests" / "data" / "fio" / "randrw.json"
+    program = f"""
+import sys
+from azbenchlib import Dataset
+found = Dataset.read({str(output)!r})
+print(len(found.results), *(name for name in {CHECKING} if name in sys.modules))
+print(len(found.findings) > 0, *(name for name in {CHECKING} if name in sys.modules))
+"""
+    assert _printed(program, os.environ) == ["2", "True", *CHECKING]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are looked at on Linux")
 @pytest.mark.skipif(os.cpu_count() == 1, reason="OpenBLAS starts no threads on one core")
-@pytest.mark.parametrize(("wanted", "threads"), [({}, 1), ({"OPENBLAS_NUM_THREADS": "2"}, 2)])
-def test_no_threads_are_started_for_matrices(tmp_path: Path, wanted: dict[str, str], threads: int) -> None:
-    log = tmp_path / "job_clat.1.log"
-    log.write_text("1, 1000, 0, 4096, 0\n")
-    count = "import atexit, os; atexit.register(lambda: print(len(os.listdir('/proc/self/task'))))"
-    named = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+def test_threads_for_matrices_are_there_and_wait_without_work() -> None:
+    named = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS")}
+    threads, ticks = (int(word) for word in _printed(WORKED, named))
+    assert threads >= 1
+    assert ticks == 0
+
+
+def test_how_long_such_threads_wait_busily_is_the_users_choice() -> None:
+    program = "import azbenchlib, os; print(os.environ['OPENBLAS_THREAD_TIMEOUT'])"
+    assert _printed(program, os.environ | {"OPENBLAS_THREAD_TIMEOUT": "20"}) == ["20"]
+
+
+def _printed(program: str, env: Mapping[str, str]) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", count + PROGRAM.format(slow=()), "read", log, "--window", "1s"],
-        env=named | wanted,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
     )
-    assert int(done.stdout.splitlines()[-1]) == threads
+    return done.stdout.split()
 
 
 def test_the_command_line_itself_loads_nothing_that_only_some_answers_need() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,6 +104,20 @@ def test_bins_are_left_out_where_they_are_not_wanted():
     assert len(whole.bins) and less.bins.empty
     for name in set(schema.TABLES) - {"bins"}:
         pd.testing.assert_frame_equal(less.tables[name], whole.tables[name])
+
+
+def test_runs_are_checked_when_findings_or_all_tables_are_asked_for():
+    path = FIO / "randrw.json"
+    found, other = Dataset.read(path), Dataset.read(path)
+    results = found.results
+    assert "tables" not in vars(found)
+    assert "too_short" in set(found.findings["code"])
+    assert found.results is found.tables["results"] is results
+    assert set(found.tables) == set(schema.TABLES)
+    for name, table in other.tables.items():
+        pd.testing.assert_frame_equal(table, found.tables[name])
+    pd.testing.assert_frame_equal(deepcopy(Dataset.read(path)).findings, found.findings)
+    assert replace(Dataset.read(path), place=path).findings.equals(found.findings)
 
 
 def test_collections_go_on_after_reading_as_before(tmp_path):

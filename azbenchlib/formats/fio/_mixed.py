@@ -61,11 +61,11 @@ def read_beside_json(records: Records, source: Source, lines: Sequence[str], fir
     records : Records
         With the rows made of JSON.
     lines : sequence of str
-        The lines around the JSON.
+        The lines around the JSON; at least one.
     first : int
         Number of the first document that is not JSON.
     """
-    for find in (_fio_terse_jobs.find_jobs, _fio_text_jobs.find_jobs) if lines else ():
+    for find in (_fio_terse_jobs.find_jobs, _fio_text_jobs.find_jobs):
         report = find(lines)
         rough = [job for document in report.documents for job in document]
         if not rough:

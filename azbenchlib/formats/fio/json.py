@@ -46,7 +46,6 @@ from azbenchlib.formats.fio._json_documents import (
     timestamp_s,
     without_bins,
 )
-from azbenchlib.formats.fio._mixed import read_beside_json
 from azbenchlib.formats.fio._options import FioOptions, merged, workload_of
 from azbenchlib.formats.fio._shared import SharedOptions, own_options
 from azbenchlib.formats.source import Source
@@ -94,7 +93,10 @@ def read_fio_json(source: Source) -> Records:
                     f"{source.path}: document {number + 1} of {len(found.documents)} shows a run under way",
                     run_id=run_id,
                 )
-    read_beside_json(records, source, found.stray, len(found.documents))
+    if found.stray:
+        from azbenchlib.formats.fio._mixed import read_beside_json  # the other formats, which few files need
+
+        read_beside_json(records, source, found.stray, len(found.documents))
     return records
 
 
