@@ -28,8 +28,8 @@ from log_windows import AZBENCH, HERE, run, same, write_apart
 PAGE = HERE.parent / "docs" / "performance.md"
 FIO_TOOLS = Path("/usr/share/doc/fio")  # where Debian's package fio has them
 READ = (
-    "import sys; from azbenchlib import Dataset; "
-    "print(len(Dataset.read(sys.argv[1], bins=sys.argv[2:] == ['bins']).results))"
+    "import sys; from azbenchlib import Dataset; found = Dataset.read(sys.argv[1], bins='bins' in sys.argv); "
+    "print(len(found.results), len(found.findings) if 'findings' in sys.argv else '')"
 )
 HIST = [
     *("fio", "--name=h", "--ioengine=null", "--rw=randread", "--bs=4k", "--size=100g", "--numjobs=4"),
@@ -42,7 +42,7 @@ HEAD = """\
 Written by `benchmarks/performance.py` on {machine}. CPU seconds of whole
 processes, with their start and imports; the ratio is the median of {pairs} pairs that ran one after the
 other, so it holds on a busy machine and on another one. Memory is what a process held at most. All modules
-are compiled, as after the first use.
+are compiled, as after the first use. The runs of json+ files are checked when their findings are asked for.
 
 | What | Beside | Their CPU (s) | azbench's CPU (s) | Ratio | azbench's memory (MiB) |
 |---|---|---|---|---|---|
@@ -147,10 +147,14 @@ def of_files(folder: Path, files: int, pairs: int) -> Iterator[str]:
     """json+ files, beside a loop over the module json."""
     write_outputs(folder, files)
     place = str(folder / "outputs")
-    for what, more in (("without bins", []), ("with bins", ["bins"])):
-        theirs = [sys.executable, str(HERE / "plain_json_loop.py"), place, *more]
-        ours = [sys.executable, "-c", READ, place, *more]
-        title = f"{files:,} json+ files of 20 KB to all tables, {what}"
+    for what, bins, more in (
+        ("without bins", [], []),
+        ("with bins", ["bins"], []),
+        ("with bins and findings", ["bins"], ["findings"]),
+    ):
+        theirs = [sys.executable, str(HERE / "plain_json_loop.py"), place, *bins]
+        ours = [sys.executable, "-c", READ, place, *bins, *more]
+        title = f"{files:,} json+ files of 20 KB to tables, {what}"
         yield compared(title, "a loop to a DataFrame, nothing checked", theirs, ours, folder, pairs)
 
 
@@ -177,8 +181,8 @@ def growth(folder: Path, most_lines: int, most_files: int) -> Iterator[str]:
     for files in [one for one in (10, 100, 1000, 10_000) if one <= most_files]:
         home = folder / f"of{files}"
         write_outputs(home, files)
-        sizes.append((files, [sys.executable, "-c", READ, str(home / "outputs"), "bins"]))
-    yield from grown("json+ files of 20 KB to all tables, with bins", sizes, folder)
+        sizes.append((files, [sys.executable, "-c", READ, str(home / "outputs"), "bins", "findings"]))
+    yield from grown("json+ files of 20 KB to tables, with bins and findings", sizes, folder)
     lakes = [
         (files, [str(AZBENCH), "collect", str(folder / f"of{files}"), "-o", str(folder / f"lake{files}")])
         for files, _ in sizes

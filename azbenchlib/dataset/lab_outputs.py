@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,22 +140,28 @@ def _datasets(paths: Iterable[str]) -> dict[Path, dict[str, str]]:
     """Dataset folders around files: each with the files, and where in it they are."""
     found: dict[Path, dict[str, str]] = {}
     # of a thousand files in a folder, the folders above are looked at once
-    around: dict[Path, tuple[Path, Path | None]] = {}
+    around: dict[str, tuple[Path, Path | None]] = {}
     for path in paths:
-        whole = Path(path)
-        if whole.is_symlink():
-            whole = whole.resolve()
-        home = whole.parent
+        home, name = os.path.split(_led_to(path))
         if home not in around:
-            real = home.resolve()
+            real = Path(home).resolve()
             above = (folder for folder in (real, *real.parents) if (folder / MANIFEST_FILE).is_file())
             around[home] = (real, next(above, None))
         real, folder = around[home]
         if folder is not None:
-            inside = (real / whole.name).relative_to(folder).as_posix()
+            inside = (real / name).relative_to(folder).as_posix()
             if inside.startswith(f"{RAW}/"):
                 found.setdefault(folder, {})[path] = inside
     return found
+
+
+def _led_to(path: str) -> str:
+    """Where a link leads to; a path that is none, as it is."""
+    try:
+        is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+    except OSError:
+        is_link = False
+    return os.path.realpath(path) if is_link else path
 
 
 def _manifest(folder: Path) -> Manifest | None:

@@ -26,7 +26,6 @@ from azbenchlib.dataset.log_matching import Kin, described_only
 from azbenchlib.dataset.log_names import LOG_NAME, Log
 from azbenchlib.formats import registry
 from azbenchlib.formats.base import Beside, Records, frames_of
-from azbenchlib.formats.fio.logs import binned_log, log_lines
 from azbenchlib.formats.packed import Rows, stack
 from azbenchlib.formats.registry import Format
 from azbenchlib.formats.source import LARGEST_LOG, LARGEST_SOURCE, Source
@@ -124,9 +123,11 @@ def _largest(fmt: Format) -> int:
 
 def _is_too_large(source: Source, fmt: Format) -> bool:
     """Whether a file takes too much memory; a long log of latencies takes little."""
-    return source.size_bytes > _largest(fmt) and not binned_log.is_long(
-        source, log_lines.kind_of(source.path)
-    )
+    if source.size_bytes <= _largest(fmt):
+        return False
+    from azbenchlib.formats.fio.logs import binned_log, log_lines  # what few files need
+
+    return not binned_log.is_long(source, log_lines.kind_of(source.path))
 
 
 def _read(source: Source, fmt: Format | None, beside: Beside | None = None) -> Records:

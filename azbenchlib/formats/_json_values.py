@@ -2,7 +2,7 @@
 
 import math
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 INT64_MAX = 2**63 - 1  # what an Int64 column can hold
-_NUMBERS = (int, float)  # what the decoder makes of a number; true and false are neither
+_NUMBERS = {int, float}  # what the decoder makes of a number; true and false are neither
 _SHORT = 64  # keys; fio tells 20 percentiles at most. Source: fio stat.h, FIO_IO_U_LIST_MAX_LEN, fio-3.41.
 _FLOAT_LIMIT = 1e300  # anything near the end of the floats is damage, and larger integers would overflow
 
@@ -93,13 +93,15 @@ class Fields:
             return None
         return value.encode("utf-8", errors="replace").decode()
 
-    def numbers(self, highest: float) -> Iterator[tuple[float, float]]:
-        """Pairs of an object such as ``{"99.000000": 1176}`` whose keys are numbers up to `highest`.
+    def numbers(self, highest: float) -> tuple[Sequence[float], Sequence[float]]:
+        """Keys and values of an object such as ``{"99.000000": 1176}``: numbers, the keys up to `highest`.
 
         Of two keys of one number the first counts.
         """
-        plain = _plain_numbers(self._values, highest)
-        return self._pairs(highest, float, self.real, frozenset()) if plain is None else plain
+        if (plain := _plain_numbers(self._values, highest)) is not None:
+            return plain
+        found = dict(self._pairs(highest, float, self.real, frozenset()))
+        return tuple(found), tuple(found.values())
 
     def counts(self, highest: int, aside: Set[str] = frozenset()) -> tuple[np.ndarray, np.ndarray]:
         """The pairs of an object such as ``{"1176": 3}``: whole numbers, the keys up to `highest`.
@@ -149,14 +151,18 @@ class Fields:
         self._complaints.unexpected.append(f"{name} = {reprlib.repr(value)}")
 
 
-def _plain_numbers(values: Mapping[str, Any], highest: float) -> Iterator[tuple[float, float]] | None:
+def _plain_numbers(
+    values: Mapping[str, Any], highest: float
+) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
     """As :func:`_plain_counts`, of numbers that may be broken."""
     told = values.values()
-    if not all(type(value) in _NUMBERS and 0 <= value <= _FLOAT_LIMIT for value in told):
+    if not told or set(map(type, told)) - _NUMBERS or min(told) < 0 or not max(told) <= _FLOAT_LIMIT:
+        return None
+    if math.isnan(sum(told)):  # which is neither less nor more than anything
         return None
     find = _rising_as_before if len(values) <= _SHORT else _rising
     numbers = find(tuple(values), highest)
-    return None if numbers is None else zip(numbers, map(float, told), strict=True)
+    return None if numbers is None else (numbers, tuple(map(float, told)))
 
 
 def _rising(keys: tuple[str, ...], highest: float) -> tuple[float, ...] | None:

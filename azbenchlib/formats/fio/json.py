@@ -27,6 +27,7 @@ at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33,
 import os
 import reprlib
 from datetime import UTC, datetime
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -290,19 +291,15 @@ class _Job:
             for name, column in _MOMENTS.items()
         }
         self.records.add("latency", **row, n=fields.whole("N"), **moments)
-        # "0.00": 0 pads the list
-        told = [
-            (p, value / per_us) for p, value in fields.at("percentile").numbers(highest=100) if p or value
-        ]
-        self.records.add_columns(
-            "percentiles",
-            row,
-            percentile=[percentile for percentile, _ in told],
-            lat_us=[lat_us for _, lat_us in told],
-        )
+        percentiles, values = fields.at("percentile").numbers(highest=100)
+        if 0 in percentiles:  # "0.00": 0 pads the list
+            told = [bool(p or value) for p, value in zip(percentiles, values, strict=True)]
+            percentiles, values = (list(compress(some, told)) for some in (percentiles, values))
+        lat_us = [value / per_us for value in values]
+        self.records.add_columns("percentiles", row, percentile=percentiles, lat_us=lat_us)
         if self.source.with_bins:
-            values, counts = _bins(fields.at("bins"))
-            self.records.add_columns("bins", row, bin_ns=values * bin_ns, n=counts)
+            numbers, counts = _bins(fields.at("bins"))
+            self.records.add_columns("bins", row, bin_ns=numbers * bin_ns, n=counts)
 
     def _report_error(self, job: Fields) -> None:
         error = job.whole("error", low=-INT64_MAX)
