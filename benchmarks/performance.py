@@ -208,7 +208,8 @@ def main() -> None:
     parser.add_argument("--most-files", type=int, default=10**4, help="of the largest tree")
     chosen = parser.parse_args()
     pairs = chosen.pairs
-    rows, further = [], []
+    rows: list[str] = []
+    further: list[str] = []
     compile_all()
     with tempfile.TemporaryDirectory(prefix="azbench-") as name:
         folder = Path(name)

@@ -93,8 +93,8 @@ class Dataset:
         Returns
         -------
         Dataset
-            What was wrong with a file stands in ``findings``; the good part of it is there. The runs of files
-            that are given by themselves are checked when ``findings``, or all ``tables``, are first asked for.
+            What was wrong with a file stands in ``findings``; the good part of it is there. Runs of outputs
+            are checked when ``findings``, or all ``tables``, are first asked for.
 
         Raises
         ------

@@ -83,7 +83,7 @@ class Source:
     def _encoding(self) -> str:
         return next((encoding for mark, encoding in _MARKS if self._start.startswith(mark)), "utf-8")
 
-    @cached_property
+    @property
     def opening(self) -> str:
         """The first 64 KiB as text, for telling the format."""
         if self.size_bytes <= _OPENING:
@@ -151,7 +151,7 @@ class Source:
 
     def forget(self) -> None:
         """Let go of the content of a file; should it be asked for again, it is read anew."""
-        for kept in ("data", "text", "opening", "_start"):
+        for kept in ("data", "text", "_start"):
             self.__dict__.pop(kept, None)
 
     def beside(self, name: str) -> "Source | None":

@@ -134,6 +134,7 @@ class _Search:
     def __init__(self, text: str) -> None:
         self.text = text
         self.blemishes: list[int] | None = None  # None: nothing was in need of mending so far
+        self.tried = False
 
     def run(self) -> Found:
         documents: list[Document] = []
@@ -157,7 +158,9 @@ class _Search:
         if self.text[start] != "{":
             return self._salvage(start, start, "its opening is missing")
         try:
-            root, end = self._decode(start, _next(self._heads, start + 1, len(self.text)))
+            root, end = self._to_the_end(start) or self._decode(
+                start, _next(self._heads, start + 1, len(self.text))
+            )
         except RecursionError:
             document, _ = self._salvage(start, start, "nested too deeply, the rest of the file was not read")
             return document, len(self.text)
@@ -173,6 +176,16 @@ class _Search:
         ):
             return None, start + 1
         return Document(root, entries, self._mended_damage(start, end)), end
+
+    def _to_the_end(self, start: int) -> tuple[Any, int] | None:
+        """As :meth:`_decode`, where all that follows is one document, as in nearly all files; tried once."""
+        if self.tried:
+            return None
+        self.tried = True
+        try:
+            return orjson.loads(self.text[start:]), len(self.text.rstrip(_JSON_SPACE))
+        except orjson.JSONDecodeError:
+            return None
 
     def _decode(self, start: int, stop: int) -> tuple[Any, int]:
         """The JSON value at `start` and its end; errors count from `start`.

@@ -193,7 +193,9 @@ class _Job:
         shared = self._shared(entry, job, is_sum)
         defaults = own is not None and shared is not None
         workload = workload_of(merged(shared or {}, own or {}), defaults, self.document.rows_like(entry))
-        self.active = [(ddir, part) for ddir in schema.DDIRS if _is_active(part := job.at(ddir))]
+        self.active = [
+            (ddir, part) for ddir in schema.DDIRS if ddir in job and _is_active(part := job.at(ddir))
+        ]
         driven = {ddir for ddir, _ in self.active if ddir in schema.DDIRS[:3]}
         columns = dict(workload.columns)
         named = (own or {}).get("name", job.text("jobname"))
