@@ -1,6 +1,5 @@
 """Names that are nearly the one that was given, for sentences that refuse it."""
 
-import difflib
 from collections.abc import Iterable
 
 _MOST = 5
@@ -18,6 +17,8 @@ def nearest(wanted: str, known: Iterable[str], alike: float = _ALIKE) -> list[st
     alike : float
         Similarity from which a name counts, 0 to 1.
     """
+    import difflib  # only a wrong name needs it
+
     return difflib.get_close_matches(wanted[:80], list(known), _MOST, cutoff=alike)
 
 

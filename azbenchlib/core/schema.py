@@ -355,7 +355,12 @@ def empty(table: str) -> pd.DataFrame:
 @cache
 def _empty(table: str) -> pd.DataFrame:
     columns = TABLES[table].columns
-    return pd.DataFrame({name: pd.Series([], dtype=column.dtype) for name, column in columns.items()})
+    return pd.DataFrame({name: _no_values(column.dtype) for name, column in columns.items()}, copy=False)
+
+
+@cache
+def _no_values(dtype: str) -> pd.api.extensions.ExtensionArray:
+    return pd.array([], dtype=dtype)
 
 
 def frame(table: str, records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -95,12 +95,17 @@ class Records:
         return tables | {"findings": self._frame("findings")}
 
     @property
-    def rows(self) -> Mapping[str, list[dict[str, Any]]] | None:
-        """The rows of each table; None where there are frames too, or nothing that a finding has told."""
+    def rows(self) -> Mapping[str, list[dict[str, Any]]]:
+        """The rows of each table that came one by one."""
+        return self._rows
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are no frames, and something is kept, or a finding tells why not."""
         kept = any(rows for table, rows in self._rows.items() if table != "findings") or any(
             self._blocks.values()
         )
-        return None if any(self._frames.values()) or self._is_hollow(kept) else self._rows
+        return not any(self._frames.values()) and not self._is_hollow(kept)
 
     @property
     def weight(self) -> int:
@@ -157,7 +162,7 @@ def frames_of(several: Sequence[Records]) -> list[dict[str, Rows]]:
     Those of files with rows alone are made together: a table takes about as long to make as a hundred rows.
     """
     found: list[dict[str, Rows]] = []
-    for is_plain, group in groupby(several, key=lambda records: records.rows is not None):
+    for is_plain, group in groupby(several, key=lambda records: records.is_plain):
         some = list(group)
         together = _together(some) if is_plain else None
         if together is None:
@@ -169,12 +174,17 @@ def frames_of(several: Sequence[Records]) -> list[dict[str, Rows]]:
 
 def _together(several: Sequence[Records]) -> dict[str, Rows] | None:
     """The tables of all; None where a value fits no column, which is told by its file."""
-    told = [(records.rows or {}, records.blocks) for records in several]
+    every_row: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    every_block: dict[str, list[ColumnBlock]] = defaultdict(list)
+    for records in several:
+        for table, some in records.rows.items():
+            every_row[table] += some
+        for table, blocks in records.blocks.items():
+            every_block[table] += blocks
     made: dict[str, Rows] = {}
     try:
         for table in schema.TABLES:
-            rows = schema.frame(table, [row for rows, _ in told for row in rows.get(table, ())])
-            blocks = [block for _, some in told for block in some.get(table, ())]
+            rows, blocks = schema.frame(table, every_row[table]), every_block[table]
             packed = PackedRows.of(table, blocks) if blocks else rows
             made[table] = stack(table, [rows, packed]) if blocks and len(rows) else packed
     except InputError:
