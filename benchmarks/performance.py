@@ -42,7 +42,7 @@ HEAD = """\
 Written by `benchmarks/performance.py` on {machine}. CPU seconds of whole
 processes, with their start and imports; the ratio is the median of {pairs} pairs that ran one after the
 other, so it holds on a busy machine and on another one. Memory is what a process held at most. All modules
-are compiled, as after the first use. The runs of json+ files are checked when their findings are asked for.
+are compiled, as after the first use. The runs of json+ files are checked when their findings are first used.
 
 | What | Beside | Their CPU (s) | azbench's CPU (s) | Ratio | azbench's memory (MiB) |
 |---|---|---|---|---|---|

@@ -58,7 +58,7 @@ class Dataset:
 
     @classmethod
     def _of_reported(cls, reported: Tables) -> Dataset:
-        """A dataset whose runs are checked when its findings, or all of its tables, are first asked for."""
+        """A dataset whose runs are checked when its findings, or all of its tables, are first used."""
         made = object.__new__(cls)
         tables = from_raw.at_full_speed(reported)
         vars(made).update(manifest=None, place=None, raw=None, _reported=reported, _unchecked=tables)
@@ -94,7 +94,7 @@ class Dataset:
         -------
         Dataset
             What was wrong with a file stands in ``findings``; the good part of it is there. Runs of outputs
-            are checked when ``findings``, or all ``tables``, are first asked for.
+            are checked when ``findings``, or all ``tables``, are first used.
 
         Raises
         ------

@@ -106,7 +106,7 @@ def test_bins_are_left_out_where_they_are_not_wanted():
         pd.testing.assert_frame_equal(less.tables[name], whole.tables[name])
 
 
-def test_runs_are_checked_when_findings_or_all_tables_are_asked_for():
+def test_runs_are_checked_when_findings_or_all_tables_are_first_used():
     path = FIO / "randrw.json"
     found, other = Dataset.read(path), Dataset.read(path)
     results = found.results
