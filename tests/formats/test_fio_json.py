@@ -5,15 +5,18 @@ The fixtures were made with fio 3.33 on small files; the options stand in them.
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
+from azbenchlib.formats.fio import _json_documents
 from azbenchlib.formats.fio import json as fio_json
 from azbenchlib.formats.fio.logs import log_lines
 from azbenchlib.formats.source import Source
@@ -668,6 +671,75 @@ def test_what_can_be_mended_loses_nothing(blemish):
         f"line {2 if chr(0) in blemish else text[: text.index('8000,')].count(chr(10)) + 1},"
         in (findings.loc["broken_json", "message"])
     )
+
+
+class JsonAlone:
+    """In the place of orjson: refuses everything, so that the module json decodes it."""
+
+    JSONDecodeError = orjson.JSONDecodeError
+
+    @staticmethod
+    def loads(text: str) -> Any:
+        raise orjson.JSONDecodeError("no", text, 0)
+
+
+NUMBER = re.compile(r"(?<=: )\d+(?:\.\d+)?")
+NUMBERS = (
+    "nan",
+    "-inf",
+    "NaN",
+    "1e999",
+    "-0",
+    "1E5",
+    "0.1e-400",
+    "01",
+    "+1",
+    ".5",
+    "1.",
+    str(2**64 - 1),
+    '"\\ud800"',
+)
+TAILS = (
+    "",
+    "\n",
+    "\n\0\0",
+    "\0",
+    " \n x",
+    "]}",
+    "}",
+    ",",
+    "\nfio: pid=1, err=5\n",
+    '{"fio version" : "fio-3.1"',
+)
+DOCUMENTS = st.tuples(
+    st.sampled_from(CASES),
+    st.lists(st.tuples(st.integers(0, 10**6), st.sampled_from(NUMBERS)), max_size=2),
+    st.none() | st.tuples(st.floats(0, 1), st.integers(0, 300)),
+    st.sampled_from(TAILS),
+)
+
+
+def damaged(case: str, numbers: list[tuple[int, str]], lost: tuple[float, int] | None, tail: str) -> str:
+    """An output with other numbers, without some of its characters, and with something behind it."""
+    text = fixture(case)
+    for place, put in numbers:
+        told = list(NUMBER.finditer(text))
+        if told:
+            begin, end = told[place % len(told)].span()
+            text = text[:begin] + put + text[end:]
+    begin, length = (int(lost[0] * len(text)), lost[1]) if lost else (0, 0)
+    return text[:begin] + text[begin + length :] + tail
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(DOCUMENTS, min_size=1, max_size=3))
+def test_orjson_decodes_what_json_decodes(documents):
+    text = "".join(damaged(*one) for one in documents)
+    found = _json_documents.find_documents(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_json_documents, "orjson", JsonAlone)
+        other = _json_documents.find_documents(text)
+    assert repr(found) == repr(other)
 
 
 @pytest.mark.parametrize("value", ["nan", "-nan", "inf", "NaN", "-Infinity", "1e999"])

@@ -183,7 +183,7 @@ class _Search:
             return None
         self.tried = True
         try:
-            return orjson.loads(self.text[start:]), len(self.text.rstrip(_JSON_SPACE))
+            return orjson.loads(self.text[start:]), len(self.text)
         except orjson.JSONDecodeError:
             return None
 
