@@ -5,8 +5,8 @@
 
 import inspect
 import re
-import sys
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -155,7 +155,8 @@ def formats() -> str:
     """What each reader says of its format, and of what it reads."""
     lines = ["# Formats and their traps", "", "From the readers' own descriptions.", ""]
     for form in FORMATS:
-        lines += [f"## {form.name}", "", _as_markdown(_said(sys.modules[form.sniff.__module__])), ""]
+        module = import_module(f"azbenchlib.formats.{form.sniffer.partition(':')[0]}")
+        lines += [f"## {form.name}", "", _as_markdown(_said(module)), ""]
     return "\n".join(lines)
 
 
