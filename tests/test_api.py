@@ -1,7 +1,9 @@
 """The functions for everyday use in Python say what the command line says."""
 
 import json
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -88,6 +90,22 @@ def test_a_notebook_shows_text_of_others_as_text() -> None:
     shown = type(found)(found.tables | {"runs": evil})._repr_html_()
     assert "<script>" not in shown and "&lt;script&gt;" in shown
     assert len(found.overview()) == 2  # reads and writes
+
+
+def test_a_notebook_shows_what_a_dataset_tells_and_how_much_there_is_to_doubt() -> None:
+    found = az.read(OUTPUT)
+    page = ElementTree.fromstring(f"<div>{found._repr_html_()}</div>")  # noqa: S314 - our own
+    head, *rows = [[cell.text for cell in row] for row in page.iter("tr")]
+    rates = found.overview()
+    assert rates["host"].isna().all() and rates["setup"].isna().all()
+    shown = rates.drop(columns=["source_path", "setup_id", "iodepth", "numjobs"]).dropna(
+        axis="columns", how="all"
+    )
+    assert head == list(shown)
+    iops = [float(row[head.index("iops")].replace(",", "")) for row in rows]
+    assert iops == pytest.approx(rates["iops"].tolist(), rel=1e-5)
+    counts = re.findall(r"([\d,]+) of severity (\w+)", found._repr_html_())
+    assert {name: int(n) for n, name in counts} == found.findings["severity"].value_counts().to_dict() != {}
 
 
 def test_an_emulated_disk_has_the_size_and_an_address(tmp_path: Path) -> None:

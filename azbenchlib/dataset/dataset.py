@@ -20,6 +20,7 @@ from azbenchlib.core.files import write_atomically
 from azbenchlib.core.findings import Code
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells
+from azbenchlib.core.units import format_significant
 from azbenchlib.dataset import from_raw, stored
 from azbenchlib.dataset.names import find_dataset, sorted_out
 from azbenchlib.dataset.outputs import datasets_within, outputs_at
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STAMP", "Dataset", "find_dataset", "write_tables"]
 
+_NOT_SHOWN = ["source_path", "setup_id", "iodepth", "numjobs"]  # file, setup and queue depth say it shorter
 _ROWS_OF_A_SHEET = 2**20 - 1  # without its head; source: Microsoft, "Excel specifications and limits", 2026
 
 
@@ -175,11 +177,18 @@ class Dataset:
         return summary.overview(self.tables)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: where it is from, and the overview."""
+        """What a notebook shows: where it is from, most of the overview, and how many findings there are."""
         import html  # for notebooks alone
 
         about = self.manifest.title if self.manifest else str(self.place or "benchmark outputs")
-        return f"<p>{html.escape(about)}</p>{self.overview().to_html(index=False, escape=True, max_rows=20)}"
+        rows = self.overview().drop(columns=_NOT_SHOWN).dropna(axis="columns", how="all")
+        table = rows.to_html(index=False, max_rows=20, float_format=_six_digits)
+        counts = self.findings["severity"].value_counts()
+        told = ", ".join(
+            f"{counts[name]:,} of severity {name}" for name in schema.SEVERITIES if name in counts
+        )
+        more = f"<p>Findings, in <code>.findings</code>: {told}</p>" if told else ""
+        return f"<p>{html.escape(about)}</p>{table}{more}"
 
     def add_setup(self, vm: str | None, disks: Sequence[str] = (), region: str | None = None) -> Dataset:
         """The dataset with a VM and disks for the runs that state none; what is stated is kept.
@@ -300,6 +309,10 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, kind: str) ->
         data = stored.encoded(table) if kind == "parquet" else cells(table).to_csv(index=False).encode()
         written.append(write_atomically(folder / f"{name}.{kind}", data))
     return written
+
+
+def _six_digits(value: float) -> str:
+    return format_significant(value, 6)
 
 
 def _distinct_names(datasets: Sequence[Dataset]) -> list[str]:
