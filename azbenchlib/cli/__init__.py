@@ -77,7 +77,13 @@ def main() -> None:
 def _start_lightly() -> None:
     """Leave out what no verb needs and takes a third of the time of a short command."""
     gc.set_threshold(_MADE_BETWEEN_COLLECTIONS)
-    atexit.register(gc.freeze)  # or circles are looked for in all that the interpreter then throws away
+    atexit.register(_end_lightly)
+
+
+def _end_lightly() -> None:
+    """Look for no circles in all that the interpreter throws away, unless somebody counts what is left."""
+    if "duckdb" not in sys.modules:  # nanobind, which binds it, would print what was not thrown away
+        gc.freeze()
 
 
 _TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)

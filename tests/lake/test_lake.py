@@ -196,6 +196,15 @@ def test_no_progress_is_drawn_into_the_answer(lake: Lake) -> None:
     assert told.stdout == "False\n"
 
 
+def test_a_query_prints_its_answer_and_nothing_else(lake: Lake) -> None:
+    """As a process of its own: DuckDB's binding tells at the end what was not thrown away."""
+    asked = ("query", str(lake.address), "SELECT count(*) AS runs FROM runs", "--format", "csv")
+    program = Path(sys.executable).with_name("azbench")
+    told = subprocess.run([program, *asked], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["runs", str(len(lake.query("FROM runs")))]
+    assert told.stderr == ""
+
+
 def test_whole_numbers_stay_whole(lake: Lake) -> None:
     told = lake.query("SELECT sum(n) AS n, NULL::BIGINT AS nothing FROM histograms")
     assert told.dtypes.tolist() == ["Int64", "Int64"]
