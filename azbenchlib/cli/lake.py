@@ -14,6 +14,7 @@ from azbenchlib.cli.printing.console import notes, print_json, print_table, say,
 from azbenchlib.cli.printing.log_windows import numbers
 from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.printable import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,6 +147,8 @@ def _plain(value: Any) -> Any:
     """A value as JSON has it; days and the like as text."""
     if hasattr(value, "tolist"):  # an array of numpy
         return [_plain(one) for one in value.tolist()]
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
     is_plain = value is None or isinstance(value, bool | int | str)
     return value if is_plain or (isinstance(value, float) and isfinite(value)) else str(value)
 
@@ -167,4 +170,8 @@ def _print_rows(found: pd.DataFrame) -> None:
 def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.6g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(_plain(value))
+    return (
+        f"{value:,}"
+        if isinstance(value, int) and not isinstance(value, bool)
+        else one_line(str(_plain(value)))
+    )

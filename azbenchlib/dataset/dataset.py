@@ -38,7 +38,7 @@ _NOT_SHOWN = ["source_path", "setup_id", "iodepth", "numjobs"]  # file, setup an
 _ROWS_OF_A_SHEET = 2**20 - 1  # without its head; source: Microsoft, "Excel specifications and limits", 2026
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # tables of pandas are not equal or unequal as a whole
 class Dataset:
     """All tables of the schema, and the manifest where there is one.
 
@@ -62,7 +62,9 @@ class Dataset:
     def _of_reported(cls, reported: Tables) -> Dataset:
         """A dataset whose runs are checked when its findings, or all of its tables, are first used."""
         made = object.__new__(cls)
-        tables = from_raw.at_full_speed(reported)
+        tables = {  # what the caller changes in them is not what is checked
+            name: table.copy(deep=False) for name, table in from_raw.at_full_speed(reported).items()
+        }
         vars(made).update(manifest=None, place=None, raw=None, _reported=reported, _unchecked=tables)
         return made
 
@@ -77,6 +79,9 @@ class Dataset:
             needs_checks = name == "findings" or "_unchecked" not in there
             return self.tables[name] if needs_checks else there["_unchecked"][name]
         raise AttributeError(f"a dataset has no table {name}; it has: {', '.join(schema.TABLES)}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), "tables", *schema.TABLES})
 
     @classmethod
     def read(cls, *paths: Path | str, log_unit: str | None = None, bins: bool = True) -> Dataset:
@@ -190,14 +195,16 @@ class Dataset:
         more = f"<p>Findings, in <code>.findings</code>: {told}</p>" if told else ""
         return f"<p>{html.escape(about)}</p>{table}{more}"
 
-    def add_setup(self, vm: str | None, disks: Sequence[str] = (), region: str | None = None) -> Dataset:
+    def add_setup(
+        self, vm: str | None, disks: str | Sequence[str] = (), region: str | None = None
+    ) -> Dataset:
         """The dataset with a VM and disks for the runs that state none; what is stated is kept.
 
         Parameters
         ----------
         vm : str or None
             VM size, such as ``Standard_E8ds_v4``.
-        disks : sequence of str
+        disks : str or sequence of str
             Such as ``P30`` or ``P30x4:ReadOnly``.
         region : str, optional
             Azure region of setups that state none.
@@ -210,7 +217,8 @@ class Dataset:
         from azbenchlib.dataset import setups  # loads the model, which outputs do without
         from azbenchlib.model import VM, Setup, notation
 
-        described = Setup(VM(size=vm), notation.with_names(notation.parse_disks(list(disks))))
+        several = [disks] if isinstance(disks, str) else list(disks)
+        described = Setup(VM(size=vm), notation.with_names(notation.parse_disks(several)))
         assumed = setups.Assumed(described, region)
         setups.check_needed([self.tables], assumed, None)
         told = assumed.as_manifest()

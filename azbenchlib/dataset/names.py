@@ -39,6 +39,8 @@ def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, 
     """
     if not names:
         raise InputError("nothing is named: at least one output, folder or dataset is needed")
+    if "" in names:
+        raise InputError("one of the names is empty: an output, a folder or a dataset is needed")
     folders: dict[int, Path] = {}
     loose: dict[int, str | Path] = {}
     for i, name in enumerate(names):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -103,7 +104,7 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pd.DataFrame:
         statements = connection.extract_statements(query)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise InputError("a query is one SELECT; a lake is changed by azbench collect alone")
-        return _frame(connection.sql(statements[0].query).arrow().read_all())
+        return _frame(_answered(connection, statements[0].query))
     except duckdb.Error as error:
         raise InputError(f"the query cannot be carried out: {_first_sentence(error)}") from error
 
@@ -116,22 +117,51 @@ def merged_histograms(
     joined = f"JOIN (SELECT {told} FROM runs) USING (run_id)" if of_runs else ""
     columns = ", ".join(map(identifier, [*by, "bin_ns"]))
     query = f"SELECT {columns}, sum(n)::BIGINT AS n FROM histograms {joined} GROUP BY ALL"
-    return _frame(connection.sql(query).arrow().read_all())
+    return _frame(_answered(connection, query))
+
+
+def _answered(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
+    """What DuckDB answers; an interrupt, of which it makes an error of its own, is one."""
+    try:
+        return connection.sql(query).arrow().read_all()
+    except Exception as error:
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _frame(answered: pa.Table) -> pd.DataFrame:
-    """A table of Arrow; sums of whole numbers, which DuckDB has with 38 digits, as numbers of 64 bits."""
+    """A table of Arrow: each column with a name of its own; sums of whole numbers, which DuckDB has with 38
+    digits, as numbers of 64 bits, and other decimals as numbers too.
+    """
     import pandas as pd
     import pyarrow as pa
 
-    whole = pa.decimal128(38, 0)
-    kinds = [pa.int64() if one.type == whole else one.type for one in answered.schema]
-    names = [one.name for one in answered.schema]
+    kinds = [_number(one.type) if pa.types.is_decimal(one.type) else one.type for one in answered.schema]
+    names = _apart([one.name for one in answered.schema])
+    answered = answered.rename_columns(names)
     with suppress(pa.ArrowInvalid):  # one that has more digits stays as it is
         answered = answered.cast(pa.schema(list(zip(names, kinds, strict=True))))
     dtypes = {pa.string(): pd.StringDtype(), pa.bool_(): pd.BooleanDtype(), pa.float64(): pd.Float64Dtype()}
     dtypes |= dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), pd.Int64Dtype())
     found: pd.DataFrame = answered.to_pandas(types_mapper=dtypes.get)
+    return found
+
+
+def _number(kind: pa.Decimal128Type) -> pa.DataType:
+    import pyarrow as pa
+
+    return pa.float64() if kind.scale else pa.int64()
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """The names, those that are there again with a number, as DuckDB numbers them in subqueries."""
+    found: list[str] = []
+    for name in names:
+        numbered = (f"{name}_{n}" for n in count(1))
+        found.append(
+            name if name not in found else next(one for one in numbered if one not in (*found, *names))
+        )
     return found
 
 

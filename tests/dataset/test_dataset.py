@@ -120,6 +120,23 @@ def test_runs_are_checked_when_findings_or_all_tables_are_first_used():
     assert replace(Dataset.read(path), place=path).findings.equals(found.findings)
 
 
+def test_what_is_changed_in_a_table_is_not_what_is_checked():
+    found, other = Dataset.read(FIO / "randrw.json"), Dataset.read(FIO / "randrw.json")
+    found.runs.loc[:, "direct"] = True  # the finding says that I/O was buffered
+    pd.testing.assert_frame_equal(found.findings, other.findings)
+
+
+def test_a_dataset_is_itself_alone_and_lists_its_tables():
+    found, other = Dataset.read(FIO / "randrw.json"), Dataset.read(FIO / "randrw.json")
+    assert found == found and found != other and len({found, other}) == 2
+    assert {"tables", *schema.TABLES} <= set(dir(found))
+
+
+def test_an_empty_name_is_no_folder():
+    with pytest.raises(InputError, match="one of the names is empty"):
+        Dataset.read("")
+
+
 def test_collections_go_on_after_reading_as_before(tmp_path):
     (tmp_path / "some.json").write_text("{}")
     Dataset.read(tmp_path)

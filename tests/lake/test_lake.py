@@ -205,6 +205,14 @@ def test_a_query_prints_its_answer_and_nothing_else(lake: Lake) -> None:
     assert told.stderr == ""
 
 
+def test_columns_of_one_name_stay_apart_and_decimals_are_numbers(lake: Lake) -> None:
+    told = lake.query("SELECT 1 AS a, 2 AS a, 3 AS a_1, sum(1.25) AS b, 2.5 AS c FROM runs")
+    assert list(told) == ["a", "a_2", "a_1", "b", "c"]
+    assert told[["a", "a_2", "a_1", "c"]].iloc[0].tolist() == [1, 2, 3, 2.5]
+    assert told["b"][0] == 1.25 * len(lake.query("FROM runs"))
+    assert told.dtypes[["b", "c"]].tolist() == ["Float64", "Float64"]
+
+
 def test_whole_numbers_stay_whole(lake: Lake) -> None:
     told = lake.query("SELECT sum(n) AS n, NULL::BIGINT AS nothing FROM histograms")
     assert told.dtypes.tolist() == ["Int64", "Int64"]

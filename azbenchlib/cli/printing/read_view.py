@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 def print_telemetry(found: Dataset) -> None:
     """A line a device of telemetry: how long it was recorded, and what it did on average."""
+    import pandas as pd
+
+    from azbenchlib.core.printable import one_line
     from azbenchlib.core.units import format_count, format_span
 
     rows = found.tables["demand"]
@@ -26,7 +29,7 @@ def print_telemetry(found: Dataset) -> None:
         iops = own["iops"].fillna(own["read_iops"] + own["write_iops"]).dropna()
         length = own["interval_s"].dropna()
         cells = (
-            *(str(name) for name in (host, device, tool)),
+            *("" if pd.isna(name) else one_line(str(name)) for name in (host, device, tool)),
             format_count(len(own)),
             format_span(float(length.median())) if len(length) else "not known",
             format_count(float(iops.mean())) if len(iops) else "not known",
@@ -56,6 +59,7 @@ def print_overview(found: Dataset, wide: bool = False) -> None:
     import pandas as pd
 
     from azbenchlib.analysis.summary import overview
+    from azbenchlib.core.printable import one_line
     from azbenchlib.core.units import format_count, format_mbps, format_size, format_us
 
     rows = overview(found.tables)
@@ -90,7 +94,7 @@ def print_overview(found: Dataset, wide: bool = False) -> None:
     for row in rows.to_dict(orient="records"):
         if row["level"] != "job":
             row["job"] = f"{row['job']} ({row['level']})"
-        texts = [Text("" if pd.isna(row[name]) else str(row[name])) for name in shown]
+        texts = [Text("" if pd.isna(row[name]) else one_line(str(row[name]))) for name in shown]
         table.add_row(
             *texts, *("" if pd.isna(row[name]) else form(row[name]) for name, (_, form) in forms.items())
         )
