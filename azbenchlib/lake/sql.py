@@ -122,10 +122,14 @@ def merged_histograms(
 
 def _answered(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
     """What DuckDB answers; an interrupt, of which it makes an error of its own, is one."""
+    import duckdb
+
     try:
         return connection.sql(query).arrow().read_all()
-    except Exception as error:
-        if "interrupted" in str(error).lower():
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
             raise KeyboardInterrupt from None
         raise
 

@@ -178,6 +178,7 @@ def test_a_bad_file_is_a_finding_and_the_others_are_added(outputs: list[Path], t
         ("FROM read_text('/etc/passwd')", "disabled by configuration"),
         ("FROM read_csv('https://example.com/x.csv')", "disabled"),
         ("FROM nothing", "nothing does not exist"),
+        ("FROM interrupted", "interrupted does not exist"),
         ("FROM percentiles_of('histograms', [0])", "percentiles must be above 0"),
         ("FROM percentiles_of('runs', [50])", 'Column "n"'),
     ],
