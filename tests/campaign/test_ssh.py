@@ -234,7 +234,7 @@ def test_devices_on_the_host(host: SshHost, tmp_path: Path, device: Path) -> Non
     assert len(kept(tmp_path)) == 4 and left_on(host) == []
     job = json.loads(next((folder / "raw").glob("*.json")).read_text())["jobs"][0]
     assert job["job options"]["filename"] == str(device)
-    with pytest.raises(UnsafeTargetError, match=rf"{device}: holds data of a kind .* 'overwrite {device}'"):
+    with pytest.raises(UnsafeTargetError, match=rf"{device}: holds the data of another campaign of azbench, .* 'overwrite {device}'"):
         experiment.run(asked, tmp_path / "two", target="ssh:here", directory=str(device))
     subprocess.run(["mkfs.ext4", "-q", device], check=True)
     with pytest.raises(UnsafeTargetError, match=rf"{device}: holds ext4, .* the words 'overwrite {device}'"):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from azbenchlib.campaign import device_guard
 from azbenchlib.campaign.targets.ssh import host
 
 
@@ -24,6 +25,6 @@ def test_no_line_of_a_job_file_ends_the_script(end: str, tmp_path: Path) -> None
     script = host.start("token", "a", lines) + host.wait("token", "a", 60)
     env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     done = subprocess.run(["sh", "-s"], input=script.encode(), capture_output=True, env=env, check=True)
-    assert host.facts(done.stdout)["state"] == ["0"]
+    assert device_guard.facts(done.stdout)["state"] == ["0"]
     assert (tmp_path / ".azbench" / "token" / "a" / "out" / "a.fio").read_text() == text
     assert not list(tmp_path.glob("**/evil"))

@@ -167,7 +167,7 @@ def test_a_stripe_keeps_its_data_on_another_vm(tmp_path: Path) -> None:
         vm = Vm(host, images, f"{host}-os", Hardware(), CLOUD_INIT_DONE)
         for lun, name in enumerate(("data-1", "data-2")):
             vm.attach(lun, name, 512)
-        state, text = prepared(vm, guest.prepare(step), "prepare")
+        state, text = prepared(vm, guest.prepare(step, "token"), "prepare")
         assert state == "Succeeded", text
         where = step.setup.mount(step.disk)
         said[host] = prepared(vm, f"cat {where}/kept; echo kept >{where}/kept; umount {where}", "use")[1]
