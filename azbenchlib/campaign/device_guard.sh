@@ -1,15 +1,16 @@
 # What a block device holds, and who uses it: one guard for this machine, for hosts that ssh reaches and for VMs of Azure.
 # POSIX sh with coreutils, diffutils and util-linux; these functions stand before the calls of a script.
 #
-# A device is blank where all of it was read and is zeros. Of one that is too large for that, both ends and some hundred
-# places are read, which suffices only where it is known besides that it is new (HOW is `new`: this campaign created it).
+# A device is blank where all of it was read and is zeros. Where it is too large for that, both ends and some hundred places
+# were read, which suffices only where it is known besides that it is new (HOW is `new`: this campaign created it); of 4 GiB
+# or more, no more of a new one is read, for reading spends the burst credits that are to be measured.
 # Nothing else proves it: whether a discarded block reads as zeros, the kernel does not tell of a device (discard_zeroes_data
 # is always 0 since Linux 4.12, Documentation/ABI/stable/sysfs-block), and SEEK_HOLE knows no holes of a block device.
 #
 # A campaign leaves its mark in the last 4 KiB, behind what it writes: its token, and which device it is. By it, a campaign
 # that was killed knows its own data; that of another campaign, or on another device, is none of ours.
-guard_mark=4096 guard_end=16777216 guard_place=65536 guard_step=268435456 # bytes
-guard_limit=300                                                           # seconds that the reading may last
+guard_mark=4096 guard_end=16777216 guard_place=65536 guard_step=268435456 guard_small=4294967296 # bytes
+guard_limit=300                                                                                  # s, of reading
 
 # device_refusal DEVICE TOKEN HOW OWN: why it may not be overwritten, in words; empty where it may. HOW is `whole` or `new`;
 # processes whose folder is below OWN are the campaign's.
@@ -115,7 +116,7 @@ device_holds() {
         [ -n "$differs" ] || differs=$(device_data "$1" "$guard_place" $(((bytes - guard_end) / guard_place)) "$guard_end")
         [ -n "$differs" ] || differs=$(device_drawn "$1")
         if [ -n "$differs" ]; then device_told "$differs"; return 0; fi
-        if [ "$3" = new ]; then return 0; fi
+        if [ "$3" = new ] && [ "$bytes" -ge "$guard_small" ]; then return 0; fi
     fi
     device_whole "$1"
 }
@@ -174,12 +175,14 @@ device_whole() {
         if [ -n "$differs" ]; then device_told "$differs"; return 0; fi
         seen=$((seen + length)) took=$(($(date +%s) - begun))
         if [ "$took" -ge 5 ] && [ $((bytes / guard_step * took)) -gt $((seen / guard_step * guard_limit)) ]; then
-            echo "is larger than can be read in $((guard_limit / 60)) minutes: $((seen / 1048576)) MiB of" \
-                "$((bytes / 1048576)) MiB and some hundred other places were looked at and hold nothing, and the rest may"
+            echo "is larger than can be read in $((guard_limit / 60)) minutes: $(device_size "$seen") of" \
+                "$(device_size "$bytes") and some hundred other places were looked at and hold nothing, and the rest may"
             return 0
         fi
     done
 }
+
+device_size() { if [ "$1" -lt 10737418240 ]; then echo "$(($1 / 1048576)) MiB"; else echo "$(($1 / 1073741824)) GiB"; fi; }
 
 # device_marked DEVICE TOKEN HOW: whose mark is on it: `ours`, `other`, or empty.
 device_marked() {
