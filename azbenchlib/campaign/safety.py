@@ -129,6 +129,6 @@ def _check_device(target: TargetFacts, needed_bytes: int, allow: str) -> None:
     if target.total_bytes < needed_bytes + MARK_BYTES and needed_bytes and not is_permitted(target, allow):
         raise UnsafeTargetError(
             f"{target.path}: has {format_size(target.total_bytes)}, of which the last "
-            f"{format_size(MARK_BYTES)} are for the mark by which an interrupted campaign knows its own data; "
+            f"{format_size(MARK_BYTES)} are for the mark by which an interrupted campaign knows its data; "
             f"measure less, or do without the mark by the words '{words}'"
         )

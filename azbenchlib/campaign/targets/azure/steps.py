@@ -180,7 +180,7 @@ def _check_room(work: AnyWorkload, disk: DiskSpec) -> None:
     if work.shared_bytes > room:
         raise InputError(
             f"workload '{work.name}': touches {format_size(work.shared_bytes)}; the last "
-            f"{format_size(MARK_BYTES)} of a bare disk are for the mark by which azbench knows it as its own; "
+            f"{format_size(MARK_BYTES)} of a bare disk are for the mark by which azbench knows it again; "
             "make size smaller"
         )
 
