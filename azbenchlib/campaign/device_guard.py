@@ -20,6 +20,7 @@ from azbenchlib.core.errors import UnsafeTargetError
 _LONGEST_S = (
     1200.0  # that the script may last: it reads for five minutes at most, and asks for little besides
 )
+_UNKNOWN = "cannot be looked at, so it may hold data"  # where the script broke off
 _FACT = re.compile(rb"^azbench-fact (\w+) ?(.*)$", re.MULTILINE)
 _GUARD = ("PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin", "LC_ALL=C", "export LC_ALL")
 
@@ -75,10 +76,13 @@ def how(device: TargetFacts, allow: str) -> str:
 
 def with_facts(device: TargetFacts, told: Mapping[str, Sequence[str]]) -> TargetFacts:
     """What is known of a device with what the script told of it."""
-    in_use, holds = (" ".join(told.get(name, ())) for name in ("in_use", "holds"))
-    if "looked_at" not in told:
-        holds = holds or "cannot be looked at, so it may hold data"
-    return replace(device, in_use=in_use, holds=holds, ours="ours" in told)
+    in_use, holds = (" ".join(told.get(name, ())) or _UNKNOWN for name in ("in_use", "holds"))
+    return replace(
+        device,
+        in_use="" if in_use == "free" else in_use,
+        holds="" if holds in ("blank", "ours", "unread") else holds,
+        ours=holds == "ours",
+    )
 
 
 def check_mark(device: TargetFacts, allow: str, journal: Journal) -> None:

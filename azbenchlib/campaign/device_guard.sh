@@ -9,6 +9,8 @@
 #
 # A campaign leaves its mark in the last 4 KiB, behind what it writes: its token, and which device it is. By it, a campaign
 # that was killed knows its own data; that of another campaign, or on another device, is none of ours.
+#
+# What is well is said (`free`, `blank`, `ours`, `zeros`): where a look breaks off and says nothing, nothing is well.
 guard_mark=4096 guard_end=16777216 guard_place=65536 guard_step=268435456 guard_small=4294967296 # bytes
 guard_limit=300                                                                                  # s, of reading
 
@@ -16,22 +18,23 @@ guard_limit=300                                                                 
 # processes whose folder is below OWN are the campaign's.
 device_refusal() {
     guard_said=$(device_in_use "$1" "$4")
-    [ -n "$guard_said" ] || guard_said=$(device_holds "$1" "$2" "$3")
-    printf %s "$guard_said"
+    [ "$guard_said" != free ] || guard_said=$(device_holds "$1" "$2" "$3")
+    case $guard_said in blank | ours) ;; *) echo "${guard_said:-cannot be looked at, so it may hold data}" ;; esac
 }
 
-# device_facts DEVICE TOKEN HOW OWN: the same as facts, with whether the mark of the campaign is on it. Where HOW is `unread`,
-# nobody asks what it holds.
+# device_facts DEVICE TOKEN HOW OWN: the same as facts: `in_use` and `holds`. Where HOW is `unread`, nobody asks what it holds.
 device_facts() {
     guard_said=$(device_in_use "$1" "$4")
     printf 'azbench-fact in_use %s\n' "$guard_said"
-    [ -n "$guard_said" ] || [ "$3" = unread ] || printf 'azbench-fact holds %s\n' "$(device_holds "$1" "$2" "$3")"
-    if [ "$(device_marked "$1" "$2" "$3")" = ours ]; then echo "azbench-fact ours yes"; fi
-    echo "azbench-fact looked_at yes"
+    if [ "$3" = unread ]; then echo "azbench-fact holds unread"
+    elif [ "$guard_said" = free ]; then printf 'azbench-fact holds %s\n' "$(device_holds "$1" "$2" "$3")"; fi
 }
 
-# device_in_use DEVICE OWN: who uses it, one of its partitions, or the disk that it is a partition of; else empty.
+# device_in_use DEVICE OWN: who uses it, one of its partitions, or the disk that it is a partition of; else `free`.
 device_in_use() {
+    for tool in awk cat find ls readlink sed stat; do
+        command -v "$tool" >/dev/null || { echo "cannot be looked at without the program $tool"; return; }
+    done
     for name in $(device_relatives "$1"); do
         numbers=$(cat "/sys/class/block/$name/dev" 2>/dev/null) || continue
         if cat /proc/[0-9]*/mountinfo 2>/dev/null | awk -v dev="$numbers" '$3 == dev { seen = 1 } END { exit !seen }'; then
@@ -48,8 +51,9 @@ device_in_use() {
         done
     done
     if [ ! -r "$1" ] || [ ! -w "$1" ]; then echo "may not be read and written by this login"; return; fi
-    device_writer "$1" "$2"
-    device_claimed "$1"
+    said=$(device_writer "$1" "$2")
+    [ "$said" != free ] || said=$(device_claimed "$1")
+    echo "${said:-cannot be looked at, so it may be in use}"
 }
 
 # device_relatives DEVICE: its name in the kernel, those of its partitions, and of the disk that it is a partition of.
@@ -63,12 +67,14 @@ device_relatives() {
     if [ -e "$place/partition" ]; then place=${place%/*}; echo "${place##*/}"; fi
 }
 
-# device_writer DEVICE OWN: another process that has it open for writing, as far as this login may see.
+# device_writer DEVICE OWN: another process that has it open for writing, as far as this login may see; else `free`.
 device_writer() {
     wanted=" $(for name in $(device_relatives "$1"); do
         IFS=: read -r major minor 2>/dev/null <"/sys/class/block/$name/dev" && printf '%x:%x ' "$major" "$minor"
     done) $(stat -L -c %t:%T "$1" 2>/dev/null || true) "
-    find -L /proc/[0-9]*/fd -maxdepth 1 -type b 2>/dev/null | while read -r file; do
+    files=$(find -L /proc/[0-9]*/fd -maxdepth 1 -type b 2>/dev/null; echo "end $?") # 1: processes that ended meanwhile
+    case $files in *"end "[01]) ;; *) echo "cannot be looked at, so it may be in use"; return 0 ;; esac
+    for file in ${files%end*}; do
         case $wanted in *" $(stat -L -c %t:%T "$file" 2>/dev/null) "*) ;; *) continue ;; esac
         process=${file#/proc/} process=${process%%/*}
         case $(sed -n 's/^flags:[[:space:]]*//p' "/proc/$process/fdinfo/${file##*/}" 2>/dev/null) in
@@ -77,8 +83,9 @@ device_writer() {
         esac
         case $(readlink "/proc/$process/cwd" 2>/dev/null)/ in "${2:-//}"/*) continue ;; esac
         echo "is in use: process $process ($(cat "/proc/$process/comm" 2>/dev/null)) has it open for writing"
-        break
+        return 0
     done
+    echo free
 }
 
 # device_claimed DEVICE: whether the kernel refuses it to who wants it alone (open(2), O_EXCL), as with a member of btrfs or
@@ -93,12 +100,16 @@ device_claimed() {
 try: os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)
 except OSError as error: sys.exit(error.errno if error.errno == 16 else 0)' "$1" || answer=$?
     fi
-    [ "$answer" != 16 ] || echo "is in use: the system does not let go of it"
+    case $answer in
+        0) echo free ;;
+        16) echo "is in use: the system does not let go of it" ;;
+        *) echo "cannot be looked at, so it may be in use" ;;
+    esac
 }
 
-# device_holds DEVICE TOKEN HOW: what is on it, or why that is not known; empty where it is blank, or the campaign's own.
+# device_holds DEVICE TOKEN HOW: what is on it, or why that is not known; else `blank`, or `ours`: the campaign's own.
 device_holds() {
-    for tool in wipefs blockdev dd cmp od; do
+    for tool in wipefs blockdev dd cmp od sha256sum tr; do
         command -v "$tool" >/dev/null || { echo "cannot be looked at without the program $tool"; return 0; }
     done
     bytes=$(blockdev --getsize64 "$1" 2>/dev/null) || bytes=0
@@ -106,17 +117,18 @@ device_holds() {
     [ "$bytes" -gt "$guard_mark" ] || { echo "cannot be looked at, so it may hold data"; return 0; }
     if [ -n "$types" ]; then echo "holds $(printf '%s\n' "$types" | sort -u | paste -s -d, - | sed 's/,/, /g')"; return 0; fi
     case $(device_marked "$1" "$2" "$3") in
-        ours) return 0 ;;
+        ours) echo ours; return 0 ;;
         other) echo "holds the data of another campaign of azbench, or of another device"; return 0 ;;
     esac
     direct=
     if dd if="$1" of=/dev/null bs="$guard_mark" count=1 iflag=direct 2>/dev/null; then direct=iflag=direct; fi
     if [ "$bytes" -gt $((2 * guard_end)) ]; then
         differs=$(device_data "$1" "$guard_place" 0 "$guard_end")
-        [ -n "$differs" ] || differs=$(device_data "$1" "$guard_place" $(((bytes - guard_end) / guard_place)) "$guard_end")
-        [ -n "$differs" ] || differs=$(device_drawn "$1")
-        if [ -n "$differs" ]; then device_told "$differs"; return 0; fi
-        if [ "$3" = new ] && [ "$bytes" -ge "$guard_small" ]; then return 0; fi
+        [ "$differs" != zeros ] || differs=$(device_data "$1" "$guard_place" $((bytes / guard_place - guard_end / guard_place)) \
+            $((guard_end + bytes % guard_place)))
+        [ "$differs" != zeros ] || differs=$(device_drawn "$1")
+        if [ "$differs" != zeros ]; then device_told "$differs"; return 0; fi
+        if [ "$3" = new ] && [ "$bytes" -ge "$guard_small" ]; then echo blank; return 0; fi
     fi
     device_whole "$1"
 }
@@ -124,15 +136,15 @@ device_holds() {
 # device_told DIFFERS: what was met with, in words.
 device_told() {
     case $1 in
-        unreadable) echo "cannot be read, so it may hold data" ;;
+        unreadable | '') echo "cannot be read, so it may hold data" ;;
         *) echo "holds data of a kind that wipefs does not know, at byte $1" ;;
     esac
 }
 
-# device_data DEVICE BLOCK FIRST BYTES: where the first byte is that is not zero, from a block on; empty where there is none.
+# device_data DEVICE BLOCK FIRST BYTES: where the first byte is that is not zero, from a block on; `zeros`: there is none.
 device_data() {
     said=$(dd if="$1" bs="$2" skip="$3" count=$((($4 + $2 - 1) / $2)) $direct 2>/dev/null |
-        cmp -n "$4" - /dev/zero 2>&1) && return 0
+        LC_ALL=C cmp -n "$4" - /dev/zero 2>&1) && echo zeros && return 0
     case $said in
         *differ:*) echo $(($3 * $2 + $(device_place "$said") - 1)) ;;
         *) echo unreadable ;;
@@ -151,8 +163,9 @@ device_drawn() {
         done
     )
     count=$(printf '%s\n' "$places" | wc -l)
+    [ "$count" -gt 200 ] || { echo unreadable; return 0; } # nothing could be drawn
     said=$(for place in $places; do dd if="$1" bs="$guard_place" skip="$place" count=1 $direct 2>/dev/null; done |
-        cmp -n $((count * guard_place)) - /dev/zero 2>&1) && return 0
+        LC_ALL=C cmp -n $((count * guard_place)) - /dev/zero 2>&1) && echo zeros && return 0
     case $said in
         *differ:*)
             said=$(($(device_place "$said") - 1))
@@ -166,13 +179,13 @@ device_drawn() {
 # device_place SAID: the number of the byte in what cmp says: "- /dev/zero differ: byte 7, line 1", or char 7.
 device_place() { printf '%s\n' "$1" | sed 's/.*\(byte\|char\) \([0-9]*\),.*/\2/'; }
 
-# device_whole DEVICE: read all of it, as far as that can be done in time; what is there, or how much was not seen.
+# device_whole DEVICE: read all of it, as far as that can be done in time; what is there, or how much was not seen, else `blank`.
 device_whole() {
     seen=0 block=1048576 begun=$(date +%s)
     while [ "$seen" -lt "$bytes" ]; do
         length=$((bytes - seen < guard_step ? bytes - seen : guard_step))
         differs=$(device_data "$1" "$block" $((seen / block)) "$length")
-        if [ -n "$differs" ]; then device_told "$differs"; return 0; fi
+        if [ "$differs" != zeros ]; then device_told "$differs"; return 0; fi
         seen=$((seen + length)) took=$(($(date +%s) - begun))
         if [ "$took" -ge 5 ] && [ $((bytes / guard_step * took)) -gt $((seen / guard_step * guard_limit)) ]; then
             echo "is larger than can be read in $((guard_limit / 60)) minutes: $(device_size "$seen") of" \
@@ -180,6 +193,7 @@ device_whole() {
             return 0
         fi
     done
+    echo blank
 }
 
 device_size() { if [ "$1" -lt 10737418240 ]; then echo "$(($1 / 1048576)) MiB"; else echo "$(($1 / 1073741824)) GiB"; fi; }

@@ -209,3 +209,29 @@ def test_a_target_on_which_nobody_looked_is_refused() -> None:
     )
     with pytest.raises(UnsafeTargetError, match="cannot be looked at, so it may hold data"):
         safety.judge(silent, MIB)
+
+
+@pytest.mark.parametrize("breaks", ["dd", "cmp", "wipefs", "blockdev", "od", "find", "perl", "sha256sum"])
+def test_a_look_that_breaks_off_shows_nothing_blank(
+    breaks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever tool fails or is killed meanwhile: what was not seen to be blank is not."""
+    (tmp_path / "bin").mkdir()
+    for how, body in (
+        ("fails", "exit 1"),
+        ("is killed", "kill -9 $$"),
+        ("kills the script", "kill -9 $PPID"),
+    ):
+        tool = tmp_path / "bin" / breaks
+        tool.write_text(f"#!/bin/sh\n{body}\n")
+        tool.chmod(0o755)
+        monkeypatch.setattr(device_guard, "_GUARD", (f"PATH={tmp_path / 'bin'}:$PATH:/usr/sbin:/sbin",))
+        image = tmp_path / how
+        with loop_device(image, SIZE) as device:
+            if breaks == "find" and how != "kills the script":
+                continue  # it fails wherever a process ends meanwhile
+            if breaks == "sha256sum":
+                assert not look(device, "", TOKEN).ours
+                continue
+            with pytest.raises(UnsafeTargetError):
+                check_target(device, MIB)
