@@ -72,7 +72,8 @@ device_writer() {
     wanted=" $(for name in $(device_relatives "$1"); do
         IFS=: read -r major minor 2>/dev/null <"/sys/class/block/$name/dev" && printf '%x:%x ' "$major" "$minor"
     done) $(stat -L -c %t:%T "$1" 2>/dev/null || true) "
-    files=$(find -L /proc/[0-9]*/fd -maxdepth 1 -type b 2>/dev/null; echo "end $?") # 1: processes that ended meanwhile
+    # with 1, it ends wherever a process has ended meanwhile
+    files=$(find -L /proc/[0-9]*/fd -maxdepth 1 -type b 2>/dev/null && echo "end 0" || echo "end $?")
     case $files in *"end "[01]) ;; *) echo "cannot be looked at, so it may be in use"; return 0 ;; esac
     for file in ${files%end*}; do
         case $wanted in *" $(stat -L -c %t:%T "$file" 2>/dev/null) "*) ;; *) continue ;; esac
