@@ -35,6 +35,7 @@ class JournalEvent(StrEnum):
     INTERRUPTED = "interrupted"
     FINISHED = "finished"
     DAMAGED = "damaged"
+    MARKED = "marked"
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,11 @@
 """What targets have in common whose workloads all drive one directory or one device."""
 
+import secrets
 from collections.abc import Container
 from dataclasses import dataclass
 from typing import Self
+
+from pydantic import Field
 
 from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
@@ -28,6 +31,9 @@ class OneTargetPlan(StoredPlan):
     fio: str
     started: str
     iozone: str = ""
+    token: str = Field(
+        default_factory=lambda: secrets.token_hex(8)
+    )  # by which a campaign knows what is its own
 
     def only(self, names: Container[str]) -> Self:
         """The same with some of the workloads."""

@@ -104,7 +104,7 @@ def test_a_bare_disk_is_driven_where_it_is_empty_and_refused_where_it_is_not(
     before = run_there(signed_in, LOOK)
     said = refused(file)
     words = said.partition("permit it with the words '")[2].partition("'")[0]
-    assert "holds data (unknown), and measuring would overwrite it" in said
+    assert "wipefs does not know, at byte 0, and measuring would overwrite it" in said
     assert words.startswith("overwrite /dev/")
     assert run_there(signed_in, LOOK) == before
     folder = campaign.run(campaign.load(file), file.with_name("out"), target="azure", allow_unsafe=words)

@@ -10,6 +10,7 @@ from fake_azure.campaigns import SMALL, measured, measured_and_told, on_this_mac
 from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from fake_azure.roles import documented
+from loop_devices import loop_device
 from process_list import words_seen
 
 from azbenchlib import campaign
@@ -197,15 +198,14 @@ def test_nothing_is_written_onto_a_disk_that_is_not_empty(tmp_path: Path) -> Non
     (tmp_path / "home" / "out" / "a").mkdir(parents=True)
     for name, text in {"b.sum": "0 1 x 0 -", "b.figures": "figures", "c.figures": "no sum yet"}.items():
         (tmp_path / "home" / "out" / "a" / name).write_text(text)
-    disk = tmp_path / "disk"
-    disk.write_bytes(bytes(1 << 22))
-    done = on_this_machine(tmp_path, f"hand_over {disk} a/b a/c a/d")
-    assert (done.returncode, done.stderr) == (0, "")
-    written = disk.read_bytes()
-    assert written.startswith(b"azbench-results 10240 ") and b"no sum yet" not in written
-    again = on_this_machine(tmp_path, f"hand_over {disk} a/b")
-    assert again.returncode == 3 and "holds data, so no results are written onto it" in again.stderr
-    assert disk.read_bytes() == written
+    with loop_device(tmp_path / "disk", 1 << 22) as disk:
+        done = on_this_machine(tmp_path, f"hand_over {disk} a/b a/c a/d")
+        assert (done.returncode, done.stderr) == (0, "")
+        written = disk.read_bytes()
+        assert written.startswith(b"azbench-results 10240 ") and b"no sum yet" not in written
+        again = on_this_machine(tmp_path, f"hand_over {disk} a/b")
+        assert again.returncode == 3 and "so no results are written onto it" in again.stderr
+        assert disk.read_bytes() == written
 
 
 @pytest.mark.parametrize("n_workloads", [2, 3])

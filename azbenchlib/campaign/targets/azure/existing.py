@@ -185,7 +185,8 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             run.tell(f"look at {one.disk} …")
             planned = [step for step in self.measurements(run.plan) if step.disk == one.disk]
             needed = sum(step.workload.own_bytes for step in planned)
-            script = guest.use(one, run.plan.luns.get(one.disk), needed + one.data_bytes, self.allow_unsafe)
+            lun, needed = run.plan.luns.get(one.disk), needed + one.data_bytes
+            script = guest.use(one, lun, needed, self.allow_unsafe, run.plan.token)
             self._there.run(f"disk '{one.disk}'", script, guest.PREPARE_S)
             self._used.add(one.disk)
             run.save()

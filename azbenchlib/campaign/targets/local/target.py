@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from azbenchlib.campaign import host, outputs, safety
+from azbenchlib.campaign import device_guard, host, outputs, safety
 from azbenchlib.campaign.detect import detect
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
@@ -83,7 +83,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         if not self.directory:
             dataset.parent.mkdir(parents=True, exist_ok=True)
         target = Path(self.directory or dataset.parent).resolve()
-        safety.check_target(target, 0, self.allow_unsafe)
+        safety.judge(safety.look(target), 0, self.allow_unsafe)
         self._target = target
         self._programs = {"fio": fio} | ({"iozone": other} if other else {})
         return make(target, self.workloads, fio, other.version if other else "")
@@ -97,10 +97,13 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         return [OneTargetMeasurement(work) for work in plan.workloads]
 
     def check(self, run: LocalRun, resumed: bool) -> None:
-        """Refuse a data file that is not ours, and a target without room for what is still to be written."""
+        """Refuse what holds data that is not ours, and a target without room for what is to be written."""
         data = local.data_path(run.plan.target)
+        if data == run.plan.target:
+            self._check_device(run)
+            return
         ours = 0
-        if data != run.plan.target and data.exists():
+        if data.exists():
             if not resumed:
                 raise UnsafeTargetError(
                     f"{data}: exists and does not belong to this run; another measurement is using it or was "
@@ -108,13 +111,23 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
                 )
             ours = data.stat().st_size
         needed = max(0, run.plan.size_bytes - ours) + run.plan.jobs_bytes
-        safety.check_target(run.plan.target, needed, self.allow_unsafe)
+        device_guard.check_target(run.plan.target, needed, self.allow_unsafe)
+
+    def _check_device(self, run: LocalRun) -> None:
+        """Refuse a device that others use, that may hold data, or that is not the one of an earlier run."""
+        run.tell(f"looking whether {run.plan.told} is blank …")
+        with local.held(run.plan.target, 0, _longest_s(run.plan)):  # what an earlier run left has ended then
+            device = device_guard.look(run.plan.target, self.allow_unsafe, run.plan.token)
+        safety.judge(device, run.plan.size_bytes, self.allow_unsafe)
+        device_guard.check_mark(device, self.allow_unsafe, run.journal)
 
     def begin(self, run: LocalRun) -> None:
-        """Hold the target for us alone, with a data file of full size in a directory."""
-        longest_s = max(work.duration_s or 0 for work in run.plan.workloads)
-        held = local.held(run.plan.target, run.plan.size_bytes, longest_s + SPARE_S)
+        """Hold the target for us alone: a directory with a data file of full size, a device with our mark."""
+        held = local.held(run.plan.target, run.plan.size_bytes, _longest_s(run.plan))
         self._lock = self._open.enter_context(held)
+        target = safety.look(run.plan.target)
+        if target.kind == "device" and not safety.is_permitted(target, self.allow_unsafe):
+            device_guard.mark(run.plan.target, run.plan.token, run.journal)
 
     def prepare(self, run: LocalRun, one: OneTargetMeasurement) -> None:
         """Write the shared data before the first workload that reads it."""
@@ -193,3 +206,8 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     def _lines(self, run: LocalRun) -> CommandLines:
         over_mounted = self.allow_unsafe == safety.words_for_device(run.plan.target, in_use=True)
         return CommandLines(run.plan, over_mounted)
+
+
+def _longest_s(todo: LocalPlan) -> float:
+    """How long a fio may last that an earlier run left behind."""
+    return max(work.duration_s or 0 for work in todo.workloads) + SPARE_S

@@ -8,6 +8,7 @@ from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
 
+from azbenchlib.campaign import device_guard
 from azbenchlib.campaign.host import Storage
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.workloads.base import Work
@@ -19,7 +20,6 @@ HOST_DATA = (
 HOST_JOBS = "azbench.fio-jobs"
 OUT = "azbench.out"  # in the folder of data of its own: a link to that of the outputs
 SAID_FILE = "azbench.words"  # what tools say on the host
-_FACT = re.compile(rb"^azbench-fact (\w+) ?(.*)$", re.MULTILINE)
 _ARCHIVE = re.compile(rb"^azbench-archive (\d+)\n", re.MULTILINE)
 
 
@@ -31,6 +31,16 @@ def machine(target: str) -> str:
 def look(target: str) -> str:
     """Tell what is known of a target."""
     return _script(_quoted("look", target))
+
+
+def look_at_device(device: str, token: str, how: str) -> str:
+    """Tell who uses a device and what it holds, as far as it is asked (:func:`.device_guard.how`)."""
+    return _script(f'{_quoted("device_facts", device, token, how)} "$home"/{shlex.quote(token)}')
+
+
+def mark(device: str, token: str) -> str:
+    """Leave the mark of a campaign on a device that was found blank."""
+    return _script(_quoted("device_mark", device, token, "whole"))
 
 
 def hold(target: str, token: str) -> str:
@@ -115,15 +125,6 @@ def lines(
     return [*made, 'printf %s "$status" >"$run/status.part" && mv "$run/status.part" "$run/status"']
 
 
-def facts(said: bytes) -> dict[str, list[str]]:
-    """What a script told, each as often as it was told."""
-    found: dict[str, list[str]] = {}
-    for name, value in _FACT.findall(said):
-        if text := value.decode(errors="replace").strip():
-            found.setdefault(name.decode(), []).append(text)
-    return found
-
-
 def target_facts(path: str, told: dict[str, list[str]]) -> TargetFacts:
     """What is known of a target on the host, as far as it was told."""
 
@@ -137,8 +138,6 @@ def target_facts(path: str, told: dict[str, list[str]]) -> TargetFacts:
         writable=bool(one("writable")),
         free_bytes=_number(one("free_bytes")),
         total_bytes=_number(one("total_bytes")),
-        in_use=one("in_use"),
-        holds=one("holds"),
     )
 
 
@@ -173,7 +172,7 @@ def _quoted(*words: object) -> str:
 
 
 def _script(*calls: str) -> str:
-    return "\n".join([_functions(), *calls, ""])
+    return "\n".join([device_guard.functions(), _functions(), *calls, ""])
 
 
 @cache

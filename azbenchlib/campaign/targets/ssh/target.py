@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from azbenchlib.campaign import outputs, safety
+from azbenchlib.campaign import device_guard, outputs, safety
 from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
 from azbenchlib.campaign.host import Storage, ram_bytes
 from azbenchlib.campaign.planning import plan
@@ -90,7 +90,7 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
             raise
 
     def _planned(self) -> SshPlan:
-        told = host.facts(self._host.ask(host.machine(self.directory)))
+        told = device_guard.facts(self._host.ask(host.machine(self.directory)))
         self._facts = host.target_facts(self.directory, told)
         self._storage = host.storage(told)
         safety.judge(self._facts, 0, self.allow_unsafe)
@@ -105,20 +105,39 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
         return [OneTargetMeasurement(work) for work in plan.workloads]
 
     def check(self, run: SshRun, resumed: bool) -> None:
-        """Refuse a target without room for what is still to be written."""
+        """Refuse a target without room for what is still to be written, and a device that may hold data."""
         self._host.tell = run.tell
-        if not resumed:
-            safety.judge(self._facts, run.plan.size_bytes + run.plan.jobs_bytes, self.allow_unsafe)
+        try:
+            if self._device:
+                self._check_device(run)
+            elif not resumed:
+                safety.judge(self._facts, run.plan.size_bytes + run.plan.jobs_bytes, self.allow_unsafe)
+        except BaseException:  # what is refused is not released
+            self._host.close()
+            raise
+
+    def _check_device(self, run: SshRun) -> None:
+        """Refuse a device that others use, that may hold data, or that is not the one of an earlier run."""
+        run.tell(f"looking whether {self._facts.path} is blank …")
+        real, how = self._facts.real, device_guard.how(self._facts, self.allow_unsafe)
+        told = device_guard.facts(self._host.ask(host.look_at_device(real, run.plan.token, how)))
+        device = device_guard.with_facts(self._facts, told)
+        safety.judge(device, run.plan.size_bytes, self.allow_unsafe)
+        device_guard.check_mark(device, self.allow_unsafe, run.journal)
 
     def begin(self, run: SshRun) -> None:
-        """Keep other campaigns away from a device."""
+        """Keep other campaigns away from a device, and leave our mark on it."""
         if self._device:
-            told = host.facts(self._host.ask(host.hold(self._facts.real, run.plan.token)))
+            told = device_guard.facts(self._host.ask(host.hold(self._facts.real, run.plan.token)))
             if "taken" in told:
                 raise UnsafeTargetError(
                     f"{self._facts.real}: another campaign of this login uses it; if that has ended, "
                     f"remove {told['taken'][0]} on the host"
                 )
+            self._held = True
+            if not safety.is_permitted(self._facts, self.allow_unsafe):
+                self._host.ask(host.mark(self._facts.real, run.plan.token))
+                device_guard.note_mark(run.journal)
         self._held = True
 
     def prepare(self, run: SshRun, one: OneTargetMeasurement) -> None:
@@ -207,7 +226,9 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
                 if expected_s and time.monotonic() - begun > 2 * expected_s + _OVERDUE_S:
                     self._host.ask(host.stop(run.plan.token))
                     return _OVERDUE, f"it was ended after {time.monotonic() - begun:.0f} s"
-                state = host.facts(self._host.ask(host.wait(run.plan.token, name, _WAIT_S)))["state"][0]
+                state = device_guard.facts(self._host.ask(host.wait(run.plan.token, name, _WAIT_S)))["state"][
+                    0
+                ]
             if state != "gone":
                 break
         unpack(host.archive(self._host.ask(host.fetch(run.plan.token, name))), part, LARGEST_OUTPUT)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from azbenchlib.campaign import outputs, safety
+from azbenchlib.campaign import device_guard, outputs, safety
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import Request, Target
@@ -116,7 +116,7 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
     def _member(self, name: str, address: SshAddress) -> _Member:
         connection = SshConnection(address=address, tell=lambda text: None)
         self._open.callback(connection.close)
-        told = host.facts(connection.ask(host.machine(self.directory)))
+        told = device_guard.facts(connection.ask(host.machine(self.directory)))
         facts = host.target_facts(self.directory, told)
         safety.judge(facts, 0, self.allow_unsafe)
         if facts.kind != "directory":
