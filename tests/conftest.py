@@ -13,6 +13,7 @@ from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
+from measuring import beside_others
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from azbenchlib.campaign.doctor import find_browser
@@ -71,6 +72,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=place)
 
 
+pytest.register_assert_rewrite("lab_tools")
 gc.disable()  # until all is collected: what is imported stays, and there is ever more of it to go through
 
 
@@ -90,6 +92,18 @@ def signals_as_before() -> Iterator[None]:
     for number, handler in before.items():
         if handler is not None and signal.getsignal(number) is not handler:
             signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def measuring(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is marked as alone may measure, and leaves the machine to another one that measures again."""
+    if request.node.get_closest_marker("alone") is None:
+        yield
+        return
+    if "own_disk" in request.fixturenames:  # first, for who waits for the disk must not hold the machine
+        request.getfixturevalue("own_disk")
+    with beside_others(_shared_by_all_workers(tmp_path_factory)):
+        yield
 
 
 @pytest.fixture
@@ -129,12 +143,15 @@ def browser() -> Iterator[Browser]:
 @contextmanager
 def _one_at_a_time(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
     """The folder that all workers share, while the others wait."""
-    home = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        home = home.parent
+    home = _shared_by_all_workers(tmp_path_factory)
     with home.joinpath(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield home
+
+
+def _shared_by_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.getbasetemp()
+    return home.parent if "PYTEST_XDIST_WORKER" in os.environ else home
 
 
 def _report(tmp_path_factory: pytest.TempPathFactory, name: str, *datasets: str) -> Path:
