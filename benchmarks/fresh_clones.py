@@ -1,8 +1,8 @@
 """Does a fresh clone set itself up, report and pass its tests, on a machine that has much else to do?
 
 One clone after the other, each with an empty home folder, the last one below a folder that nobody else may
-enter, and so many busy processes beside it. Only what is committed is cloned. Clones and homes are removed; the
-logs stay.
+enter, and so many busy processes beside it. Only what is committed is cloned. Clones and homes are removed;
+the logs stay.
 
     .venv/bin/python benchmarks/fresh_clones.py [--clones 3] [--load 6] [--folder DIR] [--hours 2]
 """

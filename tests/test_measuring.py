@@ -1,4 +1,4 @@
-"""A measurement in real time that is wrong is a failure where nothing disturbed it, and told where others did."""
+"""A wrong measurement in real time is a failure where nothing disturbed it, and told where others did."""
 
 import subprocess
 import sys
