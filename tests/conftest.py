@@ -14,7 +14,9 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 from measuring import beside_others
+from pages import PATIENCE_MS
 from playwright.sync_api import Browser, expect, sync_playwright
+from waiting import PATIENCE_S
 
 from azbenchlib.campaign.doctor import find_browser
 from azbenchlib.campaign.interrupts import SIGNALS
@@ -133,7 +135,7 @@ def browser() -> Iterator[Browser]:
     path = find_browser()
     if path is None:
         pytest.skip("no Chromium, Chrome or Edge is installed")
-    expect.set_options(timeout=60_000)  # a busy machine is no failure
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield started
@@ -161,6 +163,6 @@ def _report(tmp_path_factory: pytest.TempPathFactory, name: str, *datasets: str)
         if not folder.exists():
             part = folder.with_suffix(".part")
             command = [str(Path(sys.executable).with_name("azbench")), "report", *datasets, "-o", str(part)]
-            subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=900)
+            subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=PATIENCE_S)
             part.rename(folder)
         return folder

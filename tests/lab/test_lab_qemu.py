@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from lab_tools import assert_measured, fio_command, late, own_cache, qemu_storage_daemon  # noqa: F401
 from measuring import Measurement
-from waiting import wait_for
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib.campaign.probe_runs import shown
 from azbenchlib.lab.client import Client
@@ -98,7 +98,7 @@ def measured(path: Path, jobs: dict[str, Sequence[str]]) -> Rates:
     command = [part for part in command if not part.startswith(("--uri", "--name"))]
     for name, own in jobs.items():
         command += [f"--name={name}", f"--uri=nbd+unix:///{name}?socket={path}", *own]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     found = {}
     for job in json.loads(done.stdout[done.stdout.index("{") :])["jobs"]:
@@ -132,7 +132,7 @@ def shown_by(socket_path: Path, disk: str, run: ProbeRun, folder: Path) -> Shown
         *paced,
         f"--output={output}",
     )
-    subprocess.run(command, check=True, capture_output=True, timeout=600)
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S)
     return shown(run, output)
 
 

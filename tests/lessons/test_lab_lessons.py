@@ -334,8 +334,8 @@ def test_a_student_works_through_a_lesson(entry: LessonEntry, page: Page, quick_
     page.locator("button", has_text="Keep it").click()
     page.locator("text=Kept. Now measure").wait_for()
     page.locator("button", has_text="Measure").first.click()
-    page.locator("text=Prediction and measurement").first.wait_for(timeout=240_000)
-    page.locator("button", has_text="Measure again").first.wait_for(timeout=240_000)
+    page.locator("text=Prediction and measurement").first.wait_for()
+    page.locator("button", has_text="Measure again").first.wait_for()
     figures = page.locator(".widget-html-content img")
     last = figures.count() - 1
     before = figures.nth(last).get_attribute("src")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from measuring import Measurement
+from waiting import PATIENCE_S
 
 from azbenchlib.core.units import US_PER_S, format_us
 from azbenchlib.dataset.dataset import Dataset
@@ -78,7 +79,7 @@ def fio_command(uri: str, *options: str) -> list[str]:
 
 def fio(uri: str, *options: str) -> dict[str, Any]:
     """The first job of a run of fio, whose options stand behind the usual ones."""
-    done = subprocess.run(fio_command(uri, *options), capture_output=True, text=True, timeout=600)
+    done = subprocess.run(fio_command(uri, *options), capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr + done.stdout
     job: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
     return job

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Generic, Self, TypeVar
+from typing import IO, ClassVar, Generic, Self, TypeVar
 
 import pytest
 
@@ -24,6 +24,7 @@ T = TypeVar("T")
 TRIES = 3
 OTHERS = 0.05  # of all processors, or of the time: with less, a measurement counts as undisturbed
 OTHERS_BYTES_PER_S = 4e6  # read and written by others on the disks of this machine
+PATIENCE_S = 20.0  # with others on this machine, before it is measured again nevertheless
 LOOK_S = 1.0  # how long this machine is looked at to tell whether it is quiet
 _TICKS = os.sysconf("SC_CLK_TCK")
 _CORES = os.cpu_count() or 1
@@ -102,11 +103,12 @@ class Measurement(Generic[T]):
         What the result itself says of a busy machine, in words; empty where nothing.
     """
 
+    _patience_s: ClassVar = PATIENCE_S  # of all together
+
     def __init__(self, measure: Callable[[], T], told: Callable[[T], str] = lambda _: "") -> None:
         self._measure, self._told = measure, told
         self._results: list[T] = []
         self._disturbance = ""
-        self._patience_s = 60.0
 
     def check(self, holds: Callable[[T], object]) -> T:
         """Return the result for which `holds` raises no AssertionError.
@@ -142,14 +144,15 @@ class Measurement(Generic[T]):
         self._results.append(result)
 
     def _wait_for_quiet(self) -> None:
-        """Wait until others leave this machine alone, but not for long; less so when it was in vain."""
+        """Wait until others leave this machine alone, but not for long; ever less while it is in vain."""
         deadline = time.monotonic() + self._patience_s
         while time.monotonic() < deadline:
             begin = Usage.now()
             time.sleep(LOOK_S)
             if not Usage.now().disturbance(begin):
+                Measurement._patience_s = PATIENCE_S
                 return
-        self._patience_s /= 4
+        Measurement._patience_s /= 2
 
 
 _locks: list[

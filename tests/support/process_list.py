@@ -1,5 +1,6 @@
 """What everybody on a machine can see of its processes: their words."""
 
+import signal
 import subprocess
 import threading
 import time
@@ -29,6 +30,13 @@ def fio_in(folder: Path, workload: str) -> set[int]:
                 if Path(f"/proc/{pid}/cwd").readlink().is_relative_to(folder):
                     ours.add(pid)
     return ours
+
+
+def pending(pid: int, number: signal.Signals) -> bool:
+    """Return whether a process has not taken a signal yet that it got."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigPnd:", "ShdPnd:"))]
+    return any(mask >> (number - 1) & 1 for mask in masks)
 
 
 @contextmanager
