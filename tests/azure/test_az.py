@@ -242,9 +242,12 @@ def test_what_passes_is_waited_for_and_told_once_and_an_hour_is_a_limit(tmp_path
         "waiting, for 120 minutes at most: az group show"
     )
     assert "deserialize" in portal and "in progress" in conflict
-    short = Patience(limits_s={"network": 1.0})  # time for two calls on a busy machine
-    with pytest.raises(AzError, match="Max retries"):
-        az_program.program(tmp_path, AWAY).patiently(short).json("group", "show")
+    for limit_s in (1.0, 10.0, 100.0):  # in which there is time for two calls, however busy this machine is
+        with pytest.raises(AzError, match="Max retries"):
+            short = Patience(limits_s={"network": limit_s})
+            az_program.program(tmp_path, AWAY).patiently(short).json("group", "show")
+        if len(az_program.given(tmp_path)) > 1:
+            break
     assert len(az_program.given(tmp_path)) > 1
     with pytest.raises(AzError, match="AuthorizationFailed"):
         az_program.program(tmp_path, arm("AuthorizationFailed", "x")).patiently(patience).json(

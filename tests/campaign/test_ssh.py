@@ -8,13 +8,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from loop_devices import content, loop_device, put
-from ssh_hosts import SshHost, know, processes, ssh_hosts
+from process_list import processes
+from ssh_hosts import SshHost, know, ssh_hosts
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib.campaign import experiment
 from azbenchlib.campaign.experiment import Todo
@@ -70,13 +72,6 @@ def run(folder: Path, asked: Todo, **options: object) -> Path:
     return experiment.run(asked, folder / "ds", target="ssh:here", **options)  # type: ignore[arg-type]
 
 
-def wait_for(what: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not what():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
 def left_on(host: SshHost) -> list[str]:
     return [path.name for path in host.home.iterdir()]
 
@@ -101,14 +96,25 @@ def test_a_whole_campaign(host: SshHost, tmp_path: Path) -> None:
 
 
 def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> None:
-    """The run lives on the host: it is the same fio before and after, and it is measured once."""
-    asked, seen, broken = todo(tmp_path, "3"), [], []
+    """The run lives on the host: it is the same fio before and after, and it is measured once.
+
+    It is halted until the break was noticed, which may take longer than it runs.
+    """
+    asked, seen, broken = todo(tmp_path, "2"), [], []
+
+    def running() -> set[int]:
+        ours = host.fio("tiny")
+        if not any(bytes_read(pid) > 2**22 for pid in ours):  # it has not begun
+            return set()
+        send(ours, signal.SIGSTOP)
+        return ours
 
     def look(done: int, total: int, text: str) -> None:
         if text.endswith("…") and "randread" in text and not broken:
-            break_when_it_runs(host, lambda: host.fio("tiny"), seen, broken)
+            break_when_it_runs(host, running, seen, broken)
         if "the connection broke" in text:
             seen.append(host.fio("tiny"))
+            send(seen[0], signal.SIGCONT)
 
     run(tmp_path, asked, progress=look)
     assert broken == [True] and len(seen) >= 2
@@ -123,11 +129,23 @@ def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> N
 
 def break_when_it_runs(host: SshHost, runs: Callable[[], set[int]], seen: list, broken: list) -> None:
     def break_it() -> None:
-        wait_for(runs)
-        seen.append(runs())
+        wait_for(lambda: (pids := runs()) and not seen.append(pids))
         broken.append(bool(host.hang_up()))
 
     threading.Thread(target=break_it).start()
+
+
+def bytes_read(pid: int) -> int:
+    """By a process that may have ended."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/io").read_text().split()[1])
+    return 0
+
+
+def send(pids: set[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 @pytest.mark.long
@@ -305,7 +323,7 @@ def test_two_interrupts_end_fio_on_the_host_and_leave_nothing(host: SshHost, tmp
     process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stderr=subprocess.DEVNULL)
     wait_for(lambda: host.fio("to-be-stopped"))
     process.send_signal(signal.SIGTERM)  # as a second Ctrl-C
-    assert process.wait(60) != 0
+    assert process.wait(PATIENCE_S) != 0
     assert host.fio("to-be-stopped") == set()
     assert left_on(host) == []
 

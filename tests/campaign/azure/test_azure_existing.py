@@ -11,6 +11,7 @@ from fake_azure.identity import SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from fake_azure.roles import documented
 from fake_azure.standing import LOOK, LUN, VM, make_vm, run_there
+from waiting import PATIENCE_S
 
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
@@ -129,7 +130,7 @@ def test_a_second_interrupt_ends_what_runs_there_and_removes_the_folder(signed_i
     until(process, "Ctrl-C once more ends it at once")
     time.sleep(2 * SAME_S)  # signals that are closer together count as one
     process.send_signal(signal.SIGINT)
-    text, _ = process.communicate(timeout=200)
+    text, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, text
     assert "Nothing is left on the VM" in text
     assert run_there(signed_in, LOOK) == before

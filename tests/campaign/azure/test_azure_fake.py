@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from fake_azure.vm import (
     make_image,
     make_os_disk,
 )
+from waiting import wait_for
 
 pytest_plugins = ("fake_azure.fixtures",)
 
@@ -128,13 +128,6 @@ def is_running(words: str) -> bool:
     return subprocess.run(["pgrep", "-f", words], check=False, capture_output=True).returncode == 0
 
 
-def wait_for(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 10
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
-
-
 # --- groups, networks, disks --------------------------------------------------------------------------------
 
 
@@ -147,7 +140,7 @@ def test_a_group_comes_is_found_by_tag_and_goes(azure: Azure) -> None:
     azure.arm.deletion_s = 3.0
     azure.az("group", "delete", "--name", "rg", "--yes", "--no-wait")
     assert azure.arm.group(GROUP_ID)["properties"]["provisioningState"] == "Deleting"
-    assert wait_for(lambda: azure.arm.find(GROUP_ID) is None)
+    wait_for(lambda: azure.arm.find(GROUP_ID) is None)
     assert azure.az("group", "exists", "--name", "rg") is False
     assert [resource["name"] for resource in azure.arm.resources.values()] == ["rg2"]
 
@@ -289,7 +282,7 @@ def test_a_machine_goes_with_all_that_is_its_own(ready: Azure) -> None:
     make_disk(ready, "d", "Premium_LRS", "1")
     ready.az(*attach("vm", "d"))
     invoke(ready, "vm", f"mkfs.ext4 -q {LUN0}; mount {LUN0} /srv; cd /srv; setsid sleep 1234 &")
-    assert wait_for(lambda: is_running("sleep 1234"))
+    wait_for(lambda: is_running("sleep 1234"))
     assert ask(ready, "DELETE", f"{COMPUTE}/disks/d").body["error"]["code"] == "OperationNotAllowed"
     ready.az("vm", "delete", *GROUP, "--name", "vm", "--yes")
     assert ready.arm.below(f"{COMPUTE}/virtualMachines") == []
@@ -322,7 +315,7 @@ def test_a_script_runs_on_behind_an_asynchronous_command(ready: Azure) -> None:
     short = view(ready, "short")
     assert (short["executionState"], short["exitCode"], short["error"]) == ("Failed", 7, "oh\n")
     assert short["output"] == "".join(f"{n}\n" for n in range(1, 2001))[-4096:]
-    time.sleep(0.2)
+    wait_for(lambda: view(ready, "long")["executionState"] != "Running")
     long = view(ready, "long")
     assert (long["executionState"], long["exitCode"], long["output"]) == ("Succeeded", 0, "done\n")
 
@@ -332,7 +325,7 @@ def test_a_script_has_only_its_time_and_dies_with_its_command(ready: Azure) -> N
     assert view(ready, "late")["executionState"] == "TimedOut"
     body = {"properties": {"source": {"script": "sleep 1235"}, "asyncExecution": True}}
     ask(ready, "PUT", f"{COMPUTE}/virtualMachines/vm/runCommands/gone", body)
-    assert wait_for(lambda: is_running("sleep 1235"))
+    wait_for(lambda: is_running("sleep 1235"))
     ready.az(*command("delete", "gone", "--yes"))
     assert not is_running("sleep 1235")
 
@@ -449,8 +442,8 @@ def test_nvme_disks_have_their_own_links(images: Path) -> None:
     vm.attach(3, "data", 512)
     disks = "/dev/disk/azure/data/by-lun/3 /dev/disk/azure/local/by-index/1 /dev/disk/azure/local/by-index/2"
     vm.run("x", f"for disk in {disks}; do blockdev --getsize64 $disk; done", 60)
-    while (status := vm.status("x"))["state"] == "Running":
-        time.sleep(0.02)
+    wait_for(lambda: vm.status("x")["state"] != "Running")
+    status = vm.status("x")
     vm.stop()
     assert status["output"].split() == [str(GIB), str(GIB), str(2 * GIB)]
 
@@ -459,8 +452,7 @@ def test_a_mounted_disk_is_not_taken_out(images: Path) -> None:
     vm = Vm("vm", images, "os", Hardware(), CLOUD_INIT_DONE)
     vm.attach(0, "data", 512)
     vm.run("x", f"mkfs.ext4 -q {LUN0}; mount {LUN0} /mnt", 60)
-    while vm.status("x")["state"] == "Running":
-        time.sleep(0.02)
+    wait_for(lambda: vm.status("x")["state"] != "Running")
     with pytest.raises(GuestError, match="still mounted at /mnt"):
         vm.detach(0, "data")
     vm.stop()
@@ -484,10 +476,10 @@ def test_nothing_outlives_a_killed_process(images: Path) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert wait_for(lambda: is_running("^sleep 1236"))
+        wait_for(lambda: is_running("^sleep 1236"))
         assert len(images_in_use(images)) == 3  # OS, temporary and data disk
         os.kill(process.pid, signal.SIGKILL)
-    assert wait_for(lambda: not is_running("sleep 1236") and not images_in_use(images))
+    wait_for(lambda: not is_running("sleep 1236") and not images_in_use(images))
 
 
 # --- azure-cli's parser -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from fake_azure.campaigns import SMALL, azbench, measured, measured_and_told, refused, started, until
 from fake_azure.login import write_config
 from fake_azure.skus import restrict
+from waiting import PATIENCE_S
 
 from azbenchlib.azure import retries
 from azbenchlib.core.errors import InputError, MissingToolError
@@ -153,7 +154,7 @@ def test_an_interrupt_takes_everything_down(azure, small, number):
     process = started(small)
     until(process, "prepare data")
     process.send_signal(number)
-    text, _ = process.communicate(timeout=300)
+    text, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, text
     assert not azure.arm.resources
     assert "interrupted; deleting azbench-small-" in text

@@ -11,6 +11,7 @@ from fake_azure.identity import SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from fake_azure.roles import documented
 from fake_azure.standing import GROUP, LOOK, VM, attach, make_vm, run_there
+from waiting import PATIENCE_S
 
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign import probing
@@ -126,7 +127,7 @@ def test_a_probe_that_was_killed_goes_on_and_leaves_nothing(there: Azure, tmp_pa
     victim.communicate()
     kept = list(Journal(folder).kept())
     assert len(kept) == 1 and set(there.arm.resources) != resources
-    done = subprocess.run([*words, "--format", "json"], capture_output=True, text=True, timeout=500)
+    done = subprocess.run([*words, "--format", "json"], capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     events = [one["run"] for one in Journal(folder).events() if one["event"] == JournalEvent.KEPT]
     assert events[:1] == kept and len(set(events)) == len(events)

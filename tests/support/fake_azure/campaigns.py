@@ -13,6 +13,7 @@ from typing import Any
 import programs
 import pytest
 import yaml
+from waiting import PATIENCE_S
 
 from azbenchlib import campaign
 from azbenchlib.campaign import device_guard
@@ -67,7 +68,7 @@ def azbench(
     *arguments: object, environment: Mapping[str, str], folder: Path
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line as a user does."""
-    return programs.azbench(*arguments, env=dict(environment), cwd=folder, timeout=400)
+    return programs.azbench(*arguments, env=dict(environment), cwd=folder, timeout=PATIENCE_S)
 
 
 def measured(file: Path) -> Path:
