@@ -108,6 +108,7 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
         """Refuse a target without room for what is still to be written."""
         self._host.tell = run.tell
         if not resumed:
+            run.plan.check_sizes_known(self._facts.real, self.allow_unsafe)
             safety.judge(self._facts, run.plan.size_bytes + run.plan.jobs_bytes, self.allow_unsafe)
 
     def begin(self, run: SshRun) -> None:
