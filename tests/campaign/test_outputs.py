@@ -88,6 +88,7 @@ def test_a_signal_in_the_words_of_fio_is_told(words: str, tmp_path: Path) -> Non
 def test_a_direction_that_never_moved_is_told(tmp_path: Path) -> None:
     document = json.loads((FIO / "randrw.json").read_text())
     job = document["jobs"][0]
+    job["read"]["total_ios"] = 2000
     job["write"] |= {"total_ios": 0, "io_bytes": 0, "io_kbytes": 0, "runtime": 0, "iops": 0.0, "bw_bytes": 0}
     for kind in ("slat_ns", "clat_ns", "lat_ns"):
         job["write"][kind] = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
@@ -98,6 +99,7 @@ def test_a_direction_that_never_moved_is_told(tmp_path: Path) -> None:
 def test_a_run_that_ended_early_is_told(tmp_path: Path) -> None:
     document = json.loads((FIO / "group_jsonplus.json").read_text())
     for job in document["jobs"]:
+        del job["job options"]["number_ios"]  # by which it may end early
         job["job options"] |= {"time_based": "1", "runtime": "60"}
     (tmp_path / "out.json").write_text(json.dumps(document))
     assert "of 60" in outputs.flaw(tmp_path / "out.json")

@@ -1,4 +1,4 @@
-"""A job that the kernel killed: fio kept its count of I/Os and lost their bytes and time. No zero is a figure."""
+"""A job that the kernel killed: fio kept its count of I/Os and lost their bytes and time."""
 
 import json
 from pathlib import Path
