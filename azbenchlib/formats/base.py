@@ -16,6 +16,14 @@ from azbenchlib.formats.packed import ColumnBlock, PackedRows, Rows, stack
 from azbenchlib.formats.source import Source
 
 LONGEST_MESSAGE = 2000  # characters of what a finding says
+# What a direction that did I/O has more than none of, with its words; a tool prints a zero where it lost the
+# figure.
+_SURELY_SOME = {
+    "io_bytes": "bytes",
+    "runtime_s": "run time",
+    "iops": "IOPS",
+    "bw_bytes_per_s": "throughput",
+}
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,28 @@ class Records:
     def add(self, table: str, **row: Any) -> None:
         """One row; values that are None or left out become NA."""
         self._rows[table].append(row)
+
+    def add_result(self, label: str, ddir: str, *, run_id: str, **row: Any) -> None:
+        """A row of results of a direction that did I/O; a zero of it is NA, and a finding says so.
+
+        Parameters
+        ----------
+        label : str
+            What the finding calls the job.
+        ddir : str
+            Direction.
+        run_id : str
+            The run.
+        **row
+            Columns of the table results.
+        """
+        zeros = [name for name in _SURELY_SOME if row.get(name) == 0]
+        self.add("results", run_id=run_id, ddir=ddir, **{**row, **dict.fromkeys(zeros)})
+        if zeros:
+            lost = ", ".join(_SURELY_SOME[name] for name in zeros)
+            count = f" ({row['ios']:,} I/Os)" if row.get("ios") else ""
+            message = f"{label}: {ddir} did I/O{count}, so the zero that stands for its {lost} is no figure"
+            self.finding(Code.IO_WITHOUT_FIGURES, message, run_id=run_id)
 
     def add_columns(
         self, table: str, shared: Mapping[str, Any], **columns: Sequence[Any] | np.ndarray

@@ -15,6 +15,7 @@ import pandas as pd
 from azbenchlib.analysis.over_time import time_dilation
 from azbenchlib.campaign import doctor
 from azbenchlib.campaign.workloads import fio
+from azbenchlib.campaign.workloads import program as programs
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import AzbenchError, MissingToolError
 from azbenchlib.core.units import KIB, MIB, MS_PER_S, NS_PER_US
@@ -157,7 +158,7 @@ def drive(lab: Lab, jobs: Sequence[LessonJob], program: fio.Fio) -> Ran:
         (folder / "lesson.fio").write_text("\n".join([*head, *told, ""]))
         begun = time.time()
         argv = ["fio", "--output-format=json+", f"--output={_OUTPUT}", "lesson.fio"]
-        status, text = fio.run(argv, program, folder)
+        status, text = programs.run(argv, program, folder)
         if status:
             raise AzbenchError(f"fio failed with exit code {status}: {text.strip()} {lab.fault()}".strip())
         tables = registry.read(Source.of(folder / _OUTPUT))
@@ -184,7 +185,7 @@ def on_file(job: LessonJob, program: fio.Fio, folder: Path) -> Ran:
     argv += ["--direct=0", "--time_based", f"--runtime={round(job.seconds * MS_PER_S)}ms"]
     argv += [f"--rw={job.rw}", f"--bs={job.bs_bytes}", f"--size={job.size_bytes}", "--invalidate=0"]
     begun = time.time()
-    status, text = fio.run([*argv, "--output-format=json+", f"--output={_OUTPUT}"], program, folder)
+    status, text = programs.run([*argv, "--output-format=json+", f"--output={_OUTPUT}"], program, folder)
     if status:
         raise AzbenchError(f"fio failed with exit code {status}: {text.strip()}")
     return Ran(*_tables(registry.read(Source.of(folder / _OUTPUT)), 1), begun, math.nan)

@@ -30,6 +30,7 @@ from azbenchlib.campaign.interrupts import SAME_S
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.targets.local import data as local
 from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import program
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, UnsafeTargetError
 from azbenchlib.core.units import MIB, fio_size
 from azbenchlib.dataset import manifest
@@ -397,8 +398,8 @@ def test_a_program_that_our_interrupt_reached_before_it_began_is_started_anew(tm
     """Between fork and exec it is in our group yet: here it ends itself so, at the first start or at each."""
     shell = SimpleNamespace(path="/bin/sh")
     first = "if test -e begun; then echo done >&2; else : >begun; kill -INT $$; fi"
-    assert tool.run(["sh", "-c", first], shell, tmp_path) == (0, "done\n")
-    assert tool.run(["sh", "-c", "kill -INT $$"], shell, tmp_path) == (-signal.SIGINT, "")
+    assert program.run(["sh", "-c", first], shell, tmp_path) == (0, "done\n")
+    assert program.run(["sh", "-c", "kill -INT $$"], shell, tmp_path) == (-signal.SIGINT, "")
 
 
 @fio

@@ -19,6 +19,7 @@ from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets.lab.jobs import NBD_ENGINE
 from azbenchlib.campaign.targets.lab.target import nbd_fio
 from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import program
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.units import MB, format_span
 from azbenchlib.formats import registry
@@ -143,7 +144,7 @@ def _replayed(lab: Lab, volume: str, ios: Schedule, fio: tool.Fio) -> tuple[Seri
         ]
         command += ["--read_iolog=schedule.log", f"--replay_redirect={FILE}", f"--iodepth={_DEPTH}", *_POLL]
         command += [f"--write_lat_log={_NAME}", "--output-format=json", f"--output={_NAME}.json"]
-        status, text = tool.run(command, fio, place)
+        status, text = program.run(command, fio, place)
         if status:
             raise AzbenchError(f"fio ended with status {status}: {text.strip() or lab.fault()}")
         samples = registry.read(Source.of(place / f"{_NAME}_lat.1.log"))["samples"]

@@ -267,10 +267,10 @@ class _Job:
             rate = n_bytes * units.MS_PER_S / runtime_ms
         elif rate is None and (rate_kib := part.real("bw")) is not None:
             rate = rate_kib * units.KIB
-        self.records.add(
-            "results",
+        self.records.add_result(
+            self.label,
+            ddir,
             run_id=self.run_id,
-            ddir=ddir,
             ios=part.whole("total_ios"),
             io_bytes=n_bytes,
             runtime_s=None if runtime_ms is None else runtime_ms / units.MS_PER_S,

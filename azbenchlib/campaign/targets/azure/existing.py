@@ -153,6 +153,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         run.plan.versions["az"] = az.json("version")["azure-cli"]
         preflight.check_version(run.plan.versions["az"])
         self._budget = budget.Budget(max_hours=self.max_hours)
+        self._budget.end(az)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
         self._vm = Vm(patient, at["group"], at["name"], run.plan.scripts)
         if self.results_group:
@@ -207,6 +208,8 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
 
     def release(self, run: ExistingRun, fault: BaseException | None) -> None:
         """End what still runs, remove our folder and scripts from the VM, delete the group for results."""
+        if self._vm:
+            self._vm.az.end.forget()
         try:
             self._leave(run, fault)
         except BaseException as error:

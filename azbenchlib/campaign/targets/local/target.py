@@ -5,7 +5,7 @@ import shlex
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -18,11 +18,12 @@ from azbenchlib.campaign.targets.local.command_lines import CommandLines
 from azbenchlib.campaign.targets.local.plan import LocalPlan, make
 from azbenchlib.campaign.targets.one_target import OneTargetMeasurement
 from azbenchlib.campaign.workloads import fio as tool
-from azbenchlib.campaign.workloads import iozone
+from azbenchlib.campaign.workloads import iozone, program
 from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.campaign.workloads.limits import Limits
 from azbenchlib.core.errors import MissingToolError, UnsafeTargetError
 from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest
@@ -55,7 +56,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     title: str = "Measured on this machine"
     allow_unsafe: str = ""
     _target: Path = field(init=False)
-    _programs: dict[str, tool.FioProgram] = field(default_factory=dict, init=False)  # by tool
+    _programs: dict[str, program.Program] = field(default_factory=dict, init=False)  # by tool
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _lock: int | None = field(default=None, init=False)
     _laid_out: bool = field(default=False, init=False)
@@ -110,6 +111,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
                     "cut short, so take that up again, or remove the file when none is running"
                 )
             ours = data.stat().st_size
+        run.plan.check_sizes_known(str(run.plan.target), self.allow_unsafe)
         needed = max(0, run.plan.size_bytes - ours) + run.plan.jobs_bytes
         device_guard.check_target(run.plan.target, needed, self.allow_unsafe)
 
@@ -136,7 +138,8 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         run.tell(f"writing {format_size(run.plan.size_bytes)} of data …")
         part, lines = run.part(LAYOUT), self._lines(run)
         with lines.within_reach(part):
-            status, text = tool.run(lines.layout(), self._programs["fio"], part, self._lock)
+            limits = self._limits(run, Limits(data_bytes=run.plan.size_bytes))
+            status, text = program.run(lines.layout(), self._programs["fio"], part, self._lock, limits=limits)
         # before a mounted device, fio ends well without any I/O
         if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
             raise run.failure(part, LAYOUT, "fio", status, text)
@@ -162,13 +165,20 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     ) -> tuple[int, str]:
         """Run commands in a folder until one fails: status and last words."""
         says = part / work.output if work.tool != "fio" else None
-        status, text = 0, ""
+        status, text, limits = 0, "", self._limits(run, work.limits)
         with self._lines(run).within_reach(part):
             for argv in commands:
-                status, text = tool.run(argv, self._programs[work.tool], folder, self._lock, says)
+                status, text = program.run(argv, self._programs[work.tool], folder, self._lock, says, limits)
                 if status:
                     break
         return status, text
+
+    def _limits(self, run: LocalRun, limits: Limits) -> Limits:
+        """With the file system that is watched, unless the words to fill it were given."""
+        target = run.plan.target
+        if target.is_block_device() or self.allow_unsafe == safety.words_for_directory(target):
+            return limits
+        return replace(limits, filled=target)
 
     def release(self, run: LocalRun, fault: BaseException | None) -> None:
         """Let go of the target; the data file is gone."""

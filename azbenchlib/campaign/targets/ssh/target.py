@@ -108,6 +108,8 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
         """Refuse a target without room for what is still to be written, and a device that may hold data."""
         self._host.tell = run.tell
         try:
+            if not resumed:
+                run.plan.check_sizes_known(self._facts.real, self.allow_unsafe)
             if self._device:
                 self._check_device(run)
             elif not resumed:
