@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.printable import one_line
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.files import Obstacle, regular_files, sha256
 from azbenchlib.dataset.names import MANIFEST_FILE, RAW
@@ -51,6 +53,7 @@ class OutputBatch:
     """Outputs that are read at once, or a dataset folder; with the sha256 of each file."""
 
     files: tuple[File, ...] = ()
+    together: bool = False  # whether some of the files tell of others
     dataset: Path | None = None
     hashes: Mapping[str, str] = field(default_factory=dict)  # by the name that a file goes by
 
@@ -69,6 +72,16 @@ def _look(file: File) -> Looked:
         )
     except OSError as error:
         return Looked(file=file, why_not=error.strerror or str(error))
+    except Exception as error:  # of one file, which is to cost no other
+        return Looked(file=file, why_not=why_failing(error))
+
+
+def why_failing(error: Exception) -> str:
+    """Why a file cannot be read, as the end of a sentence."""
+    if isinstance(error, AzbenchError):
+        return one_line(str(error))
+    told = f"{type(error).__name__}: {one_line(str(error))}"
+    return f"azbench fails on it, which is a fault of azbench; please report it with these words: {told}"
 
 
 def chunks(items: Sequence[Item], count: int) -> Iterator[Sequence[Item]]:
@@ -97,7 +110,7 @@ def batches_of(looked: Iterable[Looked], known: set[str]) -> list[OutputBatch]:
             for one in new:
                 single.setdefault(one.sha256, one)  # a copy counts once
         elif new:
-            batches.append(_batch(mine))
+            batches.append(_batch(mine, together=True))
     alone = list(single.values())
     return batches + [_batch(some) for some in chunks(alone, _AT_ONCE)]
 
@@ -116,8 +129,9 @@ def batch_of_dataset(folder: Path, known: set[str]) -> OutputBatch | None:
     return None if known.issuperset(hashes.values()) else OutputBatch(dataset=folder, hashes=hashes)
 
 
-def _batch(looked: Sequence[Looked]) -> OutputBatch:
+def _batch(looked: Sequence[Looked], together: bool = False) -> OutputBatch:
     return OutputBatch(
+        together=together,
         files=tuple(one.file for one in looked),
         hashes={Source(one.file[1]).path: one.sha256 for one in looked},
     )

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 from azbenchlib.core import extras, histogram, schema
 from azbenchlib.core.errors import InputError, MissingToolError
 from azbenchlib.core.units import NS_PER_US
-from azbenchlib.lake.parts import BY_RUN, DAY, IS_COUNTED, WITH_COUNTED
+from azbenchlib.lake.parts import BY_RUN, DIVIDED_BY, IS_COUNTED, WITH_COUNTED
 from azbenchlib.lake.place import Folder, ObjectStore
-from azbenchlib.model.disk_row import OF_SETUP
 
 if TYPE_CHECKING:
     import duckdb
@@ -218,8 +217,8 @@ def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence
 def _columns(table: str) -> dict[str, str]:
     """The columns of a view with their types."""
     told = {name: _SQL_TYPES[column.dtype] for name, column in schema.TABLES[table].columns.items()}
-    of_run = {DAY: "VARCHAR", OF_SETUP: "VARCHAR"} if table in BY_RUN else {OF_SETUP: "VARCHAR"}
-    return told | of_run | ({IS_COUNTED: "BOOLEAN"} if table in WITH_COUNTED else {})
+    counted = {IS_COUNTED: "BOOLEAN"} if table in WITH_COUNTED else {}
+    return told | dict.fromkeys(DIVIDED_BY[table], "VARCHAR") | counted
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, place: Folder | ObjectStore, overflow: str) -> None:
