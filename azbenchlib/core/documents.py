@@ -36,5 +36,13 @@ def first_fault(error: ValidationError) -> str:
         return fault
     given = first["input"]
     is_shown = given is None or isinstance(given, str | int | float)
-    value = f" {one_line(json.dumps(given, ensure_ascii=False)[:_QUOTED])}" if is_shown else ""
-    return f"{where}{value}: {fault}"
+    value = f" {_shown(given)}" if is_shown else ""
+    return f"{one_line(where)}{value}: {fault}"
+
+
+def _shown(value: str | float | None) -> str:
+    try:
+        text = json.dumps(value[:_QUOTED] if isinstance(value, str) else value, ensure_ascii=False)
+    except ValueError:  # an integer of thousands of digits
+        return "of thousands of digits"
+    return one_line(text[:_QUOTED])

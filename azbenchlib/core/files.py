@@ -197,14 +197,14 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
     return data
 
 
-def open_regular(path: Path, flags: int = os.O_RDONLY, *, own: bool = False) -> BinaryIO:
+def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600, *, own: bool = False) -> BinaryIO:
     """Open a regular file; neither is a link followed nor a pipe waited for.
 
     Parameters
     ----------
     path : Path
-    flags : int
-        Of open(2); a new file is for its owner alone.
+    flags, mode : int
+        Of open(2); a new file is for its owner alone, unless the mode says else.
     own : bool
         Whether it must belong to the user of this process.
 
@@ -213,7 +213,7 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, *, own: bool = False) -> 
     OSError
         When it is not there, is something else, or belongs to somebody else; `strerror` says which.
     """
-    descriptor = os.open(path, flags | _UNTRUSTED, 0o600)
+    descriptor = os.open(path, flags | _UNTRUSTED, mode)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

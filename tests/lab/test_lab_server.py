@@ -202,14 +202,14 @@ def test_the_live_log_tells_what_the_volume_does() -> None:
         fio(lab.uri("data"), "--rw=randwrite", "--bs=4k", "--iodepth=16", "--time_based", "--runtime=2")
         state = live_log.read(lab.log)
         assert live_log.alive(lab.log) and lab.log in live_log.running()
-    assert state.header["time_scale"] == 2 and state.header["setup"] == "no VM limits: data"
-    lines = [line for line in state.lines if line["unix_s"] > begun]
-    credits = [line["objects"]["data disk_burst_iops"]["credits"] for line in lines]
+    assert state.header.time_scale == 2 and state.header.setup == "no VM limits: data"
+    lines = [line for line in state.lines if line.unix_s > begun]
+    credits = [line.objects["data disk_burst_iops"].credits for line in lines]
     assert credits[0] > 50 and min(credits) < 5
     # A reply leaves before its I/O is due, by what its way takes: the next I/O may be there already.
-    assert median(line["objects"]["data"]["queue_depth"] for line in lines) == 16
+    assert median(line.objects["data"].queue_depth for line in lines) == 16
     first, last = lines[0], lines[-1]
-    assert (last["t_s"] - first["t_s"]) * 2 == pytest.approx(last["unix_s"] - first["unix_s"], abs=0.01)
+    assert (last.t_s - first.t_s) * 2 == pytest.approx(last.unix_s - first.unix_s, abs=0.01)
     assert not live_log.alive(lab.log) and lab.log not in live_log.running()
 
 
