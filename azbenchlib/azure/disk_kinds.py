@@ -6,6 +6,7 @@ between disks of one kind (tiers, rules, their dates) is in :mod:`azbenchlib.azu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ from azbenchlib.core.units import KIB, MB
 LATENCY_CLASSES = ("local", "submillisecond", "premium", "ssd", "any")  # the fastest first
 SECTOR_BYTES = 512
 LOCAL_SPREAD, REMOTE_SPREAD = 1.2, 0.9  # see `DiskKind.latency_spread`
+
+
+_TIER_NUMBER = re.compile(r"[A-Za-z]([0-9]{1,3})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,6 +239,12 @@ def of_tier(tier: str) -> DiskKind | None:
         return None
     kind = _BY_WORD.get(letter.lower())
     return kind if kind and kind.tiered else None
+
+
+def tier_number(tier: str | None) -> int:
+    """Return the number of a tier, such as 30 of P30; 0 where it is none."""
+    match = _TIER_NUMBER.fullmatch(tier or "")
+    return int(match[1]) if match else 0
 
 
 def kinds() -> Iterator[DiskKind]:

@@ -8,20 +8,46 @@ and the line is added when the campaign is taken up again. A line that a power c
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from azbenchlib.campaign.planning import plan
 from azbenchlib.core import privacy
+from azbenchlib.core.documents import decoded, first_fault
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.files import append, flush, read_bounded
+from azbenchlib.core.files import append, fault_of_name, flush, read_bounded
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset.files import sha256
 
 JOURNAL_FILE = "journal.jsonl"
 _SENTENCES = ("why", "said")  # which may tell who measured where
 _LARGEST = 64 * MIB
+_LONGEST_TEXT, _MOST_RUNS, _LONGEST_S = 100_000, 1_000_000, 1e9
+
+
+def _moment(text: str) -> str:
+    """Refuse what is no moment; none may be stated."""
+    if text:
+        try:
+            datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError):
+            raise ValueError("Input should be a moment in ISO 8601") from None
+    return text
+
+
+def _plain_name(name: str) -> str:
+    """Refuse what is no name of a file in the folder of a run."""
+    if "/" in name or fault_of_name(name):
+        raise ValueError("Input should be the name of a file, without a folder")
+    return name
+
+
+_Text = Annotated[str, Field(max_length=_LONGEST_TEXT)]
+_FileName = Annotated[_Text, AfterValidator(_plain_name)]
 
 
 class JournalEvent(StrEnum):
@@ -36,6 +62,31 @@ class JournalEvent(StrEnum):
     FINISHED = "finished"
     DAMAGED = "damaged"
     MARKED = "marked"
+
+
+class _PlannedRun(BaseModel):
+    """A run of a plan."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    run: _Text
+    title: _Text = ""
+    expected_s: Annotated[float, Field(ge=0, le=_LONGEST_S, allow_inf_nan=False)] = 0.0
+
+
+class _Event(BaseModel):
+    """What a line of a journal may tell."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    event: _Text
+    at: Annotated[_Text, AfterValidator(_moment)] = ""
+    run: _Text = ""
+    runs: Annotated[list[_PlannedRun], Field(max_length=_MOST_RUNS)] = []
+    files: Annotated[dict[_FileName, _Text], Field(max_length=_MOST_RUNS)] = {}
+    why: _Text = ""
+    said: _Text = ""
+    design: _Text = ""
 
 
 @dataclass(frozen=True)
@@ -64,7 +115,7 @@ class Journal:
         Raises
         ------
         InputError
-            When the file cannot be read.
+            When the file cannot be read, or a line tells what no journal tells.
         """
         try:
             text = read_bounded(self.path, self.folder, _LARGEST).decode(errors="replace")
@@ -72,7 +123,17 @@ class Journal:
             return []
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
-        return [event for line in text.splitlines() if (event := _parsed(line))]
+        events = []
+        for number, line in enumerate(text.splitlines(), 1):
+            try:
+                event = _parsed(line)
+            except ValidationError as error:
+                raise InputError(
+                    f"{self.path}: line {number}: {first_fault(error)}; this is no journal of this version"
+                ) from error
+            if event:
+                events.append(event)
+        return events
 
     def kept(self) -> dict[str, dict[str, str]]:
         """The runs that were kept: from each to the hashes of its files, by name."""
@@ -114,8 +175,18 @@ def damage(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
+    """Return an event; None where the line is none, as one that a power cut left half.
+
+    Raises
+    ------
+    ValidationError
+        When it is whole and of another shape.
+    """
     try:
-        event = json.loads(line)
+        content = decoded(line)
     except ValueError:
         return None
-    return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
+    if not isinstance(content, dict) or not isinstance(content.get("event"), str):
+        return None
+    _Event.model_validate(content)
+    return content

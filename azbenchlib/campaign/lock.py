@@ -1,6 +1,7 @@
 """One measurement at a time into a dataset folder."""
 
 import errno
+import io
 import json
 import os
 import socket
@@ -12,12 +13,15 @@ from typing import IO
 
 from azbenchlib.campaign.planning import plan
 from azbenchlib.core import file_locks, processes
+from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError, OutputError
+from azbenchlib.core.files import open_regular
 
 # A process whose parent was killed notices and ends: a kernel looks once a second, the process of a VM hears
 # it at once, and either takes longer on a busy machine. By judgement.
 ENDING_S = 30.0
 WAIT_S, PAUSE_S = 3.0, 0.1  # for one whose parent lives: it may be at its end, too
+_LONGEST_SIGN = 4096  # characters of what a process writes into the file
 _NO_LOCKS = (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS)  # of file systems that have none
 
 
@@ -63,7 +67,7 @@ def is_held(dataset: Path) -> bool:
     """Whether a process on this host measures into a folder now."""
     real = dataset.resolve()
     try:
-        with real.with_name(f".{real.name}.lock").open("rb") as file:
+        with open_regular(real.with_name(f".{real.name}.lock")) as file:
             file_locks.lock(file.fileno(), shared=True)
             return False
     except BlockingIOError:
@@ -76,7 +80,7 @@ def _locked(path: Path, dataset: Path, tell: Callable[[str], None]) -> IO[str]:
     """The file, locked, with who has it written into it."""
     begun, is_told = time.monotonic(), False
     while True:
-        file = path.open("a+", encoding="utf-8")
+        file = io.TextIOWrapper(open_regular(path, os.O_RDWR | os.O_CREAT, 0o666), encoding="utf-8")
         try:
             if _lock(file, path):
                 _check_host(file, path, dataset)
@@ -112,6 +116,7 @@ def _lock(file: IO[str], path: Path) -> bool:
 
 
 def _sign(file: IO[str]) -> None:
+    file.seek(0)
     file.truncate(0)
     own = {"pid": os.getpid(), "parent": os.getppid(), "host": socket.gethostname(), "since": plan.now()}
     json.dump(own, file)
@@ -147,7 +152,7 @@ def _way(file: IO[str]) -> str:
 def _told(file: IO[str]) -> dict[str, str]:
     file.seek(0)
     try:
-        told = json.load(file)
+        told = decoded(file.read(_LONGEST_SIGN))
     except ValueError:  # of one that was just made, or was cut off
         return {}
     return told if isinstance(told, dict) else {}

@@ -61,7 +61,7 @@ def of(folder: Path) -> Status:
     Raises
     ------
     InputError
-        When the folder has no journal.
+        When the folder has no journal, or one that is damaged.
     """
     own = Journal(folder).events()
     apart = [*folders.events(folder)]
@@ -69,30 +69,30 @@ def of(folder: Path) -> Status:
     plan = next((event for event in reversed(events) if event["event"] == JournalEvent.PLANNED), None)
     if plan is None:
         raise InputError(f"{folder}: no campaign was begun in it, or before there were journals")
-    runs = [run for run in plan.get("runs", []) if isinstance(run, dict)]
-    titles = {str(run.get("run")): str(run.get("title")) for run in runs}
+    runs = plan.get("runs", [])
+    titles = {run["run"]: run.get("title", "") for run in runs}
     kept = journal.kept(events)
     out = {str(event.get("run")) for event in events if event["event"] == JournalEvent.LEFT_OUT}
-    open_ = [run for run in runs if run.get("run") not in kept and run.get("run") not in out]
+    open_ = [run for run in runs if run["run"] not in kept and run["run"] not in out]
     last = events[-1]
     running = lock.is_held(folder)
     latest = [last, *dict(apart).values()]
     begun = dict.fromkeys(str(event.get("run")) for event in latest if event["event"] == JournalEvent.BEGUN)
-    after = [str(run.get("title")) for run in open_ if run.get("run") not in begun]
+    after = [run.get("title", "") for run in open_ if run["run"] not in begun]
     since = events[len(events) - 1 - events[::-1].index(plan) :]
     said = [event for event in events if event["event"] == JournalEvent.KEPT and event.get("said")]
     return Status(
         folder=str(folder),
         state=_state(last["event"], running),
-        done=sum(run.get("run") in kept for run in runs),
-        left_out=sum(run.get("run") in out for run in runs),
+        done=sum(run["run"] in kept for run in runs),
+        left_out=sum(run["run"] in out for run in runs),
         total=len(runs),
         failed=tuple(_failed(events, set(kept))),
         now="; ".join(titles[run] for run in begun if run in titles),
         next=after[0] if after else "",
         latest=f"{titles.get(str(said[-1].get('run')), '')}: {said[-1]['said']}" if said else "",
-        left_s=sum(map(_expected_s, open_)) * _pace(since, {str(run.get("run")): run for run in runs}),
-        design=str(plan.get("design", "")),
+        left_s=sum(map(_expected_s, open_)) * _pace(since, {run["run"]: run for run in runs}),
+        design=plan.get("design", ""),
     )
 
 
@@ -124,12 +124,9 @@ def _pace(events: list[dict[str, Any]], runs: dict[str, dict[str, Any]]) -> floa
 
 
 def _expected_s(run: dict[str, Any]) -> float:
-    seconds = run.get("expected_s", 0.0)
-    return float(seconds) if isinstance(seconds, int | float) else 0.0
+    return float(run.get("expected_s", 0.0))
 
 
 def _moment(event: dict[str, Any]) -> float:
-    try:
-        return datetime.fromisoformat(str(event.get("at"))).astimezone(UTC).timestamp()
-    except ValueError:
-        return 0.0
+    at = event.get("at")
+    return datetime.fromisoformat(at).astimezone(UTC).timestamp() if at else 0.0

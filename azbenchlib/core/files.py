@@ -10,6 +10,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from azbenchlib.core import file_locks
 from azbenchlib.core.errors import OutputError
@@ -25,6 +26,7 @@ def _flags(*names: str) -> int:
 
 # What is there now need not be what was looked at: no link is followed, no pipe waited for.
 _UNTRUSTED = _flags("O_NOFOLLOW", "O_NONBLOCK")
+_WRITING = os.O_WRONLY | os.O_RDWR
 
 
 def write_atomically(path: Path, data: bytes) -> Path:
@@ -177,11 +179,53 @@ def read_bounded(path: Path, home: Path, most_bytes: int) -> bytes:
     """
     if fault := fault_of_file(path, home):
         raise OSError(errno.EPERM, fault)
-    descriptor = os.open(os.path.realpath(path), os.O_RDONLY | _UNTRUSTED)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EPERM, "is no regular file")
+    return read_regular(path, most_bytes)
+
+
+def read_regular(path: Path, most_bytes: int) -> bytes:
+    """Return the content of a regular file, wherever links lead.
+
+    Raises
+    ------
+    OSError
+        When it is not there, is a pipe or a device, or is too large; `strerror` says which.
+    """
+    with open_regular(Path(os.path.realpath(path))) as file:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise OSError(errno.EFBIG, f"is larger than {most_bytes:,} B")
     return data
+
+
+def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600, *, own: bool = False) -> BinaryIO:
+    """Open a regular file; neither is a link followed nor a pipe waited for.
+
+    Parameters
+    ----------
+    path : Path
+    flags, mode : int
+        Of open(2); a new file is for its owner alone, unless the mode says else.
+    own : bool
+        Whether it must belong to the user of this process.
+
+    Raises
+    ------
+    OSError
+        When it is not there, is something else, or belongs to somebody else; `strerror` says which.
+    """
+    descriptor = os.open(path, flags | _UNTRUSTED, mode)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EPERM, "is no regular file")
+        if own and not is_own(status):
+            raise OSError(errno.EPERM, "belongs to another user")
+        return cast(BinaryIO, os.fdopen(descriptor, "rb" if flags & _WRITING == 0 else "r+b"))
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Whether what was looked at belongs to the user of this process; on Windows it always does."""
+    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()

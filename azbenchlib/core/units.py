@@ -49,7 +49,7 @@ _DURATION = re.compile(rf"([0-9]{{1,9}}(?:\.[0-9]{{1,6}})?) ?({'|'.join(_SECONDS
 _QUOTED = 80  # characters of a text that a sentence repeats
 
 # What a user states. Thousands may be grouped: 24,000; a comma elsewhere is no decimal point.
-_FIGURE = r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)"
+_FIGURE = r"(\d{1,3}(?:,\d{3}){1,9}(?:\.\d{1,30})?|\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})"
 _STATED_SIZE = re.compile(rf"^{_FIGURE}\s*(?:([kmgtp])(ib?|b)?|(b))?$", re.IGNORECASE | re.ASCII)
 _STATED_RATE = re.compile(rf"^{_FIGURE}(e[+-]?\d{{1,3}})?\s*([km])?$", re.IGNORECASE | re.ASCII)
 SIZE_RULE = (
@@ -143,7 +143,9 @@ def stated_size(text: str) -> int:
     """
     match = _STATED_SIZE.match(text.strip())
     if not match:
-        raise InputError(f"'{text}' is not a size; write a number with a unit, such as 100GiB. {SIZE_RULE}")
+        raise InputError(
+            f"'{text[:_QUOTED]}' is not a size; write a number with a unit, such as 100GiB. {SIZE_RULE}"
+        )
     number, letter, second, plain = (part or "" for part in match.groups())
     if not letter and not plain:
         raise InputError(f"'{text}': {number} of what? Write {number}GiB or another unit. {SIZE_RULE}")
@@ -163,10 +165,13 @@ def stated_rate(text: str) -> float:
         When the text is none.
     """
     match = _STATED_RATE.match(text.strip())
-    if not match:
-        raise InputError(f"'{text}' is not a number; write one such as 24000 or 24k, which is the same")
-    number, exponent, letter = (part or "" for part in match.groups())
-    return float(number.replace(",", "") + exponent) * KB ** _FIO_POWERS[letter.lower()]
+    number, exponent, letter = (part or "" for part in match.groups()) if match else ("inf", "", "")
+    rate = float(number.replace(",", "") + exponent) * KB ** _FIO_POWERS[letter.lower()]
+    if not math.isfinite(rate):
+        raise InputError(
+            f"'{text[:_QUOTED]}' is not a number; write one such as 24000 or 24k, which is the same"
+        )
+    return rate
 
 
 def fio_size_text(n_bytes: int) -> str:

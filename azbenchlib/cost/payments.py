@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from azbenchlib.azure.disk_kinds import PREMIUM
+from azbenchlib.azure.disk_kinds import PREMIUM, tier_number
 from azbenchlib.azure.prices.book import CURRENCY, USD
 from azbenchlib.azure.prices.rows import (
     COMMITTED,
@@ -82,8 +82,7 @@ def vm_kinds(pay: str, os: str) -> frozenset[tuple[str, str]]:
 
 def reservable(disk: Disk) -> bool:
     """Whether Azure sells reservations of such disks."""
-    number = (disk.tier or "").removeprefix("P")
-    return disk.kind is PREMIUM and number.isdigit() and int(number) >= RESERVABLE_FROM
+    return disk.kind is PREMIUM and tier_number(disk.tier) >= RESERVABLE_FROM
 
 
 def check_payments(setup: Setup, pay: str, disk_pay: str) -> None:

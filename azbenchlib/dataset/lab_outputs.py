@@ -20,6 +20,7 @@ import pandas as pd
 
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.files import read_regular
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.dataset.names import MANIFEST_FILE, RAW
 from azbenchlib.dataset.read import Tables
@@ -80,9 +81,7 @@ def slowness(output: Path) -> int | None:
     """
     log = output.with_name(f"{output.stem}_lab.log")
     try:
-        if log.stat().st_size > LARGEST_SOURCE:
-            return None
-        lines = log.read_text(errors="replace").splitlines()
+        lines = read_regular(log, LARGEST_SOURCE).decode(errors="replace").splitlines()
     except OSError:
         return None
     if not lines or not lines[0].startswith(lab_log.MARK):

@@ -11,7 +11,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -246,8 +245,7 @@ def _start_ms(named: _Named, logs: Sequence[Log]) -> dict[Log, int]:
     wall = {log: ms for log, ms in first.items() if ms > log_lines.EPOCH_MS}
     begin = min(wall.values(), default=0)
     if wall:
-        at = datetime.fromtimestamp(begin / MS_PER_S, UTC).isoformat(timespec="milliseconds")
-        what = f"times are of the clock on the wall; counted here from {at}"
+        what = f"times are of the clock on the wall; counted here from {log_lines.wall_clock(begin)}"
         named.say(Code.LOG_EPOCH_TIME, next(iter(wall)).path, what)
     return {log: begin if log in wall else 0 for log in logs}
 

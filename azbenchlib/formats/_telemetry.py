@@ -22,6 +22,7 @@ from azbenchlib.formats.device_names import sorted_by_role
 STAMP_S = (
     1.0  # times are printed in whole seconds: two reports may be so much nearer or farther than they were
 )
+LATEST_S = 7_258_118_400.0  # 2200-01-01: a later time, or one before 1970, is damaged
 _LATENCIES = {"iops": "lat_us", "read_iops": "read_lat_us", "write_iops": "write_lat_us"}  # rate -> latency
 _NAMED = 5  # devices in a message
 _PAUSE = 1.5  # of the usual interval; longer is a pause
@@ -71,6 +72,11 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def is_moment(seconds: float) -> bool:
+    """Whether a time in s since 1970 may be that of a report."""
+    return 0 <= seconds < LATEST_S
+
+
 def add_reports(records: Records, tool: str, reports: Sequence[DeviceReport]) -> None:
     """Rows of the table demand, and findings about times.
 
@@ -84,6 +90,11 @@ def add_reports(records: Records, tool: str, reports: Sequence[DeviceReport]) ->
         In the order of the file.
     """
     columns: dict[str, list[object]] = {name: [] for name in schema.TABLES["demand"].columns}
+    n_all = len(reports)
+    reports = [report for report in reports if report.end_s is None or is_moment(report.end_s)]
+    if n_all > len(reports):
+        message = f"{records.source.path}: {n_all - len(reports)} reports of a time before 1970 or after 2199 "
+        records.finding(Code.ROW_NOT_READ, f"{message}left out")
     telemetry_id = records.source.run_id(0, "demand")
     for seq, timed in enumerate(_kept(records, reports)):
         report = timed.report

@@ -37,6 +37,7 @@ from typing import Any
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
 from azbenchlib.core.units import US_PER_MS
+from azbenchlib.formats._telemetry import is_moment
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 
@@ -172,8 +173,10 @@ class _Reader:
                 moment = datetime.fromisoformat(str(point["timeStamp"]))
                 aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
                 values = [point[name] for name in _VALUES if point.get(name) is not None]
+                if not is_moment(seconds := aware.timestamp()):
+                    raise ValueError
                 if values:
-                    yield aware.timestamp(), _number(values[0])
+                    yield seconds, _number(values[0])
             except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
                 self.broken += 1
 

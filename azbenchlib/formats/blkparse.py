@@ -10,6 +10,7 @@ Source: blktrace, blkparse.1 and blkparse_fmt.c (1.3.0), and outputs of 1.3.0.
 
 import math
 import re
+from collections.abc import Sequence
 
 from azbenchlib.core.findings import Code
 from azbenchlib.core.units import US_PER_S
@@ -25,6 +26,7 @@ _LINE = re.compile(
 )
 _Place = tuple[str, int, str]  # a device, a second and a direction
 _LONGEST_S = 31 * 86_400  # of a trace; a later time is damage
+_MOST_ROWS = 1_000_000  # of all disks together; more are made only of what the trace itself holds
 
 
 def sniff(opening: str) -> bool:
@@ -92,10 +94,15 @@ class _Trace:
             waited[1] += 1
 
     def reports(self) -> list[DeviceReport]:
-        """One a second, from the begin of the trace to its end; a second without I/O of a disk has zeros."""
+        """One a second, from the begin of the trace to its end; a second without I/O of a disk has zeros.
+
+        Where those would be too many, seconds without any I/O are left out.
+        """
         counts = self._counts["D"] or self._counts["Q"]
         devices = list(dict.fromkeys(device for device, _, _ in counts))
-        seconds = math.floor(self._last) + 1 if counts else 0
+        seconds: Sequence[int] = range(math.floor(self._last) + 1 if counts else 0)
+        if len(seconds) * len(devices) > _MOST_ROWS:
+            seconds = sorted({second for _, second, _ in counts})
         return [
             DeviceReport(
                 host=None,
@@ -104,7 +111,7 @@ class _Trace:
                 interval_s=1.0,
                 devices={device: self._figures(counts, device, second) for device in devices},
             )
-            for second in range(seconds)
+            for second in seconds
         ]
 
     def _figures(self, counts: dict[_Place, list[float]], device: str, second: int) -> dict[str, float]:

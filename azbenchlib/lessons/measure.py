@@ -200,13 +200,13 @@ def timeline(lab: Lab, volume: str, ran: Ran, end_s: float) -> pd.DataFrame:
         Columns t_s (emulated, since the first I/O), iops (since the row before), credits (I/Os; NA where
         there are none) and cache_hit_ratio (of reads; NA where there is no cache); up to `end_s`.
     """
-    lines = [line for line in live_log.read(lab.log).lines if line["unix_s"] >= ran.begun_unix_s]
+    lines = [line for line in live_log.read(lab.log).lines if line.unix_s >= ran.begun_unix_s]
     frame = pd.DataFrame(
         {
-            "t_s": [line["t_s"] for line in lines],
-            "done": [line["done"][volume][0] for line in lines],
-            "credits": [_credits(line["objects"], volume) for line in lines],
-            "cache_hit_ratio": [line["objects"][volume].get("cache_hit_ratio") for line in lines],
+            "t_s": [line.t_s for line in lines],
+            "done": [line.done[volume][0] for line in lines],
+            "credits": [_credits(line, volume) for line in lines],
+            "cache_hit_ratio": [line.objects[volume].cache_hit_ratio for line in lines],
         }
     ).astype("Float64")
     frame["iops"] = frame["done"].diff() / frame["t_s"].diff()
@@ -242,11 +242,10 @@ def quantiles_us(bins: pd.DataFrame, percentiles: Sequence[float]) -> list[float
     return [float(ns) / NS_PER_US for ns in found]
 
 
-def _credits(objects: dict[str, dict[str, float]], volume: str) -> float | None:
+def _credits(line: live_log.Line, volume: str) -> float | None:
     """Those of the I/Os of a volume."""
-    return next(
-        (state["credits"] for name, state in objects.items() if name == f"{volume} disk_burst_iops"), None
-    )
+    state = line.objects.get(f"{volume} disk_burst_iops")
+    return state.credits if state else None
 
 
 def _tables(tables: dict[str, pd.DataFrame], k: float) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -26,7 +26,9 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, MB, stated_rate, stated_size
 from azbenchlib.model.setup import PLACEMENTS, Cap, Disk
 
-_RATE = re.compile(r"^(?P<value>\d+(?:\.\d+)?k?)(?P<unit>iops|mbps|mb/s)$", re.I)
+_RATE = re.compile(r"^(?P<value>\d{1,30}(?:\.\d{1,30})?k?)(?P<unit>iops|mbps|mb/s)$", re.I)
+_MOST, _DIGITS = 1000, 4  # disks in a volume: far more than any VM takes
+_QUOTED = 80  # characters of a text that a sentence repeats
 _EXAMPLES = "P30, P30x4:ReadOnly, os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, ephemeral:cache"
 
 
@@ -60,12 +62,12 @@ def parse_disk(text: str) -> Disk:
     word, *sizes = parts[0].split("/") if parts else [""]
     match = _kind_pattern().match(word)
     if match is None:
-        raise InputError(f"--disk '{text}' is not a disk; write one such as {_EXAMPLES}")
+        raise InputError(f"--disk '{text[:_QUOTED]}' is not a disk; write one such as {_EXAMPLES}")
     words = _Words()
     for part in (*sizes, *parts[1:]):
         _read(text, part, words)
     kind = _kind_of(match["word"] or match["letter"])
-    count = int(match["n"] or 1)
+    count = _count(text, match["n"] or "1")
     return Disk(
         name=text.strip(),
         role=kind.key if kind.local else role,
@@ -89,6 +91,13 @@ def _kind_pattern() -> re.Pattern[str]:
     return re.compile(
         rf"^(?:(?P<tier>(?P<letter>{letters})\d{{1,2}})|(?P<word>{words}))(?:x(?P<n>\d+))?$", re.IGNORECASE
     )
+
+
+def _count(text: str, number: str) -> int:
+    count = int(number[:_DIGITS])
+    if len(number) > _DIGITS or not 0 < count <= _MOST:
+        raise InputError(f"--disk '{text[:_QUOTED]}': a volume has 1 to {_MOST:,} disks, such as P30x4")
+    return count
 
 
 def _kind_of(word: str) -> DiskKind:

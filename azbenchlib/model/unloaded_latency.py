@@ -71,8 +71,7 @@ def distribution(quantiles: Quantiles) -> Callable[[float], float]:
 def _table(kind: DiskKind, vm: VM, disk: Disk) -> str:
     size = (vm.size or "").removeprefix("Standard_")
     redundancy = (disk.sku or "").partition("_")[2]
-    number = (disk.tier or "")[1:]
-    tier = int(number) if number.isdigit() else 0
+    tier = disk_kinds.tier_number(disk.tier)
 
     def fits(table: LatencyTable) -> bool:
         like = re.match(table.vm_pattern, size) is not None

@@ -39,7 +39,7 @@ def setup_of(vm: str, disk: str) -> Setup:
 def counted(lab: Lab) -> list[tuple[float, int]]:
     """Emulated seconds and I/Os so far, five times a real second, while fio ran: the server's own count."""
     (volume,) = lab.sizes
-    lines = [(line["t_s"], line["done"][volume][0], line["late_us"]) for line in live_log.read(lab.log).lines]
+    lines = [(line.t_s, line.done[volume][0], line.late_us) for line in live_log.read(lab.log).lines]
     return [(t_s, ios) for t_s, ios, late_us in lines if late_us is not None]
 
 
@@ -145,9 +145,9 @@ def test_the_hit_curve() -> None:
 
 def missed(lab: Lab, begin: int) -> float:
     """Share of the reads that the cache did not have, from a line of the log on, without the last."""
-    lines = [line for line in live_log.read(lab.log).lines if line["late_us"] is not None][begin:-1]
-    ios = [after["done"]["data"][0] - line["done"]["data"][0] for line, after in pairwise(lines)]
-    hits = [line["objects"]["data"].get("cache_hit_ratio", 1.0) for line in lines[1:]]
+    lines = [line for line in live_log.read(lab.log).lines if line.late_us is not None][begin:-1]
+    ios = [after.done["data"][0] - line.done["data"][0] for line, after in pairwise(lines)]
+    hits = [1.0 if (hit := line.objects["data"].cache_hit_ratio) is None else hit for line in lines[1:]]
     return 1 - sum(map(mul, ios, hits)) / sum(ios)
 
 

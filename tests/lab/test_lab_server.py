@@ -206,24 +206,24 @@ def test_the_live_log_tells_what_the_volume_does() -> None:
     setup = Setup(disks=(Disk(name="data", size_bytes=SIZE, cap=Cap(iops=500, burst_iops=1000)),))
     options = Options(latency={"data": "none"}, credit_s=0.5)
 
-    def measure() -> tuple[list[dict[str, Any]], str]:
+    def measure() -> tuple[list[live_log.Line], str]:
         with Lab(setup, options, time_scale=2) as lab:
             begun = time.time()
             fio(lab.uri("data"), "--rw=randwrite", "--bs=4k", "--iodepth=16", "--time_based", "--runtime=2")
             state, told = live_log.read(lab.log), late(lab)
             assert live_log.alive(lab.log) and lab.log in live_log.running()
         assert not live_log.alive(lab.log) and lab.log not in live_log.running()
-        assert state.header["time_scale"] == 2 and state.header["setup"] == "no VM limits: data"
-        return [line for line in state.lines if line["unix_s"] > begun], told
+        assert state.header.time_scale == 2 and state.header.setup == "no VM limits: data"
+        return [line for line in state.lines if line.unix_s > begun], told
 
-    def holds(result: tuple[list[dict[str, Any]], str]) -> None:
+    def holds(result: tuple[list[live_log.Line], str]) -> None:
         lines, _ = result
-        credits = [line["objects"]["data disk_burst_iops"]["credits"] for line in lines]
+        credits = [line.objects["data disk_burst_iops"].credits for line in lines]
         assert credits[0] > 50 and min(credits) < 5
         # A reply leaves before its I/O is due, by what its way takes: the next I/O may be there already.
-        assert median(line["objects"]["data"]["queue_depth"] for line in lines) == 16
+        assert median(line.objects["data"].queue_depth for line in lines) == 16
         first, last = lines[0], lines[-1]
-        assert (last["t_s"] - first["t_s"]) * 2 == pytest.approx(last["unix_s"] - first["unix_s"], abs=0.01)
+        assert (last.t_s - first.t_s) * 2 == pytest.approx(last.unix_s - first.unix_s, abs=0.01)
 
     Measurement(measure, itemgetter(1)).check(holds)
 

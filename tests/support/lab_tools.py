@@ -91,7 +91,7 @@ def late(lab: Lab) -> str:
     A single stall counts too, for a limit lets pass in a moment what it did not during the stall.
     """
     lines = live_log.read(lab.log).lines
-    latest_us = max((line["late_us"] for line in lines if line["late_us"] is not None), default=0.0)
+    latest_us = max((line.late_us for line in lines if line.late_us is not None), default=0.0)
     return f"completions came {format_us(latest_us)} late" if latest_us >= LATE_S * US_PER_S else ""
 
 

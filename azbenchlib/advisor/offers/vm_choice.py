@@ -16,7 +16,7 @@ from azbenchlib.core.errors import InputError
 _NAME = re.compile(
     r"(?:standard|basic)_(?P<family>[a-z]+?)\d+(?:-\d+)?(?P<features>[a-z]*)(?:_|$)", re.IGNORECASE
 )
-_VERSION = re.compile(r"_v(\d+)(?:_|$)", re.IGNORECASE)
+_VERSION = re.compile(r"_v(\d{1,3})(?:_|$)", re.IGNORECASE)
 _FAMILY = re.compile(r"[A-Za-z]{1,3}")
 # The families for servers, each with its first generation that is not a previous one: general purpose,
 # memory, compute, storage, the largest memory. Confidential (DC, EC), GPU (N), HPC (H) and entry-level (A)

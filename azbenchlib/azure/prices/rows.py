@@ -43,7 +43,8 @@ OPERATING_SYSTEMS = ("linux", "windows", "windows-hybrid")  # the last with lice
 # an hour in polandcentral (sstybel_calc) times 8,760 are whole dollars.
 HOURS = {"hour": 1, "day": 24, "month": 730, "year": 8760}
 MONTH_HOURS = Decimal(HOURS["month"])
-_UNIT = re.compile(r"(\d+)(K|M)?(?: ?(?:GiB|GB|TiB|TB))?(?:[ /](Hour|Day|Month|Year)s?)?", re.IGNORECASE)
+_QUOTED = 80  # characters of a text that a sentence repeats
+_UNIT = re.compile(r"(\d{1,9})(K|M)?(?: ?(?:GiB|GB|TiB|TB))?(?:[ /](Hour|Day|Month|Year)s?)?", re.IGNORECASE)
 
 
 class Meter(NamedTuple):
@@ -126,7 +127,7 @@ def unit(text: str) -> Unit:
     match = _UNIT.fullmatch(text.strip())
     if match is None or not int(match[1]):
         raise InputError(
-            f"unit '{text}' is not known; write 1/Month, 1/Hour, 1 GiB/Hour, 1 Hour, 1 Year or 10K"
+            f"unit '{text[:_QUOTED]}' is not known; write 1/Month, 1/Hour, 1 GiB/Hour, 1 Hour, 1 Year or 10K"
         )
     thousands = {"k": 1_000, "m": 1_000_000}.get((match[2] or "").lower())
     period = HOURS.get((match[3] or "").lower())

@@ -78,7 +78,8 @@ SECTION = _kind(
 _TEXT = _kind("words of letters, digits and plain punctuation", r"[a-z0-9(][a-z0-9 .,:()+=%_/-]{0,199}")
 PATTERN = _kind(
     'a pattern, such as 0xdeadbeef or "text", and never a file',
-    r'(?:0x[0-9a-f]{1,900}|-?[0-9]{1,20}|"[a-z0-9 ._-]{1,900}"|%o)+',
+    # Each part begins where the one before it cannot go on, so there is one way to read a value.
+    r'(?:"[a-z0-9 ._-]+"|%o|-?[0-9]++(?:(?<=0)(?<!-0)x[0-9a-f]++)*+)+',
 )
 PLACE = _kind("a path of letters, digits, -, _, . and +", r"[a-z0-9_+./][a-z0-9_+./:-]{0,199}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -10,12 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.files import read_regular
 from azbenchlib.core.grouping import GroupBy
+from azbenchlib.core.units import MIB
 
 if TYPE_CHECKING:
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.model import Setup
+
+
+_LARGEST_JSON = 8 * MIB  # of a VM with all that az tells of it, some kilobytes
 
 
 class PrintFormat(StrEnum):
@@ -67,7 +72,6 @@ def described_setup(setup: str | None, vm: str | None, disks: list[str], as_of: 
     from dataclasses import replace
 
     from azbenchlib.model import VM, Setup, notation
-    from azbenchlib.model import descriptions as described
 
     if setup is not None:
         if vm is not None or disks:
@@ -76,11 +80,27 @@ def described_setup(setup: str | None, vm: str | None, disks: list[str], as_of: 
         return replace(found, as_of=as_of) if as_of else found
     if not disks and not _is_json(vm or ""):
         raise InputError("no disk is given; add --disk, such as --disk P30 or --disk temp")
-    shown = [_json(text) for text in disks if _is_json(text)]
     written = notation.parse_disks([text for text in disks if not _is_json(text)])
-    found = described.from_az(_json(vm) if vm and _is_json(vm) else None, shown)
-    machine = found.vm if vm is None or _is_json(vm) else VM(size=vm)
-    return Setup(machine, notation.with_names((*found.disks, *written)), as_of)
+    shown = _shown_by_az(vm if vm and _is_json(vm) else None, [text for text in disks if _is_json(text)])
+    machine = shown.vm if vm is None or _is_json(vm) else VM(size=vm)
+    return Setup(machine, notation.with_names((*shown.disks, *written)), as_of)
+
+
+def _shown_by_az(vm: str | None, disks: Sequence[str]) -> Setup:
+    """The setup that files with the JSON of ``az vm show`` and ``az disk show`` describe."""
+    from azbenchlib.model import Setup
+
+    if vm is None and not disks:
+        return Setup()
+    from azbenchlib.azure.documents import AzDisk, AzVm
+    from azbenchlib.model.from_azure import from_az
+
+    shown = [AzDisk.parse(_json(text), text) for text in disks]
+    machine = None if vm is None else AzVm.parse(_json(vm), vm)
+    try:
+        return from_az(machine, shown)
+    except InputError as error:
+        raise InputError(f"{vm or disks[0]}: {error}") from error
 
 
 def opened(
@@ -160,9 +180,10 @@ def _is_json(text: str) -> bool:
 
 def _json(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(Path(text).read_bytes())
+        shown = decoded(read_regular(Path(text), _LARGEST_JSON))
     except (OSError, ValueError) as error:
-        raise InputError(f"{text}: no JSON of az vm show or az disk show: {error}") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{text}: one VM or disk is needed, not {type(found).__name__}")
-    return found
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{text}: no JSON of az vm show or az disk show: {why}") from error
+    if not isinstance(shown, dict):
+        raise InputError(f"{text}: one VM or disk is needed, not {type(shown).__name__}")
+    return shown

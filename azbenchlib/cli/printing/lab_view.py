@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 from rich.console import Group
 from rich.live import Live
@@ -14,7 +13,7 @@ from rich.text import Text
 from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.units import format_count, format_mbps, format_us
 from azbenchlib.lab.server import live_log
-from azbenchlib.lab.server.live_log import State
+from azbenchlib.lab.server.live_log import LiveObject, State
 
 _POLL_S = 0.25
 _TAIL_BYTES = 64 * 1024
@@ -34,14 +33,12 @@ def view(state: State) -> Group:
 
     Rates and credits are those of the real disks: time dilation is undone.
     """
-    k = state.header["time_scale"]
-    head = (
-        f"{state.header['setup']}, time dilation {k:g}x" if k != 1 else f"{state.header['setup']}, real time"
-    )
+    k = state.header.time_scale
+    head = f"{state.header.setup}, time dilation {k:g}x" if k != 1 else f"{state.header.setup}, real time"
     if not state.lines:
         return Group(Text(head))
     last = state.lines[-1]
-    late = last["late_us"]
+    late = last.late_us
     foot = "" if late is None else f"1 in 100 completions is more than {format_us(late)} late on this machine"
     return Group(Text(head), _volumes(state), Text(), _credits(state), Text(foot, style="dim"))
 
@@ -53,13 +50,13 @@ def _volumes(state: State) -> Table:
     for name in ("IOPS", "MB/s", "Queue", "Cache hits"):
         table.add_column(name, justify="right", min_width=8)
     table.add_column("Limited by")
-    for name in last["done"]:
-        now = last["objects"].get(name, {})
+    for name in last.done:
+        now = last.objects.get(name, LiveObject())
         iops, rate = state.rates(name)
-        hits = now.get("cache_hit_ratio")
-        cells = (format_count(round(iops)), format_mbps(rate), format_count(now.get("queue_depth", 0)))
+        hits, depth = now.cache_hit_ratio, now.queue_depth or 0
+        cells = (format_count(round(iops)), format_mbps(rate), format_count(depth))
         hit_text = "" if hits is None else f"{hits:.0%}"
-        limits = state.binding_limits(name) if iops or now.get("queue_depth") else {}
+        limits = state.binding_limits(name) if iops or depth else {}
         limited = [f"{limit} {share:.0%}" for limit, share in limits.items()]
         table.add_row(*map(Text, (name, *cells, hit_text, ", ".join(limited))))
     return table
@@ -71,11 +68,11 @@ def _credits(state: State) -> Table:
     table.add_column(no_wrap=True, overflow="ellipsis")
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
-    objects: dict[str, Any] = state.lines[-1]["objects"]
-    for name, full in state.header["full_credits"].items():
-        level = objects.get(name, {}).get("credits", full)
+    for name, full in state.header.full_credits.items():
+        known = state.lines[-1].objects.get(name, LiveObject()).credits
+        level = full if known is None else known
         share = level / full if full else 0.0
-        filled = round(_BAR * share)
+        filled = round(_BAR * min(max(share, 0.0), 1.0))
         amount = f"{format_mbps(level)} MB" if name.endswith("mbps") else f"{format_count(round(level))} I/Os"
         bar = Text("█" * filled, style="green" if share > 0.2 else "red") + Text("░" * (_BAR - filled))
         table.add_row(Text(f"credits {name}"), bar, Text(f"{share:.0%}, {amount}"))

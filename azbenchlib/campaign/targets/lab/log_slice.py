@@ -46,5 +46,5 @@ def _moment(line: str) -> float:
     """When a line was written; never, where it is not whole."""
     try:
         return float(json.loads(line)["unix_s"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return -math.inf

@@ -20,7 +20,7 @@ HOST_DATA = (
 HOST_JOBS = "azbench.fio-jobs"
 OUT = "azbench.out"  # in the folder of data of its own: a link to that of the outputs
 SAID_FILE = "azbench.words"  # what tools say on the host
-_ARCHIVE = re.compile(rb"^azbench-archive (\d+)\n", re.MULTILINE)
+_ARCHIVE = re.compile(rb"^azbench-archive (\d{1,18})\n", re.MULTILINE)
 
 
 def machine(target: str) -> str:

@@ -33,7 +33,7 @@ from azbenchlib.core.findings import Code
 from azbenchlib.formats.base import Beside, Records
 from azbenchlib.formats.fio.logs import hist_lines
 from azbenchlib.formats.fio.logs.hist_lines import HistBins, HistLayout
-from azbenchlib.formats.fio.logs.log_lines import EPOCH_MS, FIO_DDIRS, damaged_lines
+from azbenchlib.formats.fio.logs.log_lines import EPOCH_MS, FIO_DDIRS, damaged_lines, wall_clock
 from azbenchlib.formats.source import Source
 
 
@@ -94,6 +94,6 @@ def _report(records: Records, source: Source, run_id: str, layout: HistLayout, b
 
 
 def _report_epoch(records: Records, source: Source, run_id: str, start_ms: int) -> None:
-    start = pd.Timestamp(start_ms, unit="ms", tz="UTC").isoformat()
+    start = wall_clock(start_ms)
     message = f"{source.path}: times are of the clock on the wall; counted here from {start}"
     records.finding(Code.LOG_EPOCH_TIME, message, run_id=run_id)

@@ -109,7 +109,7 @@ def _samples(records: Records, source: Source, run_id: str) -> pd.DataFrame:
         name: np.concatenate([getattr(part, name) for part in parts] or [np.empty(0)]) for name in _FIELDS
     }
     if len(data["t_ms"]) and data["t_ms"][0] > log_lines.EPOCH_MS:
-        start = pd.Timestamp(data["t_ms"].min(), unit="ms", tz="UTC").isoformat()
+        start = log_lines.wall_clock(data["t_ms"].min())
         message = f"{source.path}: times are of the clock on the wall; counted here from {start}"
         records.finding(Code.LOG_EPOCH_TIME, message, run_id=run_id)
         data["t_ms"] -= data["t_ms"].min()

@@ -34,7 +34,7 @@ _LINE = re.compile(_START + _END + _MORE + r"{0,3}[ \t]*")
 _LINE_WITH_MAXIMUM = re.compile(_START + _MAXIMUM + _END + _MORE + r"{1,3}[ \t]*")
 _MOST_MORE = 3  # columns behind the block size
 _NAME = re.compile(r"(?:^|[_/\\])(bw|iops|slat|clat|lat)(?:\.\d+)?\.log(?:\.[^/\\]*)?$")
-_VERSION = re.compile(r"(\d+)\.(\d+)")
+_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")
 
 
 class LineDamage(NamedTuple):
@@ -100,6 +100,11 @@ def unit_assumed(path: str, run_id: str | None = None) -> Finding:
         "come out 1000 times too small"
     )
     return Finding.of(Code.LOG_UNIT_ASSUMED, message, advice, source_path=path, run_id=run_id)
+
+
+def wall_clock(ms: int) -> str:
+    """ISO 8601 of a log's time of the clock on the wall, in ms since 1970 (UTC); its year may have any length."""
+    return f"{np.datetime64(int(ms), 'ms')}+00:00"
 
 
 def averaged(opening: str) -> bool:
