@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -52,9 +52,7 @@ class Records:
         """One row; values that are None or left out become NA."""
         self._rows[table].append(row)
 
-    def add_columns(
-        self, table: str, shared: Mapping[str, Any], **columns: Sequence[Any] | np.ndarray
-    ) -> None:
+    def add_columns(self, table: str, shared: dict[str, Any], **columns: Sequence[Any] | np.ndarray) -> None:
         """Rows that agree in the columns `shared`; the others as a sequence a column, all of one length."""
         if len(next(iter(columns.values()))):
             self._blocks[table].append(ColumnBlock(shared, columns))
@@ -93,6 +91,21 @@ class Records:
         tables = {table: self._frame(table) for table in schema.TABLES if table != "findings"}
         self._tell_if_nothing(any(len(rows) for rows in tables.values()))
         return tables | {"findings": self._frame("findings")}
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Give runs other names, in the rows of all tables; `names`: the new one by the old one."""
+        for rows in self._rows.values():
+            for row in rows:
+                if (run_id := row.get("run_id")) in names:
+                    row["run_id"] = names[run_id]
+        for block in chain.from_iterable(self._blocks.values()):
+            if (run_id := block.shared.get("run_id")) in names:
+                block.shared["run_id"] = names[run_id]
+        for table, frames in self._frames.items():
+            self._frames[table] = [
+                frame.assign(run_id=frame["run_id"].replace(dict(names))) if "run_id" in frame else frame
+                for frame in frames
+            ]
 
     @property
     def rows(self) -> Mapping[str, list[dict[str, Any]]]:
