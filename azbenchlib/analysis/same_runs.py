@@ -13,9 +13,9 @@ run. Two more relations are between documents, for they need figures that severa
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise, starmap
@@ -24,17 +24,17 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.core import schema
-from azbenchlib.core.findings import Code
 from azbenchlib.core.units import KIB, MS_PER_S, NS_PER_US
 from azbenchlib.formats.identity import ENOUGH_DIGITS, MOMENTS, digits
 
 Tables = Mapping[str, pd.DataFrame]
-Place = tuple[str, int]
 
 _ROUNDED = 0.011  # of bytes: fio prints at least three digits (num2str.c, 3.41)
 _MEAN_ROUNDED = 0.005  # two decimals of a unit of which there are at least two
 _SHARE_ROUNDED = 0.011  # % of a processor, which normal output prints with two decimals
-_CLOCK_SLACK_S = 0.25  # between the end of a state and the moment when fio writes it
+_CLOCK_SLACK_S = 0.25  # fio writes a state some 0.1 s after it
+_WHOLE_SECONDS_S = 1.0  # what a moment of older versions is off by
+_SURELY_LATER_S = 0.5  # by so much, jobs that run at once for one time do not differ
 _LONGEST_TRAIL = 9  # zeros that end a number of nanoseconds: of whole seconds
 _FIRST = ("read", "write", "mixed", "trim")  # directions; not every form of a run shows trims
 _COUNTERS = ("ios", "io_bytes", "runtime_s")
@@ -43,10 +43,39 @@ _OPTIONS = (
     *("tool_version", "started_at", "rw", "bs_bytes", "bs_write_bytes", "iodepth", "numjobs", "rate_iops"),
     *("runtime_limit_s", "time_based", "working_set_bytes", "ioengine", "direct", "target"),
 )
-_COLUMNS = (
+COLUMNS = (
     *("run_id", "job", "job_index", "group_id", "error", "ended_at", "usr_cpu_pct", "sys_cpu_pct"),
     *("source_sha256", "source_path", "source_doc", *_OPTIONS),
 )
+
+
+@dataclass(kw_only=True, frozen=True)
+class Figures:
+    """Where the figures of runs are looked up, of which few are needed.
+
+    Attributes
+    ----------
+    rows : callable
+        Called with ``results`` or ``latency`` and ids of runs: the rows of that table that are theirs.
+    totals : callable
+        I/Os and seconds of all directions of every run, by run_id.
+    """
+
+    rows: Callable[[str, Collection[str]], pd.DataFrame]
+    totals: Callable[[], Mapping[str, tuple[float, float]]]
+
+    @classmethod
+    def of(cls, tables: Tables) -> Figures:
+        """Those of tables in memory."""
+
+        def rows(name: str, ids: Collection[str]) -> pd.DataFrame:
+            return tables[name][tables[name]["run_id"].isin(ids)]
+
+        def totals() -> dict[str, tuple[float, float]]:
+            done = tables["results"].groupby("run_id", sort=False)[["ios", "runtime_s"]].sum()
+            return {run_id: (float(ios), float(s)) for run_id, ios, s in done.itertuples()}
+
+        return cls(rows=rows, totals=totals)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -98,66 +127,57 @@ class _Document:
         return 0.0
 
 
-def same_runs(tables: Tables) -> dict[str, str]:
+def same_runs(runs: pd.DataFrame, figures: Figures) -> dict[str, str]:
     """Rows that tell of a run in another form than the one that counts.
 
     Parameters
     ----------
-    tables : mapping of str to DataFrame
-        At least runs, results, latency and findings; each run_id once.
+    runs : DataFrame
+        Rows of the table runs, each run_id once; without those that show a run under way.
+    figures : Figures
 
     Returns
     -------
     dict of str to str
         The run_id of the row that counts, by that of the other one.
     """
-    documents = _documents(tables, interim(tables["findings"]))
     again: dict[str, str] = {}
-    for group in _alike(tables, documents):
+    for group in _alike(_documents(runs), figures):
         kept: list[_Document] = []
         for document in sorted(group, key=lambda one: one.rank, reverse=True):
             pairs = next(filter(None, (_pairs(document, other) for other in _near(document, kept))), None)
             if pairs is None:
-                kept.append(document)
-                kept.sort(key=lambda one: one.mean_us)
+                insort(kept, document, key=lambda one: one.mean_us)
             else:
                 again |= {own.run_id: other.run_id for own, other in pairs}
     return again
 
 
-def states_under_way(tables: Tables) -> set[str]:
-    """Rows that show a run of another document under way; parameters are those of :func:`same_runs`."""
-    documents = [one for one in _documents(tables, set()) if all(run.row["ended_at"] for run in one.runs)]
+def states_under_way(runs: pd.DataFrame, figures: Figures) -> set[str]:
+    """Rows that show a run of another document under way; parameters as of :func:`same_runs`."""
     by_names: dict[tuple[str | None, ...], list[_Document]] = defaultdict(list)
-    for document in documents:
-        by_names[document.names].append(document)
-    several = [one for some in by_names.values() if len(some) > 1 for one in some]
+    for document in _documents(runs):
+        if all(run.row["ended_at"] for run in document.runs):
+            by_names[document.names].append(document)
+    several = [some for some in by_names.values() if len(some) > 1]
     if not several:
         return set()
-    done = tables["results"].groupby("run_id", sort=False)[["ios", "runtime_s"]].sum()
-    totals = {run_id: (float(ios), float(s)) for run_id, ios, s in done.itertuples()}
-    pairs = []
-    for some in by_names.values():
-        for earlier, later in pairwise(sorted(some, key=_ended_s)):
+    totals, pairs = figures.totals(), []
+    for some in several:
+        for earlier, later in pairwise(sorted(some, key=lambda one: (_ended_s(one), _sums(one, totals)))):
             (ios, s), (then_ios, then_s) = (_sums(one, totals) for one in (earlier, later))
             waited_s = _ended_s(later) - _ended_s(earlier)
-            if then_ios >= ios and then_s - s >= waited_s - _CLOCK_SLACK_S > 0 and s > _CLOCK_SLACK_S:
+            if then_ios >= ios and then_s >= s and then_s - s >= waited_s - _slack_s(earlier):
                 pairs.append((earlier, later))
-    _fill(tables, [one for pair in pairs for one in pair])
+    _fill([one for pair in pairs for one in pair], figures)
     return {run.run_id for earlier, later in pairs if _went_on(earlier, later) for run in earlier.runs}
 
 
-def interim(findings: pd.DataFrame) -> set[str]:
-    """The rows that are known to show a run under way."""
-    return set(findings.loc[findings["code"] == Code.INTERIM_DOCUMENT, "run_id"]) if len(findings) else set()
-
-
-def _documents(tables: Tables, but: set[str]) -> list[_Document]:
+def _documents(runs: pd.DataFrame) -> list[_Document]:
     """The documents of fio, without figures yet."""
-    runs = tables["runs"]
     documents: dict[Any, list[_Run]] = defaultdict(list)
-    for row in schema.records(runs.loc[(runs["tool"] == "fio").fillna(False), list(_COLUMNS)]):
-        if row["run_id"] not in but and row["source_doc"] is not None:
+    for row in schema.records(runs.loc[(runs["tool"] == "fio").fillna(False), list(COLUMNS)]):
+        if row["source_doc"] is not None:
             place = row["source_sha256"] or row["source_path"], row["source_doc"]
             documents[place].append(_Run(run_id=row["run_id"], row=row))
     return [_Document(runs=sorted(some, key=_index)) for some in documents.values()]
@@ -167,7 +187,7 @@ def _index(run: _Run) -> int:
     return run.row["job_index"] or 0
 
 
-def _alike(tables: Tables, documents: Sequence[_Document]) -> Iterator[list[_Document]]:
+def _alike(documents: Sequence[_Document], figures: Figures) -> Iterator[list[_Document]]:
     """The documents, with their figures, by the name and the run time of their first job; where some can be
     of one run.
     """
@@ -178,9 +198,8 @@ def _alike(tables: Tables, documents: Sequence[_Document]) -> Iterator[list[_Doc
     if not some:
         return
     first = {one.runs[0].run_id for group in some for one in group}
-    rates = tables["results"].loc[tables["results"]["run_id"].isin(first), ["run_id", "ddir", "runtime_s"]]
     times: dict[str, dict[str, int | None]] = defaultdict(dict)
-    for row in schema.records(rates):
+    for row in schema.records(figures.rows("results", first)[["run_id", "ddir", "runtime_s"]]):
         times[row["run_id"]][row["ddir"]] = _ms(row["runtime_s"])
     groups: list[list[_Document]] = []
     for group in some:
@@ -189,7 +208,7 @@ def _alike(tables: Tables, documents: Sequence[_Document]) -> Iterator[list[_Doc
             told = times[one.runs[0].run_id]
             by_time[next((told[ddir] for ddir in _FIRST if ddir in told), None)].append(one)
         groups += filter(_can_be_one, by_time.values())
-    _fill(tables, [one for group in groups for one in group])
+    _fill([one for group in groups for one in group], figures)
     yield from groups
 
 
@@ -199,23 +218,22 @@ def _can_be_one(documents: Sequence[_Document]) -> bool:
     return len(documents) > 1 and (None in moments or len(set(moments)) < len(moments))
 
 
-def _fill(tables: Tables, documents: Iterable[_Document]) -> None:
+def _fill(documents: Iterable[_Document], figures: Figures) -> None:
     """Give documents the figures of their rows."""
     runs = {run.run_id: run for one in documents for run in one.runs}
-    for name in ("results", "latency"):
-        rows = tables[name]
-        for row in schema.records(rows[rows["run_id"].isin(runs)]):
-            if name == "results":
-                runs[row["run_id"]].results[row["ddir"]] = row
-            else:
-                runs[row["run_id"]].latencies[row["ddir"], row["lat_kind"]] = row
+    if not runs:
+        return
+    for row in schema.records(figures.rows("results", runs)):
+        runs[row["run_id"]].results[row["ddir"]] = row
+    for row in schema.records(figures.rows("latency", runs)):
+        runs[row["run_id"]].latencies[row["ddir"], row["lat_kind"]] = row
 
 
 # ---- another form ---------------------------------------------------------------------------------------
 
 
 def _near(document: _Document, sorted_: Sequence[_Document]) -> Sequence[_Document]:
-    """Those of the documents, sorted by a latency, whose latency does not differ by more than printing does."""
+    """Those of the documents, sorted by a latency, whose latency is the same but for printing."""
     low, high = (document.mean_us * (1 + sign * 2 * _MEAN_ROUNDED) for sign in (-1, 1))
     begin = bisect_left(sorted_, low - 1 / NS_PER_US, key=lambda one: one.mean_us)
     return sorted_[begin : bisect_right(sorted_, high + 1 / NS_PER_US, key=lambda one: one.mean_us)]
@@ -239,16 +257,10 @@ def _pairs(document: _Document, other: _Document) -> list[tuple[_Run, _Run]] | N
 
 def _agreed_digits(run: _Run, other: _Run) -> int | None:
     """In how many digits the latencies of two rows agree; None: something of them differs."""
-    for name in ("job", "tool_version", "group_id", "error", "started_at", "ended_at"):
-        if None not in (mine := run.row[name], its := other.row[name]) and mine != its:
-            return None
-    for name in ("usr_cpu_pct", "sys_cpu_pct"):
-        if None not in (mine := run.row[name], its := other.row[name]) and abs(mine - its) > _SHARE_ROUNDED:
-            return None
+    if not _are_alike(run, other):
+        return None
     exact = all(one["n"] is not None for each in (run, other) for one in each.latencies.values())
     shared = run.results.keys() & other.results.keys()
-    if bool(run.results) != bool(other.results) or (run.results and not shared):
-        return None
     if not all(_rates_agree(run.results[ddir], other.results[ddir], exact) for ddir in shared):
         return None
     agreed = 0
@@ -261,6 +273,22 @@ def _agreed_digits(run: _Run, other: _Run) -> int | None:
                 return None
             agreed += min(digits(mine), digits(its))
     return agreed
+
+
+def _are_alike(run: _Run, other: _Run) -> bool:
+    """Whether they are called alike, and moved something in the same directions."""
+
+    def differ(name: str, by: float | None = None) -> bool:
+        mine, its = run.row[name], other.row[name]
+        if mine is None or its is None:
+            return False
+        return bool(mine != its) if by is None else abs(mine - its) > by
+
+    if any(map(differ, ("job", "tool_version", "group_id", "error", "started_at", "ended_at"))):
+        return False
+    if differ("usr_cpu_pct", _SHARE_ROUNDED) or differ("sys_cpu_pct", _SHARE_ROUNDED):
+        return False
+    return run.results.keys() == other.results.keys() or bool(run.results.keys() & other.results.keys())
 
 
 def _rates_agree(mine: Mapping[str, Any], its: Mapping[str, Any], exact: bool) -> bool:
@@ -309,6 +337,12 @@ def _ended_s(document: _Document) -> float:
     return datetime.fromisoformat(document.runs[0].row["ended_at"]).timestamp()
 
 
+def _slack_s(document: _Document) -> float:
+    """By how much the clock and the run times of two states may differ."""
+    is_whole = "." not in document.runs[0].row["ended_at"]
+    return _CLOCK_SLACK_S + (_WHOLE_SECONDS_S if is_whole else 0.0)
+
+
 def _sums(document: _Document, totals: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
     """Its I/Os, and the seconds of all of its jobs and directions."""
     some = [totals.get(run.run_id, (0.0, 0.0)) for run in document.runs]
@@ -321,12 +355,14 @@ def _went_on(earlier: _Document, later: _Document) -> bool:
     pairs = list(zip(earlier.runs, later.runs, strict=True))
     if not all(_can_be_later(run, then) for run, then in pairs):
         return False
-    longest_s = max(_longest_s(then) - _longest_s(run) for run, then in pairs)
-    if abs(waited_s - longest_s) > _CLOCK_SLACK_S:
+    longer_s = max(_longest_s(then) - _longest_s(run) for run, then in pairs)
+    slack_s = _slack_s(earlier)
+    if abs(waited_s - longer_s) > slack_s:
         return False
-    # jobs of one name that ran at once, for as long, are told apart by the extremes of their latencies
-    began = all(run.row["started_at"] is not None for run in earlier.runs)
-    return began or waited_s > 2 * _CLOCK_SLACK_S or sum(starmap(_shared_digits, pairs)) >= ENOUGH_DIGITS
+    # else they may be two short runs, or two that ran at once
+    went_on = longer_s > _SURELY_LATER_S and max(map(_longest_s, earlier.runs)) > slack_s
+    began = all(run.row["started_at"] for run in earlier.runs)
+    return began or went_on or sum(starmap(_shared_digits, pairs)) >= ENOUGH_DIGITS
 
 
 def _can_be_later(run: _Run, then: _Run) -> bool:

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from azbenchlib.analysis import same_runs
+from azbenchlib.analysis import concurrency, same_runs
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.findings import Code, Finding, Severity
+from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset.files import Obstacle
 from azbenchlib.dataset.log_matching import Kin, described_only
@@ -247,15 +247,16 @@ def _but(table: pd.DataFrame, ids: set[str]) -> pd.DataFrame:
 def count_once(tables: Tables) -> Tables:
     """Keep one row a run, of all files and forms that tell of it, mark states under way, and say so."""
     tables, copies = _without_copies(tables)
-    under_way = same_runs.states_under_way(tables) - same_runs.interim(tables["findings"])
+    figures, known = same_runs.Figures.of(tables), concurrency.interim(tables["findings"])
+    runs = tables["runs"]
+    under_way = same_runs.states_under_way(runs, figures) - known
     if under_way:
-        runs = tables["runs"]
         shown = runs[runs["run_id"].isin(under_way)]
-        notes = [_under_way(run.run_id, run.source_path).row() for run in shown.itertuples()]
-        tables = tables | {
-            "findings": stack("findings", [tables["findings"], schema.frame("findings", notes)])
-        }
-    again = same_runs.same_runs(tables)
+        found = schema.frame(
+            "findings", [_under_way(*row) for row in shown[["run_id", "source_path"]].values]
+        )
+        tables = tables | {"findings": stack("findings", [tables["findings"], found])}
+    again = same_runs.same_runs(runs[~runs["run_id"].isin(known | under_way)], figures)
     if not again and not copies:
         return tables
     places = dict(zip(tables["runs"]["run_id"], tables["runs"]["source_path"].fillna(""), strict=True))
@@ -302,9 +303,9 @@ def _same_run(paths: Sequence[str]) -> dict[str, Any]:
     return Finding.of(Code.COUNTED_ONCE, message, source_path=paths[-1]).row()
 
 
-def _under_way(run_id: str, path: str) -> Finding:
+def _under_way(run_id: str, path: str) -> dict[str, Any]:
     message = f"{path}: shows a run under way, of which another file tells more"
-    return Finding.of(Code.INTERIM_DOCUMENT, message, source_path=path, run_id=run_id, severity=Severity.INFO)
+    return Finding.of(Code.INTERIM_DOCUMENT, message, source_path=path, run_id=run_id).row()
 
 
 def _once(name: str, table: pd.DataFrame, again: set[str]) -> pd.DataFrame:

@@ -96,11 +96,11 @@ class Records:
         """Give runs other names, in the rows of all tables; `names`: the new one by the old one."""
         for rows in self._rows.values():
             for row in rows:
-                if (run_id := row.get("run_id")) in names:
-                    row["run_id"] = names[run_id]
+                if "run_id" in row and row["run_id"] in names:
+                    row["run_id"] = names[row["run_id"]]
         for block in chain.from_iterable(self._blocks.values()):
-            if (run_id := block.shared.get("run_id")) in names:
-                block.shared["run_id"] = names[run_id]
+            if block.shared["run_id"] in names:
+                block.shared["run_id"] = names[block.shared["run_id"]]
         for table, frames in self._frames.items():
             self._frames[table] = [
                 frame.assign(run_id=frame["run_id"].replace(dict(names))) if "run_id" in frame else frame

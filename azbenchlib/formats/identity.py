@@ -14,21 +14,23 @@ import hashlib
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any
 
 from azbenchlib.formats.base import Records
+
+Row = Mapping[str, Any]
 
 ENOUGH_DIGITS = 12  # significant ones of the moments of latencies: no two runs agree in so many by chance
 MOMENTS = ("lat_min_us", "lat_max_us", "lat_mean_us", "lat_stddev_us")
 _WHO = ("tool", "tool_version", "job", "host", "group_id", "error")
 _AMOUNTS = ("ios", "io_bytes", "runtime_s", "iops", "errors")
 _SHARES = ("usr_cpu_pct", "sys_cpu_pct")
-_GETTERS = {names: itemgetter(*names) for names in (_WHO, _SHARES, _AMOUNTS, MOMENTS)}
+_GETTERS: dict[tuple[str, ...], Callable[[Row], Any]] = {
+    names: itemgetter(*names) for names in (_WHO, _SHARES, _AMOUNTS, MOMENTS)
+}
 _MISSING = float("nan")
-
-Row = Mapping[str, Any]
 
 
 def digits(value: float | None) -> int:
