@@ -170,7 +170,12 @@ class _Job:
             host=host,
             group_id=job.whole("groupid"),
             started_at=self._moment("job_start", job.real("job_start"), units.MS_PER_S, "milliseconds"),
-            ended_at=self._moment("timestamp", timestamp_s(self.document), 1, "seconds"),
+            ended_at=self._moment(
+                "timestamp",
+                timestamp_s(self.document),
+                1,
+                "milliseconds" if "timestamp_ms" in self.document.root else "seconds",
+            ),
             usr_cpu_pct=job.real("usr_cpu"),
             sys_cpu_pct=job.real("sys_cpu"),
             error=job.whole("error", low=-INT64_MAX),
