@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from azbenchlib.analysis import concurrency, same_runs
+from azbenchlib.analysis import concurrency, logs_apart, same_runs
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
@@ -258,7 +258,7 @@ def count_once(tables: Tables) -> Tables:
         tables = tables | {"findings": stack("findings", [tables["findings"], found])}
     again = same_runs.same_runs(runs[~runs["run_id"].isin(known | under_way)], figures)
     if not again and not copies:
-        return tables
+        return _with_logs(tables)
     places = dict(zip(tables["runs"]["run_id"], tables["runs"]["source_path"].fillna(""), strict=True))
     files: dict[str, dict[str, None]] = defaultdict(dict)  # by the one that counts
     for run_id, paths in copies.items():
@@ -267,7 +267,30 @@ def count_once(tables: Tables) -> Tables:
         files[places[kept]] |= {places[run_id]: None}
     notes = [_same_run([kept, *(path for path in paths if path != kept)]) for kept, paths in files.items()]
     tables = {name: _but(table, set(again)) for name, table in tables.items()} if again else tables
-    return tables | {"findings": stack("findings", [tables["findings"], schema.frame("findings", notes)])}
+    found = stack("findings", [tables["findings"], schema.frame("findings", notes)])
+    return _with_logs(tables | {"findings": found})
+
+
+def _with_logs(tables: Tables) -> Tables:
+    """Give the logs that lie apart from their run to it; where it has such a log already, they are copies."""
+    logs = logs_apart.log_runs(tables["runs"], set(tables["results"]["run_id"].unique()))
+    if logs.empty:
+        return tables
+    ids = set(logs["run_id"])
+    others = tables["runs"][~tables["runs"]["run_id"].isin(ids)]
+    run_of = logs_apart.runs_of_logs(logs, logs_apart.summaries(tables, ids), others, tables)
+    if not run_of:
+        return tables
+    tables = tables | {"runs": tables["runs"][~tables["runs"]["run_id"].isin(run_of)].reset_index(drop=True)}
+    for name, keys in (("samples", ["run_id", "ddir", "metric"]), ("bins", ["run_id", "ddir", "lat_kind"])):
+        rows = tables[name]
+        joins = rows["run_id"].isin(run_of)
+        there = pd.MultiIndex.from_frame(rows.loc[~joins & (rows["t_s"].notna()), keys].drop_duplicates())
+        rows = rows.assign(run_id=rows["run_id"].replace(run_of))
+        copies = joins & pd.MultiIndex.from_frame(rows[keys]).isin(there)
+        tables[name] = rows[~copies].reset_index(drop=True)
+    findings = tables["findings"]
+    return tables | {"findings": findings.assign(run_id=findings["run_id"].replace(run_of))}
 
 
 def _without_copies(tables: Tables) -> tuple[Tables, dict[str, list[str]]]:
