@@ -9,7 +9,7 @@ those of the run, the bins reach up to them, or the mean rate is the rate. Just 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -33,6 +33,15 @@ def log_runs(runs: pd.DataFrame, with_results: set[str]) -> pd.DataFrame:
     """The rows of runs that logs alone tell of; `with_results`: the runs that outputs tell of."""
     named = runs["source_path"].fillna("").str.contains(r"_(?:bw|iops|slat|clat|lat|clat_hist)\.", regex=True)
     return runs[(runs["tool"] == "fio").fillna(False) & named & ~runs["run_id"].isin(with_results)]
+
+
+def called_so(runs: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
+    """The runs whose job, or whose output, is called by one of these names."""
+    return runs[runs["job"].isin(names) | _stems(runs).isin(names)]
+
+
+def _stems(runs: pd.DataFrame) -> pd.Series:
+    return runs["source_path"].fillna("").map(lambda path: PurePath(path).stem)
 
 
 def summaries(tables: Tables, ids: set[str]) -> list[dict[str, Any]]:
@@ -85,7 +94,7 @@ def runs_of_logs(
     dict of str to str
         run_id of the run, by that of the log.
     """
-    stems = runs["source_path"].fillna("").map(lambda path: PurePath(path).stem)
+    stems = _stems(runs)
     called = {
         log["run_id"]: (runs["job"] == log["job"]).fillna(False) | (stems == log["job"])
         for log in schema.records(logs)
