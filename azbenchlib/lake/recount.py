@@ -67,10 +67,10 @@ def recount(told: Told) -> Recount:
     dropped = _described(runs, described)
     runs = runs[~runs["run_id"].isin(dropped | interim)]
     figures = same_runs.Figures(rows=told.rows, totals=told.totals)
-    interim |= same_runs.states_under_way(runs, figures)
-    runs = runs[~runs["run_id"].isin(interim)]
     dropped |= set(same_runs.same_runs(runs, figures))
     runs = runs[~runs["run_id"].isin(dropped)]
+    interim |= same_runs.states_under_way(runs, figures)
+    runs = runs[~runs["run_id"].isin(interim)]
     run_of = _logs(told, runs)
     has_bins = set(told.rows("bins", set(run_of.values()))["run_id"]) if run_of else set()
     without = frozenset(log for log, run_id in run_of.items() if run_id not in has_bins)
