@@ -373,6 +373,8 @@ def _can_be_later(run: _Run, then: _Run) -> bool:
         new = then.results.get(ddir)
         if new is None or any((new[name] or 0) < (rates[name] or 0) for name in _COUNTERS):
             return False
+        if new["iops"] != rates["iops"] and all(new[name] == rates[name] for name in _COUNTERS):
+            return False
     for place, moments in run.latencies.items():
         new = then.latencies.get(place)
         if new is None or not _widened(moments, new):

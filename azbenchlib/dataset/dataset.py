@@ -22,9 +22,10 @@ from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells
 from azbenchlib.core.units import format_significant
 from azbenchlib.dataset import from_raw, stored
+from azbenchlib.dataset.counted_once import count_once
 from azbenchlib.dataset.names import find_dataset, sorted_out
 from azbenchlib.dataset.outputs import datasets_within, outputs_at
-from azbenchlib.dataset.read import Tables, count_once
+from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.stored import STAMP
 from azbenchlib.formats.packed import stack
 

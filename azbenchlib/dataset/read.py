@@ -9,7 +9,6 @@ while they are read, and may have any length. What stays are the tables: 100 byt
 """
 
 import gc
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,11 +17,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from azbenchlib.analysis import concurrency, same_runs
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.findings import Code, Finding
+from azbenchlib.core.findings import Code
 from azbenchlib.core.units import MIB
+from azbenchlib.dataset.counted_once import count_once, same_content, without
 from azbenchlib.dataset.files import Obstacle
 from azbenchlib.dataset.log_matching import Kin, described_only
 from azbenchlib.dataset.log_names import LOG_NAME, Log
@@ -34,9 +33,9 @@ from azbenchlib.formats.source import LARGEST_LOG, LARGEST_SOURCE, Source
 
 LOG_UNITS = ("us", "ns")
 _TOGETHER = 150_000  # rows, and half KiB of files, whose tables are made at once
-SHEET_TOLERANCE = 1e-6  # iozone prints what the cell of its spreadsheet holds with two decimals
-
 Tables = dict[str, pd.DataFrame]
+
+SHEET_TOLERANCE = 1e-6  # iozone prints what the cell of its spreadsheet holds with two decimals
 
 
 @contextmanager
@@ -161,7 +160,7 @@ def _read_logs(
         beside = kin.beside(log)
         content = (beside.run_id, log.kind, log.job, log.sha256)
         if content in seen:
-            parts.append(_tables_with(findings=[_same_content(beside.run_id, log.path)]))
+            parts.append(_tables_with(findings=[same_content(beside.run_id, log.path)]))
         else:
             parts.append(_read_log(Source(log.path, file=file), fmt, beside))
         seen.add(content)
@@ -235,87 +234,6 @@ def _without_sheets(tables: Tables) -> Tables:
     sheets = rows["source_path"].str.endswith(".xls").astype(bool)
     both = rows[sheets].merge(rows[~sheets][[*keys, "figure"]], on=keys, suffixes=("", "_text"))
     again = both[np.isclose(both["figure"], both["figure_text"], rtol=SHEET_TOLERANCE)]
-    left = {name: _but(table, set(again["run_id"])) for name, table in tables.items()}
-    notes = [_same_content(None, path) for path in again["source_path"].unique()]
+    left = {name: without(table, set(again["run_id"])) for name, table in tables.items()}
+    notes = [same_content(None, path) for path in again["source_path"].unique()]
     return left | {"findings": stack("findings", [left["findings"], schema.frame("findings", notes)])}
-
-
-def _but(table: pd.DataFrame, ids: set[str]) -> pd.DataFrame:
-    return table[~table["run_id"].isin(ids)] if "run_id" in table else table
-
-
-def count_once(tables: Tables) -> Tables:
-    """Keep one row a run, of all files and forms that tell of it, mark states under way, and say so."""
-    tables, copies = _without_copies(tables)
-    figures, known = same_runs.Figures.of(tables), concurrency.interim(tables["findings"])
-    runs = tables["runs"]
-    under_way = same_runs.states_under_way(runs, figures) - known
-    if under_way:
-        shown = runs[runs["run_id"].isin(under_way)]
-        found = schema.frame(
-            "findings", [_under_way(*row) for row in shown[["run_id", "source_path"]].values]
-        )
-        tables = tables | {"findings": stack("findings", [tables["findings"], found])}
-    again = same_runs.same_runs(runs[~runs["run_id"].isin(known | under_way)], figures)
-    if not again and not copies:
-        return tables
-    places = dict(zip(tables["runs"]["run_id"], tables["runs"]["source_path"].fillna(""), strict=True))
-    files: dict[str, dict[str, None]] = defaultdict(dict)  # by the one that counts
-    for run_id, paths in copies.items():
-        files[places[again.get(run_id, run_id)]] |= dict.fromkeys(paths)
-    for run_id, kept in again.items():
-        files[places[kept]] |= {places[run_id]: None}
-    notes = [_same_run([kept, *(path for path in paths if path != kept)]) for kept, paths in files.items()]
-    tables = {name: _but(table, set(again)) for name, table in tables.items()} if again else tables
-    return tables | {"findings": stack("findings", [tables["findings"], schema.frame("findings", notes)])}
-
-
-def _without_copies(tables: Tables) -> tuple[Tables, dict[str, list[str]]]:
-    """The tables with the rows of each run once, and the files of each run that is there several times."""
-    runs = tables["runs"]
-    shared = runs.duplicated("run_id", keep=False)
-    if not shared.any():
-        return {name: _once(name, table, set()) for name, table in tables.items()}, {}
-    # of a document and its beginning, all rows are to be of the whole one
-    sizes = runs.groupby(["source_sha256", "source_path", "source_doc"], dropna=False)["run_id"].transform(
-        "size"
-    )
-    first = runs.assign(size=-sizes).sort_values("size", kind="stable").drop_duplicates("run_id")
-    files = {
-        run_id: list(rows["source_path"].dropna())
-        for run_id, rows in runs[shared].groupby("run_id", sort=False)
-    }
-    tables = tables | {"runs": runs.loc[sorted(first.index)].reset_index(drop=True)}
-    return {name: _once(name, table, set(files)) for name, table in tables.items()}, files
-
-
-def _same_content(run_id: str | None, path: str) -> dict[str, Any]:
-    message = f"{path}: the same content as another file; counted once"
-    return Finding.of(Code.COUNTED_ONCE, message, source_path=path, run_id=run_id).row()
-
-
-def _same_run(paths: Sequence[str]) -> dict[str, Any]:
-    """The finding on the files that tell of one run, the first of which counts."""
-    where = (
-        f"in {len(paths)} files: {', '.join(paths)}" if len(paths) > 1 else f"more than once in {paths[0]}"
-    )
-    message = f"the same run is {where}; it is counted once, as {paths[0]} tells it"
-    return Finding.of(Code.COUNTED_ONCE, message, source_path=paths[-1]).row()
-
-
-def _under_way(run_id: str, path: str) -> dict[str, Any]:
-    message = f"{path}: shows a run under way, of which another file tells more"
-    return Finding.of(Code.INTERIM_DOCUMENT, message, source_path=path, run_id=run_id).row()
-
-
-def _once(name: str, table: pd.DataFrame, again: set[str]) -> pd.DataFrame:
-    """The rows of a table, those of runs that are there twice once."""
-    if name == "findings" or "run_id" not in table:
-        keys = None if name == "findings" else list(schema.TABLES[name].key)
-        return table.drop_duplicates(keys, ignore_index=True) if len(table) > 1 else table
-    if not again:
-        return table
-    rows = table[table["run_id"].isin(again)]
-    # printed figures may share a key and yet differ
-    surplus = rows.index[rows.duplicated(None if name == "published" else list(schema.TABLES[name].key))]
-    return table.drop(index=surplus).reset_index(drop=True) if len(surplus) else table

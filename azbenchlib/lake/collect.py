@@ -23,7 +23,16 @@ from azbenchlib.dataset.outputs import datasets_within, outputs_at
 from azbenchlib.dataset.read import Tables
 from azbenchlib.formats.packed import stack
 from azbenchlib.lake import parts, telemetry
-from azbenchlib.lake.batches import Looked, OutputBatch, batch_of_dataset, batches_of, chunks, look, not_read
+from azbenchlib.lake.batches import (
+    Looked,
+    OutputBatch,
+    batch_of_dataset,
+    batches_of,
+    chunks,
+    look,
+    not_read,
+    with_kin,
+)
 from azbenchlib.lake.failures import divided
 from azbenchlib.lake.parts import BY_RUN, DAY, IS_COUNTED, WITH_COUNTED
 from azbenchlib.lake.place import LakePlace
@@ -115,7 +124,7 @@ def collect(
         *(one for one in within if not any(same_place(one, f) for f in folders.values())),
     ]
     good, left_out = outputs_at(list(loose.values()), within) if loose else ([], {})
-    looked = _all_looked(good, workers)
+    looked = _all_looked(with_kin(good), workers)
     left_out |= not_read(looked)
     readable = [one for one in looked if not one.why_not]
     batches = batches_of(readable, known)

@@ -5,7 +5,7 @@ Names of files and columns are quoted here; the query itself is the user's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core import extras, histogram, schema
 from azbenchlib.core.errors import InputError, MissingToolError
+from azbenchlib.core.findings import Code
 from azbenchlib.core.units import NS_PER_US
 from azbenchlib.lake.parts import BY_RUN, DIVIDED_BY, IS_COUNTED, WITH_COUNTED
 from azbenchlib.lake.place import Folder, ObjectStore
+from azbenchlib.lake.recount import RUN_COLUMNS, recount
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SQL_TYPES = {schema.TEXT: "VARCHAR", schema.INT: "BIGINT", schema.FLOAT: "DOUBLE", schema.BOOL: "BOOLEAN"}
+AS_COLLECTED = "as_collected"  # the schema of views that show what parts hold, also what is told again
 _MEMORY = "700MiB"  # for what DuckDB holds; the rest goes to a folder of its own, which is removed
 # Histograms of rows with bin_ns and n, added up where the other columns agree; a row a percentile.
 _PERCENTILES_OF = f"""
@@ -80,8 +83,10 @@ def connected(
                 type=func.ARROW,
             )
             connection.execute(_PERCENTILES_OF)
+            connection.execute(f"CREATE SCHEMA {AS_COLLECTED}")
             for table in schema.TABLES:
                 _add_view(connection, table, [place.path(name) for name in files.get(table, ())])
+            _count_once(connection)
             connection.execute(
                 f"CREATE VIEW histograms AS SELECT * EXCLUDE ({IS_COUNTED}) FROM bins WHERE {IS_COUNTED}"
             )
@@ -188,10 +193,10 @@ def _first_sentence(error: Exception) -> str:
 
 def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -> None:
     """A view of a table; a run that several parts hold is there once."""
-    columns = _columns(table)
+    columns, added = _columns(table), f"CREATE VIEW {AS_COLLECTED}.{table} AS"
     if not files:
         empty = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns.items())
-        connection.execute(f"CREATE VIEW {table} AS SELECT {empty} WHERE false")
+        connection.execute(f"{added} SELECT {empty} WHERE false")
         return
     listed = ", ".join(map(text_literal, files))
     rows = f"read_parquet([{listed}], hive_partitioning = true, hive_types_autocast = false, filename = true)"
@@ -211,7 +216,57 @@ def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence
         if several and several[0]:
             once = f"SELECT DISTINCT ON ({key}) {names} FROM {rows} WHERE run_id IN (FROM shared)"
             view += f" WHERE run_id NOT IN (FROM shared) UNION ALL ({once} ORDER BY {key}, filename)"
-    connection.execute(f"CREATE VIEW {table} AS {view}")
+    connection.execute(f"{added} {view}")
+
+
+def _count_once(connection: duckdb.DuckDBPyConnection) -> None:
+    """The views, in which each run counts once, whatever parts tell of it."""
+    again = recount(_OfDuckDB(connection))
+    for name, some in (("dropped", again.dropped), ("uncounted", again.uncounted), ("log_runs", again.logs)):
+        _add_ids(connection, name, some)
+    for table in schema.TABLES:
+        view = f"SELECT * FROM {AS_COLLECTED}.{table}"
+        if table in WITH_COUNTED and (again.uncounted or again.logs):
+            ids = "FROM uncounted UNION ALL FROM log_runs" if table == "runs" else "FROM uncounted"
+            view = f"SELECT * REPLACE ({IS_COUNTED} AND run_id NOT IN ({ids}) AS {IS_COUNTED}) FROM ({view})"
+        if table in BY_RUN and again.dropped:
+            view = f"SELECT * FROM ({view}) AS every ANTI JOIN dropped USING (run_id)"
+        connection.execute(f"CREATE VIEW {table} AS {view}")
+
+
+def _add_ids(connection: duckdb.DuckDBPyConnection, name: str, ids: Collection[str]) -> None:
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} (run_id VARCHAR)")
+    if ids:
+        connection.execute(f"INSERT INTO {name} SELECT unnest(?::VARCHAR[])", [sorted(ids)])
+
+
+class _OfDuckDB:
+    """What the views of a lake tell."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def runs(self) -> pd.DataFrame:
+        columns = ", ".join(RUN_COLUMNS)
+        return self._told(f"SELECT {columns} FROM {AS_COLLECTED}.runs ORDER BY run_id")
+
+    def runs_with(self, code: Code) -> set[str]:
+        rows = self._told(
+            f"SELECT DISTINCT run_id FROM {AS_COLLECTED}.findings WHERE code = {text_literal(code)}"
+        )
+        return set(rows["run_id"].dropna())
+
+    def rows(self, name: str, ids: Collection[str]) -> pd.DataFrame:
+        _add_ids(self._connection, "wanted", ids)
+        return self._told(f"SELECT * FROM {AS_COLLECTED}.{name} SEMI JOIN wanted USING (run_id)")
+
+    def totals(self) -> dict[str, tuple[float, float]]:
+        sums = ", ".join(f"coalesce(sum({name}), 0)::DOUBLE AS {name}" for name in ("ios", "runtime_s"))
+        rows = self._told(f"SELECT run_id, {sums} FROM {AS_COLLECTED}.results GROUP BY run_id")
+        return {run_id: (ios, s) for run_id, ios, s in rows.itertuples(index=False)}
+
+    def _told(self, query: str) -> pd.DataFrame:
+        return _frame(_answered(self._connection, query))
 
 
 def _columns(table: str) -> dict[str, str]:

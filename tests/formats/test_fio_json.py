@@ -146,7 +146,7 @@ def test_the_run_says_what_was_asked_for():
         "direct": False,
         "ioengine": "psync",
         "usr_cpu_pct": 0.0,
-        "ended_at": "2026-11-20T13:36:46.000+00:00",
+        "ended_at": "2026-11-20T13:36:46.615+00:00",
         "sys_cpu_pct": 33.333333,
         "device_ios_per_io": 0.0,  # the file was in the page cache
         "error": 0,
