@@ -22,7 +22,6 @@ from waiting import PATIENCE_S
 AZBENCH = "from azbenchlib.cli import main; main()"
 _SERVER = """
 import atexit, gc, importlib, json, os, sys, threading, time
-from waiting import PATIENCE_S
 for name in {libraries!r}:
     importlib.import_module(name)
 gc.freeze()

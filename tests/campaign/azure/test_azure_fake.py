@@ -124,6 +124,11 @@ def view(azure: Azure, name: str) -> Any:
     return ask(azure, "GET", path, **{"$expand": "instanceView"}).body["properties"]["instanceView"]
 
 
+def asleep(number: int) -> str:
+    """A command that no other run of these tests has."""
+    return f"sleep {number}{os.getpid():07}"
+
+
 def is_running(words: str) -> bool:
     return subprocess.run(["pgrep", "-f", words], check=False, capture_output=True).returncode == 0
 
@@ -281,14 +286,14 @@ def test_a_disk_moves_with_its_contents(ready: Azure) -> None:
 def test_a_machine_goes_with_all_that_is_its_own(ready: Azure) -> None:
     make_disk(ready, "d", "Premium_LRS", "1")
     ready.az(*attach("vm", "d"))
-    invoke(ready, "vm", f"mkfs.ext4 -q {LUN0}; mount {LUN0} /srv; cd /srv; setsid sleep 1234 &")
-    wait_for(lambda: is_running("sleep 1234"))
+    invoke(ready, "vm", f"mkfs.ext4 -q {LUN0}; mount {LUN0} /srv; cd /srv; setsid {asleep(1)} &")
+    wait_for(lambda: is_running(asleep(1)))
     assert ask(ready, "DELETE", f"{COMPUTE}/disks/d").body["error"]["code"] == "OperationNotAllowed"
     ready.az("vm", "delete", *GROUP, "--name", "vm", "--yes")
     assert ready.arm.below(f"{COMPUTE}/virtualMachines") == []
     (disk,) = ready.arm.below(f"{COMPUTE}/disks")
     assert (disk["name"], disk["properties"]["diskState"]) == ("d", "Unattached")
-    assert not is_running("sleep 1234")
+    assert not is_running(asleep(1))
     assert images_in_use(ready.arm.images) == set()
 
 
@@ -323,11 +328,11 @@ def test_a_script_runs_on_behind_an_asynchronous_command(ready: Azure) -> None:
 def test_a_script_has_only_its_time_and_dies_with_its_command(ready: Azure) -> None:
     ready.az(*command("create", "late", "--script", "sleep 100", "--timeout-in-seconds", "1"))
     assert view(ready, "late")["executionState"] == "TimedOut"
-    body = {"properties": {"source": {"script": "sleep 1235"}, "asyncExecution": True}}
+    body = {"properties": {"source": {"script": asleep(2)}, "asyncExecution": True}}
     ask(ready, "PUT", f"{COMPUTE}/virtualMachines/vm/runCommands/gone", body)
-    wait_for(lambda: is_running("sleep 1235"))
+    wait_for(lambda: is_running(asleep(2)))
     ready.az(*command("delete", "gone", "--yes"))
-    assert not is_running("sleep 1235")
+    assert not is_running(asleep(2))
 
 
 def test_a_lost_machine_answers_nothing(ready: Azure) -> None:
@@ -465,7 +470,7 @@ from pathlib import Path
 from fake_azure.vm import CLOUD_INIT_DONE, Hardware, Vm
 vm = Vm("vm", Path(sys.argv[1]), "os", Hardware(temp_bytes=2**30), CLOUD_INIT_DONE)
 vm.attach(0, "data", 512)
-vm.run("x", "mkfs.ext4 -q {LUN0}; mount {LUN0} /srv; setsid sleep 1236 & sleep 1236", 60)
+vm.run("x", "mkfs.ext4 -q {LUN0}; mount {LUN0} /srv; setsid {asleep(3)} & {asleep(3)}", 60)
 print(flush=True)
 input()
 """
@@ -476,10 +481,10 @@ def test_nothing_outlives_a_killed_process(images: Path) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        wait_for(lambda: is_running("^sleep 1236"))
+        wait_for(lambda: is_running(f"^{asleep(3)}"))
         assert len(images_in_use(images)) == 3  # OS, temporary and data disk
         os.kill(process.pid, signal.SIGKILL)
-    wait_for(lambda: not is_running("sleep 1236") and not images_in_use(images))
+    wait_for(lambda: not is_running(asleep(3)) and not images_in_use(images))
 
 
 # --- azure-cli's parser -------------------------------------------------------------------------------------
