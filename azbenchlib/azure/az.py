@@ -33,7 +33,7 @@ TOOLS = Path(__file__).resolve().parents[2] / ".tools" / "bin"  # where `make az
 # The second without a Makefile, where azbench was installed by pip.
 HOW_TO_GET = "make azure" if (TOOLS.parents[1] / "Makefile").is_file() else "uv tool install azure-cli"
 LONG = 1024  # characters of an argument of which the log tells the same beginning once
-NO_ANSWER, NO_STATUS = "NoAnswer", 124  # code of a call that was given up, and its status, as timeout(1) ends
+NO_ANSWER, NO_STATUS = "NoAnswer", 124  # code of a call that was ended, and its status, as timeout(1) ends
 _PATIENCE_S = 5  # how long a call under way may go on after an interrupt
 # Options that take no value; every other one is followed by its value.
 _FLAGS = (
@@ -229,9 +229,9 @@ def _end_group(process: subprocess.Popen[str]) -> None:
 
 
 def _given_up(arguments: Sequence[str], limit_s: float, why: str) -> str:
-    """Say that a call was ended; what it asked for may go on in Azure."""
+    """Say that a call was ended; its operation may go on in Azure."""
     after = why or f"no answer came within {format_span(limit_s)}, which is longer than Azure takes for it"
-    return f"az {_verb(arguments)}: was given up: {after}; what it asked for may still go on in Azure"
+    return f"az {_verb(arguments)}: was ended: {after}; the operation may still go on in Azure"
 
 
 def _error(arguments: Sequence[str], done: subprocess.CompletedProcess[str]) -> AzError:

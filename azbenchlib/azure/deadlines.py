@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from azbenchlib.core.units import S_PER_MIN
 
 # First words of a command to seconds; the longest that fits counts.
-LONGEST_S: dict[str, float] = {
+CALL_LIMITS_S: dict[str, float] = {
     "": 60 * S_PER_MIN,  # whatever is not named
     "account": 5 * S_PER_MIN,  # one question, and az itself takes up to a minute to start on a busy machine
     "cloud": 5 * S_PER_MIN,
@@ -61,7 +61,7 @@ def longest_s(words: Sequence[str]) -> float:
     """Return how long a call may take, in seconds; `words`: its arguments."""
     fits = (
         (len(prefix), seconds)
-        for prefix, seconds in LONGEST_S.items()
+        for prefix, seconds in CALL_LIMITS_S.items()
         if list(words[: len(prefix.split())]) == prefix.split()
     )
     return max(fits)[1]

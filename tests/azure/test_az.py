@@ -346,10 +346,10 @@ def test_a_call_that_never_ends_is_given_up(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With all that it started: az of most packages is a shell script around a Python."""
-    monkeypatch.setitem(deadlines.LONGEST_S, "vm create", 0.5)
+    monkeypatch.setitem(deadlines.CALL_LIMITS_S, "vm create", 0.5)
     (tmp_path / "script").write_text("sleep 600 & wait\n")
     az = Az(path=str(program), log=tmp_path / "log")
-    with pytest.raises(AzError, match=r"az vm create: was given up: no answer came within 0.5.s") as told:
+    with pytest.raises(AzError, match=r"az vm create: was ended: no answer came within 0.5.s") as told:
         az.json("vm", "create", "--name", "x")
     assert not told.value.passes
     assert '"status": 124' in (tmp_path / "log").read_text()
@@ -359,7 +359,7 @@ def test_no_call_is_waited_for_beyond_the_end_of_the_run(program: Path, tmp_path
     (tmp_path / "script").write_text("sleep 600 & wait\n")
     az = Az(path=str(program))
     az.end.at, az.end.why = time.monotonic() + 0.5, "max_hours 1 is reached"
-    with pytest.raises(AzError, match="az vm create: was given up: max_hours 1 is reached"):
+    with pytest.raises(AzError, match="az vm create: was ended: max_hours 1 is reached"):
         az.within(SUBSCRIPTION).patiently(Patience()).json("vm", "create", "--name", "x")
     az.end.forget()
     (tmp_path / "script").write_text("echo '{}'\n")
@@ -367,6 +367,6 @@ def test_no_call_is_waited_for_beyond_the_end_of_the_run(program: Path, tmp_path
 
 
 def test_the_longest_words_say_how_long_a_call_may_take() -> None:
-    assert deadlines.longest_s(["vm", "create", "--name", "x"]) == deadlines.LONGEST_S["vm create"]
-    assert deadlines.longest_s(["vm", "disk", "attach"]) == deadlines.LONGEST_S["vm"]
-    assert deadlines.longest_s(["other"]) == deadlines.LONGEST_S[""]
+    assert deadlines.longest_s(["vm", "create", "--name", "x"]) == deadlines.CALL_LIMITS_S["vm create"]
+    assert deadlines.longest_s(["vm", "disk", "attach"]) == deadlines.CALL_LIMITS_S["vm"]
+    assert deadlines.longest_s(["other"]) == deadlines.CALL_LIMITS_S[""]

@@ -16,7 +16,7 @@ from azbenchlib.campaign import LocalTarget, Workload, measure
 from azbenchlib.campaign.journal import Journal
 from azbenchlib.campaign.workloads import fio, guard, program
 from azbenchlib.campaign.workloads.iozone import IozoneProgram
-from azbenchlib.campaign.workloads.limits import NO_LIMITS, Limits
+from azbenchlib.campaign.workloads.limits import NO_LIMITS, RunLimits
 from azbenchlib.core.errors import AzbenchError
 
 pytestmark = pytest.mark.fio
@@ -119,17 +119,17 @@ def test_a_job_that_the_kernel_killed_is_measured_again(tmp_path: Path) -> None:
 
 def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits.MARGIN_S", 0.0)
-    status, text = program.run(argument_list(LONG), fio.find(), tmp_path, limits=Limits(seconds=1.0))
+    status, text = program.run(argument_list(LONG), fio.find(), tmp_path, limits=RunLimits(seconds=1.0))
     assert status == program.GIVEN_UP
-    assert text.splitlines()[-1] == "it was given up after 1\u00a0s, in which it should have ended by far"
+    assert text.splitlines()[-1] == "it was ended after 1\u00a0s, in which it should have ended by far"
     assert not of_fio(tmp_path)
 
 
 def test_what_does_no_io_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits.STALLED_S", 1.0)
     asleep = IozoneProgram(shutil.which("sleep") or "", "")
-    status, text = program.run(["sleep", "600"], asleep, tmp_path, limits=Limits())
-    assert (status, text.strip()) == (program.GIVEN_UP, "it was given up, for it did no I/O for 1\u00a0s")
+    status, text = program.run(["sleep", "600"], asleep, tmp_path, limits=RunLimits())
+    assert (status, text.strip()) == (program.GIVEN_UP, "it was ended, for it did no I/O for 1\u00a0s")
 
 
 def test_what_does_io_is_not_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_what_does_io_is_not_given_up(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits.STALLED_S", 0.5)
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits._LOOK_AT_IO_S", 0.1)
     options = LONG.replace("runtime=600", "runtime=3").replace("--numjobs=2", "--fsync=1")
-    assert program.run(argument_list(options), fio.find(), tmp_path, limits=Limits())[0] == 0
+    assert program.run(argument_list(options), fio.find(), tmp_path, limits=RunLimits())[0] == 0
 
 
 def test_a_job_that_waits_for_ever_ends_with_its_fio(tmp_path: Path) -> None:

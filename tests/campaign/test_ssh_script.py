@@ -21,7 +21,7 @@ def test_no_line_of_a_job_file_ends_the_script(end: str, tmp_path: Path) -> None
         own_data=False, runs_in_data_dir=False, output="out.json", tool="fio", inputs={"a.fio": text}
     )
     commands = [["cat", "a.fio"], ["touch", "out.json"]]
-    lines = host.lines(commands, job, PurePosixPath("/dev/null"), True)
+    lines = host.lines(commands, job, PurePosixPath("/dev/null"), True, 600)
     script = host.start("token", "a", lines) + host.wait("token", "a", 60)
     env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     done = subprocess.run(["sh", "-s"], input=script.encode(), capture_output=True, env=env, check=True)

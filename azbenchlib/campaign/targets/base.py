@@ -3,6 +3,7 @@
 import glob
 import re
 import shutil
+import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -190,9 +191,17 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
         if not status:  # it says that all is well
             last = f"{flaw} ({last})" if flaw and last else flaw or last or "it did no I/O"
         kept = outputs.keep_failed(part, self.folder, name)
-        fault = f"workload {name}: {tool} ended with status {status}: {last or 'it said nothing'}"
+        fault = f"workload {name}: {tool} ended with status {status}: {last or _silent(status)}"
         self.note(f"{plan.now()}: {fault}{'; it was run again' * again}.")
         return AzbenchError(f"{fault}; what it left is in {kept}")
+
+
+def _silent(status: int) -> str:
+    """Say of a program that said nothing how it ended."""
+    try:
+        return f"it was ended by the signal {signal.Signals(-status).name}"
+    except ValueError:
+        return "it said nothing"
 
 
 @dataclass(frozen=True, kw_only=True)

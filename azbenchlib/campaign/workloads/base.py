@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import ClassVar, Self
 
-from azbenchlib.campaign.workloads.limits import Limits
+from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import InputError
 
 
@@ -50,9 +50,9 @@ class Work(ABC):
         return ""
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RunLimits:
         """At what a run of it is ended."""
-        return Limits(seconds=self.duration_s, data_bytes=self.own_bytes or self.shared_bytes)
+        return RunLimits(seconds=self.duration_s, data_bytes=self.own_bytes or self.shared_bytes)
 
     @property
     def output(self) -> str:

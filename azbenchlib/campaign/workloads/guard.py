@@ -13,10 +13,11 @@ import sys
 import time
 from contextlib import suppress
 
+GUARD_FILE = __file__  # what Python is started with
 TOKEN = "AZBENCH_PROCESSES"  # noqa: S105  environment variable; what it holds is no secret
-PATIENCE_S = (
-    5.0  # how long a program may take to end after it was asked to: fio tells its jobs, and waits for them
-)
+# Environment variable with the command, so that who looks for a program by its command line finds it alone.
+COMMAND, SEPARATOR = "AZBENCH_COMMAND", "\x1e"
+GRACE_S = 5.0  # how long a program may take to end after it was asked to: fio waits for its jobs
 _LOOK_S = 0.3  # between looks at the parent
 _SWEEP_S = 10.0  # how long killed processes may take to be gone; one that waits for a disk may take longer
 _SIGNALLED = 128  # and the number of the signal
@@ -47,9 +48,9 @@ def sweep(token: str, besides: int = 0) -> None:
 
 
 def main() -> None:
-    """Run a program as the arguments say: the parent's number, the program's path, its argument list."""
-    parent, path, argv = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    token, number = os.environ[TOKEN], os.getpid()
+    """Run a program: its parent's number is our argument, its path and arguments come in the environment."""
+    parent, token, number = int(sys.argv[1]), os.environ[TOKEN], os.getpid()
+    path, *argv = os.environ.pop(COMMAND).split(SEPARATOR)
     waited_for = {signal.SIGCHLD, *_ENDS}
     signal.pthread_sigmask(signal.SIG_BLOCK, waited_for)
     child = os.posix_spawn(path, argv, os.environ, setsigmask=[], setsigdef=[signal.SIGPIPE])
@@ -61,7 +62,7 @@ def main() -> None:
             why = came.si_signo if came and came.si_signo in _ENDS else signal.SIGTERM
             asked = time.monotonic()
             os.kill(child, signal.SIGTERM)
-        if time.monotonic() > asked + PATIENCE_S:
+        if time.monotonic() > asked + GRACE_S:
             sweep(token, besides=number)
         status = _status_of(child)
     sweep(token, besides=number)

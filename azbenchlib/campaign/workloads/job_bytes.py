@@ -1,4 +1,4 @@
-"""How much data the jobs of a fio job file write at most, reckoned as fio does before it lays them out.
+"""How much data the jobs of a fio job file write at most, computed as fio does before it lays them out.
 
 A file of a job is as large as ``filesize`` says, or as its part of ``size``, behind ``offset``; a percentage
 of ``size`` is one of that. Jobs write files of their own, unless ``filename`` has them share some, where each
@@ -96,7 +96,7 @@ def _number(options: Options, name: str, default: int) -> int:
         if match:
             numbers.append(int(match[1], 0 if match[1].startswith("0x") else 10) * _UNITS[match[2]])
         elif text.startswith("-") or not (_SHARES.fullmatch(part.strip()) or (not part and len(numbers) > 1)):
-            raise UnknownSizeError(f"{name}={options[name]} is no size that can be reckoned with")
+            raise UnknownSizeError(f"{name}={options[name]} is no size that azbench can compute with")
     return max(numbers)
 
 

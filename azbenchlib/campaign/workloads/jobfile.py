@@ -11,7 +11,7 @@ from azbenchlib.campaign.workloads import fio_options, job_syntax, names
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_job_name, check_seconds, seconds_of
 from azbenchlib.campaign.workloads.job_bytes import UnknownSizeError, bytes_written
-from azbenchlib.campaign.workloads.limits import Limits, delay_s
+from azbenchlib.campaign.workloads.limits import RunLimits, delay_s
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MS_PER_S, fio_size, fio_size_text
 from azbenchlib.formats.fio._options import seconds
@@ -128,18 +128,18 @@ class JobFile(Work):
         return ""
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RunLimits:
         """At what a run of it is ended: what its jobs take one after the other, and what it writes."""
         return self.limits_within(self.runtime_s, 1)
 
-    def limits_within(self, runtime_s: float | None, slower: float) -> Limits:
+    def limits_within(self, runtime_s: float | None, slower: float) -> RunLimits:
         """The same, where its jobs have another run time, or all but that takes so many times as long."""
         jobs = self._jobs()
         if any(options.keys() - fio_options.IN_JOB_FILES.keys() for options in jobs):
-            return Limits(data_bytes=self.own_bytes)  # of a trusted file: what it does besides is not known
+            return RunLimits(data_bytes=self.own_bytes)  # of a trusted file: it may do anything
         times = [_seconds_of(options, runtime_s, slower) for options in jobs]
         known = None if None in times else sum(time for time in times if time is not None)
-        return Limits(seconds=known, data_bytes=2 * self.own_bytes)  # it may be verified
+        return RunLimits(seconds=known, data_bytes=2 * self.own_bytes)  # it may be verified
 
     def places(self) -> list[str]:
         """Where the job file says that its data lies."""

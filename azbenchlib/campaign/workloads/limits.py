@@ -25,6 +25,11 @@ _COUNTED = ("read_bytes", "write_bytes")  # of proc_pid_io(5); what passes by th
 _CALLS = ("rchar", "wchar")
 
 
+def ended_after(seconds: float) -> str:
+    """Say that a run was ended because its time was over."""
+    return f"it was ended after {format_span(seconds)}, in which it should have ended by far"
+
+
 def delay_s(text: str) -> float:
     """Return how long a job of fio may wait before it begins, in seconds; infinite where that cannot be read.
 
@@ -42,7 +47,7 @@ def delay_s(text: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class RunLimits:
     """Those of one run.
 
     Parameters
@@ -78,7 +83,7 @@ class Limits:
         return Watch(limits=self, progress=lambda: _done(token, folder))
 
 
-NO_LIMITS = Limits(seconds=float("inf"))
+NO_LIMITS = RunLimits(seconds=float("inf"))
 
 
 def low_water_bytes(total_bytes: int) -> int:
@@ -90,7 +95,7 @@ def low_water_bytes(total_bytes: int) -> int:
 class Watch:
     """A run under way, and whether it reached a limit; `progress`: a count that grows while I/O is done."""
 
-    limits: Limits
+    limits: RunLimits
     progress: Callable[[], object]
     _begun: float = field(default_factory=time.monotonic)
     _looked: float = field(default_factory=time.monotonic)
@@ -105,7 +110,7 @@ class Watch:
         limit_s = self.limits.longest_s
         if time.monotonic() - self._begun <= limit_s:
             return ""
-        return f"it was given up after {format_span(limit_s)}, in which it should have ended by far"
+        return ended_after(limit_s)
 
     def _stalled(self) -> str:
         now, limit_s = time.monotonic(), self.limits.stalled_s
@@ -116,7 +121,7 @@ class Watch:
             self._last, self._moved = done, now
         if now - self._moved <= limit_s:
             return ""
-        return f"it was given up, for it did no I/O for {format_span(limit_s)}"
+        return f"it was ended, for it did no I/O for {format_span(limit_s)}"
 
     def _full(self) -> str:
         if self.limits.filled is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from azbenchlib.campaign.workloads import guard
-from azbenchlib.campaign.workloads.limits import NO_LIMITS, Limits, Watch
+from azbenchlib.campaign.workloads.limits import NO_LIMITS, RunLimits, Watch
 
 GIVEN_UP = 124  # as timeout(1) ends
 _LOOK_S = 0.2  # between looks at what limits a run
@@ -30,7 +30,7 @@ def run(
     folder: Path,
     lock: int | None = None,
     says: Path | None = None,
-    limits: Limits = NO_LIMITS,
+    limits: RunLimits = NO_LIMITS,
 ) -> tuple[int, str]:
     """Run fio, or another program, to its end in a folder; it ends with us, however we end.
 
@@ -47,7 +47,7 @@ def run(
         this process is killed.
     says : Path, optional
         The file that its output goes to.
-    limits : Limits
+    limits : RunLimits
         At which it is ended; the last line of the text then says why.
 
     Returns
@@ -62,16 +62,21 @@ def run(
 
 
 def _run_once(
-    argv: Sequence[str], program: Program, folder: Path, lock: int | None, says: Path | None, limits: Limits
+    argv: Sequence[str],
+    program: Program,
+    folder: Path,
+    lock: int | None,
+    says: Path | None,
+    limits: RunLimits,
 ) -> tuple[int, str]:
     token = secrets.token_hex(8)
-    watched = [sys.executable, "-I", "-S", guard.__file__, str(os.getpid()), program.path, *argv]
+    told = {guard.TOKEN: token, guard.COMMAND: guard.SEPARATOR.join([program.path, *argv])}
     with (
         Path(says or os.devnull).open("wb") as output,
         subprocess.Popen(  # noqa: S603  an argument list, no shell
-            watched,
+            [sys.executable, "-I", "-S", guard.GUARD_FILE, str(os.getpid())],
             cwd=folder,
-            env={**os.environ, guard.TOKEN: token},
+            env={**os.environ, **told},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.PIPE,
@@ -108,7 +113,7 @@ def _stop(process: subprocess.Popen[str], token: str) -> None:
     """Ask a program to end, which tells its jobs, and make it after a while."""
     process.terminate()
     try:
-        process.wait(guard.PATIENCE_S + _SPARE_S)
+        process.wait(guard.GRACE_S + _SPARE_S)
     except subprocess.TimeoutExpired:
         process.kill()
     guard.sweep(token)

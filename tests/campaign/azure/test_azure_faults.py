@@ -245,12 +245,12 @@ NETWORK = "/virtualNetworks/"
 
 def test_an_operation_that_never_ends_is_given_up(azure, small, monkeypatch):
     """Azure takes the request and never says that it is done."""
-    monkeypatch.setitem(deadlines.LONGEST_S, "network vnet create", 6.0)
+    monkeypatch.setitem(deadlines.CALL_LIMITS_S, "network vnet create", 6.0)
     azure.faults.hold("PUT", NETWORK, "")
     said = refused(small)
     azure.arm.let_go.set()
-    assert said.startswith("az network vnet create: was given up: no answer came within 6")
-    assert "what it asked for may still go on in Azure" in said
+    assert said.startswith("az network vnet create: was ended: no answer came within 6")
+    assert "the operation may still go on in Azure" in said
     assert "Nothing is left in Azure" in said
     assert not azure.arm.resources
 
@@ -260,7 +260,7 @@ def test_a_wait_of_an_hour_does_not_outlive_the_hours_of_a_run(azure, small, mon
     monkeypatch.setattr(budget.Budget, "check", lambda self: None)
     azure.arm.prompt, azure.arm.told_to_wait = False, {"Retry-After": "3600"}
     todo, out = campaign.load(small), small.with_name("out")
-    words = r"was given up: max_hours 0\.005 is reached.*Nothing is left in Azure"
+    words = r"was ended: max_hours 0\.005 is reached.*Nothing is left in Azure"
     with pytest.raises(AzbenchError, match=words):
         campaign.run(todo, out, target="azure", max_hours=0.005)
     assert not azure.arm.resources

@@ -23,7 +23,7 @@ from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
-from azbenchlib.campaign.workloads.limits import Limits
+from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import MissingToolError, UnsafeTargetError
 from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest
@@ -138,7 +138,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         run.tell(f"writing {format_size(run.plan.size_bytes)} of data …")
         part, lines = run.part(LAYOUT), self._lines(run)
         with lines.within_reach(part):
-            limits = self._limits(run, Limits(data_bytes=run.plan.size_bytes))
+            limits = self._limits(run, RunLimits(data_bytes=run.plan.size_bytes))
             status, text = program.run(lines.layout(), self._programs["fio"], part, self._lock, limits=limits)
         # before a mounted device, fio ends well without any I/O
         if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
@@ -173,7 +173,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
                     break
         return status, text
 
-    def _limits(self, run: LocalRun, limits: Limits) -> Limits:
+    def _limits(self, run: LocalRun, limits: RunLimits) -> RunLimits:
         """With the file system that is watched, unless the words to fill it were given."""
         target = run.plan.target
         if target.is_block_device() or self.allow_unsafe == safety.words_for_directory(target):

@@ -91,7 +91,7 @@ def leave(token: str, data: str) -> str:
 
 
 def lines(
-    commands: Sequence[Sequence[str]], work: Work | None, data: PurePosixPath, device: bool
+    commands: Sequence[Sequence[str]], work: Work | None, data: PurePosixPath, device: bool, limit_s: float
 ) -> list[str]:
     """The script of a run: links to the data, commands until one fails, the status at the end.
 
@@ -104,6 +104,8 @@ def lines(
         The folder of ours, or the device.
     device : bool
         Whether it is a device.
+    limit_s : float
+        After which a command is ended, also where nobody looks on any more; where the host has timeout(1).
     """
     own = work is not None and work.own_data
     made = ['run=$1; cd "$run/out" || exit 3', f": >{SAID_FILE}"]
@@ -118,7 +120,9 @@ def lines(
         made += [f"printf %s {shlex.quote(text)} >{shlex.quote(name)}"]
     enter = f"cd {HOST_JOBS} && " if work and work.runs_in_data_dir else ""
     said = f'"$run/out/{work.output}"' if work and work.tool != "fio" else f'"$run/out/{SAID_FILE}"'
-    steps = " && ".join(f"({enter}{shlex.join(argv)}) >{said} 2>&1" for argv in commands)
+    timeout = f"timeout --foreground -k 30 {limit_s:.0f}"
+    made += [f"limit=$(command -v timeout >/dev/null && echo {timeout})"]
+    steps = " && ".join(f"({enter}$limit {shlex.join(argv)}) >{said} 2>&1" for argv in commands)
     made += [f"{steps}", "status=$?"]
     if not device:
         made += [f"rm -f {name}", *([f"rm -rf -- {place}"] if own else [])]

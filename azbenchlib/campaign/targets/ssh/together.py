@@ -27,7 +27,7 @@ from azbenchlib.campaign.workloads import program
 from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.grid import Workload, check_names
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
-from azbenchlib.campaign.workloads.limits import Limits
+from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.targets import SshAddress, ssh_addresses
 from azbenchlib.core.units import format_size
@@ -168,7 +168,7 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
         run.tell(f"writing {format_size(run.plan.size_bytes)} of data on each host …")
         part = run.part(LAYOUT)
         # what the hosts read and write is not seen here, so the slowest disk says how long it may take
-        limits = Limits(seconds=0, data_bytes=run.plan.size_bytes)
+        limits = RunLimits(seconds=0, data_bytes=run.plan.size_bytes)
         status, text = self._together(run, self._argv(run, one, layout=True), LAYOUT, part, limits)
         if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
             raise run.failure(part, LAYOUT, "fio", status, text)
@@ -182,7 +182,7 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
         return self._together(run, self._argv(run, one), one.workload.name, part, one.workload.limits)
 
     def _together(
-        self, run: SshRun, argv: list[str], name: str, part: Path, limits: Limits
+        self, run: SshRun, argv: list[str], name: str, part: Path, limits: RunLimits
     ) -> tuple[int, str]:
         """Run fio's client until it ends well, anew where a connection broke: status and last words."""
         (part / f"{name}.fio").write_text(_job(argv))
