@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from azbenchlib.cli.options import examples
+from azbenchlib.core.errors import AzbenchError
 
 # Where each is: the module, and the function or the group in it.
 _HOMES = {
@@ -48,6 +49,15 @@ class VerbGroup(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, in the order of the help."""
         return list(self.commands)
+
+    def invoke(self, ctx: Any) -> Any:
+        """As typer does, which would take the end of another program or of a file for that of our reader, and
+        end with 1, which says "worse".
+        """
+        try:
+            return super().invoke(ctx)
+        except (BrokenPipeError, EOFError) as error:
+            raise AzbenchError(f"a program or a file that was read ended early: {error}") from error
 
 
 class _Verbs(UserDict[str, Any]):
