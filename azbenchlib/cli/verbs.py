@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from azbenchlib.cli.options import examples
+from azbenchlib.cli.options.combinations import Verb, refuse_without_effect
 from azbenchlib.core.errors import AzbenchError
 
 # Where each is: the module, and the function or the group in it.
@@ -75,10 +76,11 @@ def _command(name: str, home: str) -> Any:
     verb = getattr(import_module(f"azbenchlib.cli.{module}"), attribute)
     if isinstance(verb, typer.Typer):
         examples.show(verb, name)
+        refuse_without_effect(verb)
         made: Any = typer.main.get_group(verb)
     else:
         alone = typer.Typer(add_completion=False)
-        alone.command(epilog=examples.below(name))(verb)
+        alone.command(epilog=examples.below(name), cls=Verb)(verb)
         made = typer.main.get_command(alone)
     made.name = name
     return made
