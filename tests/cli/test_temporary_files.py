@@ -39,6 +39,19 @@ def told(full: Path, *words: object, data: bytes = b"") -> str:
     return sentence
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_tables_are_written_all_or_none(full: Path, kind: str) -> None:
+    (full / "out").mkdir()
+    (full / "out" / f"runs.{kind}").write_bytes(b"from before")
+    for n_free in (0, 4096, 16384, 32768):
+        (full / "other").write_bytes(bytes(296 * 1024 - n_free))
+        words = [AZBENCH, "read", GOOD, "--format", kind, "-o", full / "out"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 2 and f"{full / 'out'}: cannot be written: No space" in done.stderr
+        assert [file.name for file in (full / "out").iterdir()] == [f"runs.{kind}"]
+        assert (full / "out" / f"runs.{kind}").read_bytes() == b"from before"
+
+
 def test_standard_input_that_has_no_room(full: Path) -> None:
     said = told(full, "read", "-", data=GOOD.read_bytes() + bytes(900_000))
     assert str(full) in said and ADVICE in said
