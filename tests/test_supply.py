@@ -28,6 +28,8 @@ def test_the_image_and_the_set_up_install_by_hashes_alone() -> None:
 
 
 def test_uv_is_one_version_with_its_hashes() -> None:
-    rows = [line for line in (ROOT / "scripts" / "uv.txt").read_text().splitlines() if not line.startswith("#")]
+    rows = [
+        line for line in (ROOT / "scripts" / "uv.txt").read_text().splitlines() if not line.startswith("#")
+    ]
     assert re.fullmatch(r"uv==\d+\.\d+\.\d+ \\", rows[0]) and len(rows) > 1
     assert all(re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?", row) for row in rows[1:])

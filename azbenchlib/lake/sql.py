@@ -5,16 +5,17 @@ Names of files and columns are quoted here; the query itself is the user's own.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core import extras, histogram, schema
-from azbenchlib.core.errors import InputError, MissingToolError
+from azbenchlib.core.errors import InputError, MissingToolError, OutputError
 from azbenchlib.core.findings import Code
+from azbenchlib.core.temporary import ADVICE, temporary_folder
 from azbenchlib.core.units import NS_PER_US
 from azbenchlib.lake.parts import BY_RUN, DIVIDED_BY, IS_COUNTED, WITH_COUNTED
 from azbenchlib.lake.place import Folder, ObjectStore
@@ -64,10 +65,10 @@ def connected(
         from duckdb import func
     except ImportError as error:
         raise MissingToolError(f"a query needs DuckDB; get it with: {extras.install('lake')}") from error
-    with TemporaryDirectory(prefix="azbench-") as overflow:
+    with temporary_folder() as overflow:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": _MEMORY,
-            "temp_directory": overflow,
+            "temp_directory": str(overflow),
             "preserve_insertion_order": False,
         }
         with duckdb.connect(config=settings) as connection:
@@ -101,6 +102,8 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pd.DataFrame:
     ------
     InputError
         When it is not one statement that only reads, or DuckDB refuses it; with what DuckDB says.
+    OutputError
+        When what does not fit into memory has no room.
     """
     import duckdb
 
@@ -109,6 +112,11 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pd.DataFrame:
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise InputError("a query is one SELECT; a lake is changed by azbench collect alone")
         return _frame(_answered(connection, statements[0].query))
+    except duckdb.OutOfMemoryException as error:
+        raise OutputError(
+            f"the query needs more than {_MEMORY} of memory, and {tempfile.gettempdir()} has no room for the "
+            f"rest; {ADVICE}"
+        ) from error
     except duckdb.Error as error:
         raise InputError(f"the query cannot be carried out: {_first_sentence(error)}") from error
 
@@ -276,9 +284,9 @@ def _columns(table: str) -> dict[str, str]:
     return told | dict.fromkeys(DIVIDED_BY[table], "VARCHAR") | counted
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, place: Folder | ObjectStore, overflow: str) -> None:
+def _lock(connection: duckdb.DuckDBPyConnection, place: Folder | ObjectStore, overflow: Path) -> None:
     """From here on, no query reads or writes other files, loads an extension or changes a setting."""
-    allowed = ", ".join(text_literal(f"{one.rstrip('/')}/") for one in (place.path(""), str(Path(overflow))))
+    allowed = ", ".join(text_literal(f"{one.rstrip('/')}/") for one in (place.path(""), str(overflow)))
     connection.execute(f"SET allowed_directories = [{allowed}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

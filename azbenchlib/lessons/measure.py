@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from azbenchlib.campaign.workloads import fio
 from azbenchlib.campaign.workloads import program as programs
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import AzbenchError, MissingToolError
+from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import KIB, MIB, MS_PER_S, NS_PER_US
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
@@ -150,8 +150,7 @@ def drive(lab: Lab, jobs: Sequence[LessonJob], program: fio.Fio) -> Ran:
     AzbenchError
         When fio fails; with its own words.
     """
-    with tempfile.TemporaryDirectory(prefix="azbench-") as scratch:
-        folder = Path(scratch)
+    with temporary_folder() as folder:
         # norandommap: else fio reads no block twice before it has read all, and no cache is ever hit
         head = ["[global]", "ioengine=nbd", "thread", "time_based", "randrepeat=0", "norandommap"]
         told = [line for job in jobs for line in job.lines(lab)]

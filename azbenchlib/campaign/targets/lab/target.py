@@ -199,7 +199,7 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
         limits = jobs.limits(one.workload, place)
         status, text = program.run(jobs.command(one.workload, place), self._fio, part, limits=limits)
         if status:
-            return status, f"{text}\n{lab.fault()}"
+            return status, "\n".join([text, *lab.warnings()[-1:], lab.fault()])
         begun += place.ramp_s(one.workload)
         log_slice.keep(mark, begun, part / f"{one.workload.name}_lab.log")
         _, late_s = live_log.lateness_s(lab.log, begun)

@@ -6,7 +6,6 @@ tell: each host, and all together.
 """
 
 import shlex
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.targets import SshAddress, ssh_addresses
+from azbenchlib.core.temporary import new_folder
 from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 from azbenchlib.model.disk_row import DiskRow
@@ -144,7 +144,7 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
 
     def begin(self, run: SshRun) -> None:
         """Start fio's server on each host, and bring its socket here."""
-        folder = tempfile.TemporaryDirectory(prefix="azbench-")
+        folder = new_folder()
         self._open.callback(folder.cleanup)
         self._sockets = Path(folder.name)
         for member in self._members:
