@@ -9,10 +9,10 @@ DAY_S = 86_400
 
 
 def document(number: int) -> dict[str, Any]:
-    """Copy `number` of one output: another second, other counts of I/Os."""
+    """Copy `number` of one output: ten seconds after the one before on its day, other counts of I/Os."""
     made = json.loads(SOURCE.read_text())
-    stamp = made["timestamp"] + number % 3 * DAY_S
-    made |= {"timestamp": stamp, "timestamp_ms": stamp * 1000 + number}
+    stamp = made["timestamp"] + number % 3 * DAY_S + number // 3 * 10
+    made |= {"timestamp": stamp, "timestamp_ms": stamp * 1000}
     for job in made["jobs"]:
         for ddir in ("read", "write"):
             for kind in ("clat_ns", "lat_ns", "slat_ns"):
