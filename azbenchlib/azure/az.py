@@ -25,7 +25,7 @@ from azbenchlib.azure.deadlines import EndOfRun, left_s
 from azbenchlib.azure.retries import Patience
 from azbenchlib.core.errors import InputError, MissingToolError, OutputError
 from azbenchlib.core.files import append
-from azbenchlib.core.privacy import masked
+from azbenchlib.core.privacy import masked, masked_words
 from azbenchlib.core.units import format_span
 
 AZ_VARIABLE = "AZBENCH_AZ"  # path of the az to use
@@ -186,7 +186,7 @@ class Az:
     ) -> None:
         if self.log is None:
             return
-        told = [self._once(masked(text)) for text in arguments]
+        told = [self._once(text) for text in masked_words(arguments)]
         entry = {"at": at, "command": ["az", *told], "seconds": round(seconds, 3)}
         entry |= {"status": status} | ({"error": masked(str(error))} if error else {})
         try:

@@ -7,13 +7,14 @@ folder, no user's name in a path, no e-mail address, no id of a subscription, an
 import getpass
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from azbenchlib.core.secret_patterns import GONE, names_secret, without_secrets
+
 _HOME = "~"
-GONE = "…"
 _ID = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
 _END = r"(?![\w.-])"  # what follows the last part of a path
@@ -28,19 +29,21 @@ _OWNER = re.compile(r"^owner=.*", re.MULTILINE)
 _MAIL = re.compile(r"(?<![\w.#+'-])[\w.#+-][\w.#+'-]*(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}")
 # Azure names who was refused. Source: its messages for AuthorizationFailed, 2026.
 _CLIENT = re.compile(r"(\bclient ')[^']+(?=')")
-# Signatures of shared access, keys of accounts, passwords and tokens, as name and value.
-_SECRET = re.compile(
-    r"\b(sig|signature|\w*(?:key|password|secret|token))(=|%3D|\"?:\s*\"|\s+Bearer\s+)[^&\s\"',;<>]{6,}",
-    re.IGNORECASE,
-)
-_TOKEN = re.compile(r"\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*")
 
 
 def masked(text: str) -> str:
     """The text without ids of subscriptions and tenants, owners, e-mail addresses, secrets and homes."""
     text = _OWNER.sub(f"owner={GONE}", _GUID.sub(_ID, text))
-    text = _TOKEN.sub(GONE, _SECRET.sub(rf"\1\2{GONE}", text))
-    return without_homes(_MAIL.sub(GONE, _CLIENT.sub(rf"\g<1>{GONE}", text)))
+    return without_homes(_MAIL.sub(GONE, _CLIENT.sub(rf"\g<1>{GONE}", without_secrets(text))))
+
+
+def masked_words(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line masked, with what follows an option such as ``--admin-password``."""
+    before = ["", *words]
+    return [
+        GONE if option.startswith("-") and names_secret(option.lstrip("-")) else masked(word)
+        for option, word in zip(before, words, strict=False)
+    ]
 
 
 def without_homes(text: str) -> str:
@@ -68,11 +71,17 @@ def tells(path: Path) -> bool:
 
 
 def everywhere(change: Callable[[str], str], document: Any) -> Any:
-    """A document of dicts, lists and values with every text in it changed; names of keys stay."""
+    """A document of dicts, lists and values with every text in it changed; names of keys stay.
+
+    What a key calls a secret is one, whatever it looks like.
+    """
     if isinstance(document, str):
         return change(document)
     if isinstance(document, dict):
-        return {key: everywhere(change, value) for key, value in document.items()}
+        return {
+            key: GONE if isinstance(value, str) and names_secret(str(key)) else everywhere(change, value)
+            for key, value in document.items()
+        }
     if isinstance(document, list | tuple):
         return [everywhere(change, value) for value in document]
     return document

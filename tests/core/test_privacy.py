@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azbenchlib.core import privacy
+from azbenchlib.campaign.workloads import fio_options
+from azbenchlib.core import privacy, schema
 
+COLUMNS = {name for table in schema.TABLES.values() for name in table.columns}
+VALUES = st.sampled_from(["randread", "4k", "1", "0.95", "libaio", "/dev/nvme0n1", "1m:4m", "zipf:1.2"])
 ANY = "/home" + "/"  # no file of this project names the home of anybody
 GUID = "12345678-90ab-cdef-1234-567890abcdef"
 
@@ -39,6 +42,30 @@ def home(monkeypatch: pytest.MonkeyPatch) -> None:
         ("AccountKey=abcdefgh==;EndpointSuffix=x", "AccountKey=…;EndpointSuffix=x"),
         ("--admin-password=Secret123!", "--admin-password=…"),
         ('{"access_token": "abcdefghij"}', '{"access_token": "…"}'),
+        ("password: x", "password: …"),
+        ("Password = 'a b c' and more", "Password = '…' and more"),
+        ("az vm create --admin-password x --name v", "az vm create --admin-password … --name v"),
+        ("--password=x", "--password=…"),
+        ("--password x", "--password …"),
+        ("{'password': 'x', 'size': 4}", "{'password': '…', 'size': 4}"),
+        ('{"password": "x y", "size": 4}', '{"password": "…", "size": 4}'),
+        ('{"password": 1234, "token": null}', '{"password": "…", "token": null}'),
+        ('"{\\"client_secret\\": \\"x\\"}"', '"{\\"client_secret\\": \\"…\\"}"'),
+        ("Authorization: Bearer x", "Authorization: Bearer …"),
+        ("-H 'Authorization: Basic dXNlcjpwdw=='", "-H 'Authorization: Basic …'"),
+        ('"Authorization": "x"', '"Authorization": "…"'),
+        ("got Bearer abc.def123 back", "got Bearer … back"),
+        ("https://user:secret@host/x", "https://…@host/x"),
+        ("https://a.net/c?sv=1&sig=ab&se=2", "https://a.net/c?sv=1&sig=…&se=2"),
+        ("sas:\n  sig: abc\n  sv: 1", "sas:\n  sig: …\n  sv: 1"),
+        ("AWS_SECRET_ACCESS_KEY=x AWS_REGION=y", "AWS_SECRET_ACCESS_KEY=… AWS_REGION=y"),
+        ("export AZURE_CLIENT_SECRET=x", "export AZURE_CLIENT_SECRET=…"),
+        ("PGPASSWORD=x psql", "PGPASSWORD=… psql"),
+        ("AZURE_STORAGE_KEY='x'", "AZURE_STORAGE_KEY='…'"),
+        ("--account-key x --sas-token y", "--account-key … --sas-token …"),
+        ("http_s3_key=x http_pass=y", "http_s3_key=… http_pass=…"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nrest", "…\nrest"),
+        ("a -----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl", "a …"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "…"),
         ("/srv/people/jane.doe/ds/raw", "~/ds/raw"),
         ("cannot open '/srv/people/jane.doe': no", "cannot open '~': no"),
@@ -65,6 +92,14 @@ def test_what_is_taken_out(text: str, left: str) -> None:
         "raw/data/test.json",
         "sha256:" + "ab" * 32,
         "https://learn.microsoft.com/azure?view=x",
+        "a token bucket of 3,500 tokens; the key is run_id",
+        "Basic information of a B-series VM",
+        "nbd://127.0.0.1:10809/p30?x=a@b",
+        "https://host:8080/x and ssh:user@host:22",
+        "sort_key=iops_mean, by_key=run_id",
+        "signed=1 design: 4k, signal: SIGKILL",
+        '{"token": null, "passes": 3}',
+        "--numjobs 4 --password-file",
     ],
 )
 def test_what_stays(text: str) -> None:
@@ -77,8 +112,30 @@ def test_what_stands_before_and_behind_hides_nothing(before: str, secret: str, b
     assert secret not in left and "jane.doe/" not in left and "jane.doe@" not in left
 
 
+@given(st.sampled_from(sorted({*fio_options.OPTIONS, *COLUMNS})), st.sampled_from("=:"), VALUES)
+def test_no_option_of_a_benchmark_and_no_column_is_masked(name: str, sign: str, value: str) -> None:
+    for text in (f"{name}{sign}{value}", f"--{name} {value}", json.dumps({name: value})):
+        assert privacy.masked(text) == text
+    assert privacy.everywhere(privacy.masked, {name: value}) == {name: value}
+
+
+def test_the_words_of_a_command_are_masked_with_what_follows_an_option() -> None:
+    words = ["vm", "create", "--admin-password", "x", "--name", "v", "--sas-token", "-y"]
+    assert privacy.masked_words(words) == [*words[:3], "…", "--name", "v", "--sas-token", "…"]
+
+
+def test_what_a_key_calls_a_secret_is_one() -> None:
+    document = {"clientSecret": "x", "client_secret": "x", "AccountKey": "x", "keys": ["x"], "rw": "randread"}
+    masked = privacy.everywhere(privacy.masked, document)
+    assert masked == document | dict.fromkeys(("clientSecret", "client_secret", "AccountKey"), "…")
+
+
 def test_masking_takes_time_in_proportion_to_the_text() -> None:
     """What is quadratic in its input does not come to an end here."""
+    for piece in ("password", "password: ", "--a", "token=", "-----BEGIN PRIVATE KEY-----", "://a:", "sig="):
+        privacy.masked(piece * 20_000)
+    for piece in ("Authorization: ", "Bearer ", "secret-", 'token="', "signature", "key=A1", "\\'"):
+        privacy.masked(piece * 20_000)
     for piece in ("a", "a@", "a.", ANY, "'", "#", "key=", "C:\\Users\\", "eyJ", "client '", "%40"):
         privacy.masked(piece * 200_000)
 
