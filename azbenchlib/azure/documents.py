@@ -1,9 +1,11 @@
-"""What ``az vm show`` and ``az disk show`` print, as typed values: JSON of az, of ARM's REST and of exports.
+"""What Azure tells of a VM and its disks, as typed values: JSON of ``az vm show``, ``az disk show``, of ARM's
+REST, of exports, and of the instance metadata service.
 
 The spelling of keys changed over the years (``diskIopsReadWrite``, ``diskIOPSReadWrite``; ``diskSizeGb``,
 ``diskSizeGB``), so case does not count; what REST nests in ``properties`` is read like the rest. Exports write
 numbers as texts: ``"diskSizeGb": "30"`` is 30. Source: Microsoft.Compute in Azure/azure-rest-api-specs, virtual
-machines and disks, 2024-07-01; az 2.91.
+machines and disks, 2024-07-01; az 2.91; of the metadata service, which says what is missing with an empty text,
+instance-metadata-service.md@1dc6d3b8.
 """
 
 from __future__ import annotations
@@ -36,11 +38,12 @@ _Text = Annotated[str, Field(max_length=_LONGEST_TEXT)]
 _Gib = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MOST_GIB)]
 _Bytes = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MOST_BYTES)]
 _PerSecond = Annotated[float, BeforeValidator(_plain_number), Field(gt=0, le=_MOST_PER_S, allow_inf_nan=False)]
+_PerSecondOrZero = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MOST_BYTES)]
 _Lun = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MOST_DISKS)]
 
 
 class AzDocument(BaseModel):
-    """A part of what az prints; what is not known is passed over, and null is what is missing."""
+    """A part of it; what is not known is passed over, and null or an empty text is what is missing."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
 
@@ -57,7 +60,7 @@ class AzDocument(BaseModel):
             for key, value in content.items():
                 if str(key).lower() == "properties":
                     inner = value
-                elif value is not None and (name := names.get(str(key).lower())):
+                elif value not in (None, "") and (name := names.get(str(key).lower())):
                     found[name] = value
             if not isinstance(inner, Mapping):
                 break
@@ -144,3 +147,31 @@ class AzVm(AzDocument):
     zones: Annotated[Sequence[_Text], Field(max_length=_MOST_DISKS)] = ()
     hardware: _HardwareProfile = Field(default=_HardwareProfile(), alias="hardwareProfile")
     storage: _StorageProfile = Field(default=_StorageProfile(), alias="storageProfile")
+
+
+class ImdsDisk(AzAttachedDisk):
+    """A disk as the metadata service tells it; the throttles are told of Ultra Disks only."""
+
+    iops_throttle: _PerSecondOrZero | None = Field(default=None, alias="opsPerSecondThrottle")
+    bytes_throttle: _PerSecondOrZero | None = Field(default=None, alias="bytesPerSecondThrottle")
+
+
+class _ResourceDisk(AzDocument):
+    size: _Bytes | None = None
+
+
+class _ImdsStorage(AzDocument):
+    os_disk: ImdsDisk | None = Field(default=None, alias="osDisk")
+    data_disks: Annotated[Sequence[ImdsDisk], Field(max_length=_MOST_DISKS)] = Field(
+        default=(), alias="dataDisks"
+    )
+    resource_disk: _ResourceDisk = Field(default=_ResourceDisk(), alias="resourceDisk")
+
+
+class ImdsCompute(AzDocument):
+    """The part ``compute`` of what the metadata service tells of the VM that asks."""
+
+    size: _Text = Field(alias="vmSize")
+    location: _Text | None = None
+    zone: _Text | None = None
+    storage: _ImdsStorage = Field(default=_ImdsStorage(), alias="storageProfile")
