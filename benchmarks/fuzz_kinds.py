@@ -6,7 +6,7 @@ the project's own errors and nothing else.
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,8 @@ class Kind:
 
     seeds: tuple[bytes, ...]
     read: Callable[[Path, bytes, bool], None]
-    is_text: bool = False  # short strings: most inputs are of these, for they cost least
+    is_text: bool = False  # short strings
+    is_tree: bool = False  # JSON or lines of it, of which values are changed
 
 
 def _json(value: Any) -> bytes:
@@ -154,7 +155,13 @@ def _read_journal(folder: Path, data: bytes, _: bool) -> None:
     _ = [*found.lines()], json.dumps(found.to_json())
 
 
-_LIVE_HEADER = {"azbench_lab": 1, "time_scale": 4, "floor_s": 1e-4, "started_unix_s": 1.7e9, "setup": "D8s: a"}
+_LIVE_HEADER = {
+    "azbench_lab": 1,
+    "time_scale": 4,
+    "floor_s": 1e-4,
+    "started_unix_s": 1.7e9,
+    "setup": "D8s: a",
+}
 _LIVE_HEADER |= {"volumes": {"a": 1073741824}, "full_credits": {"a disk_burst_iops": 1000.0}}
 _LIVE_LINES = [
     {
@@ -209,7 +216,7 @@ def _read_cases(folder: Path, data: bytes, whole: bool) -> None:
 
 
 _DEMANDS = (
-    b"name,iops,mbps,block,read_share,size,latency_us,pattern\nlog,24k,,64k,0.1,100GiB,,\ndb,5000,,8k,70%,1TiB,,\n",
+    b"name,iops,bs,read_share,size\nlog,24k,64k,0.1,100GiB\ndb,5000,8k,70%,1TiB\n",
     b"name,iops,size,peak\na,1000,64GiB,600/3600:20000\nb,2000,1TiB,\n",
 )
 
@@ -243,7 +250,11 @@ _ITEM = {
     "serviceName": "Storage", "unitOfMeasure": "1/Month", "type": "Consumption", "isPrimaryMeterRegion": True,
     "armSkuName": "Premium_SSD_Managed_Disk_P30", "savingsPlan": [{"retailPrice": 1.5, "term": "1 Year"}],
 }  # fmt: skip
-_VM_ITEM = _ITEM | {"productName": "Virtual Machines DDSv5 Series", "skuName": "D8ds v5", "meterName": "D8ds v5"}
+_VM_ITEM = _ITEM | {
+    "productName": "Virtual Machines DDSv5 Series",
+    "skuName": "D8ds v5",
+    "meterName": "D8ds v5",
+}
 _VM_ITEM |= {"armSkuName": "Standard_D8ds_v5", "serviceName": "Virtual Machines", "unitOfMeasure": "1 Hour"}
 
 
@@ -298,13 +309,26 @@ _FIGURE = _INTERVAL | {"label": "Reads, IOPS cap", "state": "known", "runs": ["a
 _ROOF = {"ddir": "read", "bs_bytes": 4096, "low": 4900.0, "iops": 5000.0, "high": 5100.0}
 _PROBE = {
     "measured": "2026-11-20",
-    "figures": [_FIGURE | {"key": key} for key in ("read_iops", "write_iops", "read_bytes_per_s", "write_bytes_per_s")],
+    "figures": [
+        _FIGURE | {"key": key} for key in ("read_iops", "write_iops", "read_bytes_per_s", "write_bytes_per_s")
+    ],
     "sentences": ["It is a P30."],
-    "names": [{"name": "P30", "title": "P30", "kind": "disk", "iops": 5000.0, "bytes_per_s": 2e8, "probability": 0.9}],
+    "names": [
+        {
+            "name": "P30",
+            "title": "P30",
+            "kind": "disk",
+            "iops": 5000.0,
+            "bytes_per_s": 2e8,
+            "probability": 0.9,
+        }
+    ],
     "runs": [{"run": "a", "title": "4k", "iops": 5000.0, "nats": 1.5}],
     "roof": [_ROOF],
     "response": [{"ddir": "read", "queue_depth": 1.0, "low": 90.0, "lat_mean_us": 100.0, "high": 110.0}],
-    "credits": [{"quantity": "iops", "burst": _INTERVAL, "base": _INTERVAL, "levels": [{"t_s": 1.0, "left": 5.0}]}],
+    "credits": [
+        {"quantity": "iops", "burst": _INTERVAL, "base": _INTERVAL, "levels": [{"t_s": 1.0, "left": 5.0}]}
+    ],
     "cache": {"steps": [{"set_bytes": 1048576, "hit_share": 0.5, "p50_us": 90.0}]},
 }
 
@@ -355,17 +379,32 @@ _STRINGS: dict[str, tuple[tuple[str, ...], Callable[[str], object]]] = {
     "size": (("100GiB", "1,024 MB", "1.5TiB", "64k", ".5 G", "12B"), units.stated_size),
     "size in a file": (("4k", "64KiB", "1.5 GiB", "8KB", "65536"), units.parse_size),
     "size of fio": (("4k", "30g", "65536", "4KiB", "1tb"), units.fio_size),
-    "rate": (("24000", "24,000", "1.5M", "24k", "1e3", ".5"), lambda text: stated_values.number("--iops", text)),
+    "rate": (
+        ("24000", "24,000", "1.5M", "24k", "1e3", ".5"),
+        lambda text: stated_values.number("--iops", text),
+    ),
     "share": (("0.7", "70%", "1e-3"), lambda text: stated_values.share("--read-share", text)),
     "duration": (("250ms", "1s", "1.5 min", "2h", "3d"), units.parse_duration),
     "block": (("4k", "64KiB", "512"), lambda text: stated_values.block("--block", text)),
     "peak": (("600/3600:20000", "600/3600:20k:300"), lambda text: demand_file.peak("--peak", text)),
     "target": (("ssh:me@host:22", "ssh:[::1]", "local"), targets.ssh_address),
-    "answer": (("3,500", "~ 3 500", "3.5e3 IOPS", "190 MiB/s", "1.4 ms"), lambda text: parse_answer(text, IN_IOPS)),
+    "answer": (
+        ("3,500", "~ 3 500", "3.5e3 IOPS", "190 MiB/s", "1.4 ms"),
+        lambda text: parse_answer(text, IN_IOPS),
+    ),
     "option of fio": (
         ('verify_pattern=0xff%o"ab"-12', "bssplit=4k/70:64k/30", "rw=randread:8", "cpus_allowed=0-3,8")
-        + ("sync_file_range=wait_before,write:8", "steadystate=iops_slope:0.3%", "ignore_error=EIO,ENOSPC:EIO")
-        + ("random_distribution=zoned:50/5:30/15:20/", "filename=a/b:c", "runtime=10ms", "buffer_pattern=123%o"),
+        + (
+            "sync_file_range=wait_before,write:8",
+            "steadystate=iops_slope:0.3%",
+            "ignore_error=EIO,ENOSPC:EIO",
+        )
+        + (
+            "random_distribution=zoned:50/5:30/15:20/",
+            "filename=a/b:c",
+            "runtime=10ms",
+            "buffer_pattern=123%o",
+        ),
         _option,
     ),
     "unit of a price": (("1/Month", "1 GiB/Hour", "10K", "10K/Month", "3 Years"), book.unit),
@@ -380,18 +419,24 @@ def _read_string(_: Path, data: bytes, __: bool) -> None:
 
 
 KINDS: dict[str, Kind] = {
-    "az vm": Kind((_json(_AZ_VM), json.dumps(_ARM_VM, indent=2).encode()), _read_vm),
-    "az disk": Kind((_json(_AZ_DISK), _json(_ARM_DISK)), _read_disk),
-    "az sizes": Kind((_json([_SIZE, _USAGE]),), _read_sizes),
-    "items of prices": Kind((_json([_ITEM, _VM_ITEM]),), _read_items),
+    "az vm": Kind((_json(_AZ_VM), json.dumps(_ARM_VM, indent=2).encode()), _read_vm, is_tree=True),
+    "az disk": Kind((_json(_AZ_DISK), _json(_ARM_DISK)), _read_disk, is_tree=True),
+    "az sizes": Kind((_json([_SIZE]), _json([_USAGE])), _read_sizes, is_tree=True),
+    "items of prices": Kind((_json([_ITEM, _VM_ITEM]),), _read_items, is_tree=True),
     "price book": Kind((_PRICES,), _read_prices),
-    "metadata service": Kind((_json(_IMDS),), _read_imds),
-    "journal": Kind((_lines(*_EVENTS), _lines(*_EVENTS[:4])), _read_journal),
-    "live log": Kind((_lines(_LIVE_HEADER, *_LIVE_LINES), _lines(_LIVE_HEADER)), _read_live_log),
-    "lock": Kind((_json({"pid": 1, "parent": 99, "host": "h", "since": "2026-11-20T10:00:00Z"}),), _read_lock),
-    "cases": Kind((_json({"cases": [_CASE]}),), _read_cases),
+    "metadata service": Kind((_json(_IMDS),), _read_imds, is_tree=True),
+    "journal": Kind((_lines(*_EVENTS), _lines(*_EVENTS[:4])), _read_journal, is_tree=True),
+    "live log": Kind(
+        (_lines(_LIVE_HEADER, *_LIVE_LINES), _lines(_LIVE_HEADER)), _read_live_log, is_tree=True
+    ),
+    "lock": Kind(
+        (_json({"pid": 1, "parent": 99, "host": "h", "since": "2026-11-20T10:00:00Z"}),),
+        _read_lock,
+        is_tree=True,
+    ),
+    "cases": Kind((_json({"cases": [_CASE]}),), _read_cases, is_tree=True),
     "demands": Kind(_DEMANDS, _read_demands),
-    "probe": Kind((_json(_PROBE),), _read_probe),
+    "probe": Kind((_json(_PROBE),), _read_probe, is_tree=True),
     "string": Kind((), _read_string, is_text=True),
 }
 # These have their seeds among the files of the project.
@@ -401,6 +446,93 @@ PARSERS: dict[str, Callable[[Path, bytes, bool], None]] = {
     "fio job file": _read_job,
 }
 _CHARACTERS = "0123456789,./:;-+ex%_ \"'kKmMgGtTiIbBsSPpvh=[](){}\\\t\u0663\u00b2\u00bd\u202e\u00a0\ud800"
+
+
+_ODD_VALUES: tuple[Any, ...] = (
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1,
+        1.5,
+        -0.0,
+        1e308,
+        float("inf"),
+        float("nan"),
+        2**31,
+        2**63,
+        10**40,
+        10**300,
+    ),
+    *(
+        "",
+        " ",
+        "30",
+        "1,024",
+        "1e999",
+        "9" * 40,
+        "9" * 5000,
+        "-1",
+        "0x1f",
+        "1_0",
+        "nan",
+        "x",
+        "\ud800",
+        "\u202e",
+        "é",
+    ),
+    *([], {}, [[]], [None], [{}], {"": None}, {"properties": {"properties": {}}}, ["1"], {"name": 5}),
+    *(
+        "0001-01-01T00:00:00",
+        "9999-12-31T23:59:59.999-14:00",
+        "2026-02-30",
+        "2026-11-20T24:00:60Z",
+        "../../x",
+    ),
+)
+_DEEP = 3000
+
+
+def tree(data: bytes, chance: random.Random) -> bytes:
+    """Return JSON, or lines of JSON, with some of its values put in the wrong place."""
+    lines = (
+        data.splitlines()
+        if data.count(b"\n") > 1 and data.rstrip().endswith(b"}") and data[:2] != b"{\n"
+        else [data]
+    )
+    number = chance.randrange(len(lines))
+    content = [json.loads(lines[number])]
+    for _ in range(chance.choice([1, 1, 1, 2, 3])):
+        places = [*_places(content)]
+        parent, key = chance.choice(places)
+        other, from_ = chance.choice(places)
+        way = chance.randrange(8)
+        if way < 4:
+            parent[key] = chance.choice(_ODD_VALUES)
+        elif way == 4:
+            parent[key] = json.loads(json.dumps(other[from_]))
+        elif way == 5 and isinstance(parent, dict):
+            parent[chance.choice([key.upper(), key.lower(), key + "s", "properties"])] = parent.pop(key)
+        elif way == 6:
+            parent[key] = [parent[key]] * chance.choice([0, 1, 2, 1200])
+        elif parent is not content:
+            del parent[key]
+    text = json.dumps(content[0])
+    if chance.random() < 0.02:
+        text = text.replace(":", f':{"[" * _DEEP}1{"]" * _DEEP},"x":', 1)
+    if chance.random() < 0.02:
+        text = text.replace("1", "9" * 5000, 1)
+    return b"\n".join([*lines[:number], text.encode(), *lines[number + 1 :], b""])
+
+
+def _places(part: Any) -> Iterator[tuple[Any, Any]]:
+    """Return all values of a tree, as what holds them and where."""
+    for key in [*part] if isinstance(part, dict) else range(len(part)):
+        yield part, key
+        if isinstance(part[key], dict | list):
+            yield from _places(part[key])
 
 
 def string(chance: random.Random) -> bytes:
@@ -420,11 +552,19 @@ def string(chance: random.Random) -> bytes:
         elif way == 3:
             text = text[:place] + chance.choice(_CHARACTERS) * chance.choice([2, 9, 40]) + text[place:]
         elif way == 4:
-            text = text[:place] + chance.choice(["inf", "nan", "1e999", "-1", "0x1f", "\u0663", "1_0"]) + text[place:]
+            text = (
+                text[:place]
+                + chance.choice(["inf", "nan", "1e999", "-1", "0x1f", "\u0663", "1_0"])
+                + text[place:]
+            )
         else:
             text = text[:place] + text[:place] + text[place:]
     if chance.random() < 0.02:
-        text = text[:1] + chance.choice(["9", "1,", "0.", "a", "%o1"]) * chance.choice([50, 3000, 20_000]) + text[1:]
+        text = (
+            text[:1]
+            + chance.choice(["9", "1,", "0.", "a", "%o1"]) * chance.choice([50, 3000, 20_000])
+            + text[1:]
+        )
     return f"{name}\t{text}".encode(errors="replace")
 
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz_kinds import KINDS, PARSERS, error_of, string
+from fuzz_kinds import KINDS, PARSERS, error_of, string, tree
 from fuzz_mutations import mutate
 
 from azbenchlib.core import schema
@@ -48,6 +48,7 @@ LARGEST = 256 << 10  # of the files that are damaged, so that many can be
 SHARE_OF_SMALL = 0.9  # of the inputs that come from files of at most
 SMALL = 16 << 10
 BATCH = 200
+SHARE_OF_TREES = 0.75
 WHOLE_EVERY = 40  # of these inputs all tables are made
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -98,6 +99,8 @@ class Seeds:
             kind = chance.choice(self.texts)
             return kind, kind, string(chance), ["string"]
         kind, name, data = self.choose(chance)
+        if kind in KINDS and KINDS[kind].is_tree and chance.random() < SHARE_OF_TREES:
+            return kind, name, tree(data, chance), ["tree"]
         data, ways = mutate(data, lambda: self.choose(chance)[2], chance)
         return kind, name, data, ways
 
@@ -234,7 +237,14 @@ class Worker:
         kind, _, data, ways = self.seeds.input(self.seed, number)
         how = f"the process ended with exit code {self.process.exitcode} (-24: too much CPU time)"
         self._start()
-        taken = {"kind": kind, "ways": ways, "failure": how, "bytes": len(data), "claimed": False, "refused": 0}
+        taken = {
+            "kind": kind,
+            "ways": ways,
+            "failure": how,
+            "bytes": len(data),
+            "claimed": False,
+            "refused": 0,
+        }
         return taken | {"cpu_s": 3 * allowed_s(len(data))}
 
     def end(self) -> None:
@@ -267,8 +277,8 @@ def keep(folder: Path, seeds: Seeds, seed: int, number: int, why: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{seed}-{number}-{name.replace('/', '_')}"
     path.write_bytes(data)
-    path.with_name(f"{path.name}.txt").write_text(f"{' '.join(ways)}\n{why}")
-    print(f"{number}: {name} {'+'.join(ways)}: {why.strip().splitlines()[-1][:150]}", flush=True)
+    path.with_name(f"{path.name}.txt").write_text(f"{' '.join(ways)}\n{why}", errors="replace")
+    print(f"{number}: {name} {'+'.join(ways)}: {ascii(why.strip().splitlines()[-1][:150])}", flush=True)
 
 
 class Summary:

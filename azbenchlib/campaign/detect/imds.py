@@ -56,12 +56,10 @@ def described(body: bytes, address: str) -> ImdsCompute:
         told = decoded(body)
     except ValueError:
         told = None
-    if not isinstance(told, dict):
+    compute = ImdsCompute.parse(told if isinstance(told, dict) else {}, f"{address}: what it tells of this VM")
+    if not compute.size:
         raise InputError(f"{address}: answered without a vmSize, so it is not the metadata service of a VM")
-    try:
-        return ImdsCompute.parse(told, "what it tells")
-    except InputError as error:
-        raise InputError(f"{address}: is not the metadata service of a VM: {error}") from error
+    return compute
 
 
 def _place(address: str) -> tuple[str, int]:

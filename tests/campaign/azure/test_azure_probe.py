@@ -163,7 +163,9 @@ SHOWN = {
 def found(shown: Any, disk: str, told: Any = None, raw: bool = False) -> dict[str, Any]:
     """What a plan says of a disk: what is more than nothing."""
     works = [workload(run, 8 * MIB) for run in candidates(1.0)]
-    experiment = experiment_of(shown, told and AzDisk.parse(told, "disk"), chosen_disk(shown, disk), works, raw)
+    experiment = experiment_of(
+        shown, told and AzDisk.parse(told, "disk"), chosen_disk(shown, disk), works, raw
+    )
     ((name, spec),) = experiment.setups[0].disks.items()
     assert experiment.region == "westeurope" and experiment.setups[0].zone == "2"
     return {"name": name, **spec.model_dump(exclude_defaults=True)}

@@ -149,9 +149,10 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         note_identity(run.plan, az, self.show_identity)
         shown = az.json(*commands.vm_show(at["group"], at["name"]))
         run.plan.luns = found_disks(self.experiment, shown, self.luns)
-        if RUNNING not in (az.json(*commands.vm_state(at["group"], at["name"])) or []):
+        codes = az.json(*commands.vm_state(at["group"], at["name"]))
+        if not isinstance(codes, list) or RUNNING not in codes:
             raise InputError(f"the VM {at['name']} does not run; start it, then start again")
-        run.plan.versions["az"] = az.json("version")["azure-cli"]
+        run.plan.versions["az"] = preflight.version(az)
         preflight.check_version(run.plan.versions["az"])
         self._budget = budget.Budget(max_hours=self.max_hours)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
