@@ -4,6 +4,7 @@ A kind is a few whole documents, which are damaged, and a function that reads on
 the project's own errors and nothing else.
 """
 
+import copy
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -510,13 +511,13 @@ def tree(data: bytes, chance: random.Random) -> bytes:
         other, from_ = chance.choice(places)
         way = chance.randrange(8)
         if way < 4:
-            parent[key] = chance.choice(_ODD_VALUES)
+            parent[key] = copy.deepcopy(chance.choice(_ODD_VALUES))
         elif way == 4:
             parent[key] = json.loads(json.dumps(other[from_]))
         elif way == 5 and isinstance(parent, dict):
             parent[chance.choice([key.upper(), key.lower(), key + "s", "properties"])] = parent.pop(key)
         elif way == 6:
-            parent[key] = [parent[key]] * chance.choice([0, 1, 2, 1200])
+            parent[key] = [copy.deepcopy(parent[key])] * chance.choice([0, 1, 2, 1200])
         elif parent is not content:
             del parent[key]
     text = json.dumps(content[0])
