@@ -517,7 +517,9 @@ def tree(data: bytes, chance: random.Random) -> bytes:
         elif way == 5 and isinstance(parent, dict):
             parent[chance.choice([key.upper(), key.lower(), key + "s", "properties"])] = parent.pop(key)
         elif way == 6:
-            parent[key] = [copy.deepcopy(parent[key])] * chance.choice([0, 1, 2, 1200])
+            n_times = chance.choice([0, 1, 2, 1200])
+            is_small = not isinstance(parent[key], dict | list) or not parent[key]
+            parent[key] = [copy.deepcopy(parent[key]) for _ in range(n_times if is_small else min(n_times, 2))]
         elif parent is not content:
             del parent[key]
     text = json.dumps(content[0])

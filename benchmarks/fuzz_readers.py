@@ -332,12 +332,15 @@ def main() -> None:
     seeds, summary = Seeds(args.kind, args.texts), Summary()
     print(f"seed {seed}; files: { {name: len(seeds.groups[name]) for name in seeds.names} }", flush=True)
     worker = Worker(seeds, seed)
-    for batch in batches(args):
-        for number, outcome in worker.read(batch):
-            if why := verdict(outcome):
-                keep(args.keep, seeds, seed, number, why)
-            summary.count(number, outcome, bool(why))
-    worker.end()
+    try:
+        for batch in batches(args):
+            for number, outcome in worker.read(batch):
+                if why := verdict(outcome):
+                    keep(args.keep, seeds, seed, number, why)
+                summary.count(number, outcome, bool(why))
+        worker.end()
+    except KeyboardInterrupt:
+        print("interrupted; go on with --start", args.start + summary.total["inputs"])
     summary.show()
     sys.exit(1 if summary.total["failures"] else 0)
 

@@ -136,8 +136,8 @@ class AzAttachedDisk(AzDocument):
 
 class _StorageProfile(AzDocument):
     os_disk: AzAttachedDisk | None = Field(default=None, alias="osDisk")
-    data_disks: Annotated[Sequence[AzAttachedDisk], Field(max_length=_MOST_DISKS)] = Field(
-        default=(), alias="dataDisks"
+    data_disks: Annotated[list[AzAttachedDisk], Field(max_length=_MOST_DISKS)] = Field(
+        default=[], alias="dataDisks"
     )
 
 
@@ -149,7 +149,7 @@ class AzVm(AzDocument):
     """A VM, as ``az vm show`` prints it."""
 
     location: _Text | None = None
-    zones: Annotated[Sequence[_Text], Field(max_length=_MOST_DISKS)] = ()
+    zones: Annotated[list[_Text], Field(max_length=_MOST_DISKS)] = []
     hardware: _HardwareProfile = Field(default=_HardwareProfile(), alias="hardwareProfile")
     storage: _StorageProfile = Field(default=_StorageProfile(), alias="storageProfile")
 
@@ -159,24 +159,24 @@ class _Capability(AzDocument):
     value: _Text | None = None
 
 
-_Capabilities = Annotated[Sequence[_Capability], Field(max_length=_MOST_ENTRIES)]
-_Zones = Annotated[Sequence[_Text], Field(max_length=_MOST_ENTRIES)]
+_Capabilities = Annotated[list[_Capability], Field(max_length=_MOST_ENTRIES)]
+_Zones = Annotated[list[_Text], Field(max_length=_MOST_ENTRIES)]
 
 
 class _ZoneDetail(AzDocument):
-    zones: _Zones = Field(default=(), alias="name")
-    capabilities: _Capabilities = ()
+    zones: _Zones = Field(default=[], alias="name")
+    capabilities: _Capabilities = []
 
 
 class _Place(AzDocument):
-    zones: _Zones = ()
-    details: Annotated[Sequence[_ZoneDetail], Field(max_length=_MOST_ENTRIES)] = Field(
-        default=(), alias="zoneDetails"
+    zones: _Zones = []
+    details: Annotated[list[_ZoneDetail], Field(max_length=_MOST_ENTRIES)] = Field(
+        default=[], alias="zoneDetails"
     )
 
 
 class _RestrictionInfo(AzDocument):
-    zones: _Zones = ()
+    zones: _Zones = []
 
 
 class _Restriction(AzDocument):
@@ -191,11 +191,11 @@ class AzSku(AzDocument):
     name: _Text
     kind: _Text = Field(default="", alias="resourceType")
     family: _Text = ""
-    listed: _Capabilities = Field(default=(), alias="capabilities")
-    places: Annotated[Sequence[_Place], Field(max_length=_MOST_ENTRIES)] = Field(
-        default=(), alias="locationInfo"
+    listed: _Capabilities = Field(default=[], alias="capabilities")
+    places: Annotated[list[_Place], Field(max_length=_MOST_ENTRIES)] = Field(
+        default=[], alias="locationInfo"
     )
-    restrictions: Annotated[Sequence[_Restriction], Field(max_length=_MOST_ENTRIES)] = ()
+    restrictions: Annotated[list[_Restriction], Field(max_length=_MOST_ENTRIES)] = []
 
     @property
     def capabilities(self) -> dict[str, str]:
@@ -253,8 +253,8 @@ class _ResourceDisk(AzDocument):
 
 class _ImdsStorage(AzDocument):
     os_disk: ImdsDisk | None = Field(default=None, alias="osDisk")
-    data_disks: Annotated[Sequence[ImdsDisk], Field(max_length=_MOST_DISKS)] = Field(
-        default=(), alias="dataDisks"
+    data_disks: Annotated[list[ImdsDisk], Field(max_length=_MOST_DISKS)] = Field(
+        default=[], alias="dataDisks"
     )
     resource_disk: _ResourceDisk = Field(default=_ResourceDisk(), alias="resourceDisk")
 

@@ -12,6 +12,8 @@ import re
 import re._constants as op  # type: ignore[import-untyped]
 import re._parser as parser  # type: ignore[import-untyped]
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +29,68 @@ _CATEGORIES = {
     op.CATEGORY_WORD: "a",
     op.CATEGORY_NOT_WORD: "-",
 }
+_SEARCHES = ("search", "finditer", "findall", "sub", "subn", "split")
+ROOT = Path(azbenchlib.__path__[0])
 _ENDS = ("\x00", "!", "")  # what few patterns take
 
 
-def patterns() -> dict[str, Pattern]:
+@dataclass(frozen=True)
+class Used:
+    """A pattern, and whether the package looks for it anywhere in a text; else it fits from the begin."""
+
+    pattern: Pattern
+    searched: bool
+
+
+@cache
+def patterns() -> dict[str, Used]:
     """Return every pattern of the package: compiled in a module, and literal in a call of re."""
-    found: dict[str, Pattern] = {}
+    found: dict[str, Used] = {}
+    searched = _searched()
     for module in pkgutil.walk_packages(azbenchlib.__path__, "azbenchlib."):
         if module.name.endswith("__main__"):
             continue
         loaded = importlib.import_module(module.name)
         for name, value in vars(loaded).items():
             for place, pattern in _compiled(value):
-                found.setdefault(f"{module.name}.{name}{place}", pattern)
-        for line, pattern in _literal(Path(str(loaded.__file__))):
-            found.setdefault(f"{module.name}:{line}", pattern)
-    unique = {(pattern.pattern, pattern.flags): name for name, pattern in reversed(found.items())}
+                found.setdefault(f"{module.name}.{name}{place}", Used(pattern, bool({name, f"{module.name}.{name}"} & searched)))
+        for line, used in _literal(Path(str(loaded.__file__))):
+            found.setdefault(f"{module.name}:{line}", used)
+    unique = {(used.pattern.pattern, used.pattern.flags, used.searched): name for name, used in found.items()}
     return {name: found[name] for name in unique.values()}
+
+
+def _searched() -> set[str]:
+    """Return the patterns that are looked for anywhere, as in ``_NAME.search(text)``: by module, or by name.
+
+    One of another module (``lines.NAME.search``) counts by its name alone, wherever it is.
+    """
+    found = set()
+    for path in ROOT.rglob("*.py"):
+        module = ".".join(("azbenchlib", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imported = {
+            alias.asname or alias.name: alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        loops = {
+            loop.target.id: loop.iter
+            for loop in ast.walk(tree)
+            if isinstance(loop, ast.For | ast.comprehension) and isinstance(loop.target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in _SEARCHES:
+                owner = node.value
+                while isinstance(owner, ast.Subscript):
+                    owner = owner.value
+                owner = loops.get(owner.id, owner) if isinstance(owner, ast.Name) else owner
+                if isinstance(owner, ast.Name):
+                    found.add(imported.get(owner.id) or f"{module}.{owner.id}")
+                elif isinstance(owner, ast.Attribute):
+                    found.add(owner.attr)
+    return found
 
 
 def _compiled(value: Any, depth: int = 0) -> Iterator[tuple[str, Pattern]]:
@@ -62,7 +109,7 @@ def _compiled(value: Any, depth: int = 0) -> Iterator[tuple[str, Pattern]]:
             yield from ((f".{key}{place}", one) for place, one in _compiled(part, depth + 1))
 
 
-def _literal(path: Path) -> Iterator[tuple[int, Pattern]]:
+def _literal(path: Path) -> Iterator[tuple[int, Used]]:
     """Patterns that are written out where a function of re is called."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
@@ -70,8 +117,8 @@ def _literal(path: Path) -> Iterator[tuple[int, Pattern]]:
         first = node.args[0]
         of_re = isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
         if of_re and isinstance(first, ast.Constant) and isinstance(first.value, str | bytes):
-            if node.func.attr not in ("escape", "error"):
-                yield node.lineno, re.compile(first.value)
+            if node.func.attr in (*_SEARCHES, "match", "fullmatch"):
+                yield node.lineno, Used(re.compile(first.value), node.func.attr in _SEARCHES)
 
 
 def texts(pattern: Pattern, length: int) -> Iterator[str | bytes]:

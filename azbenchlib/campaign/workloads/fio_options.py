@@ -49,6 +49,7 @@ class Kind:
 
 
 _UNIT = r"(?:usec|msec|sec|us|ms|[kmgtp]ib|[kmgtp][ib]|[kmgtp]|[bshdz])"
+# Digits of a hexadecimal number are not given back: b and d are units, too, and each would double the ways.
 _NUMBER = rf"(?:0x[0-9a-f]{{1,16}}+|[0-9]{{1,20}}(?:\.[0-9]{{1,20}})?){_UNIT}?%?"
 _LIST = rf"{_NUMBER}(?:[,:/-](?:{_NUMBER})?)*"
 _CPUS = r"[0-9]{1,5}(?:-[0-9]{1,5})?(?:[,:][0-9]{1,5}(?:-[0-9]{1,5})?)*"

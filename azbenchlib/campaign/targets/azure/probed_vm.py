@@ -264,8 +264,8 @@ def _entry(vm: AzVm, told: AzDisk | None, chosen: AttachedDisk) -> dict[str, Any
     """The disk as a measurement file would say it."""
     if chosen.name in OF_THE_SIZE:
         return {"role": chosen.name}
-    part = {"os_disk": chosen.entry} if chosen.lun is None else {"data_disks": (chosen.entry,)}
-    storage = vm.storage.model_copy(update={"os_disk": None, "data_disks": (), **part})
+    part = {"os_disk": chosen.entry} if chosen.lun is None else {"data_disks": [chosen.entry]}
+    storage = vm.storage.model_copy(update={"os_disk": None, "data_disks": [], **part})
     known = [told.model_copy(update={"name": chosen.entry.name})] if told else []
     (disk,) = from_az(vm.model_copy(update={"storage": storage}), known).disks
     kind, made = disk_kinds.of_sku(disk.sku), (told or AzDisk()).creation
