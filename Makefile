@@ -6,9 +6,6 @@ AZ_VERSION = 2.91.0
 # What is compiled of az: all but its commands and their libraries, and of these what azbench asks for. The whole of az
 # takes half a minute of CPU, of which the commands of azbench load a tenth; others are compiled when they are used.
 AZ_UNUSED = /aaz/2|site-packages/azure/(?!core/|cli/(core|command_modules/(monitor|resource|vm))/|mgmt/(core|monitor|resource)/)
-CORES = $(shell getconf _NPROCESSORS_ONLN)
-# Three more than there are cores: many tests wait for az, a browser or a kernel.
-WORKERS = $(shell echo $$(($(CORES) + 3)))
 UV = $(or $(shell command -v uv),.tools/uv/bin/uv)
 
 help: ## this list
@@ -22,17 +19,11 @@ report: setup ## measure emulated Azure disks and write an HTML and a PDF report
 	@.venv/bin/azbench report datasets/emulated-disks azure-local-disks-2020 ultra-disk-2019
 
 # Bytecode is kept, whatever the environment says: each worker, and each azbench that a test starts, would compile
-# all modules itself. The tests that run apart from the others come first, and compile what all workers then load.
+# all modules itself.
 test: BOOTSTRAP = --browser
 test: export PYTHONDONTWRITEBYTECODE =
 test: setup ## run the tests, with ruff, mypy and the import contracts among them
-	@sh scripts/install-azurite & $(MAKE) --no-print-directory -o setup azure && wait $$!
-	@sh scripts/unpack-iozone
-	@sh scripts/install-sshd
-	@sh scripts/install-sysstat
-	@.venv/bin/python -m compileall -q azbenchlib tests/support benchmarks
-	@.venv/bin/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder -m "alone and not long"
-	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone and not long"
+	@sh scripts/run-tests
 
 test-long: BOOTSTRAP = --browser
 test-long: setup azure ## run the tests that take minutes: whole campaigns and hard faults with the real az

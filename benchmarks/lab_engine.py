@@ -62,9 +62,9 @@ def rate(iops: float) -> dict[str, float]:
     with Lab(setup, Options(latency={"data": "none"})) as lab:
         fio(lab.uri("data"), "--rw=randread", "--bs=4k", "--iodepth=32", "--time_based", "--runtime=4")
         k, late_s, lines = lab.time_scale, live_log.lateness_s(lab.log)[1], live_log.read(lab.log).lines
-    busy = [line for line in lines if line["late_us"] is not None][5:-1]
-    ios = busy[-1]["done"]["data"][0] - busy[0]["done"]["data"][0]
-    measured = ios / (busy[-1]["t_s"] - busy[0]["t_s"])
+    busy = [line for line in lines if line.late_us is not None][5:-1]
+    ios = busy[-1].done["data"][0] - busy[0].done["data"][0]
+    measured = ios / (busy[-1].t_s - busy[0].t_s)
     return {"of_limit": round(measured / iops, 4), "k": k, "late_p99_us": round(late_s * 1e6, 1)}
 
 

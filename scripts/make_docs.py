@@ -38,11 +38,19 @@ another terminal how far it is.
 
 `--target ssh:USER@HOST` (or `ssh:USER@HOST:PORT`) measures a host that one can log in to with a key: nothing
 is needed there but fio and a POSIX shell. The data lies in a folder of azbench in the login's home, or where
-`-p directory=/mnt/disk` says: a directory, or a block device, which is overwritten only when it is empty or
-the words of the refusal permit it (`-p allow="overwrite /dev/sdc"`). The run lives on the host: when the
+`-p directory=/mnt/disk` says: a directory, or a block device (below). The run lives on the host: when the
 connection breaks, or azbench is killed, it goes on, and is collected later. A host key that is not known, or
 is another one than it was, is refused; no password is ever requested. `AZBENCH_SSH_CONFIG` names
 another configuration file of ssh.
+
+A block device, of this machine or of a host, is overwritten only where it is blank and nobody uses it, or the
+words of the refusal permit it (`-p allow="overwrite /dev/sdc"`). It is blank where all of it was read and is
+zeros: what is too large to be read in five minutes needs the words, and so does one that is mounted, that a
+RAID or a volume group is made of, or that another process has open for writing (as far as the login may see
+other processes). What no longer needs the words is a device that has the mark of the campaign, in its last
+4 KiB, behind what is measured: a campaign that was killed goes on with its own device, and with no other. The
+reading takes its share of a disk's burst credits; the words save it. With the words, no mark is written, and
+the workloads may touch all of the device.
 
 `--target ssh:USER@HOST,USER@HOST` measures several hosts at the same time: fio's server runs on each,
 reached through ssh alone, fio's client here; the outputs tell each host (`host-1`, `host-2`, in the order of

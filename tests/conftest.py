@@ -13,7 +13,10 @@ from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
+from measuring import beside_others
+from pages import PATIENCE_MS
 from playwright.sync_api import Browser, expect, sync_playwright
+from waiting import PATIENCE_S
 
 from azbenchlib.campaign.doctor import find_browser
 from azbenchlib.campaign.interrupts import SIGNALS
@@ -71,6 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=place)
 
 
+pytest.register_assert_rewrite("lab_tools")
 gc.disable()  # until all is collected: what is imported stays, and there is ever more of it to go through
 
 
@@ -90,6 +94,18 @@ def signals_as_before() -> Iterator[None]:
     for number, handler in before.items():
         if handler is not None and signal.getsignal(number) is not handler:
             signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def measuring(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is marked as alone may measure, and leaves the machine to another one that measures again."""
+    if request.node.get_closest_marker("alone") is None:
+        yield
+        return
+    if "own_disk" in request.fixturenames:  # first, for who waits for the disk must not hold the machine
+        request.getfixturevalue("own_disk")
+    with beside_others(_shared_by_all_workers(tmp_path_factory)):
+        yield
 
 
 @pytest.fixture
@@ -119,7 +135,7 @@ def browser() -> Iterator[Browser]:
     path = find_browser()
     if path is None:
         pytest.skip("no Chromium, Chrome or Edge is installed")
-    expect.set_options(timeout=60_000)  # a busy machine is no failure
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield started
@@ -129,12 +145,15 @@ def browser() -> Iterator[Browser]:
 @contextmanager
 def _one_at_a_time(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
     """The folder that all workers share, while the others wait."""
-    home = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        home = home.parent
+    home = _shared_by_all_workers(tmp_path_factory)
     with home.joinpath(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield home
+
+
+def _shared_by_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.getbasetemp()
+    return home.parent if "PYTEST_XDIST_WORKER" in os.environ else home
 
 
 def _report(tmp_path_factory: pytest.TempPathFactory, name: str, *datasets: str) -> Path:
@@ -144,6 +163,6 @@ def _report(tmp_path_factory: pytest.TempPathFactory, name: str, *datasets: str)
         if not folder.exists():
             part = folder.with_suffix(".part")
             command = [str(Path(sys.executable).with_name("azbench")), "report", *datasets, "-o", str(part)]
-            subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=900)
+            subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=PATIENCE_S)
             part.rename(folder)
         return folder

@@ -158,7 +158,7 @@ def test_the_latency_notebook_runs_and_shows_its_figures_to_those_who_do_not_tru
     document["metadata"]["sent"] = "by a colleague"  # its signature is no longer that of this JupyterLab
     (lab.folder / "notebooks" / "received.ipynb").write_text(json.dumps(document))
     open_notebook(page, lab, "received.ipynb")
-    expect(page.locator(FIGURES)).to_have_count(figures, timeout=60_000)
+    expect(page.locator(FIGURES)).to_have_count(figures)
     assert page.locator(".jp-OutputArea-output style").count() == 0  # it is not trusted
     assert shown_figures(page) == figures
     texts = " ".join(page.locator(".jp-OutputArea-output").all_text_contents())

@@ -10,7 +10,7 @@ import pytest
 from other_systems import command_lines
 
 from azbenchlib.campaign.targets.local.target import LocalTarget
-from azbenchlib.cli.printing.console import take_any_character
+from azbenchlib.cli.printing.streams import take_any_character
 from azbenchlib.core.errors import MissingToolError
 
 ROOT = Path(__file__).parents[1]

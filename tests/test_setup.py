@@ -93,6 +93,8 @@ def test_setup_is_the_first_thing_that_report_and_test_do(target: str) -> None:
         ("sh", "scripts/unpack-iozone"),
         ("sh", "scripts/install-sshd"),
         ("sh", "scripts/install-sysstat"),
+        ("sh", "scripts/install-azurite"),
+        ("sh", "scripts/run-tests"),
         ("bash", ".ci/run"),
     ],
 )
@@ -146,6 +148,42 @@ def test_without_apt_it_says_which_packages_to_install(tmp_path: Path) -> None:
     done = bootstrap_with(tmp_path, "python3")
     assert done.returncode == 2
     assert "no apt; please install what these Debian packages hold: fio" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("fails", "names"),
+    [
+        ("", []),
+        ("-m alone", ["tests that run apart from the others: exit code 3"]),
+        ("-m not", ["all other tests: exit code 3"]),
+        ("azure", ["the Azure CLI: exit code 3"]),
+        ("install-azurite", ["Azurite: exit code 3"]),
+        ("pytest", ["tests that run apart from the others: exit code 3", "all other tests: exit code 3"]),
+    ],
+)
+def test_a_step_of_the_test_run_that_fails_hides_none_of_the_next(
+    fails: str, names: list[str], tmp_path: Path
+) -> None:
+    """The real script, with programs in the place of those that it starts: each says its words."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "run-tests", tmp_path / "scripts")
+    words = f'#!/bin/sh\necho "$0 $*" >>{tmp_path}/begun\n'
+    ends = f'case "$0 $*" in *"{fails}"*) exit 3 ;; esac\n' if fails else ""
+    programs = ["install-azurite", "unpack-iozone", "install-sshd", "install-sysstat"]
+    for name in [*(f"scripts/{each}" for each in programs), ".venv/bin/python", "make"]:
+        (tmp_path / name).write_text(words + ends)
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = run("sh", tmp_path / "scripts" / "run-tests", env={"PATH": path})
+    begun = (tmp_path / "begun").read_text()
+    assert all(
+        each in begun for each in [*programs, "azure", "-m alone and not long", "-m not alone and not"]
+    )
+    assert done.returncode == bool(fails)
+    assert done.stderr.splitlines() == (
+        ["make test: failed:", *(f"  {name}" for name in names)] if names else []
+    )
 
 
 def test_notebooks_hold_no_results() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pages import new_context
 from playwright.sync_api import Browser, expect
 
 import azbenchlib
@@ -68,7 +69,7 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
 
 
 def test_the_search_works_from_a_folder_without_a_server(site: Path, browser: Browser) -> None:
-    page = browser.new_page()
+    page = new_context(browser).new_page()
     page.goto((site / "tutorial.html").as_uri())
     page.keyboard.press("/")
     page.wait_for_function("typeof __index === 'object'")

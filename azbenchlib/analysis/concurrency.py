@@ -69,13 +69,17 @@ def _counted(tables: Tables, rows: Sequence[Row]) -> list[bool]:
 
 def _single(tables: Tables, rows: Sequence[Row]) -> list[bool]:
     """Which rows are the first of their run, and no interim state."""
-    findings = tables["findings"]
-    seen = set(findings.loc[findings["code"] == Code.INTERIM_DOCUMENT, "run_id"]) if len(findings) else set()
+    seen = interim(tables["findings"])
     found = []
     for row in rows:
         found.append(row["run_id"] not in seen)
         seen.add(row["run_id"])
     return found
+
+
+def interim(findings: pd.DataFrame) -> set[str]:
+    """The runs that are known to be shown under way, of which another row tells the end."""
+    return set(findings.loc[findings["code"] == Code.INTERIM_DOCUMENT, "run_id"]) if len(findings) else set()
 
 
 _Moved = tuple[float | None, float | None]  # I/Os and IOPS in all directions; None: not told of each

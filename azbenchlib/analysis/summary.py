@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from azbenchlib.analysis.concurrency import interim
 from azbenchlib.analysis.file_sets import FileSet, file_set
 from azbenchlib.analysis.grouping import DIRECTION_WORDS, KEYS, Arrangement, curves, rates
 from azbenchlib.analysis.repeats import RATE_COLUMNS
@@ -14,6 +15,7 @@ from azbenchlib.core import schema
 
 CARD_PERCENTILES = (50.0, 95.0, 99.0)
 _OVERVIEW_PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
+UNDER_WAY = "under way"
 TABLE_PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 
 
@@ -257,8 +259,9 @@ def overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     -------
     DataFrame
         Columns source_path, setup_id, setup and file (as they are called where there are several), host, job,
-        level, tool, rw, ddir, bs_bytes, iodepth, numjobs, queue_depth, iops, bw_bytes_per_s, lat_kind (clat
-        where there is any), lat_mean_us and p50_us to p99.9_us.
+        level, state (``under way``, where another row tells the end of the run), tool, rw, ddir, bs_bytes,
+        iodepth, numjobs, queue_depth, iops, bw_bytes_per_s, lat_kind (clat where there is any), lat_mean_us
+        and p50_us to p99.9_us.
     """
     kinds = tables["percentiles"].sort_values("lat_kind").drop_duplicates(["run_id", "ddir", "percentile"])
     kinds = kinds[kinds["lat_kind"] != "slat"]
@@ -278,6 +281,20 @@ def overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     files = file_labels(paths).set_index("key")["label"]
     rows["setup"] = rows["setup_id"].map(called).astype(schema.TEXT)
     rows["file"] = rows["source_path"].map(files).astype(schema.TEXT)
-    known = ["source_path", "setup_id", "setup", "file", "host", "job", "level", "tool", "rw", "ddir"]
+    under_way = rows["run_id"].isin(interim(tables["findings"]))
+    rows["state"] = pd.Series(pd.NA, rows.index, schema.TEXT).mask(under_way, UNDER_WAY)
+    known = [
+        "source_path",
+        "setup_id",
+        "setup",
+        "file",
+        "host",
+        "job",
+        "level",
+        "state",
+        "tool",
+        "rw",
+        "ddir",
+    ]
     loads = ["bs_bytes", "iodepth", "numjobs", "queue_depth"]
     return rows[[*known, *loads, *RATE_COLUMNS, "lat_kind", "lat_mean_us", *names]]

@@ -8,9 +8,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -18,17 +21,20 @@ from pathlib import Path
 from typing import Any
 
 from azbenchlib.azure.az_errors import AzError, understood
+from azbenchlib.azure.deadlines import EndOfRun, left_s
 from azbenchlib.azure.retries import Patience
 from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError, MissingToolError, OutputError
 from azbenchlib.core.files import append
 from azbenchlib.core.privacy import masked
+from azbenchlib.core.units import format_span
 
 AZ_VARIABLE = "AZBENCH_AZ"  # path of the az to use
 TOOLS = Path(__file__).resolve().parents[2] / ".tools" / "bin"  # where `make azure` puts it
 # The second without a Makefile, where azbench was installed by pip.
 HOW_TO_GET = "make azure" if (TOOLS.parents[1] / "Makefile").is_file() else "uv tool install azure-cli"
 LONG = 1024  # characters of an argument of which the log tells the same beginning once
+NO_ANSWER, NO_STATUS = "NoAnswer", 124  # code of a call that was ended, and its status, as timeout(1) ends
 _PATIENCE_S = 5  # how long a call under way may go on after an interrupt
 # Options that take no value; every other one is followed by its value.
 _FLAGS = (
@@ -71,6 +77,8 @@ class Az:
         Id of the subscription that every call is about; empty: the one that az is set to at that moment.
     must_log : bool
         Whether a call fails whose line cannot be written to the log.
+    end : EndOfRun
+        After which no call is waited for.
     patience : Patience
         How long faults that pass by themselves are waited for; default: those of the sign-in service alone,
         for then no call was made.
@@ -82,6 +90,7 @@ class Az:
     subscription: str = ""
     must_log: bool = True
     patience: Patience = field(default_factory=Patience)
+    end: EndOfRun = field(default_factory=EndOfRun, compare=False)  # shared by all that are made of this one
     told: list[str] = field(default_factory=list, repr=False, compare=False)  # long arguments that are logged
 
     @classmethod
@@ -136,17 +145,23 @@ class Az:
         arguments = (*arguments, *(_SECRET if secret else ()))
         argv = [self.path, *arguments, "--output", "json", "--only-show-errors"]
         begun, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
-        done = self._call(argv, secret)
-        error = _error(arguments, done) if done.returncode else None
-        self._note(at, arguments, time.monotonic() - begun, done.returncode, error)
-        if error:
-            raise error
+        limit_s, is_over = left_s(arguments, self.end)
+        done = self._call(argv, secret, limit_s)
+        error = _error(arguments, done) if done is not None and done.returncode else None
+        if done is None:
+            error = AzError(_given_up(arguments, limit_s, self.end.why if is_over else ""), NO_ANSWER)
+        self._note(at, arguments, time.monotonic() - begun, done.returncode if done else NO_STATUS, error)
+        if error or done is None:
+            raise error or AzError(f"az {_verb(arguments)}: gave no answer")
         try:
             return decoded(done.stdout) if done.stdout.strip() else None
         except ValueError:
             raise AzError(f"az {_verb(arguments)}: its answer is not JSON: {done.stdout[:80]!r}") from None
 
-    def _call(self, argv: Sequence[str], secret: str) -> subprocess.CompletedProcess[str]:
+    def _call(
+        self, argv: Sequence[str], secret: str, limit_s: float
+    ) -> subprocess.CompletedProcess[str] | None:
+        """Call az; None: it did not end in time, and was ended."""
         with subprocess.Popen(  # noqa: S603  an argument list, no shell
             argv,
             stdin=subprocess.PIPE if secret else subprocess.DEVNULL,
@@ -158,7 +173,10 @@ class Az:
             process_group=0,  # an interrupt from the terminal reaches us alone
         ) as process:
             try:
-                out, err = process.communicate(secret or None)
+                out, err = process.communicate(secret or None, timeout=min(limit_s, threading.TIMEOUT_MAX))
+            except subprocess.TimeoutExpired:
+                _end_group(process)
+                return None
             except BaseException:
                 _end(process)
                 raise
@@ -201,7 +219,20 @@ def _end(process: subprocess.Popen[str]) -> None:
     try:
         process.communicate(timeout=_PATIENCE_S)
     except subprocess.TimeoutExpired:
-        process.kill()
+        _end_group(process)
+
+
+def _end_group(process: subprocess.Popen[str]) -> None:
+    """End a call that is not waited for any more, with what it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def _given_up(arguments: Sequence[str], limit_s: float, why: str) -> str:
+    """Say that a call was ended; its operation may go on in Azure."""
+    after = why or f"no answer came within {format_span(limit_s)}, which is longer than Azure takes for it"
+    return f"az {_verb(arguments)}: was ended: {after}; the operation may still go on in Azure"
 
 
 def _error(arguments: Sequence[str], done: subprocess.CompletedProcess[str]) -> AzError:

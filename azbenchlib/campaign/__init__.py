@@ -1,11 +1,11 @@
 """Measure: which workloads, on which target, safely, one after the other, kept as a dataset folder."""
 
 from azbenchlib.campaign.detect.detect import describe
+from azbenchlib.campaign.device_guard import check_target
 from azbenchlib.campaign.experiment import TARGETS, load, run, todo
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.progress import show_progress
 from azbenchlib.campaign.run_loop import measure
-from azbenchlib.campaign.safety import check_target
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget

@@ -61,6 +61,7 @@ class JournalEvent(StrEnum):
     INTERRUPTED = "interrupted"
     FINISHED = "finished"
     DAMAGED = "damaged"
+    MARKED = "marked"
 
 
 class _PlannedRun(BaseModel):

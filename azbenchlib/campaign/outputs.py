@@ -4,6 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from azbenchlib.analysis.concurrency import at_once, counted
+from azbenchlib.campaign import wholeness
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.workloads.matrix import MOST_IN_FILE
 from azbenchlib.core.files import flush, make_folder, move
@@ -36,12 +37,21 @@ def reached(output: Path, times: float = 1) -> str | None:
     times : float
         What the figures are multiplied by, such as the dilation of the lab.
     """
-    found = _of_fio(output, *_state(output)) if output.is_file() else None
+    found = _of_fio(output, *_state(output))[0] if output.is_file() else ()
     if not found:
         return None
     low, high = (format_count(round(one * times)) for one in (min(found), max(found)))
     span = high if low == high else f"{low} to {high}"
     return f"{span} IOPS" if len(found) == 1 else f"{span} IOPS in {len(found)} groups of jobs"
+
+
+def flaw(output: Path) -> str:
+    """Why an output is not whole, in words; empty: it is."""
+    if not output.is_file():
+        return "it left no output"
+    if output.suffix == ".txt":
+        return "" if _of_iozone(output, *_state(output)) else "its output is not whole"
+    return _of_fio(output, *_state(output))[1]
 
 
 def _state(output: Path) -> tuple[int, int]:
@@ -63,16 +73,17 @@ def _of_iozone(output: Path, *state: int) -> str | None:
 
 
 @lru_cache(maxsize=_KNOWN)
-def _of_fio(output: Path, *state: int) -> tuple[float, ...] | None:
-    """IOPS of the jobs of each group."""
-    tables = registry.read(Source.of(output, with_bins=False))
+def _of_fio(output: Path, *state: int) -> tuple[tuple[float, ...], str]:
+    """IOPS of the jobs of each group, and why the output is not whole: one of them is empty."""
+    source = Source.of(output)
+    tables = registry.read(source)
+    if why := wholeness.flaw(source.text, tables):
+        return (), why
     runs, results = tables["runs"], tables["results"]
     once = runs.loc[counted(tables), "run_id"]  # sums of several hosts repeat what the hosts tell
     results = results[results["run_id"].isin(once) & (results["ddir"] != "mixed")]
-    if runs.empty or (runs["error"] != 0).any() or not results["ios"].sum():
-        return None
     together = results["run_id"].map(dict(zip(runs["run_id"], at_once(runs), strict=True)))
-    return tuple(results["iops"].groupby(together).sum())
+    return tuple(results["iops"].groupby(together).sum()), ""
 
 
 def keep(part: Path, folder: Path, output: str) -> None:

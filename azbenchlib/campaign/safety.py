@@ -1,19 +1,16 @@
 """Refusals: what a measurement may not touch without a sentence that names it."""
 
-import json
 import os
-import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from azbenchlib.campaign.host import device_bytes
 from azbenchlib.core.errors import UnsafeTargetError
-from azbenchlib.core.units import GIB, MIB, format_size
+from azbenchlib.core.units import GIB, format_size
 
 RESERVE_SHARE = 0.1  # of a file system; a full one harms everything else that lives on it
 RESERVE_BYTES = GIB  # ... but no more than this
-_LOOKED_AT = MIB  # start of a device that must be zeros for it to count as empty
+MARK_BYTES = 4096  # at the end of a device, for the mark of a campaign; as in device_guard.sh
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +19,9 @@ class TargetFacts:
 
     `kind` is ``directory``, ``device``, ``other`` or empty: nothing is there. `real` is the path with all
     links followed. Of a directory: whether it is `writable`, and its `free_bytes` of `total_bytes`; of a
-    device: why it counts as in use, what it holds (both empty: nothing), and its size as `total_bytes`.
+    device: its size as `total_bytes`; and, after the guard looked at it, why it counts as in use, what it
+    holds or why that is not known (both empty: nothing), and whether it is `ours`: it has the mark of this
+    campaign.
     """
 
     path: str
@@ -33,15 +32,15 @@ class TargetFacts:
     total_bytes: int = 0
     in_use: str = ""
     holds: str = ""
+    ours: bool = False
 
 
-def check_target(target: Path, needed_bytes: int, allow: str = "") -> None:
-    """Refuse a target on this machine that could lose data or run out of space.
+def judge(target: TargetFacts, needed_bytes: int, allow: str = "") -> None:
+    """Refuse a target that could lose data or run out of space, by what is known of it.
 
     Parameters
     ----------
-    target : Path
-        A directory to make a file in, or a block device to overwrite. Links are followed.
+    target : TargetFacts
     needed_bytes : int
         How much will be written.
     allow : str
@@ -52,11 +51,6 @@ def check_target(target: Path, needed_bytes: int, allow: str = "") -> None:
     UnsafeTargetError
         What, why, and the words that permit it.
     """
-    judge(_facts(target), needed_bytes, allow)
-
-
-def judge(target: TargetFacts, needed_bytes: int, allow: str = "") -> None:
-    """Refuse a target by what is known of it; as :func:`check_target`."""
     if not target.kind:
         device = PurePath(target.path).is_relative_to("/dev")
         advice = "lsblk lists the block devices" if device else "make the directory first"
@@ -82,20 +76,18 @@ def words_for_directory(directory: PurePath) -> str:
     return f"fill {directory}"
 
 
-def _facts(target: Path) -> TargetFacts:
-    """What is known of a target on this machine."""
+def is_permitted(device: TargetFacts, allow: str) -> bool:
+    """Whether the words were given that permit overwriting a device, whatever it holds."""
+    real = PurePath(device.real)
+    return allow in (words_for_device(real, in_use) for in_use in (False, True))
+
+
+def look(target: Path) -> TargetFacts:
+    """What is known of a target on this machine at a glance: not what a device holds, nor who uses it."""
     real = target.resolve()
     path = str(real)
     if real.is_block_device():
-        in_use = _in_use(real)
-        return TargetFacts(
-            path=path,
-            real=path,
-            kind="device",
-            total_bytes=device_bytes(real),
-            in_use=in_use,
-            holds="" if in_use else _content(real),
-        )
+        return TargetFacts(path=path, real=path, kind="device", total_bytes=device_bytes(real))
     if real.is_dir():
         stats = os.statvfs(real)
         return TargetFacts(
@@ -134,40 +126,9 @@ def _check_device(target: TargetFacts, needed_bytes: int, allow: str) -> None:
             f"{target.path}: has {format_size(target.total_bytes)}, and {format_size(needed_bytes)} are "
             "needed; measure less"
         )
-
-
-def _in_use(device: Path) -> str:
-    """Why a device counts as in use: mounted, swapped to, part of a RAID or volume group; or empty."""
-    try:
-        # Without O_CREAT, O_EXCL on a block device fails with EBUSY when the system uses it, itself or a
-        # part of it, in whichever mount namespace. Source: open(2), O_EXCL.
-        os.close(os.open(device, os.O_RDONLY | os.O_EXCL))
-    except OSError as error:
-        return f"is in use or cannot be looked at ({error.strerror})"
-    return ""
-
-
-def _content(device: Path) -> str:
-    """What a device holds, or why that cannot be told; empty: nothing.
-
-    wipefs knows file systems, partition tables, swap, RAID and LVM. Data that it does not know, such as
-    a database that uses the bare device, shows in bytes that are not zero.
-    """
-    wipefs = shutil.which("wipefs", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    if wipefs is None:
-        return "cannot be looked at without the program wipefs (util-linux)"
-    command = [wipefs, "--no-act", "--json", str(device)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    try:
-        # Older versions print nothing where there is nothing.
-        found = json.loads(answer.stdout or '{"signatures": []}')
-        signatures = None if answer.returncode else found["signatures"]
-        with device.open("rb") as file:
-            blank = not any(file.read(_LOOKED_AT))
-    except (ValueError, KeyError, OSError):
-        signatures = None
-    if signatures is None:
-        return "cannot be looked at, so it may hold data"
-    if signatures:
-        return "holds " + ", ".join(sorted({entry["type"] for entry in signatures}))
-    return "" if blank else "holds data of a kind that wipefs does not know"
+    if target.total_bytes < needed_bytes + MARK_BYTES and needed_bytes and not is_permitted(target, allow):
+        raise UnsafeTargetError(
+            f"{target.path}: has {format_size(target.total_bytes)}, of which the last "
+            f"{format_size(MARK_BYTES)} are for the mark by which an interrupted campaign knows its data; "
+            f"measure less, or do without the mark by the words '{words}'"
+        )

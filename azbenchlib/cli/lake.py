@@ -77,11 +77,12 @@ def collect(
         found = Lake(output).collect(*paths, processes=count, dask=dask, setup_id=setup, log_unit=log_unit)
     findings.tell(found.findings, with_info=not found.runs)
     if format_ is PrintFormat.json:
-        told = {"outputs": found.outputs, "runs": found.runs, "there_already": found.there_already}
-        print_json({"lake": output, **told})
+        counts = ("outputs", "runs", "telemetry_rows", "there_already")
+        print_json({"lake": output, **{name: getattr(found, name) for name in counts}})
     else:
+        telemetry = f" and {found.telemetry_rows:,} rows of telemetry" if found.telemetry_rows else ""
         say(
-            f"{output}: {found.outputs:,} outputs with {found.runs:,} runs added, "
+            f"{output}: {found.outputs:,} outputs with {found.runs:,} runs{telemetry} added, "
             f"{found.there_already:,} outputs were there already"
         )
     if not found.outputs and not found.there_already:

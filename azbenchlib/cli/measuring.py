@@ -14,7 +14,7 @@ import typer
 
 from azbenchlib.cli.options.azure_options import ResultsGroupOption, VmIdOption, check_vm_id
 from azbenchlib.cli.options.setup_options import PrintFormat, PrintOption
-from azbenchlib.cli.printing.console import notes, outlive_readers, print_json, say, working
+from azbenchlib.cli.printing.console import notes, print_json, say, working
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.targets import check_at_once, check_cost_limit, check_target_name
 
@@ -114,7 +114,6 @@ def run(
     os.environ[experiment.TRUST_JOB_FILES] = str(int(trust_job_files))
     if vm_id:
         os.environ[VM_ID_VARIABLE] = vm_id
-    outlive_readers()
     for name in ("SIGTERM", "SIGHUP"):  # a polite end and a closed terminal are interrupts
         number = getattr(signal, name, None)
         if number and signal.getsignal(number) is signal.SIG_DFL:
@@ -226,7 +225,6 @@ def cleanup(
     from azbenchlib.azure.az import Az
     from azbenchlib.campaign.targets.azure.ending import orphans, things
 
-    outlive_readers()
     az = Az.find().within(subscription)
     with working("Asking Azure"):
         az = az.within(orphans.subscription(az)[0])

@@ -10,6 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from azbenchlib.cli.options import examples
+from azbenchlib.cli.options.combinations import Verb, refuse_without_effect
+from azbenchlib.core.errors import AzbenchError
 
 # Where each is: the module, and the function or the group in it.
 _HOMES = {
@@ -49,6 +51,15 @@ class VerbGroup(TyperGroup):
         """Their names, in the order of the help."""
         return list(self.commands)
 
+    def invoke(self, ctx: Any) -> Any:
+        """As typer does, which would take the end of another program or of a file for that of our reader, and
+        end with 1, which says "worse".
+        """
+        try:
+            return super().invoke(ctx)
+        except (BrokenPipeError, EOFError) as error:
+            raise AzbenchError(f"a program or a file that was read ended early: {error}") from error
+
 
 class _Verbs(UserDict[str, Any]):
     """Commands by name, each made when it is looked up."""
@@ -65,10 +76,11 @@ def _command(name: str, home: str) -> Any:
     verb = getattr(import_module(f"azbenchlib.cli.{module}"), attribute)
     if isinstance(verb, typer.Typer):
         examples.show(verb, name)
+        refuse_without_effect(verb)
         made: Any = typer.main.get_group(verb)
     else:
         alone = typer.Typer(add_completion=False)
-        alone.command(epilog=examples.below(name))(verb)
+        alone.command(epilog=examples.below(name), cls=Verb)(verb)
         made = typer.main.get_command(alone)
     made.name = name
     return made

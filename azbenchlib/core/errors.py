@@ -35,7 +35,7 @@ class MissingToolError(AzbenchError):
 class WorkloadsFailedError(AzbenchError):
     """Some workloads failed; the others were measured, and their dataset is whole."""
 
-    exit_code: ClassVar[int] = 1
+    exit_code: ClassVar[int] = 4
 
 
 class OutputError(AzbenchError):

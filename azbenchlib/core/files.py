@@ -8,6 +8,7 @@ import errno
 import glob
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -61,6 +62,34 @@ def write_atomically(path: Path, data: bytes) -> Path:
             with suppress(OSError):
                 part.unlink()
     return path
+
+
+def write_together(folder: Path, contents: Iterable[tuple[str, bytes]]) -> list[Path]:
+    """Write several files of a folder, all or none: none has its name before all of them are on the disk.
+
+    Raises
+    ------
+    OutputError
+        When the folder cannot be made or written; what was there before is there still.
+    """
+    from tempfile import TemporaryDirectory  # most commands need none
+
+    try:
+        make_folder(folder)
+        with TemporaryDirectory(prefix=".", suffix=".part", dir=folder) as beside:
+            names = []
+            for name, data in contents:
+                names.append(name)
+                with Path(beside, name).open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+            for name in names:
+                Path(beside, name).replace(folder / name)
+        flush(folder)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    return [folder / name for name in names]
 
 
 def append(path: Path, line: str) -> None:

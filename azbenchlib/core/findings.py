@@ -214,6 +214,13 @@ class Code(StrEnum):
         "The more exact output counts",
     )
     NO_IO = "no_io", WARNING, "The job did no I/O at all."
+    IO_WITHOUT_FIGURES = (
+        "io_without_figures",
+        WARNING,
+        "The job did I/O, and its output has zero for its bytes, run time or rates, as of a job that was "
+        "killed or lasted less than the tool can tell; what is zero is not known.",
+        "Leave the run out, and measure again",
+    )
     IO_ERRORS = "io_errors", WARNING, "Some I/Os of the job failed."
     JOB_FAILED = (
         "job_failed",
@@ -392,8 +399,8 @@ class Code(StrEnum):
     ZERO_RATE = (
         "zero_rate",
         WARNING,
-        "A rate is zero, though whatever ran has a rate above zero.",
-        "Do not use it: whatever ran has a rate above 0",
+        "A rate is zero, though whatever ran has a rate above zero; it is NA in the tables.",
+        "Measure again: whatever ran has a rate above 0",
     )
     CPU_IS_A_SUM = (
         "cpu_is_a_sum",

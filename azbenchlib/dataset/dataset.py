@@ -16,15 +16,16 @@ import pandas as pd
 
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.files import write_atomically
+from azbenchlib.core.files import write_atomically, write_together
 from azbenchlib.core.findings import Code
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells
 from azbenchlib.core.units import format_significant
 from azbenchlib.dataset import from_raw, stored
+from azbenchlib.dataset.counted_once import count_once
 from azbenchlib.dataset.names import find_dataset, sorted_out
 from azbenchlib.dataset.outputs import datasets_within, outputs_at
-from azbenchlib.dataset.read import Tables, count_once
+from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.stored import STAMP
 from azbenchlib.formats.packed import stack
 
@@ -302,7 +303,7 @@ class Dataset:
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, kind: str) -> list[Path]:
-    """Write one file a table, as ``parquet`` or ``csv``; each appears by rename.
+    """Write one file a table, as ``parquet`` or ``csv``: all of them, or none.
 
     In CSV, a cell that a spreadsheet would take for a formula has an apostrophe in front, and control
     characters are made visible: see :func:`azbenchlib.core.printable.cell`.
@@ -312,11 +313,11 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, kind: str) ->
     OutputError
         When the folder cannot be written.
     """
-    written = []
-    for name, table in tables.items():
-        data = stored.encoded(table) if kind == "parquet" else cells(table).to_csv(index=False).encode()
-        written.append(write_atomically(folder / f"{name}.{kind}", data))
-    return written
+
+    def encoded(table: pd.DataFrame) -> bytes:
+        return stored.encoded(table) if kind == "parquet" else cells(table).to_csv(index=False).encode()
+
+    return write_together(folder, ((f"{name}.{kind}", encoded(table)) for name, table in tables.items()))
 
 
 def _six_digits(value: float) -> str:

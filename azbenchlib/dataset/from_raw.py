@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from azbenchlib.formats.packed import stack
 from azbenchlib.formats.source import Source
 
 if TYPE_CHECKING:
-    from azbenchlib.dataset.manifest import Manifest
+    from azbenchlib.dataset.manifest import Manifest, ManifestSetup
 
 
 @without_collections()
@@ -119,11 +119,26 @@ def findings_of(reported: Tables) -> pd.DataFrame:
 
 def _on_their_setups(runs: pd.DataFrame, found: Manifest) -> pd.DataFrame:
     """The runs with the setup they were measured on, and the disks they drove, where the manifest tells."""
-    folders = {setup.folder: setup for setup in found.setups if setup.folder}
+    folders = _setup_folders(found)
     disks = {name: ",".join(disk.disk for disk in setup.disks) for name, setup in folders.items()}
+    own = _deepest_folders(runs["source_path"], folders)
+    ids = setups_by_path(runs["source_path"], found).fillna(runs["setup_id"])
+    if len(found.setups) == 1 and not folders:
+        ids = ids.fillna(found.setups[0].setup_id)
+    return runs.assign(setup_id=ids, disks=runs["disks"].fillna(own.map(disks).astype(schema.TEXT)))
 
-    def deepest(path: str) -> str | None:
-        return next((name for name in map(str, PurePosixPath(path).parents) if name in folders), None)
+
+def setups_by_path(paths: pd.Series, found: Manifest) -> pd.Series:
+    """The setup of each raw file of a dataset, as far as the folder tells in which it lies.
+
+    Parameters
+    ----------
+    paths : Series
+        The column `source_path` of a table.
+    found : Manifest
+        That of the dataset.
+    """
+    folders = _setup_folders(found)
 
     def first_below(path: str) -> str | None:
         """Of a file about several disks of a VM, which lies above the outputs of each."""
@@ -131,15 +146,23 @@ def _on_their_setups(runs: pd.DataFrame, found: Manifest) -> pd.DataFrame:
         below = [name for name in folders if PurePosixPath(name).is_relative_to(home) and len(home.parts) > 1]
         return folders[below[0]].setup_id if below else None
 
-    own = runs["source_path"].map(deepest, na_action="ignore")
-    ids = own.map({name: setup.setup_id for name, setup in folders.items()}).astype(schema.TEXT)
-    ids = ids.fillna(runs["source_path"].map(first_below, na_action="ignore").astype(schema.TEXT))
-    if len(found.setups) == 1 and not folders:
-        runs = runs.assign(setup_id=runs["setup_id"].fillna(found.setups[0].setup_id))
-    return runs.assign(
-        setup_id=ids.fillna(runs["setup_id"]),
-        disks=runs["disks"].fillna(own.map(disks).astype(schema.TEXT)),
-    )
+    by_folder = {name: setup.setup_id for name, setup in folders.items()}
+    ids = _deepest_folders(paths, folders).map(by_folder).astype(schema.TEXT)
+    return ids.fillna(paths.map(first_below, na_action="ignore").astype(schema.TEXT))
+
+
+def _setup_folders(found: Manifest) -> dict[str, ManifestSetup]:
+    """The setups that have a folder of their own, by its path."""
+    return {setup.folder: setup for setup in found.setups if setup.folder}
+
+
+def _deepest_folders(paths: pd.Series, folders: Container[str]) -> pd.Series:
+    """The innermost of these folders in which each file lies."""
+
+    def deepest(path: str) -> str | None:
+        return next((name for name in map(str, PurePosixPath(path).parents) if name in folders), None)
+
+    return paths.map(deepest, na_action="ignore")
 
 
 def _changed_since(folder: Path, found: Manifest, now: Mapping[str, str]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import fault_of_name, flush, make_folder
+from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.names import MANIFEST_FILE, is_dataset
@@ -72,7 +73,7 @@ def as_folders(datasets: Sequence[Dataset]) -> Iterator[list[Path]]:
     datasets : sequence of Dataset
         As :meth:`~azbenchlib.dataset.dataset.Dataset.load_each` opened them.
     """
-    with tempfile.TemporaryDirectory(prefix="azbench-") as home:
+    with temporary_folder() as home:
         folders = []
         for i, dataset in enumerate(datasets):
             if dataset.manifest is None or dataset.place is None:
@@ -80,7 +81,7 @@ def as_folders(datasets: Sequence[Dataset]) -> Iterator[list[Path]]:
             if dataset.raw is None:
                 folders.append(dataset.place)
                 continue
-            folder = Path(home) / str(i)
+            folder = home / str(i)
             _put(dataset.raw, folder, copied=False)
             folders.append(Dataset(dataset.tables, dataset.manifest).save(folder))
         yield folders

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.folders import walk
+from azbenchlib.core.temporary import new_folder, told_when_full
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset.files import Obstacle, files_at
 from azbenchlib.dataset.names import MANIFEST_FILE, RAW, STDIN, STDIN_NAME
@@ -90,9 +91,9 @@ def _spooled() -> tuple[tempfile.TemporaryDirectory[str], Path]:
         raise InputError(
             "-: nothing is piped into standard input; write: fio … --output-format=json+ | azbench"
         )
-    home = tempfile.TemporaryDirectory(prefix="azbench-")
+    home = new_folder()
     path = Path(home.name) / STDIN_NAME
-    with path.open("wb") as file:
+    with told_when_full(path.parent), path.open("wb") as file:
         left = LARGEST_LOG
         while left > 0 and (block := stream.buffer.read(min(left, MIB))):
             file.write(block)

@@ -19,8 +19,9 @@ import pandas as pd
 
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.findings import Code, Finding
+from azbenchlib.core.findings import Code
 from azbenchlib.core.units import MIB
+from azbenchlib.dataset.counted_once import count_once, same_content, without
 from azbenchlib.dataset.files import Obstacle
 from azbenchlib.dataset.log_matching import Kin, described_only
 from azbenchlib.dataset.log_names import LOG_NAME, Log
@@ -32,9 +33,9 @@ from azbenchlib.formats.source import LARGEST_LOG, LARGEST_SOURCE, Source
 
 LOG_UNITS = ("us", "ns")
 _TOGETHER = 150_000  # rows, and half KiB of files, whose tables are made at once
-SHEET_TOLERANCE = 1e-6  # iozone prints what the cell of its spreadsheet holds with two decimals
-
 Tables = dict[str, pd.DataFrame]
+
+SHEET_TOLERANCE = 1e-6  # iozone prints what the cell of its spreadsheet holds with two decimals
 
 
 @contextmanager
@@ -114,7 +115,7 @@ def _as_log(source: Source, fmt: Format) -> Log | None:
     """A log that is named as fio names them, and not too large; None for every other file."""
     if not fmt.needs_beside or _is_too_large(source, fmt):
         return None
-    return Log.named(source.path, source.sha256)
+    return Log.named(source.path, source.content_sha256)
 
 
 def _largest(fmt: Format) -> int:
@@ -159,7 +160,7 @@ def _read_logs(
         beside = kin.beside(log)
         content = (beside.run_id, log.kind, log.job, log.sha256)
         if content in seen:
-            parts.append(_tables_with(findings=[_same_content(beside.run_id, log.path)]))
+            parts.append(_tables_with(findings=[same_content(beside.run_id, log.path)]))
         else:
             parts.append(_read_log(Source(log.path, file=file), fmt, beside))
         seen.add(content)
@@ -233,38 +234,6 @@ def _without_sheets(tables: Tables) -> Tables:
     sheets = rows["source_path"].str.endswith(".xls").astype(bool)
     both = rows[sheets].merge(rows[~sheets][[*keys, "figure"]], on=keys, suffixes=("", "_text"))
     again = both[np.isclose(both["figure"], both["figure_text"], rtol=SHEET_TOLERANCE)]
-    left = {name: _but(table, set(again["run_id"])) for name, table in tables.items()}
-    notes = [_same_content(None, path) for path in again["source_path"].unique()]
+    left = {name: without(table, set(again["run_id"])) for name, table in tables.items()}
+    notes = [same_content(None, path) for path in again["source_path"].unique()]
     return left | {"findings": stack("findings", [left["findings"], schema.frame("findings", notes)])}
-
-
-def _but(table: pd.DataFrame, ids: set[str]) -> pd.DataFrame:
-    return table[~table["run_id"].isin(ids)] if "run_id" in table else table
-
-
-def count_once(tables: Tables) -> Tables:
-    """Drop rows of runs that are there twice (the same file in two places), and say so."""
-    runs = tables["runs"]
-    twice = runs[runs.duplicated("run_id")]
-    notes = [_same_content(run.run_id, run.source_path) for run in twice.itertuples()]
-    again = set(twice["run_id"])
-    single = {name: _once(name, table, again) for name, table in tables.items()}
-    return single | {"findings": stack("findings", [single["findings"], schema.frame("findings", notes)])}
-
-
-def _same_content(run_id: str | None, path: str) -> dict[str, Any]:
-    message = f"{path}: the same content as another file; counted once"
-    return Finding.of(Code.COUNTED_ONCE, message, source_path=path, run_id=run_id).row()
-
-
-def _once(name: str, table: pd.DataFrame, again: set[str]) -> pd.DataFrame:
-    """The rows of a table, those of runs that are there twice once."""
-    if name == "findings" or "run_id" not in table:
-        keys = None if name == "findings" else list(schema.TABLES[name].key)
-        return table.drop_duplicates(keys, ignore_index=True) if len(table) > 1 else table
-    if not again:
-        return table
-    rows = table[table["run_id"].isin(again)]
-    # printed figures may share a key and yet differ
-    surplus = rows.index[rows.duplicated(None if name == "published" else list(schema.TABLES[name].key))]
-    return table.drop(index=surplus).reset_index(drop=True) if len(surplus) else table

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,14 @@ from azbenchlib.formats.packed import ColumnBlock, PackedRows, Rows, stack
 from azbenchlib.formats.source import Source
 
 LONGEST_MESSAGE = 2000  # characters of what a finding says
+# What a direction that did I/O has more than none of, with its words; a tool prints a zero where it lost the
+# figure.
+_SURELY_SOME = {
+    "io_bytes": "bytes",
+    "runtime_s": "run time",
+    "iops": "IOPS",
+    "bw_bytes_per_s": "throughput",
+}
 
 
 @dataclass(frozen=True)
@@ -52,9 +60,29 @@ class Records:
         """One row; values that are None or left out become NA."""
         self._rows[table].append(row)
 
-    def add_columns(
-        self, table: str, shared: Mapping[str, Any], **columns: Sequence[Any] | np.ndarray
-    ) -> None:
+    def add_result(self, label: str, ddir: str, *, run_id: str, **row: Any) -> None:
+        """A row of results of a direction that did I/O; a zero of it is NA, and a finding says so.
+
+        Parameters
+        ----------
+        label : str
+            What the finding calls the job.
+        ddir : str
+            Direction.
+        run_id : str
+            The run.
+        **row
+            Columns of the table results.
+        """
+        zeros = [name for name in _SURELY_SOME if row.get(name) == 0]
+        self.add("results", run_id=run_id, ddir=ddir, **{**row, **dict.fromkeys(zeros)})
+        if zeros:
+            lost = ", ".join(_SURELY_SOME[name] for name in zeros)
+            count = f" ({row['ios']:,} I/Os)" if row.get("ios") else ""
+            message = f"{label}: {ddir} did I/O{count}, so the zero that stands for its {lost} is no figure"
+            self.finding(Code.IO_WITHOUT_FIGURES, message, run_id=run_id)
+
+    def add_columns(self, table: str, shared: dict[str, Any], **columns: Sequence[Any] | np.ndarray) -> None:
         """Rows that agree in the columns `shared`; the others as a sequence a column, all of one length."""
         if len(next(iter(columns.values()))):
             self._blocks[table].append(ColumnBlock(shared, columns))
@@ -93,6 +121,21 @@ class Records:
         tables = {table: self._frame(table) for table in schema.TABLES if table != "findings"}
         self._tell_if_nothing(any(len(rows) for rows in tables.values()))
         return tables | {"findings": self._frame("findings")}
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Give runs other names, in the rows of all tables; `names`: the new one by the old one."""
+        for rows in self._rows.values():
+            for row in rows:
+                if "run_id" in row and row["run_id"] in names:
+                    row["run_id"] = names[row["run_id"]]
+        for block in chain.from_iterable(self._blocks.values()):
+            if block.shared["run_id"] in names:
+                block.shared["run_id"] = names[block.shared["run_id"]]
+        for table, frames in self._frames.items():
+            self._frames[table] = [
+                frame.assign(run_id=frame["run_id"].replace(dict(names))) if "run_id" in frame else frame
+                for frame in frames
+            ]
 
     @property
     def rows(self) -> Mapping[str, list[dict[str, Any]]]:

@@ -25,7 +25,7 @@ _LONG = 64  # rows of a block, from which on a chunk of its own takes less than 
 class ColumnBlock:
     """Rows of a table that agree in some columns: those, and the others by column."""
 
-    shared: Mapping[str, Any]
+    shared: dict[str, Any]
     columns: Mapping[str, Sequence[Any] | np.ndarray]
 
     def __len__(self) -> int:

@@ -17,6 +17,7 @@ import pandas as pd
 from azbenchlib.core.findings import Code
 from azbenchlib.formats._several_tools import report_others
 from azbenchlib.formats.base import Beside, Records
+from azbenchlib.formats.identity import name_by_content
 from azbenchlib.formats.source import LARGEST_SOURCE, Source
 
 
@@ -142,6 +143,7 @@ def records_as(fmt: Format | None, source: Source, beside: Beside | None = None)
         records.finding(Code.NOT_RECOGNISED, f"{source.path}: no known format", f"Known: {known}")
         return records
     records = fmt.read(source, beside)
+    name_by_content(records)
     records.begins_as = fmt.name
     if not (fmt.needs_beside or fmt.is_binary or records.is_all_read):
         report_others(source, fmt.name, records)

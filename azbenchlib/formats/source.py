@@ -18,6 +18,7 @@ LONGEST_LINE = 64 * 1024  # the longest line that any tool writes, a histogram l
 _CUT = "\0"  # ends what is left of a longer line, which no format takes for whole
 
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
+_BYTE_ORDERS = tuple(mark for mark, _ in _MARKS)
 
 
 class Source:
@@ -73,6 +74,36 @@ class Source:
             return hashlib.sha256(self._start).hexdigest()
         with self._open() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+
+    @cached_property
+    def content_sha256(self) -> str:
+        """Hash of the text, whichever encoding and line ends it has, and whatever blanks end it.
+
+        That of a file which is text in UTF-8 with the line ends of Unix is that of its bytes.
+        """
+        start = self._start
+        if not start.startswith(_BYTE_ORDERS) and (
+            b"\0" in start or (b"\r" not in start and self._ends_plainly())
+        ):
+            return self.sha256
+        told, rest = hashlib.sha256(), ""
+        with io.TextIOWrapper(self._open(), self._encoding, errors="surrogateescape", newline=None) as file:
+            while block := file.read(_BLOCK):
+                kept = (rest + block).rstrip()
+                rest = (rest + block)[len(kept) :]
+                told.update(kept.encode("utf-8", "surrogateescape"))
+        told.update(b"\n")
+        return told.hexdigest()
+
+    def _ends_plainly(self) -> bool:
+        """Whether it ends in one newline and no other blank."""
+        if self.size_bytes <= _OPENING or "data" in self.__dict__:
+            end = self.data[-2:]
+        else:
+            with self._open() as file:
+                file.seek(-2, io.SEEK_END)
+                end = file.read()
+        return end[-1:] == b"\n" and not end[:-1].isspace()
 
     @cached_property
     def _start(self) -> bytes:
@@ -168,5 +199,5 @@ class Source:
         return Source(str(Path(self.path).parent / name), file=file)
 
     def run_id(self, doc: int, place: int | str) -> str:
-        """Name of a run: the same for the same content, document and place, wherever the file lies."""
-        return hashlib.sha256(f"{self.sha256}:{doc}:{place}".encode()).hexdigest()[:16]
+        """Name of a run: the same for the same text, document and place, wherever the file lies."""
+        return hashlib.sha256(f"{self.content_sha256}:{doc}:{place}".encode()).hexdigest()[:16]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import random
 import shutil
 import statistics
 import subprocess
-import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from azbenchlib.azure.catalog.latency import HOST_CACHE
 from azbenchlib.core import locations
-from azbenchlib.core.errors import OutputError
+from azbenchlib.core.errors import AzbenchError, OutputError
 from azbenchlib.core.files import write_atomically
+from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import GIB, KIB, MIB, MS_PER_S, NS_PER_US, US_PER_S
 from azbenchlib.lab.client import Client
 from azbenchlib.lab.engine import latency
@@ -74,8 +75,8 @@ def measure() -> Calibration:
     On a volume without limits and latency, all that is left is this machine; on one with a latency, the
     server tells how late it wakes up.
     """
-    with tempfile.TemporaryDirectory(prefix="azbench-calibrate-") as folder:
-        config = _config(Path(folder))
+    with temporary_folder("azbench-calibrate-") as folder:
+        config = _config(folder)
         server = Process(config)
         try:
             shortest = _run(config.folder, "at-once", 4 * KIB, 1)
@@ -84,6 +85,13 @@ def measure() -> Calibration:
             begun = time.time()
             _run(config.folder, "timed", 4 * KIB, 1)
             late_p50_s, late_p99_s = live_log.lateness_s(config.folder / live_log.LIVE_LOG, begun)
+            if math.isnan(late_p50_s):
+                said = ": ".join(["the emulated disks completed no I/O", *server.warnings()[-1:]])
+                raise AzbenchError(f"this machine cannot be measured: {said}")
+        except (AzbenchError, OSError) as error:
+            if fault := server.fault():  # it says why nothing answers
+                raise AzbenchError(fault) from error
+            raise
         finally:
             server.stop()
     return Calibration(

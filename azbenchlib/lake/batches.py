@@ -13,13 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.printable import one_line
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.files import Obstacle, regular_files, sha256
+from azbenchlib.dataset.log_names import LOG_NAME
 from azbenchlib.dataset.names import MANIFEST_FILE, RAW
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 
 _AT_ONCE = 250  # outputs that are read together
+_BESIDE = (".xls", ".fio")  # spreadsheets of iozone, job files
 
 Item = TypeVar("Item")
 File = tuple[Path, str]  # where it is, and the name it goes by
@@ -51,8 +55,49 @@ class OutputBatch:
     """Outputs that are read at once, or a dataset folder; with the sha256 of each file."""
 
     files: tuple[File, ...] = ()
+    together: bool = False  # whether some of the files tell of others
     dataset: Path | None = None
     hashes: Mapping[str, str] = field(default_factory=dict)  # by the name that a file goes by
+
+
+def with_kin(files: Sequence[File]) -> list[File]:
+    """Files, with those beside them that belong to them by name: logs and their output, spreadsheets and job
+    files. So what is collected file by file is read as where its folder is named.
+    """
+    named = {path for path, _ in files}
+    folders: dict[Path, list[Path]] = defaultdict(list)
+    for path, shown in files:
+        if str(path) == shown:
+            folders[path.parent].append(path)
+    more: list[File] = []
+    for folder, mine in folders.items():
+        stems = {_stem(path) for path in mine}
+        there = (path for path in _beside(folder) if path not in named and _stem(path) in stems)
+        more += [(path, str(path)) for path in there if _has_kin(path, mine)]
+    return [*files, *more]
+
+
+def _beside(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_file() and not path.is_symlink())
+    except OSError:
+        return []
+
+
+def _stem(path: Path) -> str:
+    """What a file is called after: the prefix of a log, else its name without the suffix."""
+    log = LOG_NAME.match(path.name)
+    return log["prefix"] if log else path.stem
+
+
+def _has_kin(path: Path, named: Sequence[Path]) -> bool:
+    """Whether a file tells of one of those that are called like it, or one of those of it."""
+    like = [one for one in named if _stem(one) == _stem(path)]
+    return _tells_of_others(path) or any(map(_tells_of_others, like))
+
+
+def _tells_of_others(path: Path) -> bool:
+    return bool(LOG_NAME.match(path.name)) or path.suffix in _BESIDE
 
 
 def look(files: Sequence[File]) -> list[Looked]:
@@ -69,6 +114,16 @@ def _look(file: File) -> Looked:
         )
     except OSError as error:
         return Looked(file=file, why_not=error.strerror or str(error))
+    except Exception as error:  # of one file, which is to cost no other
+        return Looked(file=file, why_not=why_failing(error))
+
+
+def why_failing(error: Exception) -> str:
+    """Why a file cannot be read, as the end of a sentence."""
+    if isinstance(error, AzbenchError):
+        return one_line(str(error))
+    told = f"{type(error).__name__}: {one_line(str(error))}"
+    return f"azbench fails on it, which is a fault of azbench; please report it with these words: {told}"
 
 
 def chunks(items: Sequence[Item], count: int) -> Iterator[Sequence[Item]]:
@@ -97,7 +152,7 @@ def batches_of(looked: Iterable[Looked], known: set[str]) -> list[OutputBatch]:
             for one in new:
                 single.setdefault(one.sha256, one)  # a copy counts once
         elif new:
-            batches.append(_batch(mine))
+            batches.append(_batch(mine, together=True))
     alone = list(single.values())
     return batches + [_batch(some) for some in chunks(alone, _AT_ONCE)]
 
@@ -116,8 +171,9 @@ def batch_of_dataset(folder: Path, known: set[str]) -> OutputBatch | None:
     return None if known.issuperset(hashes.values()) else OutputBatch(dataset=folder, hashes=hashes)
 
 
-def _batch(looked: Sequence[Looked]) -> OutputBatch:
+def _batch(looked: Sequence[Looked], together: bool = False) -> OutputBatch:
     return OutputBatch(
+        together=together,
         files=tuple(one.file for one in looked),
         hashes={Source(one.file[1]).path: one.sha256 for one in looked},
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,14 @@ import pyarrow.parquet as pq
 
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.findings import Code
 from azbenchlib.core.units import NS_PER_US
+from azbenchlib.formats.packed import stack
 from azbenchlib.lake import parts, sql
 from azbenchlib.lake.batches import chunks
 from azbenchlib.lake.parts import DAY, IS_COUNTED, PartRecord
 from azbenchlib.lake.place import LakePlace
+from azbenchlib.lake.recount import RUN_COLUMNS, recount
 from azbenchlib.lake.workers import Item, Result, Workers
 from azbenchlib.model.disk_row import OF_SETUP
 
@@ -43,9 +46,13 @@ def by_workers(
     place: LakePlace, there: Sequence[PartRecord], workers: Workers, by: Sequence[str]
 ) -> pd.DataFrame:
     """As :func:`by_duckdb`, each part by a worker, and the results of some parts again by one."""
-    ids = Counter(run_id for found in _results(workers, partial(_run_ids, place), there) for run_id in found)
+    told = _OfParts(place, there, workers)
+    again = recount(told)
+    ids = Counter(told.every_run["run_id"])
     shared = frozenset(run_id for run_id, count in ids.items() if count > 1)
-    found = _results(workers, partial(_histograms, place, tuple(by), shared), there)
+    found = _results(
+        workers, partial(_histograms, place, tuple(by), shared, again.dropped | again.uncounted), there
+    )
     again = pd.concat([_none(by), *(rows for _, rows in found)])
     sums = [sums for sums, _ in found] + [_summed(again.drop_duplicates(_KEY), by)]
     while len(sums) > 1:
@@ -96,19 +103,51 @@ def _results(workers: Workers, task: Callable[[Item], Result], items: Sequence[I
     return found
 
 
-def _run_ids(place: LakePlace, part: PartRecord) -> list[str]:
-    ids: list[str] = []
-    for data in place.read(parts.files_of(part, "runs")):
-        ids += pq.read_table(io.BytesIO(data), columns=["run_id"])["run_id"].to_pylist()
-    return ids
+class _OfParts:
+    """What the parts of a lake tell, each read by a worker."""
+
+    def __init__(self, place: LakePlace, there: Sequence[PartRecord], workers: Workers) -> None:
+        self._place, self._there, self._workers = place, there, workers
+        self.every_run = self._every("runs", list(RUN_COLUMNS), None)
+
+    def runs(self) -> pd.DataFrame:
+        return self.every_run.drop_duplicates("run_id").sort_values("run_id", ignore_index=True)
+
+    def runs_with(self, code: Code) -> set[str]:
+        rows = self._every("findings", ["run_id", "code"], None)
+        return set(rows.loc[rows["code"] == code, "run_id"].dropna())
+
+    def rows(self, name: str, ids: Collection[str]) -> pd.DataFrame:
+        rows = self._every(name, list(schema.TABLES[name].columns), frozenset(ids))
+        return rows.drop_duplicates(list(schema.TABLES[name].key), ignore_index=True)
+
+    def totals(self) -> dict[str, tuple[float, float]]:
+        rows = self._every("results", ["run_id", "ddir", "ios", "runtime_s"], None)
+        rows = rows.drop_duplicates(["run_id", "ddir"])
+        done = rows.groupby("run_id", sort=False)[["ios", "runtime_s"]].sum()
+        return {run_id: (float(ios), float(s)) for run_id, ios, s in done.itertuples()}
+
+    def _every(self, name: str, columns: list[str], ids: frozenset[str] | None) -> pd.DataFrame:
+        task = partial(_rows_of, self._place, name, columns, ids)
+        return stack(name, _results(self._workers, task, self._there))
+
+
+def _rows_of(
+    place: LakePlace, name: str, columns: list[str], ids: frozenset[str] | None, part: PartRecord
+) -> pd.DataFrame:
+    """Some columns of a table in a part, of some runs or of all."""
+    rows = _rows(place, part, name, columns)
+    rows = rows if ids is None else rows[rows["run_id"].isin(ids)]
+    types = {column: schema.TABLES[name].columns[column].dtype for column in columns}
+    return rows[columns].astype(types)
 
 
 def _histograms(
-    place: LakePlace, by: tuple[str, ...], shared: frozenset[str], part: PartRecord
+    place: LakePlace, by: tuple[str, ...], shared: frozenset[str], left_out: frozenset[str], part: PartRecord
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The histograms of a part, added up; and the rows of runs that other parts hold too."""
     rows = _rows(place, part, "bins", [*_KEY, "n", IS_COUNTED])
-    rows = rows[rows[IS_COUNTED]]
+    rows = rows[rows[IS_COUNTED] & ~rows["run_id"].isin(left_out)]
     if of_runs := _of_runs(by):
         told = _rows(place, part, "runs", ["run_id", *of_runs])
         rows = rows.merge(told[["run_id", *of_runs]], on="run_id")

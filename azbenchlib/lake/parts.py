@@ -18,7 +18,7 @@ import hashlib
 import io
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote, unquote
 
 import pandas as pd
@@ -35,10 +35,14 @@ LAKE_FILE = "lake.json"
 LAKE_VERSION = 1
 RECORDS, TABLES_OF_LAKE = "parts", "tables"
 DAY, IS_COUNTED = "day", "counted"
-BY_RUN = ("runs", "results", "latency", "percentiles", "bins", "samples", "published", "findings")
+BY_RUN = tuple(name for name, table in schema.TABLES.items() if "run_id" in table.columns)
 WITH_COUNTED = ("runs", "results", "latency", "percentiles", "bins")
 _LONGEST_NAME = 200  # bytes of a setup in the name of a folder; file systems allow 255
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # how Hive, DuckDB and Arrow call the folder of what has no value
+# By which columns the rows of a table are divided into files. Facts of a setup hold on any day.
+DIVIDED_BY = {
+    name: (OF_SETUP,) if OF_SETUP in table.key else (DAY, OF_SETUP) for name, table in schema.TABLES.items()
+}
 _ARROW = {
     schema.TEXT: pa.string(),
     schema.INT: pa.int64(),
@@ -111,26 +115,33 @@ def write_part(place: LakePlace, tables: Mapping[str, pd.DataFrame], sources: Se
     place : LakePlace
         A lake.
     tables : mapping of str to DataFrame
-        All tables of the schema, with the column ``day`` where it belongs to runs, and ``counted``.
+        Tables of the schema, with the columns that divide each, as far as they are known, and ``counted``.
     sources : sequence of str
         The sha256 of each output in it.
 
     Raises
     ------
+    InputError
+        When the name of a setup is too long for a folder.
     OutputError
-        When it cannot be written, or the name of a setup is too long for a folder.
+        When it cannot be written.
     """
-    files = []
-    for table, rows in tables.items():
-        keys = [name for name in (DAY, OF_SETUP) if name in rows]
-        for values, own in rows.groupby(keys, dropna=False, sort=True):
-            folders = "/".join(_folder(key, value) for key, value in zip(keys, values, strict=True))
-            data = _encoded(table, own.drop(columns=keys))
-            name = f"{TABLES_OF_LAKE}/{table}/{folders}/{_named(data)}.parquet"
-            place.write(name, data)
-            files.append(name)
+    files = dict(encoded(tables))
+    for name, data in files.items():
+        place.write(name, data)
     record = PartRecord(sources=sorted(set(sources)), files=sorted(files)).model_dump_json().encode()
     place.write(f"{RECORDS}/{_named(record)}.json", record)
+
+
+def encoded(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, bytes]]:
+    """The Parquet files of a part, each with its name in the lake; as of :func:`write_part`."""
+    for table, rows in tables.items():
+        keys = list(DIVIDED_BY[table])
+        known = rows.assign(**{key: pd.NA for key in keys if key not in rows})
+        for values, own in known.groupby(keys, dropna=False, sort=True):
+            folders = "/".join(_folder(key, value) for key, value in zip(keys, values, strict=True))
+            data = _encoded(table, own.drop(columns=keys))
+            yield f"{TABLES_OF_LAKE}/{table}/{folders}/{_named(data)}.parquet", data
 
 
 def parts_of(place: LakePlace) -> list[PartRecord]:
@@ -217,7 +228,7 @@ def _folder(key: str, value: object) -> str:
     """A folder as Hive names it: the column and the value."""
     text = _NO_VALUE if pd.isna(value) else quote(str(value), safe=" ")
     if len(text) > _LONGEST_NAME:
-        raise OutputError(
+        raise InputError(
             f"{key} '{str(value)[:40]}…': is too long for the name of a folder in a lake; at most "
             f"{_LONGEST_NAME} bytes fit"
         )

@@ -5,19 +5,21 @@ Names of files and columns are quoted here; the query itself is the user's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core import extras, histogram, schema
-from azbenchlib.core.errors import InputError, MissingToolError
+from azbenchlib.core.errors import InputError, MissingToolError, OutputError
+from azbenchlib.core.findings import Code
+from azbenchlib.core.temporary import ADVICE, temporary_folder
 from azbenchlib.core.units import NS_PER_US
-from azbenchlib.lake.parts import BY_RUN, DAY, IS_COUNTED, WITH_COUNTED
+from azbenchlib.lake.parts import BY_RUN, DIVIDED_BY, IS_COUNTED, WITH_COUNTED
 from azbenchlib.lake.place import Folder, ObjectStore
-from azbenchlib.model.disk_row import OF_SETUP
+from azbenchlib.lake.recount import RUN_COLUMNS, recount
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SQL_TYPES = {schema.TEXT: "VARCHAR", schema.INT: "BIGINT", schema.FLOAT: "DOUBLE", schema.BOOL: "BOOLEAN"}
+AS_COLLECTED = "as_collected"  # the schema of views that show what parts hold, also what is told again
 _MEMORY = "700MiB"  # for what DuckDB holds; the rest goes to a folder of its own, which is removed
 # Histograms of rows with bin_ns and n, added up where the other columns agree; a row a percentile.
 _PERCENTILES_OF = f"""
@@ -62,10 +65,10 @@ def connected(
         from duckdb import func
     except ImportError as error:
         raise MissingToolError(f"a query needs DuckDB; get it with: {extras.install('lake')}") from error
-    with TemporaryDirectory(prefix="azbench-") as overflow:
+    with temporary_folder() as overflow:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": _MEMORY,
-            "temp_directory": overflow,
+            "temp_directory": str(overflow),
             "preserve_insertion_order": False,
         }
         with duckdb.connect(config=settings) as connection:
@@ -81,8 +84,10 @@ def connected(
                 type=func.ARROW,
             )
             connection.execute(_PERCENTILES_OF)
+            connection.execute(f"CREATE SCHEMA {AS_COLLECTED}")
             for table in schema.TABLES:
                 _add_view(connection, table, [place.path(name) for name in files.get(table, ())])
+            _count_once(connection)
             connection.execute(
                 f"CREATE VIEW histograms AS SELECT * EXCLUDE ({IS_COUNTED}) FROM bins WHERE {IS_COUNTED}"
             )
@@ -97,6 +102,8 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pd.DataFrame:
     ------
     InputError
         When it is not one statement that only reads, or DuckDB refuses it; with what DuckDB says.
+    OutputError
+        When what does not fit into memory has no room.
     """
     import duckdb
 
@@ -105,6 +112,11 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pd.DataFrame:
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise InputError("a query is one SELECT; a lake is changed by azbench collect alone")
         return _frame(_answered(connection, statements[0].query))
+    except duckdb.OutOfMemoryException as error:
+        raise OutputError(
+            f"the query needs more than {_MEMORY} of memory, and {tempfile.gettempdir()} has no room for the "
+            f"rest; {ADVICE}"
+        ) from error
     except duckdb.Error as error:
         raise InputError(f"the query cannot be carried out: {_first_sentence(error)}") from error
 
@@ -189,10 +201,10 @@ def _first_sentence(error: Exception) -> str:
 
 def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -> None:
     """A view of a table; a run that several parts hold is there once."""
-    columns = _columns(table)
+    columns, added = _columns(table), f"CREATE VIEW {AS_COLLECTED}.{table} AS"
     if not files:
         empty = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns.items())
-        connection.execute(f"CREATE VIEW {table} AS SELECT {empty} WHERE false")
+        connection.execute(f"{added} SELECT {empty} WHERE false")
         return
     listed = ", ".join(map(text_literal, files))
     rows = f"read_parquet([{listed}], hive_partitioning = true, hive_types_autocast = false, filename = true)"
@@ -212,19 +224,69 @@ def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence
         if several and several[0]:
             once = f"SELECT DISTINCT ON ({key}) {names} FROM {rows} WHERE run_id IN (FROM shared)"
             view += f" WHERE run_id NOT IN (FROM shared) UNION ALL ({once} ORDER BY {key}, filename)"
-    connection.execute(f"CREATE VIEW {table} AS {view}")
+    connection.execute(f"{added} {view}")
+
+
+def _count_once(connection: duckdb.DuckDBPyConnection) -> None:
+    """The views, in which each run counts once, whatever parts tell of it."""
+    again = recount(_OfDuckDB(connection))
+    for name, some in (("dropped", again.dropped), ("uncounted", again.uncounted), ("log_runs", again.logs)):
+        _add_ids(connection, name, some)
+    for table in schema.TABLES:
+        view = f"SELECT * FROM {AS_COLLECTED}.{table}"
+        if table in WITH_COUNTED and (again.uncounted or again.logs):
+            ids = "FROM uncounted UNION ALL FROM log_runs" if table == "runs" else "FROM uncounted"
+            view = f"SELECT * REPLACE ({IS_COUNTED} AND run_id NOT IN ({ids}) AS {IS_COUNTED}) FROM ({view})"
+        if table in BY_RUN and again.dropped:
+            view = f"SELECT * FROM ({view}) AS every ANTI JOIN dropped USING (run_id)"
+        connection.execute(f"CREATE VIEW {table} AS {view}")
+
+
+def _add_ids(connection: duckdb.DuckDBPyConnection, name: str, ids: Collection[str]) -> None:
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} (run_id VARCHAR)")
+    if ids:
+        connection.execute(f"INSERT INTO {name} SELECT unnest(?::VARCHAR[])", [sorted(ids)])
+
+
+class _OfDuckDB:
+    """What the views of a lake tell."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def runs(self) -> pd.DataFrame:
+        columns = ", ".join(RUN_COLUMNS)
+        return self._told(f"SELECT {columns} FROM {AS_COLLECTED}.runs ORDER BY run_id")
+
+    def runs_with(self, code: Code) -> set[str]:
+        rows = self._told(
+            f"SELECT DISTINCT run_id FROM {AS_COLLECTED}.findings WHERE code = {text_literal(code)}"
+        )
+        return set(rows["run_id"].dropna())
+
+    def rows(self, name: str, ids: Collection[str]) -> pd.DataFrame:
+        _add_ids(self._connection, "wanted", ids)
+        return self._told(f"SELECT * FROM {AS_COLLECTED}.{name} SEMI JOIN wanted USING (run_id)")
+
+    def totals(self) -> dict[str, tuple[float, float]]:
+        sums = ", ".join(f"coalesce(sum({name}), 0)::DOUBLE AS {name}" for name in ("ios", "runtime_s"))
+        rows = self._told(f"SELECT run_id, {sums} FROM {AS_COLLECTED}.results GROUP BY run_id")
+        return {run_id: (ios, s) for run_id, ios, s in rows.itertuples(index=False)}
+
+    def _told(self, query: str) -> pd.DataFrame:
+        return _frame(_answered(self._connection, query))
 
 
 def _columns(table: str) -> dict[str, str]:
     """The columns of a view with their types."""
     told = {name: _SQL_TYPES[column.dtype] for name, column in schema.TABLES[table].columns.items()}
-    of_run = {DAY: "VARCHAR", OF_SETUP: "VARCHAR"} if table in BY_RUN else {OF_SETUP: "VARCHAR"}
-    return told | of_run | ({IS_COUNTED: "BOOLEAN"} if table in WITH_COUNTED else {})
+    counted = {IS_COUNTED: "BOOLEAN"} if table in WITH_COUNTED else {}
+    return told | dict.fromkeys(DIVIDED_BY[table], "VARCHAR") | counted
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, place: Folder | ObjectStore, overflow: str) -> None:
+def _lock(connection: duckdb.DuckDBPyConnection, place: Folder | ObjectStore, overflow: Path) -> None:
     """From here on, no query reads or writes other files, loads an extension or changes a setting."""
-    allowed = ", ".join(text_literal(f"{one.rstrip('/')}/") for one in (place.path(""), str(Path(overflow))))
+    allowed = ", ".join(text_literal(f"{one.rstrip('/')}/") for one in (place.path(""), str(overflow)))
     connection.execute(f"SET allowed_directories = [{allowed}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

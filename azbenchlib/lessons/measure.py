@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +14,10 @@ import pandas as pd
 from azbenchlib.analysis.over_time import time_dilation
 from azbenchlib.campaign import doctor
 from azbenchlib.campaign.workloads import fio
+from azbenchlib.campaign.workloads import program as programs
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import AzbenchError, MissingToolError
+from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import KIB, MIB, MS_PER_S, NS_PER_US
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
@@ -149,15 +150,14 @@ def drive(lab: Lab, jobs: Sequence[LessonJob], program: fio.Fio) -> Ran:
     AzbenchError
         When fio fails; with its own words.
     """
-    with tempfile.TemporaryDirectory(prefix="azbench-") as scratch:
-        folder = Path(scratch)
+    with temporary_folder() as folder:
         # norandommap: else fio reads no block twice before it has read all, and no cache is ever hit
         head = ["[global]", "ioengine=nbd", "thread", "time_based", "randrepeat=0", "norandommap"]
         told = [line for job in jobs for line in job.lines(lab)]
         (folder / "lesson.fio").write_text("\n".join([*head, *told, ""]))
         begun = time.time()
         argv = ["fio", "--output-format=json+", f"--output={_OUTPUT}", "lesson.fio"]
-        status, text = fio.run(argv, program, folder)
+        status, text = programs.run(argv, program, folder)
         if status:
             raise AzbenchError(f"fio failed with exit code {status}: {text.strip()} {lab.fault()}".strip())
         tables = registry.read(Source.of(folder / _OUTPUT))
@@ -184,7 +184,7 @@ def on_file(job: LessonJob, program: fio.Fio, folder: Path) -> Ran:
     argv += ["--direct=0", "--time_based", f"--runtime={round(job.seconds * MS_PER_S)}ms"]
     argv += [f"--rw={job.rw}", f"--bs={job.bs_bytes}", f"--size={job.size_bytes}", "--invalidate=0"]
     begun = time.time()
-    status, text = fio.run([*argv, "--output-format=json+", f"--output={_OUTPUT}"], program, folder)
+    status, text = programs.run([*argv, "--output-format=json+", f"--output={_OUTPUT}"], program, folder)
     if status:
         raise AzbenchError(f"fio failed with exit code {status}: {text.strip()}")
     return Ran(*_tables(registry.read(Source.of(folder / _OUTPUT)), 1), begun, math.nan)

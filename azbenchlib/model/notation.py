@@ -40,6 +40,15 @@ class _Words:
     caching: str = "None"
     cache_hit: float | None = None
     bursting: bool | None = None
+    said: dict[str, str] = field(default_factory=dict)  # what was stated, in the word that did
+
+    def state(self, text: str, what: str, word: str) -> None:
+        """Note that a word states something; a second word for the same is refused."""
+        if what in self.said:
+            raise InputError(
+                f"--disk '{text}': '{self.said[what]}' and '{word}' both state the {what}; keep one of them"
+            )
+        self.said[what] = word
 
 
 def parse_disks(texts: Sequence[str]) -> tuple[Disk, ...]:
@@ -67,6 +76,7 @@ def parse_disk(text: str) -> Disk:
     for part in (*sizes, *parts[1:]):
         _read(text, part, words)
     kind = _kind_of(match["word"] or match["letter"])
+    _check_words(text, kind, role, words)
     count = _count(text, match["n"] or "1")
     return Disk(
         name=text.strip(),
@@ -124,14 +134,42 @@ def _ephemeral(text: str, parts: list[str]) -> Disk:
     return Disk(name=text.strip(), role="ephemeral_os", placement=placement)
 
 
+def _check_words(text: str, kind: DiskKind, role: str, words: _Words) -> None:
+    """Refuse what disks of a kind cannot have."""
+    cached = words.said.get("hit") or (words.said.get("host caching") if words.caching != "None" else None)
+    if cached and not kind.cacheable:
+        source = f" ({kind.no_caching_source})" if kind.no_caching_source else ""
+        raise InputError(
+            f"--disk '{text}': {kind.label} has no host caching{source}: leave '{cached}' out, or name a disk "
+            "such as P30"
+        )
+    if words.bursting and not kind.on_demand_bursting:
+        able = ", ".join(other.label for other in disk_kinds.kinds() if other.on_demand_bursting)
+        raise InputError(
+            f"--disk '{text}': 'burst' is on-demand bursting, which {able} alone has, not {kind.label}; leave "
+            "it out"
+        )
+    if words.bursting is False and not kind.tiered:
+        raise InputError(
+            f"--disk '{text}': {kind.label} has no bursting that 'noburst' could switch off; leave it out"
+        )
+    if role == "os" and kind.local:
+        raise InputError(
+            f"--disk '{text}': {kind.label} is no OS disk; write {kind.word}, or an OS disk such as os:P4"
+        )
+
+
 def _read(text: str, part: str, words: _Words) -> None:
     """Take in one part between colons."""
     modes = {mode.lower(): mode for mode in HOST_CACHING}
     if part.lower() in modes:
+        words.state(text, "host caching", part)
         words.caching = modes[part.lower()]
     elif part.lower() in ("burst", "noburst"):
+        words.state(text, "bursting", part)
         words.bursting = part.lower() == "burst"
     elif part.lower().startswith("hit="):
+        words.state(text, "hit", part)
         words.cache_hit = _number(text, part[4:])
     else:
         for piece in part.split("/"):
@@ -141,6 +179,7 @@ def _read(text: str, part: str, words: _Words) -> None:
 def _read_size(text: str, piece: str, words: _Words) -> None:
     if rate := _RATE.match(piece):
         name, unit = ("iops", 1) if rate["unit"].lower() == "iops" else ("bytes_per_s", MB)
+        words.state(text, "IOPS" if name == "iops" else "MBps", piece)
         words.sizes[name] = stated_rate(rate["value"]) * unit
         return
     if not piece[:1].isdigit():
@@ -158,6 +197,7 @@ def _read_size(text: str, piece: str, words: _Words) -> None:
             f"--disk '{text}': a disk of Azure has whole GiB, and '{piece}' are {n_bytes / GIB:,.4g}; "
             f"write one such as {whole}GiB"
         )
+    words.state(text, "size", piece)
     words.sizes["size"] = n_bytes
 
 

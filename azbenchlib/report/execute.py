@@ -21,6 +21,7 @@ from azbenchlib.core import privacy
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError, WorkloadsFailedError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.locations import shipped
+from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.report.channels import PatientClient
 from azbenchlib.report.interrupts import KERNEL_ENGINE, Relay
 
@@ -158,8 +159,8 @@ def run_notebook(
         When a cell was interrupted; with the library's own words where it has some.
     """
     check_parameters(notebook, parameters)
-    with tempfile.TemporaryDirectory(prefix="azbench-") as scratch:
-        executed = Path(scratch) / "executed.ipynb"
+    with temporary_folder() as scratch:
+        executed = scratch / "executed.ipynb"
         try:
             relay = Relay()
             with relay.passing():

@@ -2,11 +2,10 @@
 
 import re
 import subprocess
-import tempfile
-from pathlib import Path
 
 from azbenchlib.campaign.doctor import find_browser
 from azbenchlib.core.errors import MissingToolError
+from azbenchlib.core.temporary import temporary_folder
 
 _TIMEOUT_S = 120
 # WeasyPrint breaks lines behind a slash, as Unicode allows; U+2060, which has no width and is not in the text
@@ -54,8 +53,8 @@ def with_browser(html: str, browser: str) -> bytes:
     MissingToolError
         When the browser gives none.
     """
-    with tempfile.TemporaryDirectory(prefix="azbench-") as scratch:
-        page, pdf = Path(scratch) / "report.html", Path(scratch) / "report.pdf"
+    with temporary_folder() as scratch:
+        page, pdf = scratch / "report.html", scratch / "report.pdf"
         page.write_text(html, encoding="utf-8")
         command = [
             browser,

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import PATIENCE_S
 
 from azbenchlib.analysis.merge import merge
 from azbenchlib.analysis.percentiles import merged, once
@@ -123,7 +124,7 @@ def test_four_real_jobs_merge_to_the_percentiles_of_all_their_logged_io(tmp_path
         "--output-format=json+",
         "--output=four.json",
     ]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=600)
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE_S)
     logs = [np.loadtxt(log, delimiter=",", usecols=1) for log in tmp_path.glob("four_clat.*.log")]
     assert [len(log) for log in logs] == [512] * 4
     found = merge(Dataset.read(tmp_path / "four.json").tables, by=("rw",), percentiles=[1, 50, 90, 99, 99.9])

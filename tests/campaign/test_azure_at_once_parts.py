@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from typer.testing import CliRunner
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
@@ -566,7 +567,7 @@ def test_a_second_interrupt_is_passed_on_too(
 def test_a_process_ends_when_whoever_started_it_is_gone(tmp_path: Path, experiment: Experiment) -> None:
     """The real one: it has read what to do, and waits for az."""
     az = tmp_path / "az"
-    az.write_text("#!/bin/sh\ntouch $0.asked\nexec sleep 60\n")
+    az.write_text("#!/bin/sh\ntouch $0.asked\nexec sleep 900\n")
     az.chmod(0o755)
     asked = VmRequest(experiment=experiment, folder=tmp_path / "out", max_cost=0, max_hours=0)
     command = [
@@ -578,8 +579,6 @@ def test_a_process_ends_when_whoever_started_it_is_gone(tmp_path: Path, experime
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, text=True) as process:
         assert process.stdin is not None
         print(asked.model_dump_json(), file=process.stdin, flush=True)
-        while not (tmp_path / "az.asked").exists():
-            assert process.poll() is None
-            time.sleep(0.05)
+        wait_for((tmp_path / "az.asked").exists, lambda: process.poll() is None)
         process.stdin.close()
-        assert process.wait(timeout=10) == 1
+        assert process.wait(PATIENCE_S) == 1

@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +21,8 @@ import papermill
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from process_list import fio_in, pending
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.campaign import host
@@ -27,6 +30,7 @@ from azbenchlib.campaign.interrupts import SAME_S
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.targets.local import data as local
 from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import program
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, UnsafeTargetError
 from azbenchlib.core.units import MIB, fio_size
 from azbenchlib.dataset import manifest
@@ -298,19 +302,6 @@ def start(tmp_path: Path, runtime_s: float) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.DEVNULL)
 
 
-def begun(tmp_path: Path, run: str) -> bool:
-    """Whether the journal says that a run was begun."""
-    events = Journal(tmp_path / "ds").events()
-    return any(event["event"] == JournalEvent.BEGUN and event["run"] == run for event in events)
-
-
-def wait_for(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 300
-    while not what():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
 def fio_processes(tmp_path: Path) -> int:
     """How many there are; two when the job has started."""
     found = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True)
@@ -320,14 +311,32 @@ def fio_processes(tmp_path: Path) -> int:
     )
 
 
+@contextmanager
+def halted(folder: Path, workload: str) -> Iterator[None]:
+    """A run that has begun and cannot end meanwhile, however short it is."""
+    wait_for(lambda: (pids := fio_in(folder, workload)) and all(map(halt, pids)))
+    yield
+    for pid in fio_in(folder, workload):
+        os.kill(pid, signal.SIGCONT)
+
+
+def halt(pid: int) -> bool:
+    """Whether a process was there to be halted."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGSTOP)
+        return True
+    return False
+
+
 @fio
 def test_a_killed_run_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     raw = tmp_path / "ds" / "raw"
     process = start(tmp_path, runtime_s=0.8)
-    wait_for(lambda: (raw / ".part-randwrite-4k-qd2" / "randwrite-4k-qd2.json").exists())
-    process.kill()
-    process.wait()
-    assert fio_processes(tmp_path)  # nobody told it; the next call has to wait for its end
+    with halted(tmp_path, "randwrite-4k-qd2"):
+        wait_for(lambda: (raw / ".part-randwrite-4k-qd2" / "randwrite-4k-qd2.json").exists())
+        process.kill()
+        process.wait()
+        assert fio_processes(tmp_path)  # nobody told it; the next call has to wait for its end
     assert not (tmp_path / "ds" / manifest.MANIFEST_FILE).exists()
     assert (tmp_path / local.DATA_FILE).exists()
     first = (raw / "randread-4k-qd2.json").stat()
@@ -354,9 +363,9 @@ def test_a_killed_run_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
 @fio
 def test_an_interrupt_ends_the_campaign_after_the_run_in_hand(tmp_path: Path) -> None:
     process = start(tmp_path, runtime_s=1)
-    wait_for(lambda: begun(tmp_path, "randread-4k-qd2"))
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) != 0
+    with halted(tmp_path, "randread-4k-qd2"):
+        process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) != 0
     assert not (tmp_path / local.DATA_FILE).exists()
     told = [(event["event"], event.get("run")) for event in Journal(tmp_path / "ds").events()[1:]]
     assert told == [
@@ -376,9 +385,10 @@ def test_two_interrupts_end_fio_and_clean_up(tmp_path: Path, signals: tuple[sign
     wait_for(lambda: (raw / ".part-randread-4k-qd2").exists() and fio_processes(tmp_path) == 2)
     for number, one in enumerate(signals):
         if number:  # signals that come together are one
+            wait_for(lambda: not pending(process.pid, signals[0]))
             time.sleep(SAME_S + 0.1)
         process.send_signal(one)
-    assert process.wait(10) != 0
+    assert process.wait(PATIENCE_S) != 0
     assert not fio_processes(tmp_path)
     assert not (tmp_path / local.DATA_FILE).exists()
     assert not list(raw.iterdir())
@@ -388,8 +398,8 @@ def test_a_program_that_our_interrupt_reached_before_it_began_is_started_anew(tm
     """Between fork and exec it is in our group yet: here it ends itself so, at the first start or at each."""
     shell = SimpleNamespace(path="/bin/sh")
     first = "if test -e begun; then echo done >&2; else : >begun; kill -INT $$; fi"
-    assert tool.run(["sh", "-c", first], shell, tmp_path) == (0, "done\n")
-    assert tool.run(["sh", "-c", "kill -INT $$"], shell, tmp_path) == (-signal.SIGINT, "")
+    assert program.run(["sh", "-c", first], shell, tmp_path) == (0, "done\n")
+    assert program.run(["sh", "-c", "kill -INT $$"], shell, tmp_path) == (-signal.SIGINT, "")
 
 
 @fio
@@ -507,7 +517,8 @@ def test_a_mounted_device_is_measured_only_with_the_words(formatted: str, tmp_pa
 @fio
 def test_a_device_that_is_mounted_after_the_check_stays_whole(formatted: str, tmp_path: Path) -> None:
     def mount_it(done: int, total: int, text: str) -> None:
-        mount(formatted, tmp_path / "point")
+        if text.startswith("writing "):
+            mount(formatted, tmp_path / "point")
 
     words = f"overwrite {formatted}"  # fio refuses with exit status 0 and no output
     with pytest.raises(AzbenchError, match=r"layout: fio ended with status 0: .* appears mounted"):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_S
 
 from azbenchlib import campaign
 from azbenchlib.campaign import journal, outputs
@@ -164,7 +165,9 @@ def test_the_lab_keeps_what_it_calls_finished(tmp_path: Path) -> None:
     if strace is None:
         pytest.skip("needs strace, which records what the system is asked for")
     command = [strace, "-y", "-s", "300", "-e", "trace=fsync,rename", "-o", str(calls)]
-    subprocess.run([*command, sys.executable, "-c", code, file, tmp_path / "ds"], check=True, timeout=900)
+    subprocess.run(
+        [*command, sys.executable, "-c", code, file, tmp_path / "ds"], check=True, timeout=PATIENCE_S
+    )
     lines = calls.read_text().splitlines()
     raw = tmp_path / "ds" / "raw"
     renames = [i for i, line in enumerate(lines) if line.startswith("rename(") and f'"{raw}/' in line]

@@ -15,6 +15,7 @@ import pytest
 from fake_azure.login import Azure
 from lab_tools import need_fio, own_cache  # noqa: F401
 from programs import azbench
+from waiting import PATIENCE_S
 
 from azbenchlib import campaign
 from azbenchlib.core.errors import AzbenchError
@@ -233,7 +234,7 @@ def _ends_with_2(words: list[object], folder: Path, environment: dict[str, str] 
 def _azbench(
     words: list[object], folder: Path, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    return azbench(*words, cwd=folder, env=environment, timeout=500)
+    return azbench(*words, cwd=folder, env=environment, timeout=PATIENCE_S)
 
 
 # --- files of one's own -----------------------------------------------------------------------------------

@@ -5,11 +5,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab_tools import busy
+from measuring import Measurement
+from process_list import fio_in
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.campaign.files.measurement_file import load
@@ -68,10 +71,14 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def measured(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+def measured(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Measurement[Dataset]:
     folder = tmp_path_factory.mktemp("lab") / "ds"
-    campaign.run(campaign.load(file), folder, target="lab", longest_s=SECONDS)
-    return Dataset.load(folder)
+
+    def measure() -> Dataset:
+        campaign.run(campaign.load(file), folder, target="lab", longest_s=SECONDS, fresh=True)
+        return Dataset.load(folder)
+
+    return Measurement(measure, busy)
 
 
 def rates(found: Dataset, job: str) -> tuple[float, float]:
@@ -80,22 +87,28 @@ def rates(found: Dataset, job: str) -> tuple[float, float]:
     return float(mine["iops"].sum()), float(mine["bw_bytes_per_s"].sum())
 
 
-def test_the_figures_are_those_of_the_disk_at_full_speed(measured: Dataset) -> None:
-    iops, bytes_per_s = rates(measured, "mixed")
-    assert bytes_per_s == pytest.approx(50e6, rel=0.03)
-    assert iops == pytest.approx(50e6 / 8192, rel=0.03)
-    assert rates(measured, "one")[1] == pytest.approx(50e6, rel=0.03)
-    scale = measured.setups.set_index("setup_id")["time_scale"]
+def test_the_figures_are_those_of_the_disk_at_full_speed(measured: Measurement[Dataset]) -> None:
+    def holds(found: Dataset) -> None:
+        iops, bytes_per_s = rates(found, "mixed")
+        assert bytes_per_s == pytest.approx(50e6, rel=0.03)
+        assert iops == pytest.approx(50e6 / 8192, rel=0.03)
+        assert rates(found, "one")[1] == pytest.approx(50e6, rel=0.03)
+
+    scale = measured.check(holds).setups.set_index("setup_id")["time_scale"]
     assert set(scale) <= {1, 2, 4, 8, 16, 32, 64}
 
 
-def test_credits_run_out_as_they_would_in_forty_minutes(measured: Dataset) -> None:
-    (run_id,) = measured.runs.loc[measured.runs["job"] == "drain", "run_id"]
-    samples = measured.samples[measured.samples["run_id"] == run_id]
+def test_credits_run_out_as_they_would_in_forty_minutes(measured: Measurement[Dataset]) -> None:
+    measured.check(credits_run_out)
+
+
+def credits_run_out(found: Dataset) -> None:
+    (run_id,) = found.runs.loc[found.runs["job"] == "drain", "run_id"]
+    samples = found.samples[found.samples["run_id"] == run_id]
     trace = samples[samples["metric"] == "iops"].sort_values("t_s")
     assert trace["value"].iloc[1:5].mean() == pytest.approx(3500, rel=0.05)
     assert trace["value"].iloc[-5:-1].mean() == pytest.approx(120, rel=0.15)
-    (credit_s,) = measured.setups.loc[measured.setups["setup_id"] == "small", "credit_s"]
+    (credit_s,) = found.setups.loc[found.setups["setup_id"] == "small", "credit_s"]
     spent = float(((trace["value"] - 120) * trace["t_s"].diff().fillna(trace["t_s"].iloc[0])).clip(0).sum())
     assert spent == pytest.approx((3500 - 120) * credit_s, rel=0.05)
     balance = samples[(samples["metric"] == "credits") & (samples["object"] == "os disk_burst_iops")]
@@ -106,20 +119,26 @@ def test_credits_run_out_as_they_would_in_forty_minutes(measured: Dataset) -> No
     assert balance["value"].iloc[0] > 0.5 * (3500 - 120) * credit_s
 
 
-def test_the_verdict_names_what_the_lab_imposed(measured: Dataset) -> None:
-    named = {one.run.name: one.judgement.binding[0] for one in judge_runs(measured.tables)}
-    assert named == {"drain": "disk_burst_iops", "mixed": "disk_mbps", "one": "disk_mbps"}
+def test_the_verdict_names_what_the_lab_imposed(measured: Measurement[Dataset]) -> None:
+    def holds(found: Dataset) -> None:
+        named = {one.run.name: one.judgement.binding[0] for one in judge_runs(found.tables)}
+        assert named == {"drain": "disk_burst_iops", "mixed": "disk_mbps", "one": "disk_mbps"}
+
+    measured.check(holds)
 
 
-def test_the_dataset_says_what_was_done(measured: Dataset) -> None:
-    assert measured.manifest is not None
-    notes = " ".join(measured.manifest.notes)
+def test_the_dataset_says_what_was_done(measured: Measurement[Dataset]) -> None:
+    def holds(found: Dataset) -> None:
+        assert not (found.findings["code"] == "too_short").any()
+
+    found = measured.check(holds)
+    assert found.manifest is not None
+    notes = " ".join(found.manifest.notes)
     assert "emulated" in notes
     assert "burst credits last" in notes
-    assert all("nbd" in command.text or ".fio" in command.text for command in measured.manifest.commands)
-    assert set(measured.setups["environment"]) == {"lab"}
-    assert set(measured.setups["as_of"]) == {"2020-07-01"}
-    assert not (measured.findings["code"] == "too_short").any()
+    assert all("nbd" in command.text or ".fio" in command.text for command in found.manifest.commands)
+    assert set(found.setups["environment"]) == {"lab"}
+    assert set(found.setups["as_of"]) == {"2020-07-01"}
 
 
 def test_it_is_taken_up_and_not_measured_twice(file: Path, tmp_path: Path) -> None:
@@ -162,25 +181,14 @@ def start(file: Path, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", code, str(file), str(folder)], stderr=subprocess.DEVNULL)
 
 
-def wait_for(what: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 300
-    while not what():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-
-
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_neither_lab_nor_fio_outlives_it(how: signal.Signals, file: Path, tmp_path: Path) -> None:
     process = start(file, tmp_path / "ds")
-    wait_for(lambda: "--name=drain" in _processes() and running())
+    wait_for(lambda: fio_in(tmp_path, "drain") and running())
     process.send_signal(how)
-    assert process.wait(15) != 0
+    assert process.wait(PATIENCE_S) != 0
     wait_for(lambda: not running())
-    wait_for(lambda: "--name=drain" not in _processes())
-
-
-def _processes() -> str:
-    return subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    wait_for(lambda: not fio_in(tmp_path, "drain"))
 
 
 def test_what_a_failed_fio_left_is_kept(tmp_path: Path) -> None:

@@ -1,18 +1,20 @@
 """Probing with real fio: an emulated disk, a directory, what is refused, and a probe that was cut short."""
 
+import itertools
 import json
 import math
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from measuring import Measurement
 from typer.testing import CliRunner
+from waiting import wait_for
 
 from azbenchlib.campaign import host, probing
 from azbenchlib.campaign.journal import Journal, JournalEvent
@@ -25,8 +27,9 @@ from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model import VM, Setup, notation
-from azbenchlib.probe.cache import CacheSeen
+from azbenchlib.probe.cache import CacheFound, CacheSeen
 from azbenchlib.probe.drain import LEVEL_RUNS, Drain
+from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.rounds import EACH_LOAD
 from azbenchlib.probe.runs import ProbeRun, candidates
 from azbenchlib.probe.session import Probe
@@ -121,6 +124,7 @@ def test_credits_are_drained_after_the_probe_and_a_drain_that_was_cut_short_goes
 
 @pytest.mark.fio
 @pytest.mark.slow
+@pytest.mark.alone
 def test_the_cache_of_an_emulated_disk_is_found_and_kept_runs_lead_to_the_same(tmp_path: Path) -> None:
     if "nbd" not in tool.find().engines:
         pytest.skip("this fio has no nbd engine")
@@ -130,18 +134,26 @@ def test_the_cache_of_an_emulated_disk_is_found_and_kept_runs_lead_to_the_same(t
     def stages() -> Stages:
         return Stages.asked(seconds=SECONDS, size_bytes=64 * MIB, cache=True, fill_s=SECONDS)
 
-    for n in range(5):  # a machine that others use at times says that its latencies stray
-        made, again = stages(), stages()
-        folder = tmp_path / f"probe{n}"
+    folders = (tmp_path / f"probe{n}" for n in itertools.count())
+
+    def measure() -> tuple[Path, Portrait, CacheFound]:
+        made, folder = stages(), next(folders)
         portrait = probing.probe(asked, folder, probe_of(2), stages=made.all_)
-        assert made.stairs and again.stairs
-        found = made.stairs.found(portrait)
-        if found.seen is not CacheSeen.UNSTEADY:
-            break
-    assert found.seen is CacheSeen.STEP and found.size
-    assert found.size.value == pytest.approx(16 * MIB, rel=0.25)  # how right it is: in emulated time
+        assert made.stairs
+        return folder, portrait, made.stairs.found(portrait)
+
+    def strays(result: tuple[Path, Portrait, CacheFound]) -> str:
+        return "latencies strayed" if result[2].seen is CacheSeen.UNSTEADY else ""
+
+    def holds(result: tuple[Path, Portrait, CacheFound]) -> None:
+        found = result[2]
+        assert found.seen is CacheSeen.STEP and found.size
+        assert found.size.value == pytest.approx(16 * MIB, rel=0.25)  # how right it is: in emulated time
+
+    folder, portrait, found = Measurement(measure, strays).check(holds)
+    again = stages()
     probing.probe(asked, folder, probe_of(2), stages=again.all_)
-    assert again.stairs.found(portrait) == found
+    assert again.stairs and again.stairs.found(portrait) == found
 
 
 @pytest.mark.fio
@@ -167,12 +179,9 @@ def test_a_probe_that_was_killed_goes_on(tmp_path: Path) -> None:
     data, folder = tmp_path / "data", tmp_path / "out"
     data.mkdir()
     words = ["probe", str(data), "--runs", "4", "--seconds", "1", "--size", "8MiB", "-o", str(folder)]
-    kept: list[str] = []
     with subprocess.Popen([Path(sys.executable).with_name("azbench"), *words]) as victim:
-        while len(kept) < 2:
-            assert victim.poll() is None
-            kept = list(Journal(folder).kept())
-            time.sleep(0.02)
+        wait_for(lambda: len(list(Journal(folder).kept())) >= 2, lambda: victim.poll() is None)
+        kept = list(Journal(folder).kept())
         victim.kill()
     done = CliRunner().invoke(app, [*words, "--format", "json"])
     assert done.exit_code == 0, done.output

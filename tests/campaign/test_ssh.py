@@ -8,18 +8,22 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from ssh_hosts import SshHost, know, processes, ssh_hosts
+from loop_devices import content, loop_device, put
+from process_list import processes
+from ssh_hosts import SshHost, know, ssh_hosts
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib.campaign import experiment
 from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, UnsafeTargetError
 from azbenchlib.core.targets import SshAddress, check_target_name, ssh_address
+from azbenchlib.core.units import MIB
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.dataset import Dataset
 
@@ -68,13 +72,6 @@ def run(folder: Path, asked: Todo, **options: object) -> Path:
     return experiment.run(asked, folder / "ds", target="ssh:here", **options)  # type: ignore[arg-type]
 
 
-def wait_for(what: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not what():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
 def left_on(host: SshHost) -> list[str]:
     return [path.name for path in host.home.iterdir()]
 
@@ -99,14 +96,25 @@ def test_a_whole_campaign(host: SshHost, tmp_path: Path) -> None:
 
 
 def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> None:
-    """The run lives on the host: it is the same fio before and after, and it is measured once."""
-    asked, seen, broken = todo(tmp_path, "3"), [], []
+    """The run lives on the host: it is the same fio before and after, and it is measured once.
+
+    It is halted until the break was noticed, which may take longer than it runs.
+    """
+    asked, seen, broken = todo(tmp_path, "2"), [], []
+
+    def running() -> set[int]:
+        ours = host.fio("tiny")
+        if not any(bytes_read(pid) > 2**22 for pid in ours):  # it has not begun
+            return set()
+        send(ours, signal.SIGSTOP)
+        return ours
 
     def look(done: int, total: int, text: str) -> None:
         if text.endswith("…") and "randread" in text and not broken:
-            break_when_it_runs(host, lambda: host.fio("tiny"), seen, broken)
+            break_when_it_runs(host, running, seen, broken)
         if "the connection broke" in text:
             seen.append(host.fio("tiny"))
+            send(seen[0], signal.SIGCONT)
 
     run(tmp_path, asked, progress=look)
     assert broken == [True] and len(seen) >= 2
@@ -121,11 +129,23 @@ def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> N
 
 def break_when_it_runs(host: SshHost, runs: Callable[[], set[int]], seen: list, broken: list) -> None:
     def break_it() -> None:
-        wait_for(runs)
-        seen.append(runs())
+        wait_for(lambda: (pids := runs()) and not seen.append(pids))
         broken.append(bool(host.hang_up()))
 
     threading.Thread(target=break_it).start()
+
+
+def bytes_read(pid: int) -> int:
+    """By a process that may have ended."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/io").read_text().split()[1])
+    return 0
+
+
+def send(pids: set[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 @pytest.mark.long
@@ -215,26 +235,25 @@ def test_what_could_lose_data_is_refused_as_here(host: SshHost, tmp_path: Path) 
 @pytest.fixture
 def device(tmp_path: Path) -> Iterator[Path]:
     """A loop device of 16 MiB of zeros."""
-    image = tmp_path / "image"
-    image.touch()
-    os.truncate(image, 16 * 2**20)
-    made = subprocess.run(["losetup", "--show", "-f", image], capture_output=True, text=True, check=False)
-    if made.returncode:
-        pytest.skip(f"no loop device can be made here: {made.stderr.strip()}")
-    path = Path(made.stdout.strip())
-    yield path
-    subprocess.run(["umount", path], capture_output=True, check=False)
-    subprocess.run(["losetup", "-d", path], check=True)
+    with loop_device(tmp_path / "image", 16 * MIB) as made:
+        yield made
+
+
+def on_a_device(folder: Path, runtime: str = "0.2") -> Todo:
+    (folder / "file.yaml").write_text(FILE.replace("RUNTIME", runtime).replace("  own: {job: own.fio}\n", ""))
+    return experiment.load(folder / "file.yaml")
 
 
 def test_devices_on_the_host(host: SshHost, tmp_path: Path, device: Path) -> None:
-    (tmp_path / "file.yaml").write_text(FILE.replace("RUNTIME", "0.2").replace("  own: {job: own.fio}\n", ""))
-    asked = experiment.load(tmp_path / "file.yaml")
+    asked = on_a_device(tmp_path)
     folder = run(tmp_path, asked, directory=str(device))
     assert len(kept(tmp_path)) == 4 and left_on(host) == []
     job = json.loads(next((folder / "raw").glob("*.json")).read_text())["jobs"][0]
     assert job["job options"]["filename"] == str(device)
-    with pytest.raises(UnsafeTargetError, match=rf"{device}: holds data of a kind .* 'overwrite {device}'"):
+    with pytest.raises(
+        UnsafeTargetError,
+        match=rf"{device}: holds the data of another campaign of azbench, .* 'overwrite {device}'",
+    ):
         experiment.run(asked, tmp_path / "two", target="ssh:here", directory=str(device))
     subprocess.run(["mkfs.ext4", "-q", device], check=True)
     with pytest.raises(UnsafeTargetError, match=rf"{device}: holds ext4, .* the words 'overwrite {device}'"):
@@ -244,6 +263,54 @@ def test_devices_on_the_host(host: SshHost, tmp_path: Path, device: Path) -> Non
     with pytest.raises(UnsafeTargetError, match=rf"is in use: .* mounted, .*'overwrite mounted {device}'"):
         experiment.run(asked, tmp_path / "two", target="ssh:here", directory=str(device))
     assert (tmp_path / "point" / "lost+found").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("offset", "data"),
+    [(2 * MIB, b"data" * MIB), (9 * MIB + 1, b"x"), (-1, b"x"), (-8192, b"\xfc\x4e\x2b\xa9\1\0\0\0")],
+    ids=["zeros first, then data", "one byte", "the last byte", "RAID superblock at the end"],
+)
+def test_what_lies_anywhere_on_a_device_of_a_host_is_left_as_it_is(
+    offset: int, data: bytes, host: SshHost, tmp_path: Path, device: Path
+) -> None:
+    put(device, offset, data)
+    before = content(device)
+    with pytest.raises(UnsafeTargetError, match=rf"{device}: holds .*the words 'overwrite {device}'"):
+        run(tmp_path, on_a_device(tmp_path), directory=str(device))
+    assert content(device) == before and left_on(host) == [] and not (tmp_path / "ds").exists()
+
+
+def test_a_device_of_a_host_that_a_process_writes_to_is_left_alone(
+    host: SshHost, tmp_path: Path, device: Path
+) -> None:
+    with (
+        device.open("r+b"),
+        pytest.raises(UnsafeTargetError, match=rf"process {os.getpid()} .* open for wri"),
+    ):
+        run(tmp_path, on_a_device(tmp_path), directory=str(device))
+    assert left_on(host) == []
+
+
+@pytest.mark.parametrize("runtime", ["0.3", "2"], ids=["between runs", "in a run"])
+def test_a_campaign_on_a_device_of_a_host_goes_on_after_a_kill(
+    runtime: str, host: SshHost, tmp_path: Path, device: Path
+) -> None:
+    asked = on_a_device(tmp_path, runtime)
+    code = (
+        "import sys; from azbenchlib.campaign import experiment as e\n"
+        "folder, device = sys.argv[1:]\n"
+        "e.run(e.load(folder + '/file.yaml'), folder + '/ds', target='ssh:here', directory=device)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, tmp_path, device])
+    wait_for(lambda: host.fio("tiny") if runtime == "2" else kept(tmp_path))
+    process.kill()
+    process.wait()
+    run(tmp_path, asked, directory=str(device))
+    assert kept(tmp_path) == [work.name for work in asked.workloads] and left_on(host) == []
+    marks = [one for one in Journal(tmp_path / "ds").events() if one["event"] == JournalEvent.MARKED]
+    assert len(marks) == 1
+    for left in Path(tempfile.gettempdir()).glob("azbench-ssh-*"):
+        shutil.rmtree(left)  # of the one that was killed, which could not do so itself
 
 
 def test_two_interrupts_end_fio_on_the_host_and_leave_nothing(host: SshHost, tmp_path: Path) -> None:
@@ -256,7 +323,7 @@ def test_two_interrupts_end_fio_on_the_host_and_leave_nothing(host: SshHost, tmp
     process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stderr=subprocess.DEVNULL)
     wait_for(lambda: host.fio("to-be-stopped"))
     process.send_signal(signal.SIGTERM)  # as a second Ctrl-C
-    assert process.wait(60) != 0
+    assert process.wait(PATIENCE_S) != 0
     assert host.fio("to-be-stopped") == set()
     assert left_on(host) == []
 
@@ -351,3 +418,13 @@ def test_several_hosts_need_what_all_can_do(tmp_path: Path, monkeypatch: pytest.
         with pytest.raises(InputError, match=r"one is there twice; name each host once"):
             experiment.run(asked, tmp_path / "ds", target="ssh:one,one")
         assert [left_on(host) for host in hosts] == [[], []]
+
+
+def test_a_run_that_takes_longer_than_it_may_is_ended_on_the_host(
+    host: SshHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host ends it by itself, so that it ends also where nobody looks on any more."""
+    monkeypatch.setattr("azbenchlib.campaign.targets.ssh.target._limit_s", lambda work: 1.0)
+    with pytest.raises(AzbenchError, match="ended with status 124: it was ended after 1"):
+        run(tmp_path, todo(tmp_path, "600"))
+    assert not host.fio("tiny")

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 from ssh_hosts import ssh_hosts
 
-from azbenchlib.campaign import host, probing
+from azbenchlib.campaign import device_guard, host, probing
 from azbenchlib.campaign.host import Loop, Mount, Storage
 from azbenchlib.campaign.targets.ssh import host as ssh
 from azbenchlib.core.units import KIB, MIB
@@ -65,7 +65,7 @@ def test_the_script_for_a_host_tells_what_this_machine_tells_itself(tmp_path: Pa
     done = subprocess.run(
         ["sh", "-s"], input=ssh.machine(str(tmp_path)).encode(), capture_output=True, env=env, check=True
     )
-    told, here = ssh.storage(ssh.facts(done.stdout)), Storage.here()
+    told, here = ssh.storage(device_guard.facts(done.stdout)), Storage.here()
     assert told.ram_bytes == here.ram_bytes == int(Path("/proc/meminfo").read_text().split()[1]) * KIB
     for place in (tmp_path, MEMORY):
         assert told.mount_of(PurePosixPath(place)) == here.mount_of(PurePosixPath(place))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import programs
 import pytest
+from waiting import PATIENCE_S
 
 from azbenchlib.cli.printing.console import JSON_VERSION
 from azbenchlib.core import schema
@@ -198,7 +199,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_leaves_no_data_file(tmp_path: 
         "-p",
         "size=16m",
         "-p",
-        "runtime_s=3",
+        "runtime_s=20",
     ]
     process = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -207,7 +208,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_leaves_no_data_file(tmp_path: 
     while "randread" not in process.stdout.readline():  # the first workload is under way
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=600)
+    _, told = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130 and "the same command goes on from there" in told
     assert [path.name for path in tmp_path.iterdir()] == ["ds"]
 
@@ -229,7 +230,7 @@ def test_a_notebook_whose_process_is_killed_is_told_in_a_sentence(tmp_path: Path
         assert process.poll() is None
     (kernel,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     os.kill(int(kernel), signal.SIGKILL)
-    _, told = process.communicate(timeout=300)
+    _, told = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2
     assert told == "azbench: 01_measure.ipynb: the process that ran it was killed\n"
 

@@ -160,7 +160,7 @@ def test_threads_for_matrices_are_there_and_wait_without_work() -> None:
     named = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS")}
     threads, ticks = (int(word) for word in _printed(WORKED, named))
     assert threads >= 1
-    assert ticks == 0
+    assert ticks <= 1  # of ten milliseconds: who is there when the clock ticks has it, however shortly
 
 
 def test_how_long_such_threads_wait_busily_is_the_users_choice() -> None:

@@ -2,12 +2,14 @@
 
 import json
 import subprocess
+from operator import itemgetter
 from pathlib import Path
 from shutil import which
 
 import copied
 import pytest
 import typer
+from measuring import Measurement
 from published_cases import cases, cases_files
 from typer.testing import CliRunner, Result
 
@@ -172,12 +174,26 @@ def test_real_fio_output_of_this_machine(tmp_path: Path) -> None:
         "--output-format=json+",
         f"--output={output}",
     ]
-    if subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("this file system takes no direct I/O")
-    (entry,) = records(str(output), "--disk", "P30")
-    assert entry["binding"] == ["workload_demand"] and entry["achieved"]["iops"] == pytest.approx(
-        200, rel=0.05
-    )
+
+    def measure() -> tuple[dict, str]:
+        if subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("this file system takes no direct I/O")
+        (entry,) = records(str(output), "--disk", "P30")
+        return entry, slow(output)
+
+    def holds(result: tuple[dict, str]) -> None:
+        entry, _ = result
+        assert entry["binding"] == ["workload_demand"]
+        assert entry["achieved"]["iops"] == pytest.approx(200, rel=0.05)
+
+    Measurement(measure, itemgetter(1)).check(holds)
+
+
+def slow(output: Path) -> str:
+    """What tells that the disk of this machine was slower than what was asked of it, 200 IOPS."""
+    text = output.read_text()
+    mean_s = json.loads(text[text.index("{") :])["jobs"][0]["read"]["lat_ns"]["mean"] / 1e9
+    return f"an I/O took {mean_s * 1e3:.1f} ms" if mean_s > 1 / 200 else ""
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from lab_tools import need_fio, own_cache  # noqa: F401
+from waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 AZBENCH = Path(sys.executable).with_name("azbench")
@@ -92,7 +93,7 @@ def planted(tmp_path: Path) -> Path:
 def test_nothing_of_the_current_folder_is_run(planted: Path, words: tuple[str, ...]) -> None:
     if words[0] in ("lab", "run"):
         need_fio()
-    done = subprocess.run([AZBENCH, *words], cwd=planted, capture_output=True, text=True, timeout=500)
+    done = subprocess.run([AZBENCH, *words], cwd=planted, capture_output=True, text=True, timeout=PATIENCE_S)
     ran = planted.parent / "ran"
     assert not ran.exists(), ran.read_text()
     assert done.returncode == 0, done.stderr
@@ -104,7 +105,7 @@ def test_settings_of_matplotlib_in_the_current_folder_do_not_change_a_report(pla
     for folder in (planted, ROOT):
         made = planted.parent / f"of-{folder.name}"
         words = ["report", str(planted), "-o", str(made), "--format", "html"]
-        subprocess.run([AZBENCH, *words], cwd=folder, check=True, capture_output=True, timeout=500)
+        subprocess.run([AZBENCH, *words], cwd=folder, check=True, capture_output=True, timeout=PATIENCE_S)
     first, second = (path.read_text() for path in sorted(planted.parent.glob("of-*/report.html")))
     assert first == second
 
@@ -128,7 +129,7 @@ def test_a_path_that_the_user_names_is_the_users(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(tmp_path / "mine")},
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "42"

@@ -62,9 +62,10 @@ def test_every_figure_of_a_row_stands_at_its_test(file):
     for row in _truth("iozone_row")[file]:
         place = (row["file_kB"], row["reclen_kB"], 1)
         read = {key[1]: value for key, value in _figures(file).items() if key[2:] == place}
-        assert list(read.values()) == row["values_in_order"]
+        printed = {test: 0 if pd.isna(value) else value for test, value in read.items()}  # a zero is no rate
+        assert list(printed.values()) == row["values_in_order"]
         if row["columns"]:
-            assert read == {named.get(test, test): value for test, value in row["columns"].items()}
+            assert printed == {named.get(test, test): value for test, value in row["columns"].items()}
     assert set(_tables(file)["runs"]["tool"]) == {"iozone"}
     rates = {"KiB/s": "bw_bytes_per_s", "ops/sec": "iops"}
     if column := rates.get(row["unit"]):

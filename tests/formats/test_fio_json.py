@@ -146,7 +146,7 @@ def test_the_run_says_what_was_asked_for():
         "direct": False,
         "ioengine": "psync",
         "usr_cpu_pct": 0.0,
-        "ended_at": "2026-11-20T13:36:46+00:00",
+        "ended_at": "2026-11-20T13:36:46.615+00:00",
         "sys_cpu_pct": 33.333333,
         "device_ios_per_io": 0.0,  # the file was in the page cache
         "error": 0,
@@ -381,7 +381,7 @@ def test_options_that_can_be_true_are_believed(options, done):
 def test_the_start_is_told_only_by_job_start():
     assert run_of({})["started_at"] is None and run_of({})["ended_at"] is None
     (ended,) = schema.records(read(document(job(), timestamp_ms=1795174139494, timestamp=1))["runs"])
-    assert (ended["started_at"], ended["ended_at"]) == (None, "2026-11-20T11:28:59+00:00")
+    assert (ended["started_at"], ended["ended_at"]) == (None, "2026-11-20T11:28:59.494+00:00")
     (odd,) = schema.records(read(document(job(), timestamp=1e300))["runs"])
     assert odd["ended_at"] is None
     assert run_of({}, job_start=1795174139494)["started_at"] == "2026-11-20T11:28:59.494+00:00"

@@ -237,7 +237,7 @@ def test_failed_ios_and_failed_jobs():
     assert codes(tables) == ["io_errors"]
     tables = read(fixture("failed"))
     assert rows(tables, "runs", "job", "error") == [["full", 28], ["ok", 0]]
-    assert codes(tables) == ["fio_error_line", "no_io", "job_failed"]
+    assert codes(tables) == ["fio_error_line", "io_without_figures", "job_failed"]
     assert "error 28 (No space left on device)" in tables["findings"]["message"][2]
 
 

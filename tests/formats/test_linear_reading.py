@@ -26,8 +26,11 @@ def taken(text):
 head, units = eval(sys.stdin.read())
 taken(head)
 for unit in units:
-    once, twice = (taken(head + unit * (size // len(unit))) for size in (50_000, 100_000))
-    if twice > 3 * once + 0.4:
+    for _ in range(3):  # what shares a core costs time too, but not each time
+        once, twice = (taken(head + unit * (size // len(unit))) for size in (50_000, 100_000))
+        if twice <= 3 * once + 0.4:
+            break
+    else:
         print(f"{unit!r}: {once:.2f} s, {twice:.2f} s")
 """
 SHARE = 8  # one of so many texts is tried after each head

@@ -3,14 +3,15 @@
 import json
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from operator import mul
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_tools import fio, own_cache  # noqa: F401
+from lab_tools import assert_measured, fio, late, own_cache  # noqa: F401
+from measuring import Measurement
 
 from azbenchlib import campaign
 from azbenchlib.campaign.targets.lab.setup import in_words
@@ -25,9 +26,7 @@ from azbenchlib.model.setup import VM, Cap, Disk, Setup
 
 pytestmark = pytest.mark.fio
 DAY = "2020-07-01"  # of the limits with which the published figures were measured
-TRIES = 3
 HICCUP_S = 0.05  # real; after so long a pause a limit lets pass what it did not meanwhile
-LATE_S = 0.001  # real; with completions later than this, the machine was too busy for a test of a per cent
 VERY_SLOW = 256  # k with which even a busy machine is on time
 SETTLED = 3  # lines of the log, of 0.2 s, until a bucket that was full is so no more
 
@@ -35,23 +34,6 @@ SETTLED = 3  # lines of the log, of 0.2 s, until a bucket that was full is so no
 def setup_of(vm: str, disk: str) -> Setup:
     """As the command line and a measurement file describe it, with the limits of the day."""
     return in_words(described_setup(None, vm, [disk], DAY), []).resolved(DAY)
-
-
-def assert_measured(measure: Callable[[], tuple[Any, float]], expected: Any) -> None:
-    """What is measured is what is expected; measured again where the lab itself says that it was late."""
-    for _ in range(TRIES):
-        found, late_s = measure()
-        if found == expected or late_s < LATE_S:
-            break
-    assert found == expected
-
-
-def latest_s(lab: Lab) -> float:
-    """How late completions were where they were latest, in real seconds: a single stall counts too, for a
-    limit lets pass in a moment what it did not during the stall.
-    """
-    lines = live_log.read(lab.log).lines
-    return max((line.late_us for line in lines if line.late_us is not None), default=0.0) / US_PER_S
 
 
 def counted(lab: Lab) -> list[tuple[float, int]]:
@@ -72,13 +54,13 @@ def assert_steady(
     """So many IOPS has the emulated disk within a per cent, once it has settled."""
     (volume,) = (one.name for one in setup.volumes())
 
-    def measure() -> tuple[float, float]:
+    def measure() -> tuple[float, str]:
         with Lab(setup, Options(burst_tolerance_s=HICCUP_S), time_scale=time_scale) as lab:
             if warm:
                 fio(lab.uri(volume), *warm)
             before = len(counted(lab))
             fio(lab.uri(volume), "--time_based", "--runtime=2", "--iodepth=64", *options)
-            return rate(counted(lab)[before + SETTLED : -2]), latest_s(lab)
+            return rate(counted(lab)[before + SETTLED : -2]), late(lab)
 
     assert_measured(measure, pytest.approx(expected, rel=0.01))
 
@@ -92,14 +74,14 @@ def test_a_p4_bursts_until_its_credits_say() -> None:
     )
     at_once = 3500 * HICCUP_S / k  # what the cap, being full, lets pass in the beginning
 
-    def measure() -> tuple[dict[str, float], float]:
+    def measure() -> tuple[dict[str, float], str]:
         with Lab(setup, options, time_scale=k) as lab:
             fio(
                 lab.uri("p4-none"),
                 *("--rw=randwrite", "--bs=4k", f"--iodepth={depth}", "--size=1g"),
                 *("--time_based", f"--runtime={lasts_s * k * 1000:.0f}ms"),
             )
-            points, late_s = counted(lab), latest_s(lab)
+            points, told = counted(lab), late(lab)
         begun = points[0][0] - (points[0][1] - depth - at_once) / 3500
         burst = [point for point in points if point[0] < begun + credit_s - 0.05][1:]
         base = [point for point in points if begun + credit_s + 0.2 < point[0] < begun + lasts_s - 0.2]
@@ -107,7 +89,7 @@ def test_a_p4_bursts_until_its_credits_say() -> None:
         knee = (n2 - n1 + 3500 * t1 - 120 * t2) / (3500 - 120)
         spent = n2 - depth - 120 * (t2 - begun)
         found = {"burst": rate(burst), "base": rate(base), "knee_s": knee - begun, "spent": spent}
-        return found, late_s
+        return found, told
 
     expected = {
         "burst": pytest.approx(3500, rel=0.01),
@@ -140,7 +122,7 @@ def test_the_hit_curve() -> None:
     options = Options(cache_bytes=cache, latency=no_latency, burst_tolerance_s=HICCUP_S)
     shares = {0.5: 0.0, 1: 0.0, 2: 0.5, 4: 0.75}  # of the reads that miss
 
-    def measure() -> tuple[dict[str, float], float]:
+    def measure() -> tuple[dict[str, float], str]:
         found = {}
         with Lab(setup, options, time_scale=1) as lab:
             for times in shares:
@@ -152,7 +134,7 @@ def test_the_hit_curve() -> None:
                 iops, misses = rate(counted(lab)[before + 1 : -1]), missed(lab, before + 1)
                 found[f"{times} × the cache: misses"] = misses
                 found[f"{times} × the cache: of what is due"] = iops / min(cap, disk / max(misses, 1e-9))
-            return found, latest_s(lab)
+            return found, late(lab)
 
     expected = {}
     for times, share in shares.items():
@@ -207,12 +189,10 @@ def test_fio_finds_the_published_latencies(name: str) -> None:
     jobs = math.ceil(1.1 * sum(sample(table)) * VERY_SLOW / 1.6)  # that take a whole sample in their 1.6 s
     expected = [sorted(sample(table))[round(q * (latency.SAMPLE_SIZE - 1))] for q in (0.5, 0.95, 0.99)]
 
-    def measure() -> tuple[list[float], float]:
+    def measure() -> tuple[list[float], str]:
         with Lab(free, time_scale=VERY_SLOW) as lab:
             runs = [percentiles(lab, jobs) for _ in range(3)]
-            return [statistics.median(each) for each in zip(*runs, strict=True)], live_log.lateness_s(
-                lab.log
-            )[1]
+            return [statistics.median(each) for each in zip(*runs, strict=True)], late(lab)
 
     assert_measured(measure, pytest.approx(expected, rel=0.05))
 
@@ -249,11 +229,19 @@ setups:
 
 def test_fio_finds_its_own_data_in_the_cache_and_behind_it(tmp_path: Path) -> None:
     (tmp_path / "verify.yaml").write_text(VERIFIED)
-    campaign.run(campaign.load(tmp_path / "verify.yaml"), tmp_path / "ds", target="lab", longest_s=2)
-    (raw,) = (tmp_path / "ds" / "raw").rglob("kept.json")
-    text = raw.read_text()
-    (job,) = json.loads(text[text.index("{") :])["jobs"]
-    assert job["error"] == 0
-    assert job["write"]["total_ios"] >= 128  # all of it
-    assert job["read"]["total_ios"] > 0
-    assert "verify" in Dataset.load(tmp_path / "ds").manifest.commands[0].text
+    folder = tmp_path / "ds"
+
+    def measure() -> dict[str, Any]:
+        campaign.run(campaign.load(tmp_path / "verify.yaml"), folder, target="lab", longest_s=2, fresh=True)
+        (raw,) = (folder / "raw").rglob("kept.json")
+        text = raw.read_text()
+        (job,) = json.loads(text[text.index("{") :])["jobs"]
+        assert job["error"] == 0
+        return dict(job)
+
+    def holds(job: dict[str, Any]) -> None:
+        assert job["write"]["total_ios"] >= 128  # all of it
+        assert job["read"]["total_ios"] > 0
+
+    Measurement(measure).check(holds)
+    assert "verify" in Dataset.load(folder).manifest.commands[0].text

@@ -13,16 +13,18 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
-from lab_tools import fio_command, own_cache, qemu_storage_daemon  # noqa: F401
+from lab_tools import assert_measured, fio_command, late, own_cache, qemu_storage_daemon  # noqa: F401
+from measuring import Measurement
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib.campaign.probe_runs import shown
 from azbenchlib.lab.client import Client
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.lab import Lab
-from azbenchlib.lab.server import live_log
 from azbenchlib.lab.server.serve import SOCKET
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
@@ -33,8 +35,6 @@ from azbenchlib.probe.session import Probe
 
 pytestmark = pytest.mark.fio
 SIZE = 2**30
-LATE_S = 0.001  # with completions later than this, the machine was too busy for a test of one per cent
-TRIES = 3
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +77,7 @@ def qemu(daemon: str, folder: Path, disks: dict[str, Sequence[Limit]]) -> Iterat
         command += ["--export", f"type=nbd,id={disk},node-name={node},name={disk},writable=on"]
     with subprocess.Popen(command) as process:
         try:
-            while not listening(path):
-                assert process.poll() is None, "qemu-storage-daemon ended"
-                time.sleep(0.02)
+            wait_for(lambda: listening(path), lambda: process.poll() is None)
             yield path
         finally:
             process.terminate()
@@ -90,14 +88,17 @@ def listening(path: Path) -> bool:
         return probe.connect_ex(str(path)) == 0
 
 
-def measured(path: Path, jobs: dict[str, Sequence[str]]) -> dict[str, tuple[float, float]]:
+Rates = dict[str, tuple[float, float]]
+
+
+def measured(path: Path, jobs: dict[str, Sequence[str]]) -> Rates:
     """IOPS and bytes per second of all jobs, at once, by real fio; each drives the disk of its name."""
     options = ["--time_based", "--ramp_time=1", "--runtime=2500ms", f"--size={SIZE}", "--iodepth=4"]
     command = fio_command("", *options)
     command = [part for part in command if not part.startswith(("--uri", "--name"))]
     for name, own in jobs.items():
         command += [f"--name={name}", f"--uri=nbd+unix:///{name}?socket={path}", *own]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     found = {}
     for job in json.loads(done.stdout[done.stdout.index("{") :])["jobs"]:
@@ -109,14 +110,10 @@ def measured(path: Path, jobs: dict[str, Sequence[str]]) -> dict[str, tuple[floa
     return found
 
 
-def measured_in_lab(setup: Setup, jobs: dict[str, Sequence[str]]) -> dict[str, tuple[float, float]]:
-    for _ in range(TRIES):
-        with Lab(setup, Options(latency=dict.fromkeys(jobs, "none")), time_scale=1) as lab:
-            found = measured(lab.folder / SOCKET, jobs)
-            late_s = live_log.lateness_s(lab.log)[1]
-        if late_s < LATE_S:
-            break
-    return found
+def measured_in_lab(setup: Setup, jobs: dict[str, Sequence[str]]) -> tuple[Rates, str]:
+    """And what tells that the lab was late."""
+    with Lab(setup, Options(latency=dict.fromkeys(jobs, "none")), time_scale=1) as lab:
+        return measured(lab.folder / SOCKET, jobs), late(lab)
 
 
 def shown_by(socket_path: Path, disk: str, run: ProbeRun, folder: Path) -> Shown:
@@ -135,7 +132,7 @@ def shown_by(socket_path: Path, disk: str, run: ProbeRun, folder: Path) -> Shown
         *paced,
         f"--output={output}",
     )
-    subprocess.run(command, check=True, capture_output=True, timeout=600)
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S)
     return shown(run, output)
 
 
@@ -187,14 +184,14 @@ def test_iops_and_bytes_within_one_per_cent_on_seven_settings(daemon: str, tmp_p
         name: (pytest.approx(wanted[name], rel=0.01), pytest.approx(wanted[name] * bs, rel=0.01))
         for name, (_, _, bs, _) in SETTINGS.items()
     }
-    for _ in range(TRIES):  # what else this machine does costs either of them I/Os
+
+    def measure() -> tuple[list[Rates], str]:
         with qemu(daemon, tmp_path, limits) as path:
             theirs = measured(path, jobs)
-        ours = measured_in_lab(Setup(disks=tuple(disks)), jobs)
-        if ours == expected and theirs == expected:
-            break
-    assert ours == expected
-    assert theirs == expected
+        ours, told = measured_in_lab(Setup(disks=tuple(disks)), jobs)
+        return [ours, theirs], told
+
+    assert_measured(measure, [expected, expected])
 
 
 @pytest.mark.long
@@ -207,16 +204,24 @@ def test_nested_and_shared_limits_within_one_per_cent(daemon: str, tmp_path: Pat
         tuple(Disk(name=name, size_bytes=SIZE, cap=Cap(iops=iops)) for name, iops in caps.items()),
     )
     jobs = {name: ["--bs=4k", "--rw=randread"] for name in caps}
-    with qemu(daemon, tmp_path, {name: [vm, Limit(f"l{name}", iops)] for name, iops in caps.items()}) as path:
-        theirs = measured(path, jobs)
-    ours = measured_in_lab(setup, jobs)
-    assert sum(iops for iops, _ in theirs.values()) == pytest.approx(1600, rel=0.01)
-    assert sum(iops for iops, _ in ours.values()) == pytest.approx(1600, rel=0.01)
-    told = deliver(setup, [Load(volume=name, bs_bytes=4096) for name in caps])
-    assert [use.iops for use in told.volumes] == [200, 400, 500, 500]
-    for use in told.volumes:
-        assert ours[use.volume][0] == pytest.approx(use.iops, rel=0.01)
-    assert theirs["a"][0] == pytest.approx(ours["a"][0], rel=0.01)
+    limits = {name: [vm, Limit(f"l{name}", iops)] for name, iops in caps.items()}
+    said = deliver(setup, [Load(volume=name, bs_bytes=4096) for name in caps])
+    assert [use.iops for use in said.volumes] == [200, 400, 500, 500]
+
+    def measure() -> tuple[Rates, Rates, str]:
+        with qemu(daemon, tmp_path, limits) as path:
+            theirs = measured(path, jobs)
+        return theirs, *measured_in_lab(setup, jobs)
+
+    def holds(result: tuple[Rates, Rates, str]) -> None:
+        theirs, ours, _ = result
+        assert sum(iops for iops, _ in theirs.values()) == pytest.approx(1600, rel=0.01)
+        assert sum(iops for iops, _ in ours.values()) == pytest.approx(1600, rel=0.01)
+        for use in said.volumes:
+            assert ours[use.volume][0] == pytest.approx(use.iops, rel=0.01)
+        assert theirs["a"][0] == pytest.approx(ours["a"][0], rel=0.01)
+
+    Measurement(measure, itemgetter(2)).check(holds)
 
 
 def drive(client: Client, seconds: float) -> tuple[int, float, float]:
@@ -245,15 +250,17 @@ def credits(path: Path) -> tuple[float, float, float]:
 def test_credits_spent_and_gained_again(daemon: str, tmp_path: Path) -> None:
     stock = (BURST - BASE) * CREDIT_S
     groups = [Limit("credit", BASE, capacity=int(stock)), Limit("cap", BURST)]
-    with qemu(daemon, tmp_path, {"data": groups}) as path:
-        theirs = credits(path)
     setup = Setup(disks=(Disk(name="data", size_bytes=SIZE, cap=Cap(iops=BASE, burst_iops=BURST)),))
-    for _ in range(TRIES):
+
+    def measure() -> tuple[list[tuple[float, float, float]], str]:
+        with qemu(daemon, tmp_path, {"data": groups}) as path:
+            theirs = credits(path)
         with Lab(setup, Options(credit_s=CREDIT_S, latency={"data": "none"}), time_scale=1) as lab:
-            ours = credits(lab.folder / SOCKET)
-            late_s = live_log.lateness_s(lab.log)[1]
-        if late_s < LATE_S:
-            break
-    for spent, gained, expected in (ours, theirs):
-        assert spent == pytest.approx(stock, rel=0.01)
-        assert gained == pytest.approx(expected, rel=0.02)
+            return [credits(lab.folder / SOCKET), theirs], late(lab)
+
+    def holds(result: tuple[list[tuple[float, float, float]], str]) -> None:
+        for spent, gained, expected in result[0]:
+            assert spent == pytest.approx(stock, rel=0.01)
+            assert gained == pytest.approx(expected, rel=0.02)
+
+    Measurement(measure, itemgetter(1)).check(holds)

@@ -230,7 +230,7 @@ def test_what_is_no_lake_is_refused(lake: Lake, outputs: list[Path], tmp_path: P
         Lake("s3://bucket/lake")
     with pytest.raises(InputError, match="no column 'colour'"):
         lake.percentiles(["colour"])
-    with pytest.raises(OutputError, match="too long for the name of a folder"):
+    with pytest.raises(InputError, match="too long for the name of a folder"):
         Lake(tmp_path / "lake").collect(outputs[0], setup_id="x" * 300)
     newer = tmp_path / "newer"
     newer.mkdir()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from pages import new_context
 from PIL import Image, ImageStat
 from playwright.sync_api import Browser, Page, Request
 from pypdf import PdfReader
@@ -49,7 +50,7 @@ def open_page(browser: Browser, report_folder: Path) -> Iterator[Open]:
     contexts = []
 
     def opened(width: int = LAPTOP, scheme: Any = "light", folder: Path = report_folder) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        context = new_context(browser, viewport={"width": width, "height": 844}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
         page.goto((folder / "report.html").as_uri())
@@ -93,7 +94,7 @@ def test_nothing_is_fetched_and_nothing_goes_wrong(
     def note(request: Request) -> None:
         asked.append(request.url)
 
-    with browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme) as context:
+    with new_context(browser, viewport={"width": width, "height": 844}, color_scheme=scheme) as context:
         page = context.new_page()
         page.on("request", note)
         page.on("console", lambda message: wrong.append(message.text))
@@ -226,7 +227,7 @@ def test_a_block_in_a_notebook_has_the_colours_of_its_theme(
     browser: Browser, block_of_a_notebook: str, mark: str, dark: bool, scheme: Any
 ) -> None:
     """That of the notebook alone counts, not that of the system; figures are images there."""
-    with browser.new_context(color_scheme=scheme) as context:
+    with new_context(browser, color_scheme=scheme) as context:
         page = context.new_page()
         page.set_content(f"<body {mark}>{block_of_a_notebook}</body>")
         colour = "e => getComputedStyle(e)"

@@ -13,6 +13,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from pages import new_context
 from playwright.sync_api import Browser, Locator, Page
 
 from azbenchlib import plots
@@ -77,7 +78,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def page(browser: Browser, written: Path) -> Iterator[Page]:
     wrong: list[str] = []
-    with browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce") as context:
+    with new_context(browser, viewport={"width": 1280, "height": 900}, reduced_motion="reduce") as context:
         opened = context.new_page()
         opened.on("console", lambda message: wrong.append(message.text))
         opened.on("pageerror", lambda error: wrong.append(str(error)))
@@ -186,7 +187,7 @@ def test_a_series_is_hidden_and_shown_and_its_values_are_saved(page: Page) -> No
 
 
 def test_without_scripts_the_page_is_complete(browser: Browser, written: Path) -> None:
-    with browser.new_context(java_script_enabled=False) as context:
+    with new_context(browser, java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(written.as_uri())
         assert page.locator(".tools").count() == 0
@@ -197,7 +198,7 @@ def test_the_policy_runs_no_script_but_the_pages_own(browser: Browser, written: 
     foreign = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">"
     copy = tmp_path / "page.html"
     copy.write_text(written.read_text("utf-8").replace("<footer>", f"{foreign}<footer>"), encoding="utf-8")
-    with browser.new_context() as context:
+    with new_context(browser) as context:
         page = context.new_page()
         page.goto(copy.as_uri())
         assert page.title().startswith("A page") and page.locator(".tools").count() > 0

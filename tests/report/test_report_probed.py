@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup, Tag
+from pages import new_context
 from playwright.sync_api import Browser
 
 from azbenchlib import Report
@@ -260,7 +261,7 @@ def test_on_a_telephone_the_tables_are_whole_and_no_option_is_broken(
 ) -> None:
     report = Report([str(dataset(tmp_path / "disk"))])
     html = (report.header() + report.probed()).html
-    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+    with new_context(browser, viewport={"width": 390, "height": 844}) as context:
         shown = context.new_page()
         shown.set_content(f"<style>{style.sheet()}</style><main>{html}</main>")
         for name in ("d0-probed", "d0-names", "d0-open"):

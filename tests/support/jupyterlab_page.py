@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import new_context
 from playwright.sync_api import Browser, Page, TimeoutError
+from waiting import PATIENCE_S
 
 from azbenchlib.lessons.export import JUPYTER_SETTINGS
 
@@ -79,14 +81,13 @@ def announced(server: "subprocess.Popen[bytes]", folder: Path) -> dict[str, Any]
 
 @pytest.fixture(name="page")
 def fresh_page(browser: Browser, lab: Lab) -> Iterator[Page]:
-    with browser.new_context(viewport={"width": 1400, "height": 1000}) as context:
-        context.set_default_timeout(120_000)
+    with new_context(browser, viewport={"width": 1400, "height": 1000}) as context:
         yield context.new_page()
 
 
 def open_notebook(page: Page, lab: Lab, name: str) -> None:
     page.goto(f"{lab.address}lab/tree/notebooks/{name}?token={lab.token}&reset")
-    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=120_000)
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
 
 
 def choose(page: Page, menu: str, command: str) -> bool:
@@ -100,7 +101,7 @@ def choose(page: Page, menu: str, command: str) -> bool:
     return True
 
 
-def run_all(page: Page, limit_s: float = 300) -> None:
+def run_all(page: Page, limit_s: float = PATIENCE_S) -> None:
     """Run All by the menu; it is sent again where it was lost, as happens while the kernel is starting.
 
     All cells have their numbers then. Outputs may still be drawn: wait for those that a test asks for.

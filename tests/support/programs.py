@@ -17,6 +17,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from waiting import PATIENCE_S
+
 AZBENCH = "from azbenchlib.cli import main; main()"
 _SERVER = """
 import atexit, gc, importlib, json, os, sys, threading, time
@@ -70,7 +72,7 @@ def azbench(
     *arguments: object,
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
-    timeout: float = 900,
+    timeout: float = PATIENCE_S,
 ) -> subprocess.CompletedProcess[str]:
     """The command line with some arguments."""
     return python(AZBENCH, *arguments, cwd=cwd, env=env, timeout=timeout)
@@ -81,7 +83,7 @@ def python(
     *arguments: object,
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
-    timeout: float = 900,
+    timeout: float = PATIENCE_S,
 ) -> subprocess.CompletedProcess[str]:
     """A program with some arguments; it is killed, and the test fails, when it does not end in time."""
     words = [str(word) for word in arguments]

@@ -5,13 +5,14 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from process_list import fio_in, processes
+from waiting import PATIENCE_S, wait_for
 
 SSHD = Path("/usr/sbin/sshd")
 CONFIG = "AZBENCH_SSH_CONFIG"
@@ -38,13 +39,13 @@ class SshHost:
         self.process = subprocess.Popen(
             [SSHD, "-D", "-e", "-f", self.folder / "sshd_config"], stderr=log, start_new_session=True
         )
-        deadline = time.monotonic() + 30
-        while True:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return
-            assert self.process.poll() is None, (self.folder / "log").read_text()
-            assert time.monotonic() < deadline, "sshd does not answer"
-            time.sleep(0.02)
+        process = self.process
+        wait_for(self._answers, lambda: process.poll() is None)
+
+    def _answers(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), PATIENCE_S):
+            return True
+        return False
 
     def stop(self) -> None:
         """End its sshd; connections that are open go on."""
@@ -67,28 +68,13 @@ class SshHost:
 
     def fio(self, workload: str) -> set[int]:
         """Process ids of every fio that runs this workload in its home, whatever else this machine does."""
-        found = set()
-        for pid, _, args in processes():
-            with suppress(OSError):
-                ours = Path(f"/proc/{pid}/cwd").readlink().is_relative_to(self.home)
-                if ours and args.startswith("fio ") and f"--name={workload}" in args:
-                    found.add(pid)
-        return found
+        return fio_in(self.home, workload)
 
     def new_key(self) -> None:
         """Another host key, as of a host that was set up anew."""
         for path in self.folder.glob("host_key*"):
             path.unlink()
         keygen(self.folder / "host_key")
-
-
-def processes() -> list[tuple[int, int, str]]:
-    """Process id, that of the parent, and the command line of everything that runs."""
-    found = subprocess.run(
-        ["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
-    )
-    rows = [line.split(None, 2) for line in found.stdout.splitlines()]
-    return [(int(row[0]), int(row[1]), row[2]) for row in rows if len(row) == 3]
 
 
 def keygen(path: Path) -> None:

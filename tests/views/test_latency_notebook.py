@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from waiting import PATIENCE_S
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.report import execute
@@ -46,7 +47,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ]
         command += [f"--filename={folder / 'file'}", f"--write_lat_log={name}", "--output-format=json+"]
         command += [f"--output={name}.json", "--ioengine=libaio", "--time_based", *more]
-        subprocess.run(command, cwd=folder / "raw", check=True, capture_output=True, timeout=600)
+        subprocess.run(command, cwd=folder / "raw", check=True, capture_output=True, timeout=PATIENCE_S)
     (folder / "file").unlink()
     about = {
         "name": "measured",

@@ -7,9 +7,7 @@ have limits and credits and no latency, so that whatever waits does so for a lim
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +17,9 @@ from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets.lab.jobs import NBD_ENGINE
 from azbenchlib.campaign.targets.lab.target import nbd_fio
 from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import program
 from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import MB, format_span
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
@@ -129,8 +129,7 @@ def _dilation(limits: Sequence[PassedLimit], stretch: LoadHistory, lasts_s: floa
 
 def _replayed(lab: Lab, volume: str, ios: Schedule, fio: tool.Fio) -> tuple[Series, bool]:
     """How much later than it was due each I/O was completed, real seconds; whether this machine was busy."""
-    with tempfile.TemporaryDirectory(prefix="azbench-replay-") as folder:
-        place = Path(folder)
+    with temporary_folder("azbench-replay-") as place:
         lines = (f"{line}\n" for line in iolog(ios, lab.sizes[volume]))
         with (place / "schedule.log").open("w") as file:
             file.writelines(lines)
@@ -143,7 +142,7 @@ def _replayed(lab: Lab, volume: str, ios: Schedule, fio: tool.Fio) -> tuple[Seri
         ]
         command += ["--read_iolog=schedule.log", f"--replay_redirect={FILE}", f"--iodepth={_DEPTH}", *_POLL]
         command += [f"--write_lat_log={_NAME}", "--output-format=json", f"--output={_NAME}.json"]
-        status, text = tool.run(command, fio, place)
+        status, text = program.run(command, fio, place)
         if status:
             raise AzbenchError(f"fio ended with status {status}: {text.strip() or lab.fault()}")
         samples = registry.read(Source.of(place / f"{_NAME}_lat.1.log"))["samples"]

@@ -3,6 +3,7 @@
 import glob
 import re
 import shutil
+import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -181,15 +182,26 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
         `again`: the next run measures it before anything else.
         """
         name = part.name.removeprefix(".part-")
+        flaw = outputs.flaw(part / f"{what}.json") if tool == "fio" else ""
         output = part / f"{what}.txt"
         said = output.read_text(errors="replace") if output.is_file() else ""  # iozone's, errors last
         said = said if text in said else said + text
         output.write_text(privacy.masked(said))
-        last = next((line for line in reversed(said.splitlines()) if line.strip()), "it did no I/O")
+        last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")
+        if not status:  # it says that all is well
+            last = f"{flaw} ({last})" if flaw and last else flaw or last or "it did no I/O"
         kept = outputs.keep_failed(part, self.folder, name)
-        fault = f"workload {name}: {tool} ended with status {status}: {last.strip()}"
+        fault = f"workload {name}: {tool} ended with status {status}: {last or _silent(status)}"
         self.note(f"{plan.now()}: {fault}{'; it was run again' * again}.")
         return AzbenchError(f"{fault}; what it left is in {kept}")
+
+
+def _silent(status: int) -> str:
+    """Say of a program that said nothing how it ended."""
+    try:
+        return f"it was ended by the signal {signal.Signals(-status).name}"
+    except ValueError:
+        return "it said nothing"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import ClassVar, Self
 
+from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import InputError
 
 
@@ -42,6 +43,16 @@ class Work(ABC):
     def duration_s(self) -> float | None:
         """How long it takes, where that is known beforehand."""
         return self.max_duration_s
+
+    @property
+    def size_unknown(self) -> str:
+        """Why nobody can tell how much data of its own it makes; empty: :attr:`own_bytes`."""
+        return ""
+
+    @property
+    def limits(self) -> RunLimits:
+        """At what a run of it is ended."""
+        return RunLimits(seconds=self.duration_s, data_bytes=self.own_bytes or self.shared_bytes)
 
     @property
     def output(self) -> str:

@@ -13,6 +13,7 @@ from azbenchlib.campaign.workloads import fio_options, names
 from azbenchlib.campaign.workloads.arguments import LAYOUT, fio_arguments, layout_arguments
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.fio_options import shown
+from azbenchlib.campaign.workloads.limits import RunLimits, delay_s
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MS_PER_S, fio_size_text, format_size, parse_size
 from azbenchlib.formats.fio.job_lines import canonical
@@ -141,6 +142,12 @@ class Workload(Work):
     def max_duration_s(self) -> float:
         """How long it takes, with the ramp."""
         return self.ramp_s + self.runtime_s
+
+    @property
+    def limits(self) -> RunLimits:
+        """At what a run of it is ended; where data is verified, each job reads it again after its time."""
+        seconds = self.max_duration_s + delay_s(self.options.get("startdelay", ""))
+        return RunLimits(seconds=seconds, data_bytes=self.size_bytes * self.numjobs)
 
     @property
     def shared_bytes(self) -> int:

@@ -10,8 +10,11 @@ import pandas as pd
 from azbenchlib.campaign.workloads import fio_options, job_syntax, names
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_job_name, check_seconds, seconds_of
+from azbenchlib.campaign.workloads.job_bytes import UnknownSizeError, bytes_written
+from azbenchlib.campaign.workloads.limits import RunLimits, delay_s
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MS_PER_S, fio_size, fio_size_text
+from azbenchlib.formats.fio._options import seconds
 from azbenchlib.formats.fio.job_lines import GLOBAL, canonical
 from azbenchlib.formats.fio.jobfile import read_fio_jobfile
 from azbenchlib.formats.source import Source
@@ -109,9 +112,34 @@ class JobFile(Work):
 
     @property
     def own_bytes(self) -> int:
-        """How much data its jobs touch together, as far as the job file says."""
-        runs = self._runs()
-        return int(runs["working_set_bytes"].fillna(0).sum())
+        """How much data its jobs write together at most; 0 where :attr:`size_unknown` says why."""
+        try:
+            return bytes_written(self._jobs())
+        except UnknownSizeError:
+            return 0
+
+    @property
+    def size_unknown(self) -> str:
+        """Why nobody can tell how much it writes; empty: :attr:`own_bytes`."""
+        try:
+            bytes_written(self._jobs())
+        except UnknownSizeError as error:
+            return f"workload '{self.name}': {error}"
+        return ""
+
+    @property
+    def limits(self) -> RunLimits:
+        """At what a run of it is ended: what its jobs take one after the other, and what it writes."""
+        return self.limits_within(self.runtime_s, 1)
+
+    def limits_within(self, runtime_s: float | None, slower: float) -> RunLimits:
+        """The same, where its jobs have another run time, or all but that takes so many times as long."""
+        jobs = self._jobs()
+        if any(options.keys() - fio_options.IN_JOB_FILES.keys() for options in jobs):
+            return RunLimits(data_bytes=self.own_bytes)  # of a trusted file: it may do anything
+        times = [_seconds_of(options, runtime_s, slower) for options in jobs]
+        known = None if None in times else sum(time for time in times if time is not None)
+        return RunLimits(seconds=known, data_bytes=2 * self.own_bytes)  # it may be verified
 
     def places(self) -> list[str]:
         """Where the job file says that its data lies."""
@@ -163,6 +191,23 @@ class JobFile(Work):
         runtime = [f"--runtime={self.runtime_s:g}"] if self.runtime_s else []
         return ["fio", *runtime, "--output-format=json+", f"--output={output}", job_file]
 
+    def _jobs(self) -> list[dict[str, str]]:
+        """The options of each job, with those of the [global] sections before it."""
+        shared: dict[str, str] = {}
+        jobs: list[dict[str, str]] = []
+        own = shared
+        for line in self._lines():
+            if line.section and line.section.startswith(GLOBAL):
+                own = shared
+            elif line.section:
+                own = dict(shared)
+                jobs.append(own)
+            elif line.option:
+                name = canonical(line.option)
+                more = name == "filename" and name in own and name not in shared  # each adds a file
+                own[name] = f"{own[name]}:{line.value}" if more else line.value
+        return jobs
+
     def _runs(self) -> pd.DataFrame:
         return read_fio_jobfile(Source(f"{self.name}.fio", self.text.encode())).frames()["runs"]
 
@@ -173,6 +218,21 @@ class JobFile(Work):
         lines = self._lines()
         values = (change(canonical(line.option), line.value) for line in lines if line.option)
         return replace(self, text=job_syntax.rewritten(lines, values))
+
+
+def _seconds_of(options: Mapping[str, str], runtime_s: float | None, slower: float) -> float | None:
+    """How long a job takes at most, but for its data; None where it ends with that."""
+    names = ("ramp_time", *(() if runtime_s else ("runtime",)))
+    try:
+        times = {name: seconds(options[name]) for name in names if name in options}
+        loops = int(options.get("loops", "1"), 0)
+    except ValueError:
+        return None
+    measured_s = runtime_s or times.get("runtime", 0.0)
+    if not measured_s:
+        return None
+    besides = times.get("ramp_time", 0.0) + delay_s(options.get("startdelay", ""))
+    return max(1, loops) * (measured_s + slower * besides)
 
 
 def _text(job: str, folder: Path) -> str:

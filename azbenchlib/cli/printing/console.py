@@ -7,15 +7,13 @@ a job file, is printed as it is: no terminal wraps, pads or indents it.
 from __future__ import annotations
 
 import csv
-import io
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.printable import cell, cells, json_text, printable
@@ -93,20 +91,6 @@ def working(what: str) -> Iterator[None]:
         shown.stop()
 
 
-def take_any_character(stream: TextIO) -> None:
-    """Let a stream take what its encoding lacks, as cp1252 of Windows lacks bars.
-
-    A file or a pipe gets UTF-8, as from Python 3.15 on, lest a name in it be changed. A terminal shows a
-    question mark, and so does a stream whose encoding PYTHONIOENCODING names.
-    """
-    if not isinstance(stream, io.TextIOWrapper) or stream.encoding.lower().startswith("utf"):
-        return
-    if stream.isatty() or "PYTHONIOENCODING" in os.environ:
-        stream.reconfigure(errors="replace")
-    else:
-        stream.reconfigure(encoding="utf-8")
-
-
 def say(text: str) -> None:
     """Print a line, or lines, of a result, as they are at any width, with a line feed at the end."""
     sys.stdout.write(f"{printable(text.rstrip())}\n")
@@ -157,40 +141,3 @@ def write_job(path: Path, job: str) -> None:
         When it cannot be written.
     """
     notes.print(f"Job: {write_atomically(path, job.encode())}")
-
-
-class _Outliving:
-    """A stream that goes on, silently, when its terminal was closed or its reader has ended."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        try:
-            self._stream.write(text)
-            self._stream.flush()
-        except OSError:  # EPIPE of a pipe, EIO of a terminal
-            self._go_silent()
-        return len(text)
-
-    def flush(self) -> None:
-        try:
-            self._stream.flush()
-        except OSError:
-            self._go_silent()
-
-    def _go_silent(self) -> None:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, self._stream.fileno())
-        os.close(nowhere)
-
-
-def outlive_readers() -> None:
-    """Let this process go on when nobody reads its output any more: it may have things to delete."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is not None and not isinstance(stream, _Outliving):
-            setattr(sys, name, _Outliving(stream))

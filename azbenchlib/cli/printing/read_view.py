@@ -94,6 +94,8 @@ def print_overview(found: Dataset, wide: bool = False) -> None:
     for row in rows.to_dict(orient="records"):
         if row["level"] != "job":
             row["job"] = f"{row['job']} ({row['level']})"
+        if pd.notna(row["state"]):
+            row["job"] = f"{row['job']} ({row['state']})"
         texts = [Text("" if pd.isna(row[name]) else one_line(str(row[name]))) for name in shown]
         table.add_row(
             *texts, *("" if pd.isna(row[name]) else form(row[name]) for name, (_, form) in forms.items())

@@ -109,10 +109,10 @@ class Row:
         """Add the figures of a direction, unless it moved nothing."""
         if not figures.ios and not figures.io_bytes:
             return
-        self.records.add(
-            "results",
+        self.records.add_result(
+            self.source.path,
+            _DIRECTIONS[name],
             run_id=self.run_id,
-            ddir=_DIRECTIONS[name],
             ios=figures.ios,
             io_bytes=figures.io_bytes,
             runtime_s=runtime_s,

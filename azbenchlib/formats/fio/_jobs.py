@@ -27,7 +27,7 @@ COMPARED = 100  # so many jobs of one name are compared at most, to stay linear 
 
 # fio's own lines on what went wrong, in any output
 ERROR_LINE = re.compile(
-    r"fio: (?!terminating on|this platform).*(?:err=|error|fail|not |unable|requires|bad)"
+    r"fio: (?!terminating on|this platform).*(?:err=|error|fail|not |unable|requires|bad|got signal=)"
     r"|verify: |.*: verify failed|.*: you need to specify|Bad option",
     re.IGNORECASE,
 )
@@ -232,8 +232,9 @@ class _Writer:
             if place.percentile is not None:
                 row["percentile"] = place.percentile
             if place.table == "results":
-                row["errors"] = whose
-            self.records.add(place.table, **row)
+                self.records.add_result(self.label, errors=whose, **row)
+            else:
+                self.records.add(place.table, **row)
 
     def _report(self) -> None:
         for code, message in self.job.notes:

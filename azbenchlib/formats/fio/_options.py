@@ -281,8 +281,8 @@ class FioWorkload:
             "direct": direct,
             "time_based": self._read("time_based", _flag),
             "rate_iops": self._rate_limit(),
-            "ramp_s": self._read("ramp_time", _seconds),
-            "runtime_limit_s": self._read("runtime", _seconds),
+            "ramp_s": self._read("ramp_time", seconds),
+            "runtime_limit_s": self._read("runtime", seconds),
         }
 
     def _rate_limit(self) -> float | None:
@@ -361,7 +361,14 @@ def _flag(text: str) -> bool:
     return text == "" or bool(int(text))
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """Return a time as fio reads it, in seconds.
+
+    Raises
+    ------
+    ValueError
+        When it is none.
+    """
     match = _TIME.fullmatch(text.lower())
     if not match or match[2] not in _US_PER_UNIT:
         raise ValueError(text)

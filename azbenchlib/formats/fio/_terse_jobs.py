@@ -196,7 +196,7 @@ def _direction(ddir: str, block: Sequence[str]) -> dict[Key, Figure]:
         for percentile, us in values:
             if percentile and percentile <= 100:  # 0%=0 pads the list
                 figures[Key("percentiles", ddir, "lat_us", kind, percentile)] = Figure(us, 1)
-    if not (kib or iops):
+    if not (kib or iops or figures):
         return figures
     columns = {
         "iops": Figure(iops, 1),

@@ -11,6 +11,7 @@ from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key
 
 _READ_WRITE_TRIM = ("read", "write", "trim")
+_WITHOUT_RUN_TIME = ("io_bytes", "runtime_s")  # what is zero of a direction that fio prints no line of
 _RUN_COLUMNS = ("usr_cpu_pct", "sys_cpu_pct")
 
 
@@ -70,6 +71,11 @@ class _Block:
         for ddir in busy:
             if ios := self._ios(ddir, busy):
                 self.figures[Key("results", ddir, "ios")] = Figure(ios)
+        if "mixed" not in self.ddirs:  # of a direction without a run time, fio prints the I/Os alone
+            for ddir, ios in zip(_READ_WRITE_TRIM, self.issued, strict=False):
+                if ios and ddir not in self.ddirs:
+                    self.figures |= {Key("results", ddir, "ios"): Figure(ios)}
+                    self.figures |= {Key("results", ddir, name): Figure(0) for name in _WITHOUT_RUN_TIME}
         notes = self.notes
         if not self.issued:
             cut = "the end of its report is missing"

@@ -170,7 +170,12 @@ class _Job:
             host=host,
             group_id=job.whole("groupid"),
             started_at=self._moment("job_start", job.real("job_start"), units.MS_PER_S, "milliseconds"),
-            ended_at=self._moment("timestamp", timestamp_s(self.document), 1, "seconds"),
+            ended_at=self._moment(
+                "timestamp",
+                timestamp_s(self.document),
+                1,
+                "milliseconds" if "timestamp_ms" in self.document.root else "seconds",
+            ),
             usr_cpu_pct=job.real("usr_cpu"),
             sys_cpu_pct=job.real("sys_cpu"),
             error=job.whole("error", low=-INT64_MAX),
@@ -267,10 +272,10 @@ class _Job:
             rate = n_bytes * units.MS_PER_S / runtime_ms
         elif rate is None and (rate_kib := part.real("bw")) is not None:
             rate = rate_kib * units.KIB
-        self.records.add(
-            "results",
+        self.records.add_result(
+            self.label,
+            ddir,
             run_id=self.run_id,
-            ddir=ddir,
             ios=part.whole("total_ios"),
             io_bytes=n_bytes,
             runtime_s=None if runtime_ms is None else runtime_ms / units.MS_PER_S,

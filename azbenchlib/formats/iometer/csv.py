@@ -179,10 +179,10 @@ class _Reader:
     def _direction(self, run_id: str, ddir: str, prefix: str, values: dict[str, str]) -> None:
         rates = ((number(values.get(prefix + name)), unit) for name, unit in _RATES.items())
         ios = whole(values.get(f"{prefix}I/Os"))
-        self.records.add(
-            "results",
+        self.records.add_result(
+            self.records.source.path,
+            ddir,
             run_id=run_id,
-            ddir=ddir,
             ios=ios,
             io_bytes=whole(values.get(MOVED.get(ddir, ""))),
             iops=number(values.get(f"{prefix}IOps")),

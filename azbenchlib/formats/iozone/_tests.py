@@ -188,7 +188,8 @@ def add_figures(records: Records, source: Source, figures: Figures) -> None:
             row = {"lat_kind": "lat", "lat_mean_us": value}
             records.add("latency", run_id=run_id, ddir=cell.ddir, **row)
         else:
-            rate = {"iops": value} if figures.unit == OPS_PER_S else {"bw_bytes_per_s": value * KIB}
+            known = value or None  # whatever ran has a rate
+            rate = {"iops": known} if figures.unit == OPS_PER_S else {"bw_bytes_per_s": known and known * KIB}
             records.add("results", run_id=run_id, ddir=cell.ddir, **rate)
         zeros += [cell] if value == 0 else []
     _report(records, source, figures, zeros)

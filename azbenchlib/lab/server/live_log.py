@@ -52,6 +52,7 @@ class LiveLog:
         self._file = io.TextIOWrapper(opened, encoding="utf-8")
         if not _locked(self._file.fileno()):
             raise InputError(f"{folder}: a lab is running there; stop it, or take another folder")
+        os.fchmod(self._file.fileno(), 0o600)  # as the socket beside it: of this user alone
         self._file.truncate(0)
         self._write({"azbench_lab": 1, **header})
 

@@ -14,10 +14,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.lab import nbd
+from azbenchlib.lab.server.store import OTHER_FOLDER
 
 LARGEST_REQUEST = 32 * MIB  # of one read, write or zeroing; every client may ask for that much
 MOST_REQUESTS = 1024  # in flight on one connection
@@ -41,6 +43,7 @@ class Export(Protocol):
 
     name: str
     size_bytes: int
+    folder: Path
 
     def read(self, offset: int, length: int) -> bytes: ...
     def write(self, offset: int, data: memoryview | bytes) -> None: ...
@@ -378,7 +381,8 @@ class Connection:
         """NBD's number for a fault of the store, which is told once."""
         if fault.errno in _NO_ROOM:
             self._warn(
-                f"volume '{self.store.name}': no more room for its data ({fault.strerror}); writes fail"
+                f"volume '{self.store.name}': no more room for its data in {self.store.folder} "
+                f"({fault.strerror}), so writes fail; {OTHER_FOLDER}"
             )
             return nbd.ENOSPC
         self._warn(f"volume '{self.store.name}': {fault.strerror}")

@@ -22,11 +22,12 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from azbenchlib.core.errors import AzbenchError, InputError
+from azbenchlib.core.temporary import NO_ROOM
 from azbenchlib.lab.engine.virtual_machine import Machine, Options
 from azbenchlib.lab.server.event_loop import Server
 from azbenchlib.lab.server.live_log import LIVE_LOG, LiveLog
 from azbenchlib.lab.server.selector import wake_promptly
-from azbenchlib.lab.server.store import Store
+from azbenchlib.lab.server.store import OTHER_FOLDER, Store
 from azbenchlib.model.setup import Setup
 
 SOCKET = "nbd.sock"
@@ -59,6 +60,7 @@ class Running:
     def __init__(self, config: ServerConfig) -> None:
         _allow_many_files()
         self._config, self._parent = config, os.getppid()
+        self.folder = config.folder
         self._socket = config.folder / SOCKET
         if len(os.fsencode(self._socket)) > _LONGEST_PATH:
             raise InputError(
@@ -200,9 +202,15 @@ def main() -> int:
     else:
         try:
             running.run()
+            return 0
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+            sys.stderr.write(
+                f"{running.folder}: has no room for the live log ({error.strerror}); {OTHER_FOLDER}\n"
+            )
         finally:
             running.close()
-        return 0
     return 2
 
 

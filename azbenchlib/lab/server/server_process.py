@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any
+from typing import Any, BinaryIO
 
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.lab.server.serve import DILATE, SOCKET, ServerConfig
@@ -40,7 +40,7 @@ class Process:
 
     def __init__(self, config: ServerConfig) -> None:
         self._config, self._told = config, 0
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  read until the end
+        self._errors = _kept_in_memory()
         self._process = subprocess.Popen(
             [
                 sys.executable,
@@ -123,3 +123,10 @@ class Process:
         text = os.pread(self._errors.fileno(), size - begin, begin)
         self._told = size
         return text.decode(errors="replace").splitlines()
+
+
+def _kept_in_memory() -> BinaryIO:
+    """A file for what the server says: of a full disk it speaks too."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("azbench"), "w+b")
+    return tempfile.TemporaryFile()

@@ -12,6 +12,9 @@ _PUNCH_HOLE = 0x02 | 0x01  # FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE; source:
 _ZEROES = bytes(MIB)
 
 
+OTHER_FOLDER = "TMPDIR=DIR, or --folder of `azbench lab start`, names another folder"
+
+
 class Store:
     """The data of one volume.
 
@@ -31,7 +34,7 @@ class Store:
     """
 
     def __init__(self, name: str, size_bytes: int, folder: Path) -> None:
-        self.name, self.size_bytes = name, size_bytes
+        self.name, self.size_bytes, self.folder = name, size_bytes, folder
         self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115  it lives as long as we do
         self._fd = self._file.fileno()
 

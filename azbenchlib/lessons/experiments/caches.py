@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 
 import pandas as pd
 
 from azbenchlib.azure.catalog import latency as catalogue
 from azbenchlib.azure.catalog.latency import HOST_CACHE
 from azbenchlib.campaign.workloads.fio import Fio
+from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import KIB, MIB, US_PER_S, format_count, format_us
 from azbenchlib.lab.engine.latency import stratified_sample
 from azbenchlib.lab.engine.virtual_machine import Options
@@ -162,8 +161,7 @@ def _job(name: str, volume: str, seconds: float, size: int, rw: str = "randread"
 
 def _from_page_cache(job: LessonJob, program: Fio) -> Ran:
     """Read a file of this machine until the operating system has it in memory, then measure."""
-    with tempfile.TemporaryDirectory(prefix="azbench-") as scratch:
-        folder = Path(scratch)
+    with temporary_folder() as folder:
         (folder / job.volume).write_bytes(bytes(job.size_bytes))  # what was just written is in the page cache
         return on_file(job, program, folder)
 

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from fake_azure.campaigns import azbench, started, until
 from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from process_list import words_seen
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.campaign import status
@@ -166,7 +166,7 @@ def test_an_interrupt_deletes_all_groups_and_a_run_of_one_vm_at_a_time_goes_on(
     process = started(file, options=["--at-once", "2"])
     until(process, "  1/4  ")
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=300)
+    said, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, said
     assert said.count("interrupted; deleting azbench-two-vms-") == 2
     assert "Nothing is left in Azure" in said.splitlines()[-1]
@@ -205,7 +205,7 @@ def test_a_group_that_could_not_be_deleted_is_named_and_the_same_command_deletes
     locked = {"status": 409, "times": 8}  # four tries for each
     signed_in.faults.refuse("DELETE", r"/resourceGroups/[^/]+$", "ScopeLocked", "There is a lock.", **locked)
     process = started(file, options=["--at-once", "2"])
-    said, _ = process.communicate(timeout=300)
+    said, _ = process.communicate(timeout=PATIENCE_S)
     left = groups(signed_in)
     assert len(left) == 2
     assert process.returncode == 2, said
@@ -234,9 +234,11 @@ def test_two_users_with_two_vms_each_do_each_other_no_harm_and_tell_nothing_secr
             runs[name] = started(folder / file.name, options=["--at-once", "2"], env=environment)
             stack.callback(runs[name].kill)
         for name, run in runs.items():
-            while {own for own, _ in folders.events(file.with_name(name) / "out")} != {"two", "four"}:
-                assert run.poll() is None, run.communicate()[0]
-                time.sleep(0.05)
+            out = file.with_name(name) / "out"
+            wait_for(
+                lambda out=out: {own for own, _ in folders.events(out)} == {"two", "four"},
+                lambda run=run: run.poll() is None,
+            )
         there = groups(signed_in)
         assert len(there) == 4
         for environment in users.values():
@@ -244,13 +246,13 @@ def test_two_users_with_two_vms_each_do_each_other_no_harm_and_tell_nothing_secr
             done = azbench(*command, environment=environment, folder=file.parent)
             assert done.stdout.count("its run is alive: it renews its lease") == 4, done.stdout + done.stderr
         second = started(file.with_name("joe") / file.name, options=["--at-once", "2"], env=users["joe"])
-        refusal, _ = second.communicate(timeout=100)
+        refusal, _ = second.communicate(timeout=PATIENCE_S)
         assert second.returncode == 2
         assert "measures into it; wait for it, end it with" in refusal.replace("\n", " ")
         assert "STILL IN AZURE" not in refusal
         signed_in.arm.let_go.set()
         for run in runs.values():
-            text, _ = run.communicate(timeout=400)
+            text, _ = run.communicate(timeout=PATIENCE_S)
             assert run.returncode == 0, text
             said += text
     assert not groups(signed_in)

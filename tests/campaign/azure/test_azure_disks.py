@@ -1,6 +1,8 @@
 """What is bought of a disk, found on the VM, and striped: from the measurement file to the VM."""
 
+import hashlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -167,13 +169,91 @@ def test_a_stripe_keeps_its_data_on_another_vm(tmp_path: Path) -> None:
         vm = Vm(host, images, f"{host}-os", Hardware(), CLOUD_INIT_DONE)
         for lun, name in enumerate(("data-1", "data-2")):
             vm.attach(lun, name, 512)
-        state, text = prepared(vm, guest.prepare(step), "prepare")
+        state, text = prepared(vm, guest.prepare(step, "token"), "prepare")
         assert state == "Succeeded", text
         where = step.setup.mount(step.disk)
         said[host] = prepared(vm, f"cat {where}/kept; echo kept >{where}/kept; umount {where}", "use")[1]
         vm.stop()
     assert "No such file" in said["vm-1"]
     assert said["vm-2"] == "kept\n"
+
+
+# What lies on an image, and where; a negative place counts from the end.
+ON_DISK = {
+    "zeros first, then data": (2 << 20, b"data" * (10 << 20)),
+    "one byte": ((40 << 20) + 1, b"x"),
+    "the last byte": (-1, b"x"),
+    "a RAID superblock at the end": (-8192, b"\xfc\x4e\x2b\xa9\1\0\0\0"),
+    "a second GPT": (-512, b"EFI PART"),
+    "a LUKS header": (0, b"LUKS\xba\xbe\0\2"),
+}
+
+
+@pytest.fixture
+def vm(tmp_path: Path) -> Iterator[Vm]:
+    """An emulated VM; its images are in the folder `images`."""
+    if available():
+        pytest.skip(f"no VM can be emulated here: {available()}")
+    images = tmp_path / "images"
+    images.mkdir()
+    make_os_disk(images / "os", GIB)
+    there = Vm("vm", images, "os", Hardware(), CLOUD_INIT_DONE)
+    yield there
+    there.stop()
+
+
+def called_there(vm: Vm, call: str) -> tuple[str, str]:
+    return prepared(vm, guest._script(call), "call")
+
+
+@pytest.mark.slow
+def test_what_lies_anywhere_on_a_disk_is_neither_formatted_nor_driven(vm: Vm, tmp_path: Path) -> None:
+    for lun, (place, data) in enumerate(ON_DISK.values()):
+        image = tmp_path / "images" / f"disk-{lun}"
+        make_image(image, 64 << 20)
+        with image.open("r+b") as file:
+            file.seek(place, 0 if place >= 0 else 2)
+            file.write(data)
+        before = hashlib.sha256(image.read_bytes()).digest()
+        vm.attach(lun, image.name, 512)
+        device = f'"$(by_lun {lun})"'
+        for call, said in (
+            (f"prepare_data data /azbench/{lun} ext4 64 token {device}", "so it is neither formatted nor"),
+            (f"prepare_data data /azbench/{lun} raw 64 token {device}", "so it is neither formatted nor"),
+            (f"use_disk /azbench/{lun} raw 64 '' token {device}", "the words 'overwrite /dev/"),
+            (f"hand_over {device} none", "so no results are written onto it"),
+        ):
+            state, text = called_there(vm, call)
+            assert state == "Failed" and "holds " in text and said in text, text
+        vm.detach(lun, image.name)
+        assert hashlib.sha256(image.read_bytes()).digest() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["ext4", "raw", "there already"])
+def test_a_run_knows_its_own_disk_again_and_no_other_run_takes_it(form: str, vm: Vm, tmp_path: Path) -> None:
+    make_image(tmp_path / "images" / "disk", 64 << 20)
+    vm.attach(0, "disk", 512)
+    call = f'prepare_data data /azbench/data {form} 64 token "$(by_lun 0)"'
+    write, read = "echo kept >/azbench/data; true", "head -n 1 /azbench/data"
+    if form == "ext4":
+        write, read = "echo kept >/azbench/data/kept; umount", "cat /azbench/data/kept"
+    if form == "there already":
+        call = """use_disk /azbench/data raw 64 '' token "$(by_lun 0)" """
+    assert called_there(vm, f"{call}; {write} /azbench/data")[0] == "Succeeded"
+    state, text = called_there(vm, call.replace("token", "another"))
+    assert state == "Failed" and "holds " in text
+    assert called_there(vm, f"{call}; {read}") == ("Succeeded", "kept\n")
+
+
+@pytest.mark.slow
+def test_a_disk_whose_formatting_was_cut_short_is_formatted(vm: Vm, tmp_path: Path) -> None:
+    make_image(tmp_path / "images" / "disk", 64 << 20)
+    vm.attach(0, "disk", 512)
+    cut = 'mkfs.ext4() { head -c 9999 /dev/urandom | dd of="$(by_lun 0)" conv=notrunc seek=99; exit 9; }'
+    call = 'prepare_data data /azbench/data ext4 64 token "$(by_lun 0)"'
+    assert called_there(vm, f"{cut}\n{call}")[0] == "Failed"
+    assert called_there(vm, f"{call}; mountpoint -q /azbench/data")[0] == "Succeeded"
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from fake_azure.identity import SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from fake_azure.roles import documented
 from fake_azure.standing import LOOK, LUN, VM, make_vm, run_there
+from waiting import PATIENCE_S
 
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
@@ -104,7 +105,7 @@ def test_a_bare_disk_is_driven_where_it_is_empty_and_refused_where_it_is_not(
     before = run_there(signed_in, LOOK)
     said = refused(file)
     words = said.partition("permit it with the words '")[2].partition("'")[0]
-    assert "holds data (unknown), and measuring would overwrite it" in said
+    assert "wipefs does not know, at byte 0, and measuring would overwrite it" in said
     assert words.startswith("overwrite /dev/")
     assert run_there(signed_in, LOOK) == before
     folder = campaign.run(campaign.load(file), file.with_name("out"), target="azure", allow_unsafe=words)
@@ -129,7 +130,7 @@ def test_a_second_interrupt_ends_what_runs_there_and_removes_the_folder(signed_i
     until(process, "Ctrl-C once more ends it at once")
     time.sleep(2 * SAME_S)  # signals that are closer together count as one
     process.send_signal(signal.SIGINT)
-    text, _ = process.communicate(timeout=200)
+    text, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, text
     assert "Nothing is left on the VM" in text
     assert run_there(signed_in, LOOK) == before

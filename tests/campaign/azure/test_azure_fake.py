@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from fake_azure.vm import (
     make_image,
     make_os_disk,
 )
+from waiting import wait_for
 
 pytest_plugins = ("fake_azure.fixtures",)
 
@@ -124,15 +124,13 @@ def view(azure: Azure, name: str) -> Any:
     return ask(azure, "GET", path, **{"$expand": "instanceView"}).body["properties"]["instanceView"]
 
 
+def asleep(number: int) -> str:
+    """A command that no other run of these tests has."""
+    return f"sleep {number}{os.getpid():07}"
+
+
 def is_running(words: str) -> bool:
     return subprocess.run(["pgrep", "-f", words], check=False, capture_output=True).returncode == 0
-
-
-def wait_for(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 10
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
 
 
 # --- groups, networks, disks --------------------------------------------------------------------------------
@@ -147,7 +145,7 @@ def test_a_group_comes_is_found_by_tag_and_goes(azure: Azure) -> None:
     azure.arm.deletion_s = 3.0
     azure.az("group", "delete", "--name", "rg", "--yes", "--no-wait")
     assert azure.arm.group(GROUP_ID)["properties"]["provisioningState"] == "Deleting"
-    assert wait_for(lambda: azure.arm.find(GROUP_ID) is None)
+    wait_for(lambda: azure.arm.find(GROUP_ID) is None)
     assert azure.az("group", "exists", "--name", "rg") is False
     assert [resource["name"] for resource in azure.arm.resources.values()] == ["rg2"]
 
@@ -288,14 +286,14 @@ def test_a_disk_moves_with_its_contents(ready: Azure) -> None:
 def test_a_machine_goes_with_all_that_is_its_own(ready: Azure) -> None:
     make_disk(ready, "d", "Premium_LRS", "1")
     ready.az(*attach("vm", "d"))
-    invoke(ready, "vm", f"mkfs.ext4 -q {LUN0}; mount {LUN0} /srv; cd /srv; setsid sleep 1234 &")
-    assert wait_for(lambda: is_running("sleep 1234"))
+    invoke(ready, "vm", f"mkfs.ext4 -q {LUN0}; mount {LUN0} /srv; cd /srv; setsid {asleep(1)} &")
+    wait_for(lambda: is_running(asleep(1)))
     assert ask(ready, "DELETE", f"{COMPUTE}/disks/d").body["error"]["code"] == "OperationNotAllowed"
     ready.az("vm", "delete", *GROUP, "--name", "vm", "--yes")
     assert ready.arm.below(f"{COMPUTE}/virtualMachines") == []
     (disk,) = ready.arm.below(f"{COMPUTE}/disks")
     assert (disk["name"], disk["properties"]["diskState"]) == ("d", "Unattached")
-    assert not is_running("sleep 1234")
+    assert not is_running(asleep(1))
     assert images_in_use(ready.arm.images) == set()
 
 
@@ -322,7 +320,7 @@ def test_a_script_runs_on_behind_an_asynchronous_command(ready: Azure) -> None:
     short = view(ready, "short")
     assert (short["executionState"], short["exitCode"], short["error"]) == ("Failed", 7, "oh\n")
     assert short["output"] == "".join(f"{n}\n" for n in range(1, 2001))[-4096:]
-    time.sleep(0.2)
+    wait_for(lambda: view(ready, "long")["executionState"] != "Running")
     long = view(ready, "long")
     assert (long["executionState"], long["exitCode"], long["output"]) == ("Succeeded", 0, "done\n")
 
@@ -330,11 +328,11 @@ def test_a_script_runs_on_behind_an_asynchronous_command(ready: Azure) -> None:
 def test_a_script_has_only_its_time_and_dies_with_its_command(ready: Azure) -> None:
     ready.az(*command("create", "late", "--script", "sleep 100", "--timeout-in-seconds", "1"))
     assert view(ready, "late")["executionState"] == "TimedOut"
-    body = {"properties": {"source": {"script": "sleep 1235"}, "asyncExecution": True}}
+    body = {"properties": {"source": {"script": asleep(2)}, "asyncExecution": True}}
     ask(ready, "PUT", f"{COMPUTE}/virtualMachines/vm/runCommands/gone", body)
-    assert wait_for(lambda: is_running("sleep 1235"))
+    wait_for(lambda: is_running(asleep(2)))
     ready.az(*command("delete", "gone", "--yes"))
-    assert not is_running("sleep 1235")
+    assert not is_running(asleep(2))
 
 
 def test_a_lost_machine_answers_nothing(ready: Azure) -> None:
@@ -449,8 +447,8 @@ def test_nvme_disks_have_their_own_links(images: Path) -> None:
     vm.attach(3, "data", 512)
     disks = "/dev/disk/azure/data/by-lun/3 /dev/disk/azure/local/by-index/1 /dev/disk/azure/local/by-index/2"
     vm.run("x", f"for disk in {disks}; do blockdev --getsize64 $disk; done", 60)
-    while (status := vm.status("x"))["state"] == "Running":
-        time.sleep(0.02)
+    wait_for(lambda: vm.status("x")["state"] != "Running")
+    status = vm.status("x")
     vm.stop()
     assert status["output"].split() == [str(GIB), str(GIB), str(2 * GIB)]
 
@@ -459,8 +457,7 @@ def test_a_mounted_disk_is_not_taken_out(images: Path) -> None:
     vm = Vm("vm", images, "os", Hardware(), CLOUD_INIT_DONE)
     vm.attach(0, "data", 512)
     vm.run("x", f"mkfs.ext4 -q {LUN0}; mount {LUN0} /mnt", 60)
-    while vm.status("x")["state"] == "Running":
-        time.sleep(0.02)
+    wait_for(lambda: vm.status("x")["state"] != "Running")
     with pytest.raises(GuestError, match="still mounted at /mnt"):
         vm.detach(0, "data")
     vm.stop()
@@ -473,7 +470,7 @@ from pathlib import Path
 from fake_azure.vm import CLOUD_INIT_DONE, Hardware, Vm
 vm = Vm("vm", Path(sys.argv[1]), "os", Hardware(temp_bytes=2**30), CLOUD_INIT_DONE)
 vm.attach(0, "data", 512)
-vm.run("x", "mkfs.ext4 -q {LUN0}; mount {LUN0} /srv; setsid sleep 1236 & sleep 1236", 60)
+vm.run("x", "mkfs.ext4 -q {LUN0}; mount {LUN0} /srv; setsid {asleep(3)} & {asleep(3)}", 60)
 print(flush=True)
 input()
 """
@@ -484,10 +481,10 @@ def test_nothing_outlives_a_killed_process(images: Path) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert wait_for(lambda: is_running("^sleep 1236"))
+        wait_for(lambda: is_running(f"^{asleep(3)}"))
         assert len(images_in_use(images)) == 3  # OS, temporary and data disk
         os.kill(process.pid, signal.SIGKILL)
-    assert wait_for(lambda: not is_running("sleep 1236") and not images_in_use(images))
+    wait_for(lambda: not is_running(asleep(3)) and not images_in_use(images))
 
 
 # --- azure-cli's parser -------------------------------------------------------------------------------------

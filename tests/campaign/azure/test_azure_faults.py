@@ -9,9 +9,12 @@ import pytest
 from fake_azure.campaigns import SMALL, azbench, measured, measured_and_told, refused, started, until
 from fake_azure.login import write_config
 from fake_azure.skus import restrict
+from waiting import PATIENCE_S
 
-from azbenchlib.azure import retries
-from azbenchlib.core.errors import InputError, MissingToolError
+from azbenchlib import campaign
+from azbenchlib.azure import deadlines, retries
+from azbenchlib.campaign.targets.azure.money import budget
+from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError
 from azbenchlib.dataset.dataset import Dataset
 
 pytest_plugins = ("fake_azure.fixtures",)
@@ -153,7 +156,7 @@ def test_an_interrupt_takes_everything_down(azure, small, number):
     process = started(small)
     until(process, "prepare data")
     process.send_signal(number)
-    text, _ = process.communicate(timeout=300)
+    text, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, text
     assert not azure.arm.resources
     assert "interrupted; deleting azbench-small-" in text
@@ -233,3 +236,31 @@ def test_without_az_one_sentence_says_what_to_do(small, monkeypatch):
     monkeypatch.setenv("AZBENCH_AZ", "no-such-az")
     with pytest.raises(MissingToolError, match="get it with `make azure`, then log in with `az login`"):
         measured(small)
+
+
+# --- what never ends
+
+NETWORK = "/virtualNetworks/"
+
+
+def test_an_operation_that_never_ends_is_given_up(azure, small, monkeypatch):
+    """Azure takes the request and never says that it is done."""
+    monkeypatch.setitem(deadlines.CALL_LIMITS_S, "network vnet create", 6.0)
+    azure.faults.hold("PUT", NETWORK, "")
+    said = refused(small)
+    azure.arm.let_go.set()
+    assert said.startswith("az network vnet create: was ended: no answer came within 6")
+    assert "the operation may still go on in Azure" in said
+    assert "Nothing is left in Azure" in said
+    assert not azure.arm.resources
+
+
+def test_a_wait_of_an_hour_does_not_outlive_the_hours_of_a_run(azure, small, monkeypatch):
+    """az waits as long as Azure tells it to, and the run has an end; what it made is deleted after that."""
+    monkeypatch.setattr(budget.Budget, "check", lambda self: None)
+    azure.arm.prompt, azure.arm.told_to_wait = False, {"Retry-After": "3600"}
+    todo, out = campaign.load(small), small.with_name("out")
+    words = r"was ended: max_hours 0\.005 is reached.*Nothing is left in Azure"
+    with pytest.raises(AzbenchError, match=words):
+        campaign.run(todo, out, target="azure", max_hours=0.005)
+    assert not azure.arm.resources

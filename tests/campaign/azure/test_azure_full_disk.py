@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fake_azure.campaigns import AZBENCH, until
 from fake_azure.login import Azure
+from waiting import PATIENCE_S
 
 from azbenchlib import campaign
 from azbenchlib.dataset.dataset import Dataset
@@ -43,7 +44,7 @@ def test_a_disk_that_fills_up_during_the_notebook_is_named_and_the_run_goes_on_w
         with suppress(OSError), (disk / "filler").open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(4096))
-        said = process.communicate(timeout=300)[0]
+        said = process.communicate(timeout=PATIENCE_S)[0]
     last = said.splitlines()[-1]
     assert process.returncode == 2, said
     assert f"{disk}/out/" in last

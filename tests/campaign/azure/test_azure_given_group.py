@@ -14,6 +14,7 @@ from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
 from fake_azure.login import refused as login_refused
 from fake_azure.roles import documented
+from waiting import PATIENCE_S
 
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.targets.azure import commands
@@ -113,7 +114,7 @@ def test_a_run_that_was_killed_goes_on_in_the_group_and_one_that_ends_early_leav
     with started(file) as process:
         until(process, "prepare data")
         process.send_signal(signal.SIGTERM)
-        text, _ = process.communicate(timeout=200)
+        text, _ = process.communicate(timeout=PATIENCE_S)
     assert "Nothing is left in Azure" in text
     assert left(signed_in) == before
 
@@ -147,7 +148,7 @@ def test_two_users_in_one_group_do_each_other_no_harm(
         assert set(left(signed_in)) == there
         signed_in.arm.let_go.set()
         for name, run in runs.items():
-            said, _ = run.communicate(timeout=400)
+            said, _ = run.communicate(timeout=PATIENCE_S)
             assert run.returncode == 0, said
             assert set(Dataset.load(tmp_path / name / "out").runs["job"]) == {"first", "second"}
     assert left(signed_in) == before

@@ -2,8 +2,6 @@
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from fake_azure.machines import create_machine
 from fake_azure.rights import CONTRIBUTOR
 from fake_azure.roles import documented
 from fake_azure.routing import Request
+from waiting import wait_for
 
 from azbenchlib.azure import retries
 from azbenchlib.azure.az_errors import Passing
@@ -32,13 +31,6 @@ ROLE = "/providers/Microsoft.Authorization/roleAssignments/"
 
 def moment(hours: float) -> str:
     return (datetime.now(UTC) + timedelta(hours=hours)).isoformat(timespec="seconds")
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 30) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
 
 
 def asked(azure: Azure, whose: str = "") -> list[tuple[str, int]]:
@@ -74,8 +66,8 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_group_whose_run_is_dead_is_deleted_by_its_vm(azure: Azure) -> None:
     make(azure, lease=-0.1, expires=0.3)  # half an hour before the VM stops itself
-    assert wait_for(lambda: not azure.arm.resources), asked(azure)
-    assert wait_for(lambda: {("DELETE", 202), ("DELETE", 200)} & set(asked(azure))), asked(azure)
+    wait_for(lambda: not azure.arm.resources)
+    wait_for(lambda: {("DELETE", 202), ("DELETE", 200)} & set(asked(azure)))
 
 
 def test_a_run_that_is_away_as_long_as_it_waits_for_the_network_keeps_its_group() -> None:
@@ -88,21 +80,21 @@ def test_a_group_whose_run_may_be_alive_or_has_time_left_stays(
     azure: Azure, lease: float, expires: float
 ) -> None:
     make(azure, lease=lease, expires=expires)
-    assert wait_for(lambda: asked(azure).count(("GET", 200)) > 3)
+    wait_for(lambda: asked(azure).count(("GET", 200)) > 3)
     assert {method for method, _ in asked(azure, azure.arm.find(VM)["identity"]["principalId"])} == {"GET"}
     azure.arm.find(GROUP)["tags"] |= {"lease": moment(-1), "expires": moment(-1)}
-    assert wait_for(lambda: not azure.arm.resources)
+    wait_for(lambda: not azure.arm.resources)
 
 
 def test_a_vm_without_the_role_deletes_nothing_nor_one_whose_group_has_no_such_tags(azure: Azure) -> None:
     make(azure, lease=-1, expires=-1, role=False)
     principal = azure.arm.find(VM)["identity"]["principalId"]
-    assert wait_for(lambda: asked(azure, principal).count(("GET", 403)) > 1)
+    wait_for(lambda: asked(azure, principal).count(("GET", 403)) > 1)
     assert {status for _, status in asked(azure, principal)} == {403}
     del azure.arm.find(GROUP)["tags"]["lease"]
     given = {"principalId": principal, "roleDefinitionId": f"/roleDefinitions/{CONTRIBUTOR}"}
     azure.arm.answer(Request("PUT", f"{GROUP}{ROLE}1", {}, {"properties": given}, ""))
-    assert wait_for(lambda: asked(azure, principal).count(("GET", 200)) > 2)
+    wait_for(lambda: asked(azure, principal).count(("GET", 200)) > 2)
     assert "DELETE" not in dict(asked(azure, principal))
 
 
@@ -122,9 +114,9 @@ campaign.run(campaign.load(sys.argv[1]), sys.argv[2], target="azure", progress=t
 def test_what_a_killed_run_left_deletes_itself(azure: Azure, small: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(small), str(small.with_name("out"))], check=False)
     (group,) = [one for key, one in azure.arm.resources.items() if key.count("/") == 4]
-    assert wait_for(lambda: ("GET", 200) in asked(azure)), asked(azure)
+    wait_for(lambda: ("GET", 200) in asked(azure))
     group["tags"] |= {"lease": moment(-1), "expires": moment(-1)}  # hours later
-    assert wait_for(lambda: not azure.arm.resources)
+    wait_for(lambda: not azure.arm.resources)
 
 
 @pytest.mark.long

@@ -11,6 +11,7 @@ from fake_azure.identity import SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from fake_azure.roles import documented
 from fake_azure.standing import GROUP, LOOK, VM, attach, make_vm, run_there
+from waiting import PATIENCE_S
 
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.documents import AzDisk
@@ -100,7 +101,7 @@ def test_what_cannot_be_probed_is_told_and_nothing_is_run_on_the_vm(there: Azure
 def test_a_bare_disk_is_probed_where_that_is_said_and_it_is_empty(there: Azure, tmp_path: Path) -> None:
     """It has a twin at another LUN; and there is no right to ask for the disk, which a dataset notes."""
     there.arm.actions = documented()[0]
-    attach(there, 2, "twin", 32)
+    attach(there, 2, "twin", 4)
     there.arm.actions = documented()[2] - {"Microsoft.Compute/disks/read"}
     before, out = run_there(there, LOOK), tmp_path / "out"
     said = refused("twin", out)
@@ -127,7 +128,7 @@ def test_a_probe_that_was_killed_goes_on_and_leaves_nothing(there: Azure, tmp_pa
     victim.communicate()
     kept = list(Journal(folder).kept())
     assert len(kept) == 1 and set(there.arm.resources) != resources
-    done = subprocess.run([*words, "--format", "json"], capture_output=True, text=True, timeout=500)
+    done = subprocess.run([*words, "--format", "json"], capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     events = [one["run"] for one in Journal(folder).events() if one["event"] == JournalEvent.KEPT]
     assert events[:1] == kept and len(set(events)) == len(events)

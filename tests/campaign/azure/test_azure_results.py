@@ -16,6 +16,7 @@ from fake_azure.campaigns import AZBENCH, SMALL, measured, started, until
 from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from process_list import words_seen
+from waiting import PATIENCE_S
 
 from azbenchlib import campaign
 from azbenchlib.campaign.journal import Journal, JournalEvent
@@ -224,7 +225,7 @@ def test_two_users_side_by_side_do_each_other_no_harm(azure, small):
             assert alive == 2, done.stdout + done.stderr
         azure.arm.let_go.set()
         for user in users:
-            text, _ = runs[user].communicate(timeout=400)
+            text, _ = runs[user].communicate(timeout=PATIENCE_S)
             assert runs[user].returncode == 0, text
             assert set(Dataset.load(small.with_name(user)).runs["job"]) == {"first", "w1"}
     assert held.hits == 2

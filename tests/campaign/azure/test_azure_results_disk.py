@@ -10,7 +10,9 @@ from fake_azure.campaigns import SMALL, measured, measured_and_told, on_this_mac
 from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from fake_azure.roles import documented
+from loop_devices import loop_device
 from process_list import words_seen
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.campaign.planning import plan_text
@@ -117,14 +119,11 @@ def test_a_run_that_is_killed_before_the_download_is_taken_up_and_measures_nothi
     arm = signed_in.arm
     held = signed_in.faults.hold("POST", "/beginGetAccess$", "")
     with started(three) as process:
-        while not held.hits:
-            assert process.poll() is None
-            time.sleep(0.05)
+        wait_for(lambda: held.hits, lambda: process.poll() is None)
         process.kill()
     killed = time.time()
     arm.let_go.set()
-    while not arm.readable:
-        time.sleep(0.02)
+    wait_for(lambda: arm.readable)
     folder = measured(three)
     assert set(Dataset.load(folder).runs["job"]) == JOBS
     assert len(times := measured_at(folder)) == 3 and max(times) <= killed
@@ -138,9 +137,7 @@ def test_a_run_that_is_killed_before_the_download_is_taken_up_and_measures_nothi
 def test_a_run_that_is_killed_with_the_disk_attached_is_taken_up(signed_in, three):
     held = signed_in.faults.hold("PUT", "/runCommands/", 'hand_over "$(by_lun')
     with started(three) as process:
-        while not held.hits:
-            assert process.poll() is None
-            time.sleep(0.05)
+        wait_for(lambda: held.hits, lambda: process.poll() is None)
         process.kill()
     signed_in.arm.let_go.set()
     folder = measured(three)
@@ -154,11 +151,11 @@ def test_a_run_that_is_killed_with_the_disk_attached_is_taken_up(signed_in, thre
 def test_what_is_measured_is_kept_when_a_run_is_ended_while_its_script_goes_on(signed_in, three):
     three.write_text(three.read_text() + "  last: {rw: randread, bs: 4k, size: 4m, runtime: 300}\n")
     with started(three) as process:
-        while not signed_in.arm.machines or not _is_there(signed_in, "w1.sum"):
-            assert process.poll() is None
-            time.sleep(0.2)
+        wait_for(
+            lambda: signed_in.arm.machines and _is_there(signed_in, "w1.sum"), lambda: process.poll() is None
+        )
         process.send_signal(signal.SIGTERM)
-        text, _ = process.communicate(timeout=200)
+        text, _ = process.communicate(timeout=PATIENCE_S)
     assert "Nothing is left in Azure; 3 of 4 workloads are kept" in text
     found = {path.stem for path in three.with_name("out").glob("raw/*/*/*.json")}
     assert found == JOBS
@@ -169,8 +166,7 @@ def _is_there(azure: Azure, name: str) -> bool:
     """Whether a VM has a file with the outputs of a workload."""
     (vm,) = azure.arm.machines.values()
     vm.run("look", f"find /var/lib/azbench/out -name {name}", 60)
-    while vm.status("look")["state"] == "Running":
-        time.sleep(0.02)
+    wait_for(lambda: vm.status("look")["state"] != "Running")
     return name in vm.status("look")["output"]
 
 
@@ -197,15 +193,14 @@ def test_nothing_is_written_onto_a_disk_that_is_not_empty(tmp_path: Path) -> Non
     (tmp_path / "home" / "out" / "a").mkdir(parents=True)
     for name, text in {"b.sum": "0 1 x 0 -", "b.figures": "figures", "c.figures": "no sum yet"}.items():
         (tmp_path / "home" / "out" / "a" / name).write_text(text)
-    disk = tmp_path / "disk"
-    disk.write_bytes(bytes(1 << 22))
-    done = on_this_machine(tmp_path, f"hand_over {disk} a/b a/c a/d")
-    assert (done.returncode, done.stderr) == (0, "")
-    written = disk.read_bytes()
-    assert written.startswith(b"azbench-results 10240 ") and b"no sum yet" not in written
-    again = on_this_machine(tmp_path, f"hand_over {disk} a/b")
-    assert again.returncode == 3 and "holds data, so no results are written onto it" in again.stderr
-    assert disk.read_bytes() == written
+    with loop_device(tmp_path / "disk", 1 << 22) as disk:
+        done = on_this_machine(tmp_path, f"hand_over {disk} a/b a/c a/d")
+        assert (done.returncode, done.stderr) == (0, "")
+        written = disk.read_bytes()
+        assert written.startswith(b"azbench-results 10240 ") and b"no sum yet" not in written
+        again = on_this_machine(tmp_path, f"hand_over {disk} a/b")
+        assert again.returncode == 3 and "so no results are written onto it" in again.stderr
+        assert disk.read_bytes() == written
 
 
 @pytest.mark.parametrize("n_workloads", [2, 3])

@@ -15,13 +15,13 @@ import socket
 import subprocess
 import termios
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from fake_azure.campaigns import SMALL, azbench, measured, refused, started, until
 from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.azure.az import Az
@@ -67,13 +67,6 @@ def noted(file: Path) -> list[str]:
     return json.loads(file.with_name("out").joinpath("plan.json").read_text())["groups"]
 
 
-def wait_for(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 300
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
-
-
 def group_of(azure: Azure) -> str:
     (group,) = {path.split("/")[4] for path in azure.arm.resources}
     return group
@@ -85,7 +78,7 @@ def test_another_subscription_set_in_the_middle_of_a_run_changes_nothing(azure, 
     process = started(small)
     until(process, "resource group")
     set_account(small.parent)
-    text, _ = process.communicate(timeout=300)
+    text, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2
     assert "QuotaExceeded" in text
     assert "Nothing is left in Azure" in text
@@ -190,12 +183,12 @@ def test_a_second_start_is_refused_and_a_second_interrupt_stops_the_waiting_only
     assert not [request for request in azure.arm.log if request.method == "DELETE"]
     first.send_signal(signal.SIGINT)
     until(first, "interrupted; deleting azbench-small-")
-    assert wait_for(lambda: any(request.command == "group show" for request in azure.arm.log))
+    wait_for(lambda: any(request.command == "group show" for request in azure.arm.log))
     first.send_signal(signal.SIGINT)
     while impatient and first.poll() is None:
         time.sleep(1.1 * SAME_S)  # closer together, they are one
         first.send_signal(signal.SIGINT)
-    text, _ = first.communicate(timeout=300)
+    text, _ = first.communicate(timeout=PATIENCE_S)
     # One that comes when Python itself ends has the default effect.
     assert first.returncode in (130, -signal.SIGINT if impatient else 130), text
     assert "Traceback" not in text
@@ -225,7 +218,7 @@ def test_a_closed_terminal_leaves_nothing(azure, small):
     while b"network " not in text:
         text += os.read(ours, 1000)
     os.close(ours)
-    assert process.wait(timeout=300) == 130
+    assert process.wait(PATIENCE_S) == 130
     assert not azure.arm.resources
     assert noted(small) == []
 

@@ -65,6 +65,7 @@ class Arm:
                 if image.name != "network":
                     image.unlink()
             self.prompt = True
+            self.told_to_wait: dict[str, str] = {}  # headers in place of those that have az ask again soon
             self.deletion_s = 0.0  # that a group is still to be seen, unless it is let go before
             self.let_go = threading.Event()  # what is held, a deletion or a request, goes on
             self.resources: dict[str, Json] = {}
@@ -164,7 +165,7 @@ class Arm:
         key = str(uuid.uuid4())
         self.operations[key] = operation
         url = f"{self.base}/operations/{key}?api-version=2024-11-01"
-        headers = {"Azure-AsyncOperation": url, **RETRY_AFTER, **answer.headers}
+        headers = {"Azure-AsyncOperation": url, **RETRY_AFTER, **self.told_to_wait, **answer.headers}
         if answer.status == 202:
             headers["Location"] = url + "&final=true"
         return Answer(answer.body, answer.status, headers)

@@ -13,8 +13,10 @@ from typing import Any
 import programs
 import pytest
 import yaml
+from waiting import PATIENCE_S
 
 from azbenchlib import campaign
+from azbenchlib.campaign import device_guard
 from azbenchlib.core.errors import AzbenchError
 
 ROOT = Path(__file__).parents[3]
@@ -66,7 +68,7 @@ def azbench(
     *arguments: object, environment: Mapping[str, str], folder: Path
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line as a user does."""
-    return programs.azbench(*arguments, env=dict(environment), cwd=folder, timeout=400)
+    return programs.azbench(*arguments, env=dict(environment), cwd=folder, timeout=PATIENCE_S)
 
 
 def measured(file: Path) -> Path:
@@ -108,6 +110,7 @@ def until(process: subprocess.Popen[str], text: str) -> list[str]:
 def on_this_machine(folder: Path, call: str) -> subprocess.CompletedProcess[str]:
     """Functions of the scripts for VMs, called here, with the system's folders and tools in a folder."""
     text = resources.files("azbenchlib.campaign.targets.azure").joinpath("guest.sh").read_text()
+    text = f"{text}\n{device_guard.functions()}"
     text = text.replace("home=/var/lib/azbench", f"home={folder}/home").replace("/sys/", f"{folder}/sys/")
     text = text.replace("/var/log/", f"{folder}/log/").replace("/run/systemd/", f"{folder}/run/systemd/")
     environment = {"PATH": f"{folder}:{os.environ['PATH']}"}

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from waiting import PATIENCE_S
+
 from .arm import Arm
 from .faults import Faults
 from .identity import PRINCIPAL, SUBSCRIPTION, TENANT
@@ -127,7 +129,9 @@ class Azure:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run az, come what may."""
         command = [str(self.az_path), *arguments]
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=900)
+        return subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=PATIENCE_S
+        )
 
     def az(self, *arguments: str) -> Any:
         """Run az, which must succeed, and give what it prints as JSON."""

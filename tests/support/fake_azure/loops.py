@@ -55,7 +55,7 @@ class Loops:
                 loop = self._open(number)
                 try:
                     fcntl.ioctl(loop.fd, LOOP_CONFIGURE, config)
-                    return loop
+                    return self._read_only(loop)
                 except OSError as error:  # somebody else was quicker
                     os.close(loop.fd)
                     loop.device.unlink()
@@ -63,6 +63,13 @@ class Loops:
         finally:
             os.close(image)
         raise OSError(f"no loop device for {name}: {problem}")
+
+    @staticmethod
+    def _read_only(loop: Loop) -> Loop:
+        """Hold it with a descriptor that cannot write: the VM is to have no other writer than its own."""
+        kept = Loop(loop.device, os.open(loop.device, os.O_RDONLY | os.O_CLOEXEC))
+        os.close(loop.fd)
+        return kept
 
     def _open(self, number: int) -> Loop:
         device = Path(f"/dev/loop{number}")

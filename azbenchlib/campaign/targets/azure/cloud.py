@@ -172,7 +172,7 @@ class Cloud:
         elif isinstance(step, Rest):
             self.rest(step.seconds)
         elif isinstance(step, Prepare):
-            said = self.vm(step.vm).run(step.title, guest.prepare(step), guest.PREPARE_S)
+            said = self.vm(step.vm).run(step.title, guest.prepare(step, self.run.plan.token), guest.PREPARE_S)
             self.run.plan.facts[step.setup.name] = guest.facts(said)
         elif isinstance(step, Release):
             self.vm(step.vm).run(step.title, guest.release(step), guest.PREPARE_S)

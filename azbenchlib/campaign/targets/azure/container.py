@@ -6,17 +6,16 @@ list. The account's key stays in the environment of the calls of az. Where keys 
 container as the user who is logged in, and so signs for the VM.
 """
 
-import tempfile
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from pathlib import Path
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
+from azbenchlib.core.temporary import temporary_folder
 
 FEWEST_FOR_CONTAINER = 3  # workloads; the outputs of fewer are sooner fetched in pieces than an account made
 # How Azure, or a policy, forbids the keys of accounts. Then the user may be allowed to write blobs.
@@ -52,8 +51,8 @@ class Container:
             When it is not there in time.
         """
         deadline = time.monotonic() + patience_s
-        with tempfile.TemporaryDirectory(prefix="azbench-") as folder:
-            file = Path(folder) / "blob"
+        with temporary_folder() as folder:
+            file = folder / "blob"
             while True:
                 try:
                     self.az.json(*commands.blob_download(name, str(file)), *self.where)

@@ -155,6 +155,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         run.plan.versions["az"] = preflight.version(az)
         preflight.check_version(run.plan.versions["az"])
         self._budget = budget.Budget(max_hours=self.max_hours)
+        self._budget.end(az)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
         self._vm = Vm(patient, at["group"], at["name"], run.plan.scripts)
         if self.results_group:
@@ -187,7 +188,8 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             run.tell(f"look at {one.disk} …")
             planned = [step for step in self.measurements(run.plan) if step.disk == one.disk]
             needed = sum(step.workload.own_bytes for step in planned)
-            script = guest.use(one, run.plan.luns.get(one.disk), needed + one.data_bytes, self.allow_unsafe)
+            lun, needed = run.plan.luns.get(one.disk), needed + one.data_bytes
+            script = guest.use(one, lun, needed, self.allow_unsafe, run.plan.token)
             self._there.run(f"disk '{one.disk}'", script, guest.PREPARE_S)
             self._used.add(one.disk)
             run.save()
@@ -208,6 +210,8 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
 
     def release(self, run: ExistingRun, fault: BaseException | None) -> None:
         """End what still runs, remove our folder and scripts from the VM, delete the group for results."""
+        if self._vm:
+            self._vm.az.end.forget()
         try:
             self._leave(run, fault)
         except BaseException as error:

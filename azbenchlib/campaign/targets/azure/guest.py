@@ -11,6 +11,8 @@ from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
 
+from azbenchlib.campaign import device_guard
+from azbenchlib.campaign.files.disk_spec import DiskSpec
 from azbenchlib.campaign.targets.azure.steps import Measure, Prepare, Release
 from azbenchlib.core.units import KIB
 
@@ -53,8 +55,8 @@ class GuestOutput:
         return f"{self.place}/{self.status}-{self.figures}-{self.logs or '-'}.figures"
 
 
-def prepare(step: Prepare) -> str:
-    """Wait for the tools, say what machine it is, and make one disk ready."""
+def prepare(step: Prepare, token: str) -> str:
+    """Wait for the tools, say what machine it is, and make one disk ready; `token`: of the mark on it."""
     disk, mount = step.setup.disks[step.disk], step.setup.mount(step.disk)
     if disk.role in ("os", "ephemeral_os"):
         call = _quoted("prepare_os", step.disk, mount)
@@ -65,7 +67,7 @@ def prepare(step: Prepare) -> str:
         devices = [f'"$(by_lun {lun})"' for lun in step.luns] or [local]
         call = " ".join(
             [
-                _quoted("prepare_data", step.disk, mount, "raw" if disk.raw else "ext4", disk.stripe // KIB),
+                _quoted("prepare_data", step.disk, mount, _form(disk), disk.stripe // KIB, token),
                 *devices,
             ]
         )
@@ -74,8 +76,9 @@ def prepare(step: Prepare) -> str:
 
 def release(step: Release) -> str:
     """Let go of a disk."""
-    form = "raw" if step.setup.disks[step.disk].raw else "ext4"
-    return _script(_quoted("release", step.disk, step.setup.mount(step.disk), form))
+    return _script(
+        _quoted("release", step.disk, step.setup.mount(step.disk), _form(step.setup.disks[step.disk]))
+    )
 
 
 def inspect() -> str:
@@ -83,16 +86,16 @@ def inspect() -> str:
     return _script("inspect")
 
 
-def use(step: Measure, lun: int | None, needed_bytes: int, words: str) -> str:
-    """Make ready what a VM that is not ours has: a folder on a file system, or a bare disk that is empty."""
+def use(step: Measure, lun: int | None, needed_bytes: int, words: str, token: str) -> str:
+    """Make ready what a VM that is not ours has: a folder on a file system, or a bare disk that is blank."""
     disk, mount = step.setup.disks[step.disk], step.setup.mount(step.disk)
     kib = -(-needed_bytes // KIB)
     if disk.role in ("os", "ephemeral_os"):
         return _script(_quoted("use_folder", "/var/lib", mount, kib, words))
     if disk.role == "temp":
-        return _script(f'use_disk {_quoted(mount, "ext4", kib, words)} "$(temp_device)"')
+        return _script(f'use_disk {_quoted(mount, "ext4", kib, words, token)} "$(temp_device)"')
     device = f'"$(by_lun {lun})"' if lun is not None else '"$(local_nvme | head -n 1)"'
-    return _script(f"use_disk {_quoted(mount, 'raw' if disk.raw else 'ext4', kib, words)} {device}")
+    return _script(f"use_disk {_quoted(mount, _form(disk), kib, words, token)} {device}")
 
 
 def leave() -> str:
@@ -165,7 +168,7 @@ def summary(step: Measure) -> str:
 
 
 def hand_over(lun: int, places: Iterable[str]) -> str:
-    """Write the packed outputs of workloads that ended onto a bare disk that is empty."""
+    """Write the packed outputs of workloads that ended onto a bare disk that is blank."""
     return _script(f'hand_over "$(by_lun {lun})" {_quoted(*places)}')
 
 
@@ -181,6 +184,10 @@ def _mark(step: Measure) -> str:
     return f"{folder}-{what}-laid"
 
 
+def _form(disk: DiskSpec) -> str:
+    return "raw" if disk.raw else "ext4"
+
+
 def _quoted(*words: object) -> str:
     return shlex.join(map(str, words))
 
@@ -191,9 +198,8 @@ def _script(*lines: str) -> str:
 
 @cache
 def _functions() -> str:
-    return (
-        resources.files("azbenchlib.campaign.targets.azure").joinpath("guest.sh").read_text(encoding="utf-8")
-    )
+    own = resources.files("azbenchlib.campaign.targets.azure").joinpath("guest.sh")
+    return f"{own.read_text(encoding='utf-8')}\n{device_guard.functions()}"
 
 
 def facts(said: str) -> dict[str, str]:

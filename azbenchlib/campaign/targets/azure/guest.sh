@@ -82,31 +82,38 @@ local_nvme() {
     cat "$home/nvme"
 }
 
-# Only what is empty is formatted: no signature that wipefs knows, and nothing but zeros at the start.
-empty() {
-    [ -z "$(wipefs --no-act --noheadings "$1")" ] &&
-        [ "$(head -c 1048576 "$1" | tr -d '\0' | head -c 1 | wc -c)" = 0 ]
+# claim DEVICE TOKEN: a disk that this campaign created is marked as its own, unless it is so already; one that holds
+# anything else is none of it.
+claim() {
+    real=$(readlink -f "$1")
+    if [ "$(device_marked "$real" "$2" new)" = ours ]; then return; fi
+    why=$(device_refusal "$real" "$2" new "$home")
+    [ -z "$why" ] || fail "$1 $why, so it is neither formatted nor written to"
+    device_mark "$real" "$2" new
 }
 
-# prepare_data NAME MOUNT raw|ext4 CHUNK_KIB DEVICE...: stripe, format, mount. Raw: MOUNT is a link to the
+# prepare_data NAME MOUNT raw|ext4 CHUNK_KIB TOKEN DEVICE...: stripe, format, mount. Raw: MOUNT is a link to the
 # bare device.
 prepare_data() {
-    name=$1 mount=$2 form=$3 chunk=$4
-    shift 4
+    name=$1 mount=$2 form=$3 chunk=$4 token=$5
+    shift 5
     [ $# -gt 0 ] || fail "$name: this VM has no such disk"
     device=$1
     if [ $# -gt 1 ]; then
         device=/dev/md/azbench-$name
-        [ -b "$device" ] || assemble "$device" "$@" || stripe "$device" "$chunk" "$@"
+        if [ ! -b "$device" ] && ! assemble "$device" "$@"; then
+            stripe "$device" "$chunk" "$@"
+            device_mark "$(readlink -f "$device")" "$token" new # of disks that were blank, so it is, too
+        fi
     fi
     mkdir -p "$(dirname "$mount")"
+    if [ "$form" != raw ] && mountpoint -q "$mount"; then return; fi
+    claim "$device" "$token"
     if [ "$form" = raw ]; then ln -sfn "$device" "$mount"; return; fi
-    if mountpoint -q "$mount"; then return; fi
-    # Everything that mkfs has to write is written now: later it would disturb what is measured.
-    if empty "$device"; then
-        mkfs.ext4 -q -L azbench -T largefile4 -E lazy_itable_init=0,lazy_journal_init=0 "$device"
-    elif [ "$(blkid -o value -s LABEL "$device")" != azbench ]; then
-        fail "$device holds data ($(blkid -o value -s TYPE "$device" || echo unknown)), so it is not formatted"
+    # Everything that mkfs has to write is written now: later it would disturb what is measured. The mark stays behind it.
+    if [ "$(blkid -p -o value -s LABEL "$device")" != azbench ]; then
+        mkfs.ext4 -q -L azbench -T largefile4 -E lazy_itable_init=0,lazy_journal_init=0 "$device" \
+            "$((($(blockdev --getsize64 "$device") - guard_mark) / 1024))k"
     fi
     mkdir -p "$mount"
     mount -o noatime "$device" "$mount"
@@ -124,12 +131,13 @@ assemble() (
     mdadm --assemble "$device" "$@" >/dev/null 2>&1
 )
 
-# stripe DEVICE CHUNK_KIB MEMBER...: join empty disks.
+# stripe DEVICE CHUNK_KIB MEMBER...: join blank disks.
 stripe() {
     device=$1 chunk=$2
     shift 2
     for member in "$@"; do
-        empty "$member" || fail "$member holds data, so it is not made part of a stripe"
+        why=$(device_refusal "$member" "" new "$home")
+        [ -z "$why" ] || fail "$member $why, so it is not made part of a stripe"
     done
     mdadm --create "$device" --homehost=any --run --level=0 --chunk="$chunk" --raid-devices=$# "$@" >/dev/null 2>&1 ||
         fail "the stripe $device could not be made"
@@ -170,10 +178,10 @@ inspect() {
     facts
 }
 
-# use_disk MOUNT raw|ext4 NEEDED_KIB WORDS DEVICE: a folder on the file system that the device, or a part of it, has
-# mounted; or the bare device, where it is empty and nothing uses it, or the words permit it.
+# use_disk MOUNT raw|ext4 NEEDED_KIB WORDS TOKEN DEVICE: a folder on the file system that the device, or a part of it, has
+# mounted; or the bare device, where it is blank and nothing uses it, or the words permit it.
 use_disk() {
-    mount=$1 form=$2 kib=$3 words=$4 device=$5
+    mount=$1 form=$2 kib=$3 words=$4 token=$5 device=$6
     [ -b "$device" ] || fail "the VM has no such disk"
     where=$(lsblk -n -o MOUNTPOINT "$device" | grep . | head -n 1) || true
     if [ "$form" != raw ]; then
@@ -185,10 +193,12 @@ use_disk() {
     held=
     if [ -n "$where" ]; then held="is mounted at $where"
     elif [ "$(lsblk -n -o NAME "$device" | wc -l)" != 1 ]; then held="has parts, or is a part of something"
-    elif ! empty "$device"; then held="holds data ($(blkid -o value -s TYPE "$device" || echo unknown))"; fi
+    elif [ "$words" != "overwrite $device" ]; then held=$(device_refusal "$device" "$token" whole "$home"); fi
     [ -z "$held" ] || [ "$words" = "overwrite $device" ] || fail "$device $held, and measuring would overwrite it;" \
         "choose another disk, or permit it with the words 'overwrite $device'"
+    [ "$words" = "overwrite $device" ] || kib=$((kib + guard_mark / 1024)) # for the mark, behind what is written
     [ "$(blockdev --getsize64 "$device")" -ge "$((kib * 1024))" ] || fail "$device is smaller than $kib KiB"
+    [ "$words" = "overwrite $device" ] || device_mark "$device" "$token" whole
     ours "$device" "$mount"
 }
 
@@ -402,12 +412,13 @@ chunk() {
     printf 'azbench-chunk %s %s\n' "$(sha256sum <"$home/chunk" | cut -c 1-64)" "$(base64 -w 0 <"$home/chunk")"
 }
 
-# hand_over DEVICE PLACE...: the packed outputs of workloads that ended, as a tar on a bare disk that is empty, from the
+# hand_over DEVICE PLACE...: the packed outputs of workloads that ended, as a tar on a bare disk that is blank, from the
 # 4,097th byte on. Its length and its hash stand before it; they are written last, so that a part is never taken for a whole.
 hand_over() {
     device=$1
     shift
-    empty "$device" || fail "$device holds data, so no results are written onto it"
+    why=$(device_refusal "$device" "" new "$home")
+    [ -z "$why" ] || fail "$device $why, so no results are written onto it"
     for place in "$@"; do
         if [ ! -e "$home/out/$place.sum" ]; then continue; fi
         for part in sum figures logs; do [ ! -e "$home/out/$place.$part" ] || echo "$place.$part"; done

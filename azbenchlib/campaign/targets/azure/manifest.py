@@ -1,5 +1,6 @@
 """What a measurement in Azure has to remember, and the manifest of its dataset."""
 
+import secrets
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,6 +38,7 @@ class CloudPlan(StoredPlan):
     chosen: dict[str, dict[str, str]] = Field(default_factory=dict)  # setup -> what it got instead
     windows: dict[str, list[str]] = Field(default_factory=dict)  # setup -> VM, and since when and until when
     expires: str = ""  # when the latest group may be deleted by anybody
+    token: str = Field(default_factory=lambda: secrets.token_hex(8))  # by which the run knows its own disks
     identity: dict[str, str] = Field(default_factory=dict)  # for the dataset; empty: not asked for
 
     def prefix(self, group: str) -> str:

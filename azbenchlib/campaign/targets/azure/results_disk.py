@@ -9,7 +9,6 @@ storage; so it is in no file, log or argument list.
 import hashlib
 import re
 import tarfile
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from azbenchlib.campaign.targets.azure import commands, guest
 from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
 from azbenchlib.campaign.targets.azure.vm import Vm
 from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import GIB
 
 RESULTS_DISK_NAME = "azbench_results"  # no disk of a measurement file has _ in its name
@@ -133,8 +133,8 @@ class ResultsDisk:
             "AZURE_STORAGE_AUTH_MODE": "key",
         }
         az = replace(self.az, environment={**kept, **reach})
-        with tempfile.TemporaryDirectory(prefix="azbench-") as folder:
-            file = Path(folder) / "part"
+        with temporary_folder() as folder:
+            file = folder / "part"
             az.json(*commands.range_download(url, str(file), 0, _HEAD_BYTES - 1))
             head = _HEAD.fullmatch(file.read_bytes())
             if head is None or not 0 < (n_bytes := int(head[1])) <= RESULTS_DISK.size_gib * GIB - _HEAD_BYTES:

@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 
 from azbenchlib.campaign.files.disk_spec import DiskSpec
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec
+from azbenchlib.campaign.safety import MARK_BYTES
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.commands import Command
 from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import GIB, format_size
 
 PROVIDERS = ("Microsoft.Compute", "Microsoft.Network", "Microsoft.DevTestLab")  # the last: auto-shutdown
 # Trusted launch is the default; a VM without it needs this feature. Source: Microsoft Learn, "Trusted launch
@@ -167,7 +170,19 @@ def _measures(vm: str, setup: SetupSpec) -> Iterator[Measure]:
     for task in setup.tasks:
         for disk in setup.driven(task):
             task.workload.fits(setup.mount(disk), setup.disks[disk].raw)
+            _check_room(task.workload, setup.disks[disk])
             yield Measure(vm=vm, setup=setup, disk=disk, workload=task.workload, data_bytes=sizes[disk])
+
+
+def _check_room(work: AnyWorkload, disk: DiskSpec) -> None:
+    """Refuse to write where the mark of the campaign is, at the end of a bare disk."""
+    room = disk.count * disk.size_gib * GIB - MARK_BYTES if disk.raw and disk.size else work.shared_bytes
+    if work.shared_bytes > room:
+        raise InputError(
+            f"workload '{work.name}': touches {format_size(work.shared_bytes)}; the last "
+            f"{format_size(MARK_BYTES)} of a bare disk are for the mark by which azbench knows it again; "
+            "make size smaller"
+        )
 
 
 @dataclass(kw_only=True)

@@ -144,6 +144,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         az = self.enter(run)
         run.save()
         limits = budget.Budget.of(left, self.max_cost, self.max_hours)
+        limits.end(az)
         run.tell(f"it takes {limits.estimate.text}")
         run.plan.versions["az"] = preflight.version(az)
         preflight.check_version(run.plan.versions["az"])
@@ -295,6 +296,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
     def release(self, run: AzureRun, fault: BaseException | None) -> None:
         """Delete the resource group, and say what is left, where anything is."""
         if self._cloud:
+            self._cloud.az.end.forget()
             try:
                 if fault and self._batch:
                     self._rescue(run, self._batch)

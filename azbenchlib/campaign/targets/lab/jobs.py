@@ -11,6 +11,7 @@ from azbenchlib.campaign.workloads.arguments import fio_arguments
 from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
+from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import fio_size, fio_size_text
 from azbenchlib.formats.fio.job_lines import canonical
@@ -67,6 +68,15 @@ def command(workload: Workload | JobFile, place: Place) -> list[str]:
         f"--output={workload.name}.json",
         f"{workload.name}.fio",
     ]
+
+
+def limits(workload: Workload | JobFile, place: Place) -> RunLimits:
+    """At what a run of it is ended, in real time; an emulated disk needs no layout."""
+    if isinstance(workload, Workload):
+        return replace(_slow(workload, place).limits, data_bytes=0)
+    return replace(
+        workload.limits_within(place.emulated_s(workload) * place.time_scale, place.time_scale), data_bytes=0
+    )
 
 
 def write_job_file(workload: Workload | JobFile, place: Place, folder: Path) -> None:

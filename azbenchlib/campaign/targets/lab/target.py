@@ -19,6 +19,7 @@ from azbenchlib.campaign.targets.lab.manifest import make_manifest
 from azbenchlib.campaign.targets.lab.plan import LabPlan
 from azbenchlib.campaign.targets.lab.setup import EmulatedSetup, EmulatedTask, emulated
 from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import program
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError, MissingToolError
@@ -195,9 +196,10 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
         place = run.plan.place(one.one, lab.uri(disk), lab.sizes[disk])
         jobs.write_job_file(one.workload, place, part)
         mark, begun = log_slice.Mark.now(lab.log), time.time()
-        status, text = tool.run(jobs.command(one.workload, place), self._fio, part)
+        limits = jobs.limits(one.workload, place)
+        status, text = program.run(jobs.command(one.workload, place), self._fio, part, limits=limits)
         if status:
-            return status, f"{text}\n{lab.fault()}"
+            return status, "\n".join([text, *lab.warnings()[-1:], lab.fault()])
         begun += place.ramp_s(one.workload)
         log_slice.keep(mark, begun, part / f"{one.workload.name}_lab.log")
         _, late_s = live_log.lateness_s(lab.log, begun)

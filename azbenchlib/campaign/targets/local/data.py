@@ -99,9 +99,10 @@ def held(target: Path, size_bytes: int, wait_s: float) -> Iterator[int]:
 
 def _locked(path: Path, deadline: float) -> int:
     """Open and lock; what was removed while we waited is opened anew."""
-    create = 0 if path.is_block_device() else os.O_CREAT | os.O_NOFOLLOW
+    # of a device, a lock needs no more than reading, and who has it open for writing counts as its user
+    flags = os.O_RDONLY if path.is_block_device() else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
     while True:
-        file = os.open(path, os.O_RDWR | create, 0o600)
+        file = os.open(path, flags, 0o600)
         try:
             lock(file)
             if os.fstat(file).st_nlink:

@@ -5,11 +5,11 @@ import shlex
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from azbenchlib.campaign import host, outputs, safety
+from azbenchlib.campaign import device_guard, host, outputs, safety
 from azbenchlib.campaign.detect import detect
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
@@ -18,11 +18,12 @@ from azbenchlib.campaign.targets.local.command_lines import CommandLines
 from azbenchlib.campaign.targets.local.plan import LocalPlan, make
 from azbenchlib.campaign.targets.one_target import OneTargetMeasurement
 from azbenchlib.campaign.workloads import fio as tool
-from azbenchlib.campaign.workloads import iozone
+from azbenchlib.campaign.workloads import iozone, program
 from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import MissingToolError, UnsafeTargetError
 from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest
@@ -55,7 +56,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     title: str = "Measured on this machine"
     allow_unsafe: str = ""
     _target: Path = field(init=False)
-    _programs: dict[str, tool.FioProgram] = field(default_factory=dict, init=False)  # by tool
+    _programs: dict[str, program.Program] = field(default_factory=dict, init=False)  # by tool
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _lock: int | None = field(default=None, init=False)
     _laid_out: bool = field(default=False, init=False)
@@ -83,7 +84,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         if not self.directory:
             dataset.parent.mkdir(parents=True, exist_ok=True)
         target = Path(self.directory or dataset.parent).resolve()
-        safety.check_target(target, 0, self.allow_unsafe)
+        safety.judge(safety.look(target), 0, self.allow_unsafe)
         self._target = target
         self._programs = {"fio": fio} | ({"iozone": other} if other else {})
         return make(target, self.workloads, fio, other.version if other else "")
@@ -97,24 +98,38 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         return [OneTargetMeasurement(work) for work in plan.workloads]
 
     def check(self, run: LocalRun, resumed: bool) -> None:
-        """Refuse a data file that is not ours, and a target without room for what is still to be written."""
+        """Refuse what holds data that is not ours, and a target without room for what is to be written."""
         data = local.data_path(run.plan.target)
+        if data == run.plan.target:
+            self._check_device(run)
+            return
         ours = 0
-        if data != run.plan.target and data.exists():
+        if data.exists():
             if not resumed:
                 raise UnsafeTargetError(
                     f"{data}: exists and does not belong to this run; another measurement is using it or was "
                     "cut short, so take that up again, or remove the file when none is running"
                 )
             ours = data.stat().st_size
+        run.plan.check_sizes_known(str(run.plan.target), self.allow_unsafe)
         needed = max(0, run.plan.size_bytes - ours) + run.plan.jobs_bytes
-        safety.check_target(run.plan.target, needed, self.allow_unsafe)
+        device_guard.check_target(run.plan.target, needed, self.allow_unsafe)
+
+    def _check_device(self, run: LocalRun) -> None:
+        """Refuse a device that others use, that may hold data, or that is not the one of an earlier run."""
+        run.tell(f"looking whether {run.plan.told} is blank …")
+        with local.held(run.plan.target, 0, _longest_s(run.plan)):  # what an earlier run left has ended then
+            device = device_guard.look(run.plan.target, self.allow_unsafe, run.plan.token)
+        safety.judge(device, run.plan.size_bytes, self.allow_unsafe)
+        device_guard.check_mark(device, self.allow_unsafe, run.journal)
 
     def begin(self, run: LocalRun) -> None:
-        """Hold the target for us alone, with a data file of full size in a directory."""
-        longest_s = max(work.duration_s or 0 for work in run.plan.workloads)
-        held = local.held(run.plan.target, run.plan.size_bytes, longest_s + SPARE_S)
+        """Hold the target for us alone: a directory with a data file of full size, a device with our mark."""
+        held = local.held(run.plan.target, run.plan.size_bytes, _longest_s(run.plan))
         self._lock = self._open.enter_context(held)
+        target = safety.look(run.plan.target)
+        if target.kind == "device" and not safety.is_permitted(target, self.allow_unsafe):
+            device_guard.mark(run.plan.target, run.plan.token, run.journal)
 
     def prepare(self, run: LocalRun, one: OneTargetMeasurement) -> None:
         """Write the shared data before the first workload that reads it."""
@@ -123,7 +138,8 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         run.tell(f"writing {format_size(run.plan.size_bytes)} of data …")
         part, lines = run.part(LAYOUT), self._lines(run)
         with lines.within_reach(part):
-            status, text = tool.run(lines.layout(), self._programs["fio"], part, self._lock)
+            limits = self._limits(run, RunLimits(data_bytes=run.plan.size_bytes))
+            status, text = program.run(lines.layout(), self._programs["fio"], part, self._lock, limits=limits)
         # before a mounted device, fio ends well without any I/O
         if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
             raise run.failure(part, LAYOUT, "fio", status, text)
@@ -149,13 +165,20 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     ) -> tuple[int, str]:
         """Run commands in a folder until one fails: status and last words."""
         says = part / work.output if work.tool != "fio" else None
-        status, text = 0, ""
+        status, text, limits = 0, "", self._limits(run, work.limits)
         with self._lines(run).within_reach(part):
             for argv in commands:
-                status, text = tool.run(argv, self._programs[work.tool], folder, self._lock, says)
+                status, text = program.run(argv, self._programs[work.tool], folder, self._lock, says, limits)
                 if status:
                     break
         return status, text
+
+    def _limits(self, run: LocalRun, limits: RunLimits) -> RunLimits:
+        """With the file system that is watched, unless the words to fill it were given."""
+        target = run.plan.target
+        if target.is_block_device() or self.allow_unsafe == safety.words_for_directory(target):
+            return limits
+        return replace(limits, filled=target)
 
     def release(self, run: LocalRun, fault: BaseException | None) -> None:
         """Let go of the target; the data file is gone."""
@@ -193,3 +216,8 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     def _lines(self, run: LocalRun) -> CommandLines:
         over_mounted = self.allow_unsafe == safety.words_for_device(run.plan.target, in_use=True)
         return CommandLines(run.plan, over_mounted)
+
+
+def _longest_s(todo: LocalPlan) -> float:
+    """How long a fio may last that an earlier run left behind."""
+    return max(work.duration_s or 0 for work in todo.workloads) + SPARE_S

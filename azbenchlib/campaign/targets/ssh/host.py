@@ -8,6 +8,7 @@ from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
 
+from azbenchlib.campaign import device_guard
 from azbenchlib.campaign.host import Storage
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.workloads.base import Work
@@ -19,7 +20,6 @@ HOST_DATA = (
 HOST_JOBS = "azbench.fio-jobs"
 OUT = "azbench.out"  # in the folder of data of its own: a link to that of the outputs
 SAID_FILE = "azbench.words"  # what tools say on the host
-_FACT = re.compile(rb"^azbench-fact (\w+) ?(.*)$", re.MULTILINE)
 _ARCHIVE = re.compile(rb"^azbench-archive (\d{1,18})\n", re.MULTILINE)
 
 
@@ -31,6 +31,16 @@ def machine(target: str) -> str:
 def look(target: str) -> str:
     """Tell what is known of a target."""
     return _script(_quoted("look", target))
+
+
+def look_at_device(device: str, token: str, how: str) -> str:
+    """Tell who uses a device and what it holds, as far as it is asked (:func:`.device_guard.how`)."""
+    return _script(f'{_quoted("device_facts", device, token, how)} "$home"/{shlex.quote(token)}')
+
+
+def mark(device: str, token: str) -> str:
+    """Leave the mark of a campaign on a device that was found blank."""
+    return _script(_quoted("device_mark", device, token, "whole"))
 
 
 def hold(target: str, token: str) -> str:
@@ -81,7 +91,7 @@ def leave(token: str, data: str) -> str:
 
 
 def lines(
-    commands: Sequence[Sequence[str]], work: Work | None, data: PurePosixPath, device: bool
+    commands: Sequence[Sequence[str]], work: Work | None, data: PurePosixPath, device: bool, limit_s: float
 ) -> list[str]:
     """The script of a run: links to the data, commands until one fails, the status at the end.
 
@@ -94,6 +104,8 @@ def lines(
         The folder of ours, or the device.
     device : bool
         Whether it is a device.
+    limit_s : float
+        After which a command is ended, also where nobody looks on any more; where the host has timeout(1).
     """
     own = work is not None and work.own_data
     made = ['run=$1; cd "$run/out" || exit 3', f": >{SAID_FILE}"]
@@ -108,20 +120,13 @@ def lines(
         made += [f"printf %s {shlex.quote(text)} >{shlex.quote(name)}"]
     enter = f"cd {HOST_JOBS} && " if work and work.runs_in_data_dir else ""
     said = f'"$run/out/{work.output}"' if work and work.tool != "fio" else f'"$run/out/{SAID_FILE}"'
-    steps = " && ".join(f"({enter}{shlex.join(argv)}) >{said} 2>&1" for argv in commands)
+    timeout = f"timeout --foreground -k 30 {limit_s:.0f}"
+    made += [f"limit=$(command -v timeout >/dev/null && echo {timeout})"]
+    steps = " && ".join(f"({enter}$limit {shlex.join(argv)}) >{said} 2>&1" for argv in commands)
     made += [f"{steps}", "status=$?"]
     if not device:
         made += [f"rm -f {name}", *([f"rm -rf -- {place}"] if own else [])]
     return [*made, 'printf %s "$status" >"$run/status.part" && mv "$run/status.part" "$run/status"']
-
-
-def facts(said: bytes) -> dict[str, list[str]]:
-    """What a script told, each as often as it was told."""
-    found: dict[str, list[str]] = {}
-    for name, value in _FACT.findall(said):
-        if text := value.decode(errors="replace").strip():
-            found.setdefault(name.decode(), []).append(text)
-    return found
 
 
 def target_facts(path: str, told: dict[str, list[str]]) -> TargetFacts:
@@ -137,8 +142,6 @@ def target_facts(path: str, told: dict[str, list[str]]) -> TargetFacts:
         writable=bool(one("writable")),
         free_bytes=_number(one("free_bytes")),
         total_bytes=_number(one("total_bytes")),
-        in_use=one("in_use"),
-        holds=one("holds"),
     )
 
 
@@ -173,7 +176,7 @@ def _quoted(*words: object) -> str:
 
 
 def _script(*calls: str) -> str:
-    return "\n".join([_functions(), *calls, ""])
+    return "\n".join([device_guard.functions(), _functions(), *calls, ""])
 
 
 @cache

@@ -36,8 +36,6 @@ look() {
     if [ -b "$real" ]; then
         fact kind device
         fact total_bytes "$(blockdev --getsize64 "$real" 2>/dev/null || echo 0)"
-        fact in_use "$(in_use "$real")"
-        fact holds "$(holds "$real")"
     elif [ -d "$real" ]; then
         fact kind directory
         [ -w "$real" ] && [ -x "$real" ] && fact writable yes
@@ -45,40 +43,20 @@ look() {
             fact total_bytes $((total * 1024))
             fact free_bytes $((free * 1024))
         done
-        probe=$real/.azbench-probe-$$
-        if dd if=/dev/zero of="$probe" bs=4096 count=1 oflag=direct 2>/dev/null; then fact direct yes; fi
-        rm -f -- "$probe"
+        if direct_works "$real"; then fact direct yes; fi
     elif [ -e "$real" ]; then
         fact kind other
     fi
 }
 
-# in_use DEVICE: why it, or a part of it, counts as in use; empty where it does not.
-in_use() {
-    name=$(basename "$1")
-    for part in "$name" $(cd "/sys/class/block/$name" 2>/dev/null && for one in */partition; do dirname "$one"; done); do
-        numbers=$(cat "/sys/class/block/$part/dev" 2>/dev/null) || continue
-        if awk -v dev="$numbers" '$3 == dev {found = 1} END {exit !found}' /proc/self/mountinfo; then
-            echo "is in use: /dev/$part is mounted"; return
-        fi
-        while read -r file _; do
-            if [ "$(readlink -f "$file" 2>/dev/null)" = "/dev/$part" ]; then echo "is in use: /dev/$part is swapped to"; return; fi
-        done </proc/swaps
-        if [ -n "$(ls "/sys/class/block/$part/holders" 2>/dev/null)" ]; then
-            echo "is in use: /dev/$part is part of a RAID or a volume group"; return
-        fi
-    done
-    if [ ! -r "$1" ] || [ ! -w "$1" ]; then echo "may not be read and written by this login"; fi
-}
-
-# holds DEVICE: what is on it; empty: nothing.
-holds() {
-    command -v wipefs >/dev/null || { echo "cannot be looked at without the program wipefs (util-linux)"; return; }
-    found=$(wipefs --no-act --noheadings --output TYPE "$1" 2>/dev/null) ||
-        { echo "cannot be looked at, so it may hold data"; return; }
-    if [ -n "$found" ]; then echo "holds $(printf '%s' "$found" | tr '\n' ' ')"; return; fi
-    [ "$(head -c 1048576 "$1" | tr -d '\0' | head -c 1 | wc -c)" -eq 0 ] || echo "holds data of a kind that wipefs does not know"
-}
+# direct_works DIRECTORY: whether the page cache can be bypassed there. The file to try it with lies in a folder of our own,
+# which nobody else enters: no link of theirs is followed.
+direct_works() (
+    probe=$(mktemp -d -- "$1/.azbench-probe-XXXXXX" 2>/dev/null) || return 1
+    trap 'rm -rf -- "$probe"' EXIT
+    trap 'exit 3' HUP INT TERM
+    dd if=/dev/zero of="$probe/file" bs=4096 count=1 oflag=direct 2>/dev/null
+)
 
 # hold TARGET TOKEN: keep other campaigns of this login away from a device; a campaign takes its own up again.
 hold() {

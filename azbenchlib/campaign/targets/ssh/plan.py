@@ -1,7 +1,6 @@
 """What is measured on a host, and what has to be remembered about it, without its name and its users'."""
 
 import hashlib
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Self
@@ -27,9 +26,6 @@ class SshPlan(OneTargetPlan):
     told: dict[str, str] = Field(
         default_factory=dict
     )  # of the host: os, kernel, ram_kib, fstype, total_bytes
-    token: str = Field(
-        default_factory=lambda: secrets.token_hex(8)
-    )  # what is ours on the host is called by it
 
     def same_as(self, other: Self) -> bool:
         """Whether both measure the same workloads on the same target with the same tools."""

@@ -1,5 +1,6 @@
 """A host that one can log in to as a target: fio runs there, whether we are connected or not."""
 
+import math
 import shlex
 import time
 from collections.abc import Sequence
@@ -7,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from azbenchlib.campaign import outputs, safety
+from azbenchlib.campaign import device_guard, outputs, safety
 from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
 from azbenchlib.campaign.host import Storage, ram_bytes
 from azbenchlib.campaign.planning import plan
@@ -21,17 +22,19 @@ from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.campaign.workloads.limits import RunLimits, ended_after
+from azbenchlib.campaign.workloads.program import GIVEN_UP
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
 from azbenchlib.core.targets import SshAddress, ssh_address
-from azbenchlib.core.units import format_size
+from azbenchlib.core.units import S_PER_HOUR, format_size
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 from azbenchlib.model.disk_row import DiskRow
 
 _SETUP_ID, _DISK = "host", "dir"
 _WAIT_S = 10  # of one question after a run
-_OVERDUE_S = 600  # a run may take so much longer than twice what is expected, then it is ended
+_OVERDUE_S = 600  # a run may take so much longer than it may on the host, before it is ended from here
+_LONGEST_S = 24 * S_PER_HOUR  # of a run whose end nobody knows, besides its data; by judgement
 _STARTS = 3  # of a run that is gone without a word, as after a host that started anew
-_OVERDUE = 124  # as timeout(1) ends
 
 
 SshRun = MeasurementRun[SshPlan, OneTargetMeasurement]
@@ -90,7 +93,7 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
             raise
 
     def _planned(self) -> SshPlan:
-        told = host.facts(self._host.ask(host.machine(self.directory)))
+        told = device_guard.facts(self._host.ask(host.machine(self.directory)))
         self._facts = host.target_facts(self.directory, told)
         self._storage = host.storage(told)
         safety.judge(self._facts, 0, self.allow_unsafe)
@@ -105,20 +108,41 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
         return [OneTargetMeasurement(work) for work in plan.workloads]
 
     def check(self, run: SshRun, resumed: bool) -> None:
-        """Refuse a target without room for what is still to be written."""
+        """Refuse a target without room for what is still to be written, and a device that may hold data."""
         self._host.tell = run.tell
-        if not resumed:
-            safety.judge(self._facts, run.plan.size_bytes + run.plan.jobs_bytes, self.allow_unsafe)
+        try:
+            if not resumed:
+                run.plan.check_sizes_known(self._facts.real, self.allow_unsafe)
+            if self._device:
+                self._check_device(run)
+            elif not resumed:
+                safety.judge(self._facts, run.plan.size_bytes + run.plan.jobs_bytes, self.allow_unsafe)
+        except BaseException:  # what is refused is not released
+            self._host.close()
+            raise
+
+    def _check_device(self, run: SshRun) -> None:
+        """Refuse a device that others use, that may hold data, or that is not the one of an earlier run."""
+        run.tell(f"looking whether {self._facts.path} is blank …")
+        real, how = self._facts.real, device_guard.how(self._facts, self.allow_unsafe)
+        told = device_guard.facts(self._host.ask(host.look_at_device(real, run.plan.token, how)))
+        device = device_guard.with_facts(self._facts, told)
+        safety.judge(device, run.plan.size_bytes, self.allow_unsafe)
+        device_guard.check_mark(device, self.allow_unsafe, run.journal)
 
     def begin(self, run: SshRun) -> None:
-        """Keep other campaigns away from a device."""
+        """Keep other campaigns away from a device, and leave our mark on it."""
         if self._device:
-            told = host.facts(self._host.ask(host.hold(self._facts.real, run.plan.token)))
+            told = device_guard.facts(self._host.ask(host.hold(self._facts.real, run.plan.token)))
             if "taken" in told:
                 raise UnsafeTargetError(
                     f"{self._facts.real}: another campaign of this login uses it; if that has ended, "
                     f"remove {told['taken'][0]} on the host"
                 )
+            self._held = True
+            if not safety.is_permitted(self._facts, self.allow_unsafe):
+                self._host.ask(host.mark(self._facts.real, run.plan.token))
+                device_guard.note_mark(run.journal)
         self._held = True
 
     def prepare(self, run: SshRun, one: OneTargetMeasurement) -> None:
@@ -127,7 +151,8 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
             return
         run.tell(f"writing {format_size(run.plan.size_bytes)} of data …")
         part = run.part(LAYOUT)
-        status, text = self._carried_out(run, LAYOUT, self._layout(run), None, part, None)
+        limits = RunLimits(seconds=0, data_bytes=run.plan.size_bytes)
+        status, text = self._carried_out(run, LAYOUT, self._layout(run), None, part, limits.longest_s)
         if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
             self._host.ask(host.forget(run.plan.token, LAYOUT))
             raise run.failure(part, LAYOUT, "fio", status, text)
@@ -137,8 +162,7 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
         """Have a workload run on the host, or wait for it where it runs already, and fetch its outputs."""
         work = one.workload
         commands = self._commands(run, work)
-        expected = None if work.duration_s is None else work.max_duration_s or None
-        status, text = self._carried_out(run, work.name, commands, work, part, expected)
+        status, text = self._carried_out(run, work.name, commands, work, part, _limit_s(work))
         if status or outputs.came_to(part / work.output) is None:
             self._host.ask(host.forget(run.plan.token, work.name))
         return status, text
@@ -191,10 +215,10 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
         commands: Sequence[Sequence[str]],
         work: Work | None,
         part: Path,
-        expected_s: float | None,
+        limit_s: float,
     ) -> tuple[int, str]:
         """Carry commands out on the host, and bring what they wrote into a folder: status and last words."""
-        lines = host.lines(commands, work, self._data(run), self._device)
+        lines = host.lines(commands, work, self._data(run), self._device, limit_s)
         begun = time.monotonic()
         starts = 0
         while True:
@@ -204,17 +228,18 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
             self._host.ask(host.start(run.plan.token, name, lines))
             state = "running"
             while state == "running":
-                if expected_s and time.monotonic() - begun > 2 * expected_s + _OVERDUE_S:
+                if time.monotonic() - begun > limit_s + _OVERDUE_S:
                     self._host.ask(host.stop(run.plan.token))
-                    return _OVERDUE, f"it was ended after {time.monotonic() - begun:.0f} s"
-                state = host.facts(self._host.ask(host.wait(run.plan.token, name, _WAIT_S)))["state"][0]
+                    return GIVEN_UP, ended_after(time.monotonic() - begun)
+                said = self._host.ask(host.wait(run.plan.token, name, _WAIT_S))
+                state = device_guard.facts(said)["state"][0]
             if state != "gone":
                 break
         unpack(host.archive(self._host.ask(host.fetch(run.plan.token, name))), part, LARGEST_OUTPUT)
         words = part / host.SAID_FILE
         text = words.read_text(errors="replace") if words.is_file() else ""
         words.unlink(missing_ok=True)
-        return int(state), text
+        return int(state), f"{text}\n{ended_after(limit_s)}" if int(state) == GIVEN_UP else text
 
     def _layout(self, run: SshRun) -> list[list[str]]:
         first = next((work for work in run.plan.workloads if not work.own_data), None)
@@ -242,6 +267,12 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
     @property
     def _device(self) -> bool:
         return self._facts.kind == "device"
+
+
+def _limit_s(work: Work) -> float:
+    """How long a run may take on a host."""
+    limit_s = work.limits.longest_s
+    return limit_s if math.isfinite(limit_s) else 2 * work.max_duration_s + work.limits.stalled_s + _LONGEST_S
 
 
 def _described(told: dict[str, str]) -> ManifestSetup:

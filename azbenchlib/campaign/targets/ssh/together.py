@@ -6,14 +6,13 @@ tell: each host, and all together.
 """
 
 import shlex
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from azbenchlib.campaign import outputs, safety
+from azbenchlib.campaign import device_guard, outputs, safety
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import Request, Target
@@ -23,11 +22,14 @@ from azbenchlib.campaign.targets.ssh.connection import SshConnection
 from azbenchlib.campaign.targets.ssh.plan import SshPlan, make
 from azbenchlib.campaign.targets.ssh.target import SshRun
 from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import program
 from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.grid import Workload, check_names
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.targets import SshAddress, ssh_addresses
+from azbenchlib.core.temporary import new_folder
 from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 from azbenchlib.model.disk_row import DiskRow
@@ -116,7 +118,7 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
     def _member(self, name: str, address: SshAddress) -> _Member:
         connection = SshConnection(address=address, tell=lambda text: None)
         self._open.callback(connection.close)
-        told = host.facts(connection.ask(host.machine(self.directory)))
+        told = device_guard.facts(connection.ask(host.machine(self.directory)))
         facts = host.target_facts(self.directory, told)
         safety.judge(facts, 0, self.allow_unsafe)
         if facts.kind != "directory":
@@ -142,7 +144,7 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
 
     def begin(self, run: SshRun) -> None:
         """Start fio's server on each host, and bring its socket here."""
-        folder = tempfile.TemporaryDirectory(prefix="azbench-")
+        folder = new_folder()
         self._open.callback(folder.cleanup)
         self._sockets = Path(folder.name)
         for member in self._members:
@@ -165,7 +167,9 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
             return
         run.tell(f"writing {format_size(run.plan.size_bytes)} of data on each host …")
         part = run.part(LAYOUT)
-        status, text = self._together(run, self._argv(run, one, layout=True), LAYOUT, part)
+        # what the hosts read and write is not seen here, so the slowest disk says how long it may take
+        limits = RunLimits(seconds=0, data_bytes=run.plan.size_bytes)
+        status, text = self._together(run, self._argv(run, one, layout=True), LAYOUT, part, limits)
         if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
             raise run.failure(part, LAYOUT, "fio", status, text)
         for path in part.iterdir():
@@ -175,9 +179,11 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
 
     def measure(self, run: SshRun, one: OneTargetMeasurement, part: Path) -> tuple[int, str]:
         """Have a workload run on all hosts at once."""
-        return self._together(run, self._argv(run, one), one.workload.name, part)
+        return self._together(run, self._argv(run, one), one.workload.name, part, one.workload.limits)
 
-    def _together(self, run: SshRun, argv: list[str], name: str, part: Path) -> tuple[int, str]:
+    def _together(
+        self, run: SshRun, argv: list[str], name: str, part: Path, limits: RunLimits
+    ) -> tuple[int, str]:
         """Run fio's client until it ends well, anew where a connection broke: status and last words."""
         (part / f"{name}.fio").write_text(_job(argv))
         names = [member.name for member in self._members]
@@ -187,7 +193,7 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
         for left in reversed(range(_TRIES)):
             for one in names:  # outputs call the hosts as their sockets are called here
                 (part / one).symlink_to(self._sockets / one)
-            status, text = tool.run(["fio", *options, *clients], self._fio, part, says=says)
+            status, text = program.run(["fio", *options, *clients], self._fio, part, None, says, limits)
             text = f"{says.read_text(errors='replace')}{text}"
             for path in (says, *(part / one for one in names)):
                 path.unlink()

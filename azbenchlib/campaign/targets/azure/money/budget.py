@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Protocol, Self
 
+from azbenchlib.azure.az import Az
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.targets.azure.money import reckoning
 from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate
@@ -72,6 +73,12 @@ class Budget:
         cost = self.estimate.cost(seconds)
         hours = f"{seconds / 3600:.1f} h"
         return hours if cost is None else f"{hours}, {cost:,.2f} {self.estimate.currency}"
+
+    def end(self, az: Az) -> None:
+        """Have az wait for nothing beyond the hours that the run may take."""
+        if self.max_hours:
+            az.end.at = self.begun + self.max_hours * S_PER_HOUR
+            az.end.why = f"max_hours {self.max_hours:g} is reached"
 
     def check_spent(self) -> None:
         """End what took all that it may.

@@ -1,0 +1,145 @@
+"""Which run a log of fio belongs to that was not found beside it: one of its name that it agrees with.
+
+A log without an output beside it is a run of its own. Where its run is there too, from another folder or
+collected at another time, both would count the same I/Os. A name such as ``job_clat.1.log`` is no proof, so
+the figures must agree: directions, times and the range of latencies; and the extremes of single latencies are
+those of the run, the bins reach up to them, or the mean rate is the rate. Just one run may agree.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import pandas as pd
+
+from azbenchlib.core import histogram, schema
+from azbenchlib.core.units import NS_PER_US
+
+Row = Mapping[str, Any]
+Tables = Mapping[str, pd.DataFrame]
+
+_LATER_S = 1.0  # a log may end so much after its run
+_SHORTER = 0.5  # or so much of the run before its end, where it is of averages over long intervals
+_ROUNDED_US = 1.0  # logs of older versions are in whole microseconds
+_FEWER = 0.5  # a histogram log lacks the I/Os after its last whole interval
+_RATE = 0.05  # the mean of a log of rates is that far from the rate of the run
+_RATES = {"iops": "iops", "bw_bytes_per_s": "bw_bytes_per_s"}
+
+
+def log_runs(runs: pd.DataFrame, with_results: set[str]) -> pd.DataFrame:
+    """The rows of runs that logs alone tell of; `with_results`: the runs that outputs tell of."""
+    named = runs["source_path"].fillna("").str.contains(r"_(?:bw|iops|slat|clat|lat|clat_hist)\.", regex=True)
+    return runs[(runs["tool"] == "fio").fillna(False) & named & ~runs["run_id"].isin(with_results)]
+
+
+def called_so(runs: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
+    """The runs whose job, or whose output, is called by one of these names."""
+    return runs[runs["job"].isin(names) | _stems(runs).isin(names)]
+
+
+def _stems(runs: pd.DataFrame) -> pd.Series:
+    return runs["source_path"].fillna("").map(lambda path: PurePath(path).stem)
+
+
+def summaries(tables: Tables, ids: set[str]) -> list[dict[str, Any]]:
+    """What logs tell, a row a run, direction and metric: n, mean, least, most (in its unit), last_s.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        At least samples and bins.
+    ids : set of str
+        The runs of logs.
+    """
+    samples, bins = (tables[name][tables[name]["run_id"].isin(ids)] for name in ("samples", "bins"))
+    found = []
+    for (run_id, ddir, metric), rows in samples.groupby(["run_id", "ddir", "metric"]):
+        values = rows["value"].astype(float)
+        told = {"run_id": run_id, "ddir": ddir, "metric": metric, "n": len(rows), "mean": values.mean()}
+        found.append(told | {"least": values.min(), "most": values.max(), "last_s": rows["t_s"].max()})
+    for (run_id, ddir, kind), rows in bins.groupby(["run_id", "ddir", "lat_kind"]):
+        told = {
+            "run_id": run_id,
+            "ddir": ddir,
+            "metric": f"{kind}_bins",
+            "n": int(rows["n"].sum()),
+            "mean": None,
+        }
+        low, high = (float(end) / NS_PER_US for end in (rows["bin_ns"].min(), rows["bin_ns"].max()))
+        found.append(told | {"least": low, "most": high, "last_s": rows["t_s"].max()})
+    return found
+
+
+def runs_of_logs(
+    logs: pd.DataFrame, summed: Sequence[Row], runs: pd.DataFrame, tables: Tables
+) -> dict[str, str]:
+    """The run of each log that just one run agrees with.
+
+    Parameters
+    ----------
+    logs : DataFrame
+        Rows of runs, as of :func:`log_runs`.
+    summed : sequence of mapping
+        As of :func:`summaries`.
+    runs : DataFrame
+        All rows of runs.
+    tables : mapping of str to DataFrame
+        results and latency.
+
+    Returns
+    -------
+    dict of str to str
+        run_id of the run, by that of the log.
+    """
+    stems = _stems(runs)
+    called = {
+        log["run_id"]: (runs["job"] == log["job"]).fillna(False) | (stems == log["job"])
+        for log in schema.records(logs)
+    }
+    names = {run_id: set(runs.loc[mask, "run_id"]) for run_id, mask in called.items()}
+    wanted = set().union(*names.values())
+    results: dict[str, dict[str, Row]] = defaultdict(dict)
+    for row in schema.records(tables["results"][tables["results"]["run_id"].isin(wanted)]):
+        results[row["run_id"]][row["ddir"]] = row
+    latencies: dict[str, dict[tuple[str, str], Row]] = defaultdict(dict)
+    for row in schema.records(tables["latency"][tables["latency"]["run_id"].isin(wanted)]):
+        latencies[row["run_id"]][row["ddir"], row["lat_kind"]] = row
+    found = {}
+    for log_id, ids in names.items():
+        mine = [row for row in summed if row["run_id"] == log_id]
+        agreeing = [
+            one
+            for one in sorted(ids & results.keys())
+            if mine and all(_fits(row, results[one].get(row["ddir"]), latencies[one]) for row in mine)
+        ]
+        if len(agreeing) == 1:
+            found[log_id] = agreeing[0]
+    return found
+
+
+def _fits(log: Row, rates: Row | None, latencies: Mapping[tuple[str, str], Row]) -> bool:
+    """Whether one metric of a log can be of a run with these rates and latencies."""
+    if rates is None or not rates["runtime_s"]:
+        return False
+    if pd.notna(log["last_s"]) and not (
+        _SHORTER * rates["runtime_s"] <= log["last_s"] <= rates["runtime_s"] + _LATER_S
+    ):
+        return False
+    if (rate := _RATES.get(log["metric"])) is not None:
+        told = rates[rate]
+        return told is not None and abs(log["mean"] - told) <= _RATE * told
+    kind, _, what = str(log["metric"]).rpartition("_")
+    moments = latencies.get((log["ddir"], kind))
+    if moments is None or None in (moments["lat_min_us"], moments["lat_max_us"]):
+        return False
+    low, high = moments["lat_min_us"], moments["lat_max_us"]
+    if what == "bins":
+        wide = 1 + 2 * histogram.REL_ERROR
+        if not low / wide - _ROUNDED_US <= log["least"] <= log["most"] <= high * wide + _ROUNDED_US:
+            return False
+        reaches = log["least"] <= low * wide + _ROUNDED_US or log["most"] >= high / wide - _ROUNDED_US
+        return reaches and (rates["ios"] is None or _FEWER * rates["ios"] <= log["n"] <= rates["ios"])
+    return abs(log["least"] - low) <= _ROUNDED_US and abs(log["most"] - high) <= _ROUNDED_US

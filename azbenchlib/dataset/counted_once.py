@@ -1,0 +1,156 @@
+"""Each run once, whichever files, forms and states tell of it: what was read becomes what counts.
+
+Rows of one run_id are one run (:mod:`azbenchlib.formats.identity`); forms and states of one are found by
+:mod:`azbenchlib.analysis.same_runs`, logs that lie apart by :mod:`azbenchlib.analysis.logs_apart`.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from azbenchlib.analysis import concurrency, logs_apart, same_runs
+from azbenchlib.core import schema
+from azbenchlib.core.findings import Code, Finding
+from azbenchlib.formats.packed import stack
+
+Tables = dict[str, pd.DataFrame]
+
+
+def count_once(tables: Tables) -> Tables:
+    """Keep one row a run, mark states of a run under way, give logs to their run; and say so."""
+    tables, files = _without_copies(tables)
+    tables, forms = _without_forms(tables)
+    return _with_logs(_with_states(_told(tables, files, forms)))
+
+
+def _without_copies(tables: Tables) -> tuple[Tables, dict[str, list[str]]]:
+    """The tables with the rows of each run once, and the files of each run that is there several times."""
+    runs = tables["runs"]
+    shared = runs.duplicated("run_id", keep=False)
+    if not shared.any():
+        return {name: _once(name, table, set()) for name, table in tables.items()}, {}
+    # of a document and its beginning, all rows are to be of the whole one
+    sizes = runs.groupby(["source_sha256", "source_path", "source_doc"], dropna=False)["run_id"].transform(
+        "size"
+    )
+    first = runs.assign(size=-sizes).sort_values("size", kind="stable").drop_duplicates("run_id")
+    files = {
+        run_id: list(rows["source_path"].dropna())
+        for run_id, rows in runs[shared].groupby("run_id", sort=False)
+    }
+    tables = tables | {"runs": runs.loc[sorted(first.index)].reset_index(drop=True)}
+    return {name: _once(name, table, set(files)) for name, table in tables.items()}, files
+
+
+def _without_forms(tables: Tables) -> tuple[Tables, dict[str, tuple[str, str]]]:
+    """The tables without other forms of a run that is there; by its run_id, the run and file of each."""
+    runs = _finished(tables)
+    again = same_runs.same_runs(runs, same_runs.Figures.of(tables))
+    if not again:
+        return tables, {}
+    places = dict(zip(runs["run_id"], runs["source_path"].fillna(""), strict=True))
+    forms = {run_id: (kept, places[run_id]) for run_id, kept in again.items()}
+    return {name: without(table, set(again)) for name, table in tables.items()}, forms
+
+
+def _finished(tables: Tables) -> pd.DataFrame:
+    """The rows of runs that are not known to be under way."""
+    known = concurrency.interim(tables["findings"])
+    return tables["runs"][~tables["runs"]["run_id"].isin(known)] if known else tables["runs"]
+
+
+def _told(tables: Tables, files: dict[str, list[str]], forms: dict[str, tuple[str, str]]) -> Tables:
+    """The tables with a finding on each file that counts, and the others that tell of its runs.
+
+    Parameters
+    ----------
+    tables : dict of str to DataFrame
+    files : dict of str to list of str
+        The files of runs that are there as they stand in several, by run_id.
+    forms : dict of str to (str, str)
+        The run and the file of each other form, by its run_id.
+    """
+    if not files and not forms:
+        return tables
+    places = dict(zip(tables["runs"]["run_id"], tables["runs"]["source_path"].fillna(""), strict=True))
+    others: dict[str, dict[str, None]] = defaultdict(dict)  # by the one that counts
+    for run_id, paths in files.items():
+        kept = forms[run_id][0] if run_id in forms else run_id
+        others[places[kept]] |= dict.fromkeys(paths)
+    for kept, path in forms.values():
+        others[places[kept]] |= {path: None}
+    notes = [_same_run([kept, *(path for path in paths if path != kept)]) for kept, paths in others.items()]
+    return tables | {"findings": stack("findings", [tables["findings"], schema.frame("findings", notes)])}
+
+
+def _with_states(tables: Tables) -> Tables:
+    """The tables with findings on the rows that show a run of another file under way."""
+    runs = _finished(tables)
+    under_way = same_runs.states_under_way(runs, same_runs.Figures.of(tables))
+    if not under_way:
+        return tables
+    shown = runs.loc[runs["run_id"].isin(under_way), ["run_id", "source_path"]]
+    notes = [_under_way(run_id, path) for run_id, path in shown.itertuples(index=False)]
+    return tables | {"findings": stack("findings", [tables["findings"], schema.frame("findings", notes)])}
+
+
+def _with_logs(tables: Tables) -> Tables:
+    """Give the logs that lie apart from their run to it; where it has such a log already, they are copies."""
+    logs = logs_apart.log_runs(tables["runs"], set(tables["results"]["run_id"].unique()))
+    if logs.empty:
+        return tables
+    ids = set(logs["run_id"])
+    others = tables["runs"][~tables["runs"]["run_id"].isin(ids)]
+    run_of = logs_apart.runs_of_logs(logs, logs_apart.summaries(tables, ids), others, tables)
+    if not run_of:
+        return tables
+    tables = tables | {"runs": tables["runs"][~tables["runs"]["run_id"].isin(run_of)].reset_index(drop=True)}
+    for name, keys in (("samples", ["run_id", "ddir", "metric"]), ("bins", ["run_id", "ddir", "lat_kind"])):
+        rows = tables[name]
+        joins = rows["run_id"].isin(run_of)
+        there = pd.MultiIndex.from_frame(rows.loc[~joins & (rows["t_s"].notna()), keys].drop_duplicates())
+        rows = rows.assign(run_id=rows["run_id"].replace(run_of))
+        copies = joins & pd.MultiIndex.from_frame(rows[keys]).isin(there)
+        tables[name] = rows[~copies].reset_index(drop=True)
+    findings = tables["findings"]
+    return tables | {"findings": findings.assign(run_id=findings["run_id"].replace(run_of))}
+
+
+def _same_run(paths: Sequence[str]) -> dict[str, Any]:
+    """The finding on the files that tell of one run, the first of which counts."""
+    where = (
+        f"in {len(paths)} files: {', '.join(paths)}" if len(paths) > 1 else f"more than once in {paths[0]}"
+    )
+    message = f"the same run is {where}; it is counted once, as {paths[0]} tells it"
+    return Finding.of(Code.COUNTED_ONCE, message, source_path=paths[-1]).row()
+
+
+def _under_way(run_id: str, path: str) -> dict[str, Any]:
+    message = f"{path}: shows a run under way, of which another file tells more"
+    return Finding.of(Code.INTERIM_DOCUMENT, message, source_path=path, run_id=run_id).row()
+
+
+def _once(name: str, table: pd.DataFrame, again: set[str]) -> pd.DataFrame:
+    """The rows of a table, those of runs that are there twice once."""
+    if name == "findings" or "run_id" not in table:
+        keys = None if name == "findings" else list(schema.TABLES[name].key)
+        return table.drop_duplicates(keys, ignore_index=True) if len(table) > 1 else table
+    if not again:
+        return table
+    rows = table[table["run_id"].isin(again)]
+    # printed figures may share a key and yet differ
+    surplus = rows.index[rows.duplicated(None if name == "published" else list(schema.TABLES[name].key))]
+    return table.drop(index=surplus).reset_index(drop=True) if len(surplus) else table
+
+
+def without(table: pd.DataFrame, ids: set[str]) -> pd.DataFrame:
+    """The rows of a table but those of some runs."""
+    return table[~table["run_id"].isin(ids)] if "run_id" in table else table
+
+
+def same_content(run_id: str | None, path: str) -> dict[str, Any]:
+    """The row of the finding that a file tells what another one tells."""
+    message = f"{path}: the same content as another file; counted once"
+    return Finding.of(Code.COUNTED_ONCE, message, source_path=path, run_id=run_id).row()

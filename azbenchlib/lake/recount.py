@@ -1,0 +1,99 @@
+"""What of a lake is told more than once: decided when it is asked, so the order of collecting is no matter.
+
+Parts are written without a look at what other parts hold. So a run may be there as JSON in one and as normal
+text in another, a state of it under way in a third, and its log, or the job file that describes it, in a
+fourth. The relations are those by which outputs are read
+(:mod:`~azbenchlib.analysis.same_runs`, :mod:`~azbenchlib.analysis.logs_apart`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+import pandas as pd
+
+from azbenchlib.analysis import logs_apart, same_runs
+from azbenchlib.core.findings import Code
+from azbenchlib.dataset.log_matching import described_only
+
+RUN_COLUMNS = ("tool", *same_runs.COLUMNS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recount:
+    """Runs of a lake that are told again.
+
+    Attributes
+    ----------
+    dropped : frozenset of str
+        Rows of another form of a run, or of a description of it: left out.
+    uncounted : frozenset of str
+        Rows that are there and do not count: states under way, and logs of runs that have bins themselves.
+    logs : frozenset of str
+        Logs of runs that have no bins: their bins count, and they are no run of their own.
+    """
+
+    dropped: frozenset[str] = frozenset()
+    uncounted: frozenset[str] = frozenset()
+    logs: frozenset[str] = frozenset()
+
+
+class Told(Protocol):
+    """What a lake tells, as far as it is needed."""
+
+    def runs(self) -> pd.DataFrame:
+        """:data:`RUN_COLUMNS` of all runs, each once."""
+        ...
+
+    def runs_with(self, code: Code) -> set[str]:
+        """The runs that a finding of this code is about."""
+        ...
+
+    def rows(self, name: str, ids: Collection[str]) -> pd.DataFrame:
+        """The rows of results, latency, samples or bins of some runs."""
+        ...
+
+    def totals(self) -> dict[str, tuple[float, float]]:
+        """I/Os and seconds of all directions of every run."""
+        ...
+
+
+def recount(told: Told) -> Recount:
+    """What of a lake is told more than once."""
+    runs = told.runs()
+    interim, described = (told.runs_with(code) for code in (Code.INTERIM_DOCUMENT, Code.JOB_DESCRIPTION))
+    dropped = _described(runs, described)
+    runs = runs[~runs["run_id"].isin(dropped | interim)]
+    figures = same_runs.Figures(rows=told.rows, totals=told.totals)
+    dropped |= set(same_runs.same_runs(runs, figures))
+    runs = runs[~runs["run_id"].isin(dropped)]
+    interim |= same_runs.states_under_way(runs, figures)
+    runs = runs[~runs["run_id"].isin(interim)]
+    run_of = _logs(told, runs)
+    has_bins = set(told.rows("bins", set(run_of.values()))["run_id"]) if run_of else set()
+    without = frozenset(log for log, run_id in run_of.items() if run_id not in has_bins)
+    return Recount(
+        dropped=frozenset(dropped), uncounted=frozenset(interim | (run_of.keys() - without)), logs=without
+    )
+
+
+def _described(runs: pd.DataFrame, described: set[str]) -> set[str]:
+    """The descriptions of jobs whose output is there."""
+    if not described:
+        return set()
+    findings = pd.DataFrame([{"code": Code.JOB_DESCRIPTION, "run_id": run_id} for run_id in described])
+    return set(runs.loc[described_only(runs, findings), "run_id"])
+
+
+def _logs(told: Told, runs: pd.DataFrame) -> dict[str, str]:
+    """The run of each log that lies apart from it."""
+    if logs_apart.log_runs(runs, set()).empty:
+        return {}
+    logs = logs_apart.log_runs(runs, set(told.totals()))
+    ids = set(logs["run_id"])
+    summed = logs_apart.summaries({name: told.rows(name, ids) for name in ("samples", "bins")}, ids)
+    named = logs_apart.called_so(runs[~runs["run_id"].isin(ids)], set(logs["job"]))
+    tables = {name: told.rows(name, set(named["run_id"])) for name in ("results", "latency")}
+    return logs_apart.runs_of_logs(logs, summed, named, tables)
