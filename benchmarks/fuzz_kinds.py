@@ -1,12 +1,13 @@
-"""Kinds of inputs from outside that are no outputs of tools, for fuzz_readers.py: own seeds, and what reads each.
+"""Kinds of inputs from outside that are no outputs of tools, for fuzz_readers.py: seeds, and what reads each.
 
-A kind is a few whole documents, which are damaged, and a function that reads one as azbench does. It may raise
-the project's own errors and nothing else.
+A kind is a few whole documents, which are damaged, and a function that reads one as azbench does. It may
+raise the project's own errors and nothing else.
 """
 
 import copy
 import json
 import random
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +88,10 @@ _ARM_VM = {
     "location": "West Europe",
     "properties": {
         "hardwareProfile": {"vmSize": "Standard_D8ds_v5"},
-        "storageProfile": {"osDisk": _EPHEMERAL, "dataDisks": [{"lun": "3", "diskSizeGB": "64"}]},
+        "storageProfile": {
+            "osDisk": _EPHEMERAL,
+            "dataDisks": [{"lun": "3", "diskSizeGB": "64", "managedDisk": _MANAGED}],
+        },
     },
 }
 _AZ_DISK = {
@@ -218,7 +222,7 @@ def _read_cases(folder: Path, data: bytes, whole: bool) -> None:
 
 _DEMANDS = (
     b"name,iops,bs,read_share,size\nlog,24k,64k,0.1,100GiB\ndb,5000,8k,70%,1TiB\n",
-    b"name,iops,size,peak\na,1000,64GiB,600/3600:20000\nb,2000,1TiB,\n",
+    b"name,iops,size,zrs,burst\na,1000,64GiB,yes,600/3600:20000\nb,2000,1TiB,,\n",
 )
 
 
@@ -278,18 +282,20 @@ _USAGE = {"name": {"value": "cores"}, "currentValue": "4", "limit": 100}
 
 
 def _read_sizes(_: Path, data: bytes, __: bool) -> None:
-    content = _decoded(data)
-    quota.listed(content)
-    skus.parse(content, "me")
+    skus.parse(_decoded(data), "me")
+
+
+def _read_usage(_: Path, data: bytes, __: bool) -> None:
+    quota.listed(_decoded(data))
 
 
 _IMDS = {
     "location": "westeurope", "zone": "1", "vmSize": "Standard_D8ds_v5",
     "storageProfile": {
-        "osDisk": {"name": "o", "caching": "ReadWrite", "diskSizeGB": "30", "diffDiskSettings": {"option": ""},
-                   "managedDisk": {"storageAccountType": "Premium_LRS"}},
-        "dataDisks": [{"lun": "0", "caching": "None", "diskSizeGB": "1024", "opsPerSecondThrottle": "979202048",
-                       "bytesPerSecondThrottle": "979202048",
+        "osDisk": {"name": "o", "caching": "ReadWrite", "diskSizeGB": "30",
+                   "diffDiskSettings": {"option": ""}, "managedDisk": {"storageAccountType": "Premium_LRS"}},
+        "dataDisks": [{"lun": "0", "caching": "None", "diskSizeGB": "1024",
+                       "opsPerSecondThrottle": "979202048", "bytesPerSecondThrottle": "979202048",
                        "managedDisk": {"storageAccountType": "UltraSSD_LRS"}}],
         "resourceDisk": {"size": "16384"},
     },
@@ -372,8 +378,18 @@ def _size_of_vm(text: str) -> None:
 # What a user writes on a command line or in a cell: seeds, and what reads it.
 _STRINGS: dict[str, tuple[tuple[str, ...], Callable[[str], object]]] = {
     "--disk": (
-        ("P30", "P30x4:ReadOnly", "os:P4:ReadWrite", "ultra:128GiB/10kiops/50MBps", "P50/4095GiB:hit=0.5")
-        + ("temp", "nvmex2", "ephemeral:cache", "pv2:1TiB/3000iops/1.2kMBps:None", "E10:burst:noburst"),
+        (
+            "P30",
+            "P30x4:ReadOnly",
+            "os:P4:ReadWrite",
+            "ultra:128GiB/10kiops/50MBps",
+            "P50/4095GiB:hit=0.5",
+            "temp",
+            "nvmex2",
+            "ephemeral:cache",
+            "pv2:1TiB/3000iops/1.2kMBps:None",
+            "E10:burst:noburst",
+        ),
         parse_disk,
     ),
     "--vm": (("Standard_E8ds_v4", "Standard_DS14-4_v2", "E8ds v4", "Standard_L80as_v3"), _size_of_vm),
@@ -394,13 +410,14 @@ _STRINGS: dict[str, tuple[tuple[str, ...], Callable[[str], object]]] = {
         lambda text: parse_answer(text, IN_IOPS),
     ),
     "option of fio": (
-        ('verify_pattern=0xff%o"ab"-12', "bssplit=4k/70:64k/30", "rw=randread:8", "cpus_allowed=0-3,8")
-        + (
+        (
+            'verify_pattern=0xff%o"ab"-12',
+            "bssplit=4k/70:64k/30",
+            "rw=randread:8",
+            "cpus_allowed=0-3,8",
             "sync_file_range=wait_before,write:8",
             "steadystate=iops_slope:0.3%",
             "ignore_error=EIO,ENOSPC:EIO",
-        )
-        + (
             "random_distribution=zoned:50/5:30/15:20/",
             "filename=a/b:c",
             "runtime=10ms",
@@ -422,7 +439,8 @@ def _read_string(_: Path, data: bytes, __: bool) -> None:
 KINDS: dict[str, Kind] = {
     "az vm": Kind((_json(_AZ_VM), json.dumps(_ARM_VM, indent=2).encode()), _read_vm, is_tree=True),
     "az disk": Kind((_json(_AZ_DISK), _json(_ARM_DISK)), _read_disk, is_tree=True),
-    "az sizes": Kind((_json([_SIZE]), _json([_USAGE])), _read_sizes, is_tree=True),
+    "az sizes": Kind((_json([_SIZE]),), _read_sizes, is_tree=True),
+    "az usage": Kind((_json([_USAGE]),), _read_usage, is_tree=True),
     "items of prices": Kind((_json([_ITEM, _VM_ITEM]),), _read_items, is_tree=True),
     "price book": Kind((_PRICES,), _read_prices),
     "metadata service": Kind((_json(_IMDS),), _read_imds, is_tree=True),
@@ -431,7 +449,7 @@ KINDS: dict[str, Kind] = {
         (_lines(_LIVE_HEADER, *_LIVE_LINES), _lines(_LIVE_HEADER)), _read_live_log, is_tree=True
     ),
     "lock": Kind(
-        (_json({"pid": 1, "parent": 99, "host": "h", "since": "2026-11-20T10:00:00Z"}),),
+        (_json({"pid": 1, "parent": 99, "host": socket.gethostname(), "since": "2026-11-20T10:00:00Z"}),),
         _read_lock,
         is_tree=True,
     ),
@@ -519,7 +537,9 @@ def tree(data: bytes, chance: random.Random) -> bytes:
         elif way == 6:
             n_times = chance.choice([0, 1, 2, 1200])
             is_small = not isinstance(parent[key], dict | list) or not parent[key]
-            parent[key] = [copy.deepcopy(parent[key]) for _ in range(n_times if is_small else min(n_times, 2))]
+            parent[key] = [
+                copy.deepcopy(parent[key]) for _ in range(n_times if is_small else min(n_times, 2))
+            ]
         elif parent is not content:
             del parent[key]
     text = json.dumps(content[0])

@@ -278,7 +278,7 @@ def keep(folder: Path, seeds: Seeds, seed: int, number: int, why: str) -> None:
     path = folder / f"{seed}-{number}-{name.replace('/', '_')}"
     path.write_bytes(data)
     path.with_name(f"{path.name}.txt").write_text(f"{' '.join(ways)}\n{why}", errors="replace")
-    print(f"{number}: {name} {'+'.join(ways)}: {ascii(why.strip().splitlines()[-1][:150])}", flush=True)
+    print(f"{number}: {name} {'+'.join(ways)}: {why.strip().splitlines()[-1][:150]!a}", flush=True)
 
 
 class Summary:

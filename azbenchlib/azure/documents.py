@@ -1,11 +1,11 @@
-"""What Azure tells of a VM and its disks, as typed values: JSON of ``az vm show``, ``az disk show``, of ARM's
-REST, of exports, and of the instance metadata service.
+"""What Azure tells of VMs and disks, as typed values: JSON of az, of ARM's REST, of exports, and of the
+instance metadata service.
 
 The spelling of keys changed over the years (``diskIopsReadWrite``, ``diskIOPSReadWrite``; ``diskSizeGb``,
-``diskSizeGB``), so case does not count; what REST nests in ``properties`` is read like the rest. Exports write
-numbers as texts: ``"diskSizeGb": "30"`` is 30. Source: Microsoft.Compute in Azure/azure-rest-api-specs, virtual
-machines and disks, 2024-07-01; az 2.91; of the metadata service, which says what is missing with an empty text,
-instance-metadata-service.md@1dc6d3b8.
+``diskSizeGB``), so case does not count; what REST nests in ``properties`` is read like the rest. Exports
+write numbers as texts: ``"diskSizeGb": "30"`` is 30. Source: Microsoft.Compute in Azure/azure-rest-api-specs,
+virtual machines and disks, 2024-07-01; az 2.91; of the metadata service, which says with an empty text what
+is missing, instance-metadata-service.md@1dc6d3b8.
 """
 
 from __future__ import annotations
@@ -192,9 +192,7 @@ class AzSku(AzDocument):
     kind: _Text = Field(default="", alias="resourceType")
     family: _Text = ""
     listed: _Capabilities = Field(default=[], alias="capabilities")
-    places: Annotated[list[_Place], Field(max_length=_MOST_ENTRIES)] = Field(
-        default=[], alias="locationInfo"
-    )
+    places: Annotated[list[_Place], Field(max_length=_MOST_ENTRIES)] = Field(default=[], alias="locationInfo")
     restrictions: Annotated[list[_Restriction], Field(max_length=_MOST_ENTRIES)] = []
 
     @property

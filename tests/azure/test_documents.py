@@ -34,7 +34,9 @@ def test_a_size_that_is_given_as_text_is_a_number(tmp_path: Path) -> None:
         path.write_text(json.dumps(stored(osDisk={"name": "os", "diskSizeGB": text})))
         (disk,) = described_setup(None, str(path), [], None).disks
         assert disk.size_bytes == int(text) * GIB
-    (disk,) = from_az(None, [{"diskSizeGB": "64", "diskIOPSReadWrite": "500", "diskMBpsReadWrite": "60.5"}]).disks
+    (disk,) = from_az(
+        None, [{"diskSizeGB": "64", "diskIOPSReadWrite": "500", "diskMBpsReadWrite": "60.5"}]
+    ).disks
     assert (disk.size_bytes, disk.cap) == (64 * GIB, Cap(iops=500, bytes_per_s=60.5 * MB))
 
 
@@ -47,8 +49,14 @@ def test_a_size_that_is_given_as_text_is_a_number(tmp_path: Path) -> None:
         (stored(osDisk={"diskSizeGb": "9" * 30}), r"osDisk\.diskSizeGB \"9{30}\": Input should be less"),
         (stored(osDisk={"diskSizeGb": -1}), r"diskSizeGB -1: Input should be greater"),
         (stored(osDisk={"diskSizeGb": True}), r"diskSizeGB true: Input should be a number"),
-        (stored(osDisk={"diskSizeGb": "9" * 5000}), r"diskSizeGB \"9+: Input should be a number of at most 32"),
-        (stored(osDisk={"caching": "WriteBack"}), r"caching \"WriteBack\": Input should be 'None', 'ReadOnly'"),
+        (
+            stored(osDisk={"diskSizeGb": "9" * 5000}),
+            r"diskSizeGB \"9+: Input should be a number of at most 32",
+        ),
+        (
+            stored(osDisk={"caching": "WriteBack"}),
+            r"caching \"WriteBack\": Input should be 'None', 'ReadOnly'",
+        ),
         (stored(osDisk={"managedDisk": {"storageAccountType": 3}}), r"storageAccountType 3: Input should be"),
         (stored(dataDisks=[{}] * 1001), r"dataDisks: .* at most 1000"),
         (VM | {"hardwareProfile": []}, "hardwareProfile: Input should be"),
@@ -128,4 +136,6 @@ def test_a_figure_that_no_size_has_is_missing() -> None:
     figures = {"UncachedDiskIOPS": "1e999", "MaxResourceVolumeMB": "NaN", "NvmeSizePerDiskInMiB": "1e-300"}
     figures |= {"NvmeDiskSizeInMiB": "1", "MemoryGB": "32 GB", "vCPUs": "8"}
     (row,) = skus.rows("Standard_X8_v9", figures, "me")
-    assert {name for name in row if name.endswith(("iops", "bytes", "count"))} == set() and row["vcpus"] == "8"
+    assert {name for name in row if name.endswith(("iops", "bytes", "count"))} == set() and row[
+        "vcpus"
+    ] == "8"

@@ -1,4 +1,4 @@
-"""No text, however it is made, keeps a regular expression of the package busy for longer than it takes to read it."""
+"""No text, however it is made, keeps a regular expression of the package busy without end."""
 
 import os
 import re

@@ -1,8 +1,8 @@
-"""All regular expressions of the package, and texts that make a pattern which tries too many ways try them all.
+"""All regular expressions of the package, and texts that keep a pattern busy which tries too many ways.
 
-For each repetition of a pattern, a text is made that leads to it, repeats what it repeats many times, and ends
-in what cannot fit. A pattern that reads a text in several ways then tries them all: exponentially many where
-repetitions are nested, as many as the square of the length or more where they stand beside each other.
+For each repetition of a pattern, a text is made that leads to it, repeats what it repeats many times, and
+ends in what cannot fit. A pattern that reads a text in several ways then tries them all: exponentially many
+where repetitions are nested, as many as the square of the length where they stand beside each other.
 """
 
 import ast
@@ -53,7 +53,10 @@ def patterns() -> dict[str, Used]:
         loaded = importlib.import_module(module.name)
         for name, value in vars(loaded).items():
             for place, pattern in _compiled(value):
-                found.setdefault(f"{module.name}.{name}{place}", Used(pattern, bool({name, f"{module.name}.{name}"} & searched)))
+                found.setdefault(
+                    f"{module.name}.{name}{place}",
+                    Used(pattern, bool({name, f"{module.name}.{name}"} & searched)),
+                )
         for line, used in _literal(Path(str(loaded.__file__))):
             found.setdefault(f"{module.name}:{line}", used)
     unique = {(used.pattern.pattern, used.pattern.flags, used.searched): name for name, used in found.items()}
@@ -67,7 +70,9 @@ def _searched() -> set[str]:
     """
     found = set()
     for path in ROOT.rglob("*.py"):
-        module = ".".join(("azbenchlib", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        module = ".".join(("azbenchlib", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        )
         tree = ast.parse(path.read_text(encoding="utf-8"))
         imported = {
             alias.asname or alias.name: alias.name
@@ -116,9 +121,9 @@ def _literal(path: Path) -> Iterator[tuple[int, Used]]:
             continue
         first = node.args[0]
         of_re = isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
+        of_re = of_re and node.func.attr in (*_SEARCHES, "match", "fullmatch")
         if of_re and isinstance(first, ast.Constant) and isinstance(first.value, str | bytes):
-            if node.func.attr in (*_SEARCHES, "match", "fullmatch"):
-                yield node.lineno, Used(re.compile(first.value), node.func.attr in _SEARCHES)
+            yield node.lineno, Used(re.compile(first.value), node.func.attr in _SEARCHES)
 
 
 def texts(pattern: Pattern, length: int) -> Iterator[str | bytes]:

@@ -87,7 +87,9 @@ def rows(items: Iterable[Mapping[str, Any]], region: str, day: str, source_id: s
                 f"an item of the price service is not as documented: {first_fault(error)}"
             ) from error
         except KeyError as error:
-            raise InputError(f"an item of the price service is not as documented: {error} is missing") from None
+            raise InputError(
+                f"an item of the price service is not as documented: {error} is missing"
+            ) from None
         if rank is None:
             continue
         for made in several:

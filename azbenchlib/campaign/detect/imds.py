@@ -56,7 +56,9 @@ def described(body: bytes, address: str) -> ImdsCompute:
         told = decoded(body)
     except ValueError:
         told = None
-    compute = ImdsCompute.parse(told if isinstance(told, dict) else {}, f"{address}: what it tells of this VM")
+    compute = ImdsCompute.parse(
+        told if isinstance(told, dict) else {}, f"{address}: what it tells of this VM"
+    )
     if not compute.size:
         raise InputError(f"{address}: answered without a vmSize, so it is not the metadata service of a VM")
     return compute
