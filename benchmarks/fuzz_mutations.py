@@ -4,6 +4,7 @@ import io
 import random
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 
 NUMBERS = (
@@ -300,7 +301,7 @@ def in_archive(data: bytes, other: Other, chance: random.Random) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
-    except (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError):
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, RuntimeError):
         return data
     name = chance.choice([name for name in parts if name.endswith((".xml", ".rels"))] or [*parts] or [""])
     if not parts.get(name):

@@ -24,16 +24,15 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fuzz_kinds import KINDS, PARSERS, error_of, string, tree
 from fuzz_mutations import mutate
 
-from azbenchlib.campaign.files import measurement_file
-from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core import schema
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.dataset import manifest
@@ -48,6 +47,8 @@ MEMORY_BYTES = 2 << 30
 LARGEST = 256 << 10  # of the files that are damaged, so that many can be
 SHARE_OF_SMALL = 0.9  # of the inputs that come from files of at most
 SMALL = 16 << 10
+BATCH = 200
+SHARE_OF_TREES = 0.75
 WHOLE_EVERY = 40  # of these inputs all tables are made
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -57,7 +58,7 @@ Outcome = dict[str, Any]
 class Seeds:
     """The files that are damaged, by what reads them, so that rare kinds get their share."""
 
-    def __init__(self, kinds: Collection[str] = ()) -> None:
+    def __init__(self, kinds: Collection[str] = (), share_of_texts: float = 0.0) -> None:
         places = [ROOT / "tests" / "data", ROOT / "datasets", ROOT / "campaigns"]
         if corpus := os.environ.get("AZBENCH_CORPUS"):
             places.append(Path(corpus))
@@ -68,7 +69,12 @@ class Seeds:
             if 0 < len(data) <= LARGEST:
                 self.groups[self._kind(path, data)].append((path.name, data))
         self.groups["lab log"].append(("run_lab.log", _lab_log()))
-        self.names = sorted(name for name in self.groups if not kinds or name in kinds)
+        for kind, entry in KINDS.items():
+            self.groups[kind] = [(kind, seed) for seed in entry.seeds] or [(kind, string(random.Random(0)))]  # noqa: S311
+        wanted = [name for name in self.groups if not kinds or name in kinds]
+        self.texts = [name for name in wanted if name in KINDS and KINDS[name].is_text]
+        self.names = sorted({*wanted} - {*self.texts})
+        self.share_of_texts = share_of_texts if self.names else 1.0
 
     @staticmethod
     def _kind(path: Path, data: bytes) -> str:
@@ -89,7 +95,12 @@ class Seeds:
     def input(self, seed: int, number: int) -> tuple[str, str, bytes, list[str]]:
         """Kind, name, content and mutations of the input of that number."""
         chance = random.Random(f"{seed}:{number}")  # noqa: S311
+        if self.texts and chance.random() < self.share_of_texts:
+            kind = chance.choice(self.texts)
+            return kind, kind, string(chance), ["string"]
         kind, name, data = self.choose(chance)
+        if kind in KINDS and KINDS[kind].is_tree and chance.random() < SHARE_OF_TREES:
+            return kind, name, tree(data, chance), ["tree"]
         data, ways = mutate(data, lambda: self.choose(chance)[2], chance)
         return kind, name, data, ways
 
@@ -144,41 +155,17 @@ def fit(column: schema.Column, value: Any) -> bool:
     return number and (column.dtype == schema.FLOAT or (value == int(value) and abs(value) < 2**63))
 
 
-def parse_manifest(folder: Path, data: bytes, _: bool) -> None:
-    (folder / manifest.MANIFEST_FILE).write_bytes(data)
-    manifest.load(folder).tables()
-
-
-def parse_measurement(folder: Path, data: bytes, _: bool) -> None:
-    path = folder / "m.yaml"
-    path.write_bytes(data)
-    measurement_file.load(path)
-
-
-def parse_job(folder: Path, data: bytes, whole: bool) -> None:
-    (folder / "j.fio").write_bytes(data)
-    job = JobFile.load("j", {"job": "j.fio"}, folder)
-    job.places()
-    if whole:
-        _ = job.facts(), job.own_bytes, job.max_duration_s
-
-
-PARSERS: dict[str, Callable[[Path, bytes, bool], None]] = {
-    "manifest": parse_manifest,
-    "measurement file": parse_measurement,
-    "fio job file": parse_job,
-}
-
-
 def attempt(kind: str, name: str, data: bytes, folder: Path, whole: bool) -> Outcome:
     """What came of an input: whether a reader claimed it, CPU seconds, and what failed."""
     before, claimed, refused, failure = time.process_time(), False, 0, ""
-    steps: list[Callable[[], object]] = [lambda: read_output(name, data, whole)]
-    if kind in PARSERS:
-        steps.append(lambda: PARSERS[kind](folder, data, whole))
+    steps: list[Callable[[], object]] = [] if kind in KINDS else [lambda: read_output(name, data, whole)]
+    if kind in KINDS or kind in PARSERS:
+        steps.append(lambda: error_of(kind, folder, data, whole) or kind in KINDS)
     for step in steps:
         try:
-            claimed |= step() is True
+            outcome = step()
+            claimed |= outcome is True
+            refused += isinstance(outcome, AzbenchError)
         except AzbenchError:
             refused += 1
         except BaseException:  # whatever it is, it is what is looked for
@@ -207,12 +194,13 @@ def work(pipe: Connection, seeds: Seeds, seed: int) -> None:
         attempt(name, *files[0], folder, whole=True)
     pipe.send(None)
     try:
-        while (number := pipe.recv()) is not None:
-            kind, name, data, ways = seeds.input(seed, number)
-            limit = int(time.process_time() + 3 * allowed_s(len(data))) + 2
-            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
-            outcome = attempt(kind, name, data, folder, whole=number % WHOLE_EVERY == 0)
-            pipe.send(outcome | {"kind": kind, "ways": ways})
+        while (batch := pipe.recv()) is not None:
+            for number in batch:
+                kind, name, data, ways = seeds.input(seed, number)
+                limit = int(time.process_time() + 3 * allowed_s(len(data))) + 2
+                resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+                outcome = attempt(kind, name, data, folder, whole=number % WHOLE_EVERY == 0)
+                pipe.send(outcome | {"kind": kind, "ways": ways})
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -231,27 +219,33 @@ class Worker:
         theirs.close()
         self.pipe.recv()
 
-    def read(self, number: int) -> Outcome:
-        """What came of an input."""
-        self.pipe.send(number)
-        try:
-            return self.pipe.recv()
-        except EOFError:
-            self.process.join()
-            kind, _, data, ways = self.seeds.input(self.seed, number)
-            how = f"the process ended with exit code {self.process.exitcode} (-24: too much CPU time)"
-            self._start()
-            return {
-                **{
-                    "kind": kind,
-                    "ways": ways,
-                    "failure": how,
-                    "bytes": len(data),
-                    "claimed": False,
-                    "refused": 0,
-                },
-                **{"cpu_s": 3 * allowed_s(len(data))},
-            }
+    def read(self, batch: Sequence[int]) -> Iterator[tuple[int, Outcome]]:
+        """What came of each of some inputs."""
+        waiting = [*batch]
+        while waiting:
+            self.pipe.send(waiting)
+            try:
+                while waiting:
+                    outcome = self.pipe.recv()
+                    yield waiting.pop(0), outcome
+            except EOFError:
+                yield (number := waiting.pop(0)), self._ended_by(number)
+
+    def _ended_by(self, number: int) -> Outcome:
+        """Start anew after the input that ended the process."""
+        self.process.join()
+        kind, _, data, ways = self.seeds.input(self.seed, number)
+        how = f"the process ended with exit code {self.process.exitcode} (-24: too much CPU time)"
+        self._start()
+        taken = {
+            "kind": kind,
+            "ways": ways,
+            "failure": how,
+            "bytes": len(data),
+            "claimed": False,
+            "refused": 0,
+        }
+        return taken | {"cpu_s": 3 * allowed_s(len(data))}
 
     def end(self) -> None:
         """End the process."""
@@ -266,25 +260,25 @@ def verdict(outcome: Outcome) -> str:
     return str(outcome["failure"]) + took
 
 
-def numbers(args: argparse.Namespace) -> Iterator[int]:
+def batches(args: argparse.Namespace) -> Iterator[Sequence[int]]:
     if args.only is not None:
-        yield args.only
+        yield [args.only]
         return
-    end = time.monotonic() + 60 * args.minutes
-    for number in range(args.start, args.start + args.inputs):
-        if time.monotonic() > end:
+    ends, last = time.monotonic() + 60 * args.minutes, args.start + args.inputs
+    for first in range(args.start, last, BATCH):
+        if time.monotonic() > ends:
             return
-        yield number
+        yield range(first, min(first + BATCH, last))
 
 
 def keep(folder: Path, seeds: Seeds, seed: int, number: int, why: str) -> None:
     """Keep an input that failed."""
     _, name, data, ways = seeds.input(seed, number)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{seed}-{number}-{name}"
+    path = folder / f"{seed}-{number}-{name.replace('/', '_')}"
     path.write_bytes(data)
-    path.with_name(f"{path.name}.txt").write_text(f"{' '.join(ways)}\n{why}")
-    print(f"{number}: {name} {'+'.join(ways)}: {why.strip().splitlines()[-1][:150]}", flush=True)
+    path.with_name(f"{path.name}.txt").write_text(f"{' '.join(ways)}\n{why}", errors="replace")
+    print(f"{number}: {name} {'+'.join(ways)}: {why.strip().splitlines()[-1][:150]!a}", flush=True)
 
 
 class Summary:
@@ -332,17 +326,21 @@ def main() -> None:
     parser.add_argument("--only", type=int, help="number of the one input to read")
     parser.add_argument("--kind", action="append", default=[], help="only these formats; may be repeated")
     parser.add_argument("--keep", type=Path, default=Path("fuzz-finds"))
+    parser.add_argument("--texts", type=float, default=0.5, help="share of short strings among the inputs")
     args = parser.parse_args()
     seed = args.seed if args.seed is not None else random.SystemRandom().randrange(1 << 32)
-    seeds, summary = Seeds(args.kind), Summary()
+    seeds, summary = Seeds(args.kind, args.texts), Summary()
     print(f"seed {seed}; files: { {name: len(seeds.groups[name]) for name in seeds.names} }", flush=True)
     worker = Worker(seeds, seed)
-    for number in numbers(args):
-        outcome = worker.read(number)
-        if why := verdict(outcome):
-            keep(args.keep, seeds, seed, number, why)
-        summary.count(number, outcome, bool(why))
-    worker.end()
+    try:
+        for batch in batches(args):
+            for number, outcome in worker.read(batch):
+                if why := verdict(outcome):
+                    keep(args.keep, seeds, seed, number, why)
+                summary.count(number, outcome, bool(why))
+        worker.end()
+    except KeyboardInterrupt:
+        print("interrupted; go on with --start", args.start + summary.total["inputs"])
     summary.show()
     sys.exit(1 if summary.total["failures"] else 0)
 

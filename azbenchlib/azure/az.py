@@ -23,6 +23,7 @@ from typing import Any
 from azbenchlib.azure.az_errors import AzError, understood
 from azbenchlib.azure.deadlines import EndOfRun, left_s
 from azbenchlib.azure.retries import Patience
+from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError, MissingToolError, OutputError
 from azbenchlib.core.files import append
 from azbenchlib.core.privacy import masked, masked_words
@@ -153,7 +154,7 @@ class Az:
         if error or done is None:
             raise error or AzError(f"az {_verb(arguments)}: gave no answer")
         try:
-            return json.loads(done.stdout) if done.stdout.strip() else None
+            return decoded(done.stdout) if done.stdout.strip() else None
         except ValueError:
             raise AzError(f"az {_verb(arguments)}: its answer is not JSON: {done.stdout[:80]!r}") from None
 

@@ -35,7 +35,7 @@ def listed(answer: Any) -> dict[str, Quota]:
     """
     found = {}
     for entry in answer if isinstance(answer, list) else ():
-        with suppress(TypeError, KeyError, ValueError):
+        with suppress(TypeError, KeyError, ValueError, OverflowError):
             name = str(entry["name"]["value"])
             found[name.lower()] = Quota(name, int(entry["currentValue"]), int(entry["limit"]))
     return found

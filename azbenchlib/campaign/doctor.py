@@ -143,7 +143,7 @@ def _package_fault(need: Requirement) -> str | None:
 
 def _fio() -> Check:
     version = _first_line("fio", "--version")
-    number = re.search(r"(\d+)\.\d+", version or "")
+    number = re.search(r"(\d{1,9})\.\d", version or "")
     new = number is not None and int(number[1]) >= FIO_MAJOR
     exact = _succeeds("fio", "--parse-only", "--output-format=json+", "--name=probe", "--size=4k")
     ok = new and exact

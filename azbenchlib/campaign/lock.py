@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,11 +17,13 @@ from azbenchlib.core import file_locks, processes
 from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import open_regular
+from azbenchlib.core.printable import one_line
 
 # A process whose parent was killed notices and ends: a kernel looks once a second, the process of a VM hears
 # it at once, and either takes longer on a busy machine. By judgement.
 ENDING_S = 30.0
 WAIT_S, PAUSE_S = 3.0, 0.1  # for one whose parent lives: it may be at its end, too
+_PID = re.compile("[0-9]{1,9}")
 _LONGEST_SIGN = 4096  # characters of what a process writes into the file
 _NO_LOCKS = (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS)  # of file systems that have none
 
@@ -133,11 +136,11 @@ def _check_host(file: IO[str], path: Path, dataset: Path) -> None:
         )
 
 
-def _is_left_alone(told: Mapping[str, object]) -> bool:
+def _is_left_alone(told: Mapping[str, str]) -> bool:
     """Whether the parent of a process of this host is gone."""
-    parent = told.get("parent")
+    parent = told.get("parent", "")
     here = told.get("host") == socket.gethostname()
-    return here and isinstance(parent, int) and parent > 1 and processes.is_gone(parent)
+    return here and bool(_PID.fullmatch(parent)) and int(parent) > 1 and processes.is_gone(int(parent))
 
 
 def _holder(file: IO[str]) -> str:
@@ -155,4 +158,4 @@ def _told(file: IO[str]) -> dict[str, str]:
         told = decoded(file.read(_LONGEST_SIGN))
     except ValueError:  # of one that was just made, or was cut off
         return {}
-    return told if isinstance(told, dict) else {}
+    return {key: one_line(str(value)) for key, value in told.items()} if isinstance(told, dict) else {}

@@ -106,7 +106,7 @@ def mount(
         where = f"in {lab}" if lab else "in a temporary folder"
         raise InputError(f"no lab is running {where}; start one in another terminal with `azbench lab start`")
     log, *_ = logs
-    wanted = _one_of(list(read(log).header["volumes"]), volume)
+    wanted = _one_of(list(read(log).header.volumes), volume)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end is an interrupt
     with suppress(KeyboardInterrupt), mounted(log.parent / SOCKET, wanted, file) as process:
         name = shlex.quote(str(file))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from azbenchlib.cli.options.setup_options import DiskOption, GroupByOption, Regi
 from azbenchlib.cli.printing import findings
 from azbenchlib.cli.printing.console import print_json, say, working, write_job
 from azbenchlib.cli.printing.rich_console import Console
+from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.core.units import format_count, format_mbps
@@ -145,7 +145,7 @@ def _cases(path: Path) -> list[dict[str, Any]] | None:
     if b'"cases"' not in data:
         return None
     try:
-        found = json.loads(data)
+        found = decoded(data)
     except ValueError:
         return None
     cases = found.get("cases") if isinstance(found, dict) else None

@@ -19,12 +19,17 @@ def decoded(data: bytes | str) -> Any:
     Raises
     ------
     ValueError
-        When it is no JSON, is nested too deeply, or holds a number of thousands of digits.
+        When it is no JSON, is nested too deeply, or holds a number of thousands of digits, or text that is
+        none (half of a surrogate pair).
     """
+    text = data if isinstance(data, str) else data.decode(json.detect_encoding(data))
     try:
-        return json.loads(data)
+        content = json.loads(text)
+        if "\\ud" in text.lower():  # only so can JSON spell it
+            json.dumps(content, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    return content
 
 
 def first_fault(error: ValidationError) -> str:

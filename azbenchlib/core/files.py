@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from azbenchlib.core import file_locks
 from azbenchlib.core.errors import OutputError
@@ -249,7 +249,7 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600, *, own
             raise OSError(errno.EPERM, "is no regular file")
         if own and not is_own(status):
             raise OSError(errno.EPERM, "belongs to another user")
-        return cast(BinaryIO, os.fdopen(descriptor, "rb" if flags & _WRITING == 0 else "r+b"))
+        return os.fdopen(descriptor, "rb" if flags & _WRITING == 0 else "r+b")
     except BaseException:
         os.close(descriptor)
         raise

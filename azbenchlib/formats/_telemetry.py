@@ -93,7 +93,9 @@ def add_reports(records: Records, tool: str, reports: Sequence[DeviceReport]) ->
     n_all = len(reports)
     reports = [report for report in reports if report.end_s is None or is_moment(report.end_s)]
     if n_all > len(reports):
-        message = f"{records.source.path}: {n_all - len(reports)} reports of a time before 1970 or after 2199 "
+        message = (
+            f"{records.source.path}: {n_all - len(reports)} reports of a time before 1970 or after 2199 "
+        )
         records.finding(Code.ROW_NOT_READ, f"{message}left out")
     telemetry_id = records.source.run_id(0, "demand")
     for seq, timed in enumerate(_kept(records, reports)):

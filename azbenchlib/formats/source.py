@@ -87,7 +87,8 @@ class Source:
         ):
             return self.sha256
         told, rest = hashlib.sha256(), ""
-        with io.TextIOWrapper(self._open(), self._encoding, errors="surrogateescape", newline=None) as file:
+        errors = "surrogateescape" if self._encoding.startswith("utf-8") else "backslashreplace"
+        with io.TextIOWrapper(self._open(), self._encoding, errors=errors, newline=None) as file:
             while block := file.read(_BLOCK):
                 kept = (rest + block).rstrip()
                 rest = (rest + block)[len(kept) :]

@@ -62,7 +62,7 @@ def calibration() -> Calibration:
         known = json.loads(path.read_text())
         if known.pop("boot") == _boot() and 0 <= time.time() - known.pop("unix_s") < VALID_S:
             return Calibration(**known)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
     found = measure()
     _remember(path, asdict(found) | {"boot": _boot(), "unix_s": time.time()})

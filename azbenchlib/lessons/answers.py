@@ -50,8 +50,8 @@ QUANTITY_KINDS: Mapping[str, Mapping[str, float]] = MappingProxyType(
 _SUFFIXES = {"k": KB, "K": KB, "M": MILLION, "": 1}
 # Left out before a number is read: words and signs that say that it is rounded, or in which currency it is.
 _ABOUT = re.compile(r"^(?:=|~|≈|about|approx\.?|approximately|around|ca\.?|roughly)\s*", re.IGNORECASE)
-_PER_SECOND = re.compile(r"\s*(?:/\s*(?:s|sec|second)|per\s+sec(?:ond)?|ps)$", re.IGNORECASE)
-_PER_PERIOD = re.compile(r"\s*(?:/|per|a)\s*(?:h|hour|month|mo)$", re.IGNORECASE)
+_PER_SECOND = re.compile(r"\s{0,9}(?:/\s{0,9}(?:s|sec|second)|per\s{1,9}sec(?:ond)?|ps)$", re.IGNORECASE)
+_PER_PERIOD = re.compile(r"\s{0,9}(?:/|per|a)\s{0,9}(?:h|hour|month|mo)$", re.IGNORECASE)
 _NUMBER = re.compile(
     r"^([+-]?(?:\d{1,3}(?:[,_'\s\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:[.,]\d+)?|[+-]?[.,]\d+)(e[+-]?\d{1,2})?\s*(.*)$",
     re.IGNORECASE | re.DOTALL,

@@ -40,7 +40,7 @@ def load_progress() -> dict[str, LessonProgress]:
     try:
         kept: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path else {}
         return {str(name): LessonProgress.model_validate(one) for name, one in kept.items()}
-    except (OSError, ValueError, ValidationError, AttributeError):
+    except (OSError, ValueError, ValidationError, AttributeError, RecursionError):
         return {}
 
 

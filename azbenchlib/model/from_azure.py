@@ -18,9 +18,7 @@ from azbenchlib.model.setup import VM, Cap, Disk, Setup
 _PLACEMENTS = {"cachedisk": "cache", "resourcedisk": "temp", "nvmedisk": "nvme"}  # diffDiskSettings
 
 
-def from_az(
-    vm: AzVm | Mapping[str, Any] | None, disks: Sequence[AzDisk | Mapping[str, Any]] = ()
-) -> Setup:
+def from_az(vm: AzVm | Mapping[str, Any] | None, disks: Sequence[AzDisk | Mapping[str, Any]] = ()) -> Setup:
     """Return the setup that ``az vm show`` and ``az disk show`` print.
 
     Parameters

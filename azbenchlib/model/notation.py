@@ -140,14 +140,14 @@ def _check_words(text: str, kind: DiskKind, role: str, words: _Words) -> None:
     if cached and not kind.cacheable:
         source = f" ({kind.no_caching_source})" if kind.no_caching_source else ""
         raise InputError(
-            f"--disk '{text}': {kind.label} has no host caching{source}: leave '{cached}' out, or name a disk "
-            "such as P30"
+            f"--disk '{text}': {kind.label} has no host caching{source}: leave '{cached}' out, or name a "
+            "disk such as P30"
         )
     if words.bursting and not kind.on_demand_bursting:
         able = ", ".join(other.label for other in disk_kinds.kinds() if other.on_demand_bursting)
         raise InputError(
-            f"--disk '{text}': 'burst' is on-demand bursting, which {able} alone has, not {kind.label}; leave "
-            "it out"
+            f"--disk '{text}': 'burst' is on-demand bursting, which {able} alone has, not {kind.label}; "
+            "leave it out"
         )
     if words.bursting is False and not kind.tiered:
         raise InputError(

@@ -13,6 +13,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.sizing.sampled_rates import LOAD_RATES, METRICS, wide_rates
 
 _TOOL = "fio"
+_MOST_INTERVALS = 10_000_000  # of a job: four months of seconds
 
 
 def of_fio_logs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -26,7 +27,7 @@ def of_fio_logs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Raises
     ------
     InputError
-        For logs of single I/Os: their lines are no rates.
+        For logs of single I/Os, whose lines are no rates, and where a time is out of all proportion.
     """
     samples = tables["samples"]
     samples = samples[samples["metric"].isin(METRICS) & samples["object"].isna()]
@@ -47,6 +48,11 @@ def _of_job(run: Mapping[str, object], own: pd.DataFrame) -> pd.DataFrame:
         raise InputError(
             f"{run['source_path']}: its logs of IOPS and bandwidth have a line for each I/O; have fio "
             "average them, such as with log_avg_msec=1000"
+        )
+    if moments[-1] / length > _MOST_INTERVALS:
+        raise InputError(
+            f"{run['source_path']}: its logs of IOPS and bandwidth last {moments[-1]:,.0f} s and have a line "
+            f"each {length:g} s; {_MOST_INTERVALS:,} intervals are the most that can be taken"
         )
     places = np.rint(own["t_s"].to_numpy(dtype=float) / length).astype(int) - 1
     wide = wide_rates(own.assign(seq=places), ["seq"]).set_index("seq")

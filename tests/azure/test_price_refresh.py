@@ -196,7 +196,7 @@ def test_small_prices_keep_all_digits() -> None:
 
 
 def test_an_item_that_is_not_as_documented_is_an_error() -> None:
-    with pytest.raises(InputError, match="not as documented: KeyError"):
+    with pytest.raises(InputError, match="not as documented: unitOfMeasure: Field required"):
         only({name: value for name, value in item("P30 LRS Disk", 1.0).items() if name != "unitOfMeasure"})
 
 

@@ -288,7 +288,11 @@ def test_without_fio_this_machine_is_calibrated_all_the_same(
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("[]\n")
     (tmp_path / "y").write_text('{"azbench_lab": 2}\n')
-    for name, sentence in (("x", "no live log"), ("y", "azbench_lab 2: .*of this version"), ("z", "No such file")):
+    for name, sentence in (
+        ("x", "no live log"),
+        ("y", "azbench_lab 2: .*of this version"),
+        ("z", "No such file"),
+    ):
         with pytest.raises(InputError, match=sentence):
             live_log.read(tmp_path / name)
     assert not live_log.alive(tmp_path / "z")

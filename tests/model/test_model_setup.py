@@ -18,8 +18,8 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, MB
 from azbenchlib.dataset import manifest
 from azbenchlib.model.descriptions import from_rows
-from azbenchlib.model.from_azure import from_az
 from azbenchlib.model.fill_from_catalogue import resolve, statements, vm_of
+from azbenchlib.model.from_azure import from_az
 from azbenchlib.model.notation import parse_disk, parse_disks
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 

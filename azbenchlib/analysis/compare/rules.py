@@ -71,7 +71,7 @@ def parse_share(text: str, what: str) -> float:
     InputError
         When it is none, or not between 0 and 100.
     """
-    found = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%?\s*", text, re.ASCII)
+    found = re.fullmatch(r"\s*+(\d{1,3}(?:\.\d{1,6})?)\s*+%?\s*+", text, re.ASCII)
     if not found or not float(found[1]) < 100:
         raise InputError(f"{what} '{text[:_LONGEST]}' is not a percentage from 0 to below 100, such as 5%")
     return float(found[1]) / 100

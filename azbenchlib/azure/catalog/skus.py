@@ -7,10 +7,12 @@ Source of the names: `az vm list-skus`, read on 2026-08-17.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
+from azbenchlib.azure import documents
+from azbenchlib.azure.documents import AzSku
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, MIB
 
@@ -43,6 +45,7 @@ _PLAIN = {
     "ultra_ssd": "UltraSSDAvailable",
 }
 _ARCHITECTURES = {"x64": "x64", "Arm64": "arm64"}
+_LEAST, _LARGEST = 1e-3, 1e18  # of any figure
 _NEVER = "9999"  # year of a retirement that is not announced
 _DAY_FORMS = ("%m/%d/%Y", "%m/%d/%Y %H:%M:%S")
 _LIMITS = {  # column: capability, and what one of its unit is in ours
@@ -141,48 +144,31 @@ def parse(document: Any, source_id: str) -> list[dict[str, str]]:
     InputError
         When the answer is not a list of resource SKUs, or holds no VM size.
     """
-    if not isinstance(document, list):
-        raise InputError(f"az vm list-skus: a list was expected, not {type(document).__name__}")
     found: dict[str, list[dict[str, str]]] = {}
-    for sku in document:
-        if isinstance(sku, dict) and sku.get("resourceType") == "virtualMachines":
-            made = rows(sku["name"], _by_name(sku.get("capabilities")), source_id)
+    for sku in documents.skus(document):
+        if sku.kind == "virtualMachines":
+            made = rows(sku.name, sku.capabilities, source_id)
             offered = _offer(sku)
-            found.setdefault(sku["name"], [row | offered for row in made])
+            found.setdefault(sku.name, [row | offered for row in made])
     if not found:
         raise InputError("az vm list-skus: no VM size in the answer; is the region's name right?")
     return [row for size in sorted(found) for row in found[size]]
 
 
-def _offer(sku: Mapping[str, Any]) -> dict[str, str]:
+def _offer(sku: AzSku) -> dict[str, str]:
     """Zones and restrictions of a size. Source: the schema of Microsoft.Compute/skus, 2021-07-01: a
     restriction of type Location takes the size away, one of type Zone takes zones away.
     """
-    places = [place for place in sku.get("locationInfo") or () if isinstance(place, dict)]
-    zones = {zone for place in places for zone in place.get("zones") or ()}
-    details = [detail for place in places for detail in place.get("zoneDetails") or ()]
-    ultra = {
-        zone
-        for detail in details
-        if _by_name(detail.get("capabilities")).get("UltraSSDAvailable") == "True"
-        for zone in detail.get("name") or detail.get("Name") or ()
-    }
-    taken, reasons = set[str](), []
-    for restriction in sku.get("restrictions") or ():
-        if restriction.get("type") == "Zone":
-            taken |= set((restriction.get("restrictionInfo") or {}).get("zones") or ())
-        else:
-            reasons.append(str(restriction.get("reasonCode") or "restricted"))
+    there = {zone for place in sku.places for detail in place.details for zone in detail.zones}
+    ultra = {zone for zone in there if sku.in_zone(zone).get("UltraSSDAvailable") == "True"}
+    taken = {zone for one in sku.restrictions if one.type == "Zone" for zone in one.info.zones}
+    reasons = [one.reason for one in sku.restrictions if one.type != "Zone"]
     return {
-        "zones": ",".join(sorted(zones)),
+        "zones": ",".join(sku.zones),
         "restricted_zones": ",".join(sorted(taken)),
         "ultra_zones": ",".join(sorted(ultra)),
         "restriction": ",".join(dict.fromkeys(reasons)),
     }
-
-
-def _by_name(capabilities: Iterable[Mapping[str, str]] | None) -> dict[str, str]:
-    return {entry["name"]: entry["value"] for entry in capabilities or () if entry.get("value")}
 
 
 def _combined(capabilities: Mapping[str, str], prefix: str) -> dict[str, str]:
@@ -206,5 +192,9 @@ def _scaled(capabilities: Mapping[str, str], wanted: Mapping[str, tuple[str, int
 
 
 def _number(text: str | None) -> float:
-    """The figure, 0 where there is none."""
-    return float(text) if text else 0.0
+    """The figure, 0 where there is none that a size can have."""
+    try:
+        number = float(text or "0")
+    except ValueError:
+        return 0.0
+    return number if _LEAST <= number <= _LARGEST else 0.0

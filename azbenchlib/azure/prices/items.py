@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.prices.rows import PAYG, SPOT
+from azbenchlib.core.documents import first_fault
 from azbenchlib.core.errors import InputError
 
 # The service says "1 Hour", but a reservation's price is for all of its term.
@@ -22,6 +25,40 @@ _TIER = re.compile(r"([A-Z]\d+) ")
 # Reservations of disks are by the tier: the meter of the disk itself, whatever its name there is.
 _RESERVED_DISK = re.compile(r"(P\d+)\b")
 Row = dict[str, str]
+_Text = Annotated[str, Field(max_length=1000)]
+_Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+
+
+class _Plan(BaseModel):
+    """A savings plan."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    retail_price: _Amount = Field(alias="retailPrice")
+    term: _Text
+
+
+class _Item(BaseModel):
+    """What every item has, and what some have; null is as good as absent where it may be absent."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    product: _Text = Field(alias="productName")
+    meter: _Text = Field(alias="meterName")
+    sku: _Text = Field(alias="skuName")
+    region: _Text = Field(alias="armRegionName")
+    currency: _Text = Field(alias="currencyCode")
+    unit: _Text = Field(alias="unitOfMeasure")
+    service: _Text = Field(alias="serviceName")
+    kind: _Text = Field(alias="type")
+    meter_id: _Text = Field(alias="meterId")
+    price: _Amount = Field(alias="retailPrice")
+    size: _Text | None = Field(default=None, alias="armSkuName")
+    term: _Text | None = Field(default=None, alias="reservationTerm")
+    since: _Text | None = Field(default=None, alias="effectiveStartDate")
+    least_units: _Amount | None = Field(default=None, alias="tierMinimumUnits")
+    is_primary: bool | None = Field(default=None, alias="isPrimaryMeterRegion")
+    plans: Annotated[list[_Plan], Field(max_length=100)] | None = Field(default=None, alias="savingsPlan")
 
 
 def rows(items: Iterable[Mapping[str, Any]], region: str, day: str, source_id: str) -> list[Row]:
@@ -42,10 +79,17 @@ def rows(items: Iterable[Mapping[str, Any]], region: str, day: str, source_id: s
     found: dict[tuple[str, ...], tuple[tuple[Any, ...], Row]] = {}
     for item in items:
         try:
+            _Item.model_validate(item)
             several = _rows(item, region, day, source_id)
             rank = _rank(item, day)
-        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-            raise InputError(f"an item of the price service is not as documented: {error!r}") from None
+        except ValidationError as error:
+            raise InputError(
+                f"an item of the price service is not as documented: {first_fault(error)}"
+            ) from error
+        except KeyError as error:
+            raise InputError(
+                f"an item of the price service is not as documented: {error} is missing"
+            ) from None
         if rank is None:
             continue
         for made in several:

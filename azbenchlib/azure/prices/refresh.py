@@ -23,6 +23,7 @@ import urllib3
 from azbenchlib.azure import overlays
 from azbenchlib.azure.prices import book
 from azbenchlib.azure.prices.items import rows
+from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.core.files import write_atomically
 
@@ -142,7 +143,7 @@ class _Pages:
         found = []
         try:
             for line in self.path.read_text(encoding="utf-8").splitlines():
-                found.append(json.loads(line))
+                found.append(decoded(line))
         except (OSError, ValueError):
             pass
         return found
@@ -217,7 +218,7 @@ def _page(url: str) -> dict[str, Any]:
     if status != _OK:
         raise PriceServiceError(f"the price service at {urlsplit(url).netloc} answers with status {status}")
     try:
-        document = json.loads(body)
+        document = decoded(body)
     except ValueError:
         raise _AgainError("an answer that is not whole JSON") from None
     items = document.get("Items") if isinstance(document, dict) else None

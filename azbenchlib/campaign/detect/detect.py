@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from azbenchlib.azure import catalog
+from azbenchlib.azure.documents import ImdsCompute, ImdsDisk
 from azbenchlib.campaign import host
 from azbenchlib.campaign.detect import devices, imds
 from azbenchlib.core.errors import InputError
@@ -112,17 +112,17 @@ def driven(found: Detected, target: Path, root: Path = ROOT) -> list[DiskRow]:
     return _striped(rows, stripe) if stripe else rows
 
 
-def _detected(told: Mapping[str, Any], root: Path) -> Detected:
+def _detected(told: ImdsCompute, root: Path) -> Detected:
     as_of = datetime.now(UTC).date().isoformat()
-    disks = [*_managed(imds.part(told, "storageProfile"), as_of, root), *_local(told, root)]
+    disks = [*_managed(told, as_of, root), *_local(told, root)]
     here = host.describe(ROOT)  # memory, system and kernel
     setup = here.model_copy(
         update={
             "label": None,
             "environment": "azure",
-            "region": imds.text(told, "location"),
-            "zone": imds.text(told, "zone"),
-            "vm_size": imds.text(told, "vmSize"),
+            "region": told.location,
+            "zone": told.zone,
+            "vm_size": told.size,
             "as_of": as_of,
             "disks": [row for row, _ in disks],
         }
@@ -133,33 +133,31 @@ def _detected(told: Mapping[str, Any], root: Path) -> Detected:
 _Found = tuple[DiskRow, tuple[Path, ...]]  # with its devices
 
 
-def _managed(storage: Mapping[str, Any], as_of: str, root: Path) -> list[_Found]:
+def _managed(told: ImdsCompute, as_of: str, root: Path) -> list[_Found]:
     """The OS disk and the data disks."""
     found: list[_Found] = []
-    if system := imds.part(storage, "osDisk"):
+    if system := told.storage.os_disk:
         row = _row("os", "os", system, as_of)
-        if imds.text(imds.part(system, "diffDiskSettings"), "option"):
+        if system.local.option:
             row = replace(row, role="ephemeral_os", sku=None, tier=None)  # on the host, not in Azure Storage
         found.append((row, devices.behind(root, devices.OS_LINKS)))
-    for told in storage.get("dataDisks") or ():
-        lun = imds.number(told, "lun")
-        row = replace(_row(DATA_NAME.format(lun), "data", told, as_of), lun=lun)
-        found.append((row, devices.behind(root, [link.format(lun) for link in devices.DATA_LINKS])))
+    for disk in told.storage.data_disks:
+        row = replace(_row(DATA_NAME.format(disk.lun), "data", disk, as_of), lun=disk.lun)
+        found.append((row, devices.behind(root, [link.format(disk.lun) for link in devices.DATA_LINKS])))
     return found
 
 
-def _row(name: str, role: str, told: Mapping[str, Any], as_of: str) -> DiskRow:
-    sku = imds.text(imds.part(told, "managedDisk"), "storageAccountType")
-    size = (imds.number(told, "diskSizeGB") or 0) * GIB or None
+def _row(name: str, role: str, told: ImdsDisk, as_of: str) -> DiskRow:
+    sku, size = told.managed.sku, (told.size_gib or 0) * GIB or None
     return DiskRow(
         disk=name,
         role=role,
         sku=sku,
         tier=_tier(sku, size, as_of),
         size_bytes=size,
-        host_caching=imds.text(told, "caching"),
-        provisioned_iops=imds.number(told, "opsPerSecondThrottle") or None,  # told of Ultra Disks only
-        provisioned_bytes_per_s=imds.number(told, "bytesPerSecondThrottle") or None,
+        host_caching=told.caching,
+        provisioned_iops=told.iops_throttle or None,
+        provisioned_bytes_per_s=told.bytes_throttle or None,
     )
 
 
@@ -171,7 +169,7 @@ def _tier(sku: str | None, size: int | None, as_of: str) -> str | None:
         return None
 
 
-def _local(told: Mapping[str, Any], root: Path) -> list[_Found]:
+def _local(told: ImdsCompute, root: Path) -> list[_Found]:
     """The temp disk and the local NVMe disks, with the size of each that the kernel tells.
 
     The service's ``resourceDisk.size`` says no more than that there is a temp disk: documented in kB,
@@ -179,7 +177,7 @@ def _local(told: Mapping[str, Any], root: Path) -> list[_Found]:
     links, they say it.
     """
     temp, nvme = devices.behind(root, ["resource"]), devices.local_nvme(root)
-    size = imds.number(imds.part(imds.part(told, "storageProfile"), "resourceDisk"), "size")
+    size = told.storage.resource_disk.size
     found: list[_Found] = []
     if temp or (size and not (root / devices.LINKS).is_dir()):
         row = DiskRow(disk="temp", role="temp", size_bytes=devices.size_bytes(temp, root))

@@ -1,13 +1,13 @@
 """Ask Azure's instance metadata service what this VM is."""
 
 import http.client
-import json
 import time
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
+from azbenchlib.azure.documents import ImdsCompute
+from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import MIB
 
 IMDS_VARIABLE = "AZBENCH_IMDS"  # names another metadata service, to be asked on any machine
 
@@ -18,14 +18,12 @@ ADDRESS = "http://169.254.169.254"
 QUESTION = "/metadata/instance/compute?api-version=2021-12-13"
 PASSING = (410, 429, 500)
 _TIMEOUT_S = 1.0
+_LARGEST_ANSWER = MIB
 PAUSES_S = (1.0, 2.0)  # before it is asked again; five requests a second are allowed
 
 
-def metadata(address: str) -> dict[str, Any] | None:
-    """What a service tells of this VM, the part ``compute``; None where nothing answers in time.
-
-    Every value is a text, empty where there is none. Among them are names and keys: take out what is needed,
-    and keep no more.
+def metadata(address: str) -> ImdsCompute | None:
+    """Return what a service tells of this VM; None where nothing answers in time.
 
     Raises
     ------
@@ -43,13 +41,27 @@ def metadata(address: str) -> dict[str, Any] | None:
         return None
     if status != http.HTTPStatus.OK:
         raise InputError(f"{address}: the metadata service answered {status}, not 200; try again later")
+    return described(body, address)
+
+
+def described(body: bytes, address: str) -> ImdsCompute:
+    """Return what an answer tells.
+
+    Raises
+    ------
+    InputError
+        When it is not that of the metadata service of a VM.
+    """
     try:
-        told = json.loads(body)
+        told = decoded(body)
     except ValueError:
         told = None
-    if not isinstance(told, dict) or not text(told, "vmSize"):
+    compute = ImdsCompute.parse(
+        told if isinstance(told, dict) else {}, f"{address}: what it tells of this VM"
+    )
+    if not compute.size:
         raise InputError(f"{address}: answered without a vmSize, so it is not the metadata service of a VM")
-    return told
+    return compute
 
 
 def _place(address: str) -> tuple[str, int]:
@@ -69,24 +81,6 @@ def _ask(host: str, port: int) -> tuple[int, bytes]:
     try:
         connection.request("GET", QUESTION, headers={"Metadata": "true"})
         answer = connection.getresponse()
-        return answer.status, answer.read()
+        return answer.status, answer.read(_LARGEST_ANSWER)
     finally:
         connection.close()
-
-
-def part(told: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """What is nested there; empty where nothing is."""
-    inner = told.get(key)
-    return inner if isinstance(inner, dict) else {}
-
-
-def text(told: Mapping[str, Any], key: str) -> str | None:
-    """A value; None where it is missing, which the service says with an empty text."""
-    value = told.get(key)
-    return value if isinstance(value, str) and value else None
-
-
-def number(told: Mapping[str, Any], key: str) -> int | None:
-    """A whole number, which the service writes as text."""
-    value = text(told, key) or ""
-    return int(value) if value.isdecimal() else None

@@ -49,7 +49,8 @@ class Kind:
 
 
 _UNIT = r"(?:usec|msec|sec|us|ms|[kmgtp]ib|[kmgtp][ib]|[kmgtp]|[bshdz])"
-_NUMBER = rf"(?:0x[0-9a-f]{{1,16}}|[0-9]{{1,20}}(?:\.[0-9]{{1,20}})?){_UNIT}?%?"
+# Digits of a hexadecimal number are not given back: b and d are units, too, and each would double the ways.
+_NUMBER = rf"(?:0x[0-9a-f]{{1,16}}+|[0-9]{{1,20}}(?:\.[0-9]{{1,20}})?){_UNIT}?%?"
 _LIST = rf"{_NUMBER}(?:[,:/-](?:{_NUMBER})?)*"
 _CPUS = r"[0-9]{1,5}(?:-[0-9]{1,5})?(?:[,:][0-9]{1,5}(?:-[0-9]{1,5})?)*"
 
@@ -84,7 +85,7 @@ PATTERN = _kind(
 PLACE = _kind("a path of letters, digits, -, _, . and +", r"[a-z0-9_+./][a-z0-9_+./:-]{0,199}")
 
 _DISTRIBUTION = rf"(?::{_LIST})?"
-_ERRORS = r"E?[A-Z0-9]+(?:[,:]E?[A-Z0-9]+)*"
+_ERRORS = r"[A-Z0-9]+(?:[,:][A-Z0-9]+)*"
 
 _FLAGS = """
     allrandrepeat atomic block_error_percentiles bs_is_seq_rand bs_unaligned buffered clat_percentiles

@@ -15,7 +15,7 @@ from azbenchlib.core.printable import printable
 from azbenchlib.core.units import NBSP
 
 _WIDEST = 10_000  # characters of a table that no terminal shows
-_TRAILING = re.compile(r"[ \t]+(?=\n|$)")
+_TRAILING = re.compile(r"(?<![ \t])[ \t]++(?=\n|$)")
 
 
 class _Piped:

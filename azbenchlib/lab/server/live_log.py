@@ -98,6 +98,7 @@ class Header(_Part):
     setup: _Name
     time_scale: Annotated[float, Field(gt=0, le=_LARGEST, allow_inf_nan=False)]
     full_credits: Annotated[dict[_Name, _Count], Field(max_length=_MOST)]
+    volumes: Annotated[dict[_Name, _Count], Field(max_length=_MOST)] = {}
 
 
 class LiveObject(_Part):

@@ -124,7 +124,7 @@ def _plain(name: str, value: str) -> list[tuple[str, str]]:
     """A CSS declaration as presentation attributes; fonts are the page's, but for size and weight."""
     if name == "font":  # the shorthand that matplotlib before 3.11 writes
         weight = re.search(r"\b(bold|[1-9]00)\b", value)
-        size = re.search(r"([\d.]+)px", value)
+        size = re.search(r"(?<![\d.])([\d.]++)px", value)
         parts = [("font-weight", weight[0])] if weight else []
         return [*parts, ("font-size", size[1])] if size else parts
     if name in _FONT_PARTS:

@@ -28,7 +28,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 _LONG_WORD = re.compile(r"\S{25,}")  # a line of a narrow card holds fewer characters
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-_JOINT = re.compile(r"(_+|/|-+)(?=[^_/-])")
+_JOINT = re.compile(r"((?<!_)_++|/|(?<!-)-++)(?=[^_/-])")
 _CHARACTER = r"(?:&[#\w]+;|[^&\s])"  # escaped
 _WITHOUT_JOINT = re.compile(rf"({_CHARACTER}{{20}})(?={_CHARACTER}{{4}})")
 

@@ -14,6 +14,7 @@ from fake_azure.standing import GROUP, LOOK, VM, attach, make_vm, run_there
 from waiting import PATIENCE_S
 
 from azbenchlib.azure.az_errors import AzError
+from azbenchlib.azure.documents import AzDisk
 from azbenchlib.campaign import probing
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.probe_runs import workload
@@ -163,7 +164,9 @@ SHOWN = {
 def found(shown: Any, disk: str, told: Any = None, raw: bool = False) -> dict[str, Any]:
     """What a plan says of a disk: what is more than nothing."""
     works = [workload(run, 8 * MIB) for run in candidates(1.0)]
-    experiment = experiment_of(shown, told or {}, chosen_disk(shown, disk), works, raw)
+    experiment = experiment_of(
+        shown, told and AzDisk.parse(told, "disk"), chosen_disk(shown, disk), works, raw
+    )
     ((name, spec),) = experiment.setups[0].disks.items()
     assert experiment.region == "westeurope" and experiment.setups[0].zone == "2"
     return {"name": name, **spec.model_dump(exclude_defaults=True)}
@@ -216,7 +219,7 @@ def test_a_probe_is_taken_up_only_with_the_same_runs_to_choose_from() -> None:
         stages = Stages.asked(seconds=seconds, size_bytes=64 * MIB, cache=cache)
         runs = [*candidates(seconds), *(run for stage in stages.all_ for run in stage.runs())]
         works = [workload(run, 64 * MIB) for run in runs]
-        experiment = experiment_of(SHOWN, {}, chosen_disk(SHOWN, ""), works, raw=False)
+        experiment = experiment_of(SHOWN, None, chosen_disk(SHOWN, ""), works, raw=False)
         return ExistingPlan(experiment=experiment, started="2026-11-25", vm="vm", probed=probed)
 
     assert plan().same_as(plan())

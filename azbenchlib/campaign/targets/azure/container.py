@@ -91,7 +91,7 @@ def _made(az: Az, group: str, region: str, naming: Naming, by_login: bool) -> Co
     try:
         endpoint = made["primaryEndpoints"]["blob"].rstrip("/")
         key = "" if by_login else az.json(*commands.storage_keys(group, name))[0]["value"]
-    except (TypeError, KeyError, IndexError):
+    except (TypeError, KeyError, IndexError, AttributeError):
         raise AzError("az storage account create: its answer tells no endpoint and key") from None
     inside = replace(az, environment={**az.environment, **_reach(name, endpoint, key)})
     where = ("--blob-endpoint", endpoint) if by_login else ()

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, cast
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
+from azbenchlib.azure.documents import AzAttachedDisk, AzVm
 from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
 from azbenchlib.campaign import lock
 from azbenchlib.campaign.files.disk_spec import DiskSpec
@@ -148,9 +149,10 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         note_identity(run.plan, az, self.show_identity)
         shown = az.json(*commands.vm_show(at["group"], at["name"]))
         run.plan.luns = found_disks(self.experiment, shown, self.luns)
-        if RUNNING not in (az.json(*commands.vm_state(at["group"], at["name"])) or []):
+        codes = az.json(*commands.vm_state(at["group"], at["name"]))
+        if not isinstance(codes, list) or RUNNING not in codes:
             raise InputError(f"the VM {at['name']} does not run; start it, then start again")
-        run.plan.versions["az"] = az.json("version")["azure-cli"]
+        run.plan.versions["az"] = preflight.version(az)
         preflight.check_version(run.plan.versions["az"])
         self._budget = budget.Budget(max_hours=self.max_hours)
         self._budget.end(az)
@@ -323,12 +325,25 @@ def described(shown: Any) -> tuple[str, str, list[dict[str, Any]]]:
     AzError
         When that is no VM.
     """
+    vm = shown_vm(shown)
+    return str(vm.hardware.size), str(vm.location), [_attached(disk) for disk in vm.storage.data_disks]
+
+
+def shown_vm(shown: Any) -> AzVm:
+    """Return the VM that ``az vm show`` tells.
+
+    Raises
+    ------
+    AzError
+        When that is no VM.
+    """
     try:
-        size, region = shown["hardwareProfile"]["vmSize"], shown["location"]
-        there = [_attached(entry) for entry in shown["storageProfile"]["dataDisks"] or []]
-    except (TypeError, KeyError):
-        raise AzError("az vm show: its answer describes no VM") from None
-    return str(size), str(region), there
+        vm = AzVm.parse(shown, "az vm show")
+    except InputError as error:
+        raise AzError(f"az vm show: its answer describes no VM: {error}") from None
+    if not vm.hardware.size or not vm.location or any(disk.lun is None for disk in vm.storage.data_disks):
+        raise AzError("az vm show: its answer describes no VM")
+    return vm
 
 
 def kind_of(attached: Mapping[str, Any]) -> str:
@@ -336,13 +351,13 @@ def kind_of(attached: Mapping[str, Any]) -> str:
     return f"{attached['sku']}, {attached['gib']} GiB, {attached['caching']}"
 
 
-def _attached(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _attached(disk: AzAttachedDisk) -> dict[str, Any]:
     return {
-        "lun": int(entry["lun"]),
-        "name": str(entry.get("name") or ""),
-        "sku": (entry.get("managedDisk") or {}).get("storageAccountType"),
-        "gib": entry.get("diskSizeGb") or entry.get("diskSizeGB"),
-        "caching": entry.get("caching") or "None",
+        "lun": disk.lun,
+        "name": disk.name or "",
+        "sku": disk.managed.sku,
+        "gib": disk.size_gib or None,
+        "caching": disk.caching or "None",
     }
 
 

@@ -28,7 +28,9 @@ _FACT = re.compile(r"^azbench-fact (\w+) (.+)$", re.MULTILINE)
 # Named parameters come as variables; a handler that gives them as arguments is understood, too.
 _PARAMETERS = 'for word in "$@"; do case $word in azbench_sas=*) export "$word" ;; esac; done'
 _HASH = "[0-9a-f]{64}"
-_OUTPUT = re.compile(rf"^azbench-output (\S+) (\d{{1,18}}) (\d{{1,18}}) ({_HASH}) (\d{{1,18}}) ({_HASH}|-)$", re.MULTILINE)
+_OUTPUT = re.compile(
+    rf"^azbench-output (\S+) (\d{{1,18}}) (\d{{1,18}}) ({_HASH}) (\d{{1,18}}) ({_HASH}|-)$", re.MULTILINE
+)
 _BLOB = re.compile(rf"(.+)/(\d{{1,18}})-({_HASH})-({_HASH}|-)\.figures")
 _CHUNK = re.compile(r"^azbench-chunk ([0-9a-f]{64}) ([A-Za-z0-9+/=]+)$", re.MULTILINE)
 

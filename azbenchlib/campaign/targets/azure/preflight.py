@@ -1,13 +1,17 @@
 """What is asked of Azure before anything is created, so that a refusal costs nothing."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Self
 
+from pydantic import Field
+
 from azbenchlib.azure import quota
 from azbenchlib.azure.az import HOW_TO_GET, Az
 from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
+from azbenchlib.azure.documents import AzDocument, AzSku, skus
 from azbenchlib.azure.quota import Quota
 from azbenchlib.campaign.files.disk_spec import PROVISIONED, DiskSpec
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec
@@ -51,7 +55,7 @@ def check(az: Az, experiment: Experiment) -> Chosen:
         For what is not to be had there, with what is.
     """
     for namespace in steps.PROVIDERS:
-        if az.json(*commands.provider_show(namespace)).get("registrationState") != REGISTERED:
+        if _at(az.json(*commands.provider_show(namespace)), "registrationState") != REGISTERED:
             az.json(*commands.provider_register(namespace))
     for feature in steps.features(experiment):
         _check_feature(az, feature)
@@ -78,13 +82,16 @@ def check_group(az: Az, group: str, tell: Callable[[str], None]) -> None:
             f"group '{group}': the subscription has no such resource group; create it, or leave group out",
             keys=("group",),
         ) from error
-    state = (found.get("properties") or {}).get("provisioningState")
+    state = _at(found, "properties", "provisioningState")
     if state != "Succeeded" or orphans.is_tagged(found):
         why = f"is {state}" if state != "Succeeded" else "was made by a run of azbench, which deletes it"
         raise InputError(f"group '{group}': it {why}; name another one", keys=("group",))
     try:
-        may = az.json(*commands.permissions(str(found["id"])))["value"]
-    except (AzError, TypeError, KeyError) as error:
+        may = [
+            _Permission.parse(one, "az rest")
+            for one in az.json(*commands.permissions(str(found["id"])))["value"]
+        ]
+    except (AzError, InputError, TypeError, KeyError) as error:
         tell(f"what this account may do in {group} is not told, so it is tried: {error}")
         return
     if missing := [action for action in GROUP_ACTIONS if not _is_allowed(action, may)]:
@@ -95,13 +102,30 @@ def check_group(az: Az, group: str, tell: Callable[[str], None]) -> None:
         )
 
 
-def _is_allowed(action: str, permissions: Sequence[Mapping[str, Any]]) -> bool:
+class _Permission(AzDocument):
+    actions: Sequence[str] = ()
+    not_actions: Sequence[str] = Field(default=(), alias="notActions")
+
+
+def _at(answer: Any, *keys: str) -> Any:
+    """What an answer has at some keys; None where it has not."""
+    for key in keys:
+        answer = answer.get(key) if isinstance(answer, dict) else None
+    return answer
+
+
+def _is_allowed(action: str, permissions: Sequence[_Permission]) -> bool:
     """Whether any of the permissions grants an action; in their patterns, case does not matter."""
 
-    def fits(patterns: Sequence[str] | None) -> bool:
-        return any(fnmatchcase(action.lower(), pattern.lower()) for pattern in patterns or [])
+    def fits(patterns: Sequence[str]) -> bool:
+        return any(fnmatchcase(action.lower(), pattern.lower()) for pattern in patterns)
 
-    return any(fits(one.get("actions")) and not fits(one.get("notActions")) for one in permissions)
+    return any(fits(one.actions) and not fits(one.not_actions) for one in permissions)
+
+
+def version(az: Az) -> str:
+    """The version of az, as it tells it itself."""
+    return str(_at(az.json("version"), "azure-cli") or "?")
 
 
 def check_version(told: str) -> None:
@@ -112,7 +136,7 @@ def check_version(told: str) -> None:
     InputError
         With what it is and what is needed.
     """
-    numbers = tuple(int(part) for part in told.split(".")[:2] if part.isdigit())
+    numbers = tuple(int(part) for part in re.findall("[0-9]{1,6}", told)[:2])
     if len(numbers) == 2 and numbers < OLDEST_AZ:
         wanted = ".".join(map(str, OLDEST_AZ))
         raise InputError(
@@ -126,14 +150,14 @@ class Region:
 
     az: Az
     name: str
-    disks: Sequence[Mapping[str, Any]]
+    disks: Sequence[AzSku]
     usage: Mapping[str, Quota]  # by its name in lower case
-    sizes: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    sizes: dict[str, Sequence[AzSku]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, az: Az, experiment: Experiment) -> Self:
         """The region of an experiment."""
-        disks = az.json(*commands.list_disks(experiment.region))
+        disks = skus(az.json(*commands.list_disks(experiment.region)))
         used = quota.listed(az.json(*commands.list_usage(experiment.region)))
         return cls(az=az, name=experiment.region, disks=disks, usage=used)
 
@@ -158,7 +182,7 @@ class Region:
     def _check(self, setup: SetupSpec) -> dict[str, str]:
         """Refuse what is not to be had; the disk controller, where only one other than the default is."""
         if setup.vm not in self.sizes:
-            self.sizes[setup.vm] = self.az.json(*commands.list_sizes(self.name, setup.vm))
+            self.sizes[setup.vm] = skus(self.az.json(*commands.list_sizes(self.name, setup.vm)))
         able = _check_size(setup, self.name, self.sizes[setup.vm], self.usage)
         for name, disk in setup.disks.items():
             if disk.role == "data":
@@ -179,7 +203,7 @@ def of_file(choice: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_feature(az: Az, feature: str) -> None:
-    state = az.json(*commands.feature_show(feature))["properties"]["state"]
+    state = _at(az.json(*commands.feature_show(feature)), "properties", "state")
     if state == REGISTERED:
         return
     if state in ("NotRegistered", "Unregistered"):
@@ -193,31 +217,31 @@ def _check_feature(az: Az, feature: str) -> None:
 def _check_size(
     setup: SetupSpec,
     region: str,
-    offered: Sequence[Mapping[str, Any]],
+    offered: Sequence[AzSku],
     usage: Mapping[str, Quota],
 ) -> dict[str, str]:
     """Refuse a size that is not to be had, or cannot what is needed; its capabilities."""
-    entry = next((entry for entry in offered if entry["name"].lower() == setup.vm.lower()), None)
+    entry = next((entry for entry in offered if entry.name.lower() == setup.vm.lower()), None)
     where = f"setup '{setup.name}'"
     if entry is None:
         raise InputError(f"{where}: {region} does not offer the size {setup.vm}; take another size or region")
-    zones = _zones(entry)
+    zones = entry.zones
     if setup.zone and setup.zone not in zones:
         choice = f"zones {', '.join(zones)}" if zones else "no zones"
         raise InputError(
             f"{where}: {setup.vm} has {choice} in {region}, not zone {setup.zone}",
             keys=("setups", setup.name, "zone"),
         )
-    if reason := _restriction(entry, setup.zone):
+    if reason := entry.restriction(setup.zone):
         place = f"{region}, zone {setup.zone}" if setup.zone else region
         raise InputError(
             f"{where}: this subscription cannot have {setup.vm} in {place} ({reason}); "
             "take another size, zone or region"
         )
-    able = {entry["name"]: entry["value"] for entry in entry.get("capabilities") or []}
-    for fault in _unable(setup, able, _zone_capabilities(entry, setup.zone)):
+    able = entry.capabilities
+    for fault in _unable(setup, able, entry.in_zone(setup.zone)):
         raise InputError(f"{where}: {setup.vm} {fault}")
-    _check_quota(setup, str(entry.get("family") or ""), int(able.get("vCPUs") or 0), usage)
+    _check_quota(setup, entry.family, whole(able, "vCPUs", 0), usage)
     return able
 
 
@@ -235,7 +259,7 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
     """What the setup needs and the size cannot."""
     disks = list(setup.disks.values())
     wanted = sum(disk.count for disk in disks if disk.role == "data")
-    most = int(able.get("MaxDataDiskCount", wanted))
+    most = whole(able, "MaxDataDiskCount", wanted)
     premium = any(str(disk.sku).startswith("Premium") for disk in disks)
     ultra = any(disk.sku == "UltraSSD_LRS" for disk in disks)
     ephemeral = any(disk.role == "ephemeral_os" for disk in disks)
@@ -254,7 +278,7 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
         f"has no disk controller {setup.controller}, only {controllers}": (setup.controller or "")
         not in controllers,
         "has no write accelerator for so many disks; sizes of the M series have one": fast
-        > int(able.get("MaxWriteAcceleratorDisksAllowed", 0)),
+        > whole(able, "MaxWriteAcceleratorDisksAllowed", 0),
         "takes no Premium disks": premium and able.get("PremiumIO") == "False",
         f"has no Ultra disks {where}": ultra and in_zone.get("UltraSSDAvailable") != "True",
         "has no ephemeral OS disk": ephemeral and able.get("EphemeralOSDiskSupported") == "False",
@@ -268,9 +292,7 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
     return [fault for fault, holds in faults.items() if holds]
 
 
-def _check_disk(
-    name: str, disk: DiskSpec, setup: SetupSpec, region: str, offered: Sequence[Mapping[str, Any]]
-) -> None:
+def _check_disk(name: str, disk: DiskSpec, setup: SetupSpec, region: str, offered: Sequence[AzSku]) -> None:
     if disk.caching not in (None, "None") and disk.size_gib > LARGEST_CACHED_GIB:
         raise InputError(
             f"disk '{name}': Azure caches disks of up to {LARGEST_CACHED_GIB} GiB; leave caching out, or "
@@ -278,34 +300,17 @@ def _check_disk(
         )
     if disk.caching not in (None, "None") and (why := host_caching.denied_of(setup.vm)):
         raise InputError(f"disk '{name}': {why}; leave caching out, or take another size")
-    found = [entry for entry in offered if entry["name"] == disk.sku]
+    found = [entry for entry in offered if entry.name == disk.sku]
     if not found:
         raise InputError(f"disk '{name}': {region} does not offer {disk.sku}")
-    zones = {zone for entry in found for zone in _zones(entry)}
+    zones = {zone for entry in found for zone in entry.zones}
     zone = disk.zone or setup.zone
     if disk.sku in PROVISIONED and zone not in zones:
         choice = f"zones {', '.join(sorted(zones))}" if zones else "no zone"
         raise InputError(f"disk '{name}': {region} has {disk.sku} in {choice}, not in zone {zone}")
 
 
-def _zones(entry: Mapping[str, Any]) -> list[str]:
-    return sorted({zone for info in entry.get("locationInfo") or [] for zone in info.get("zones") or []})
-
-
-def _restriction(entry: Mapping[str, Any], zone: str | None) -> str:
-    """Why the subscription cannot have it; empty where it can."""
-    for restriction in entry.get("restrictions") or []:
-        closed = (restriction.get("restrictionInfo") or {}).get("zones") or []
-        if restriction.get("type") != "Zone" or zone in closed:
-            return str(restriction.get("reasonCode") or "restricted")
-    return ""
-
-
-def _zone_capabilities(entry: Mapping[str, Any], zone: str | None) -> dict[str, str]:
-    """Capabilities that a size has in a zone; without one, those that it has in the region."""
-    found = {able["name"]: able["value"] for able in entry.get("capabilities") or []} if not zone else {}
-    for info in entry.get("locationInfo") or []:
-        for detail in info.get("zoneDetails") or []:
-            if zone in (detail.get("name") or detail.get("Name") or []):
-                found |= {able["name"]: able["value"] for able in detail.get("capabilities") or []}
-    return found
+def whole(able: Mapping[str, str], name: str, missing: int) -> int:
+    """A capability that is a whole number; `missing` where none is told."""
+    text = able.get(name, "")
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else missing

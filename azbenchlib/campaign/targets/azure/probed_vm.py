@@ -1,7 +1,7 @@
 """A probe of one disk of a VM of Azure that is there already: what Azure tells of both is the setup."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
+from azbenchlib.azure.documents import AzAttachedDisk, AzDisk, AzVm
 from azbenchlib.azure.retries import AT_START, Patience
 from azbenchlib.campaign.detect.detect import DATA_NAME
 from azbenchlib.campaign.detect.to_measurement_file import disk_entry
@@ -24,13 +25,15 @@ from azbenchlib.campaign.targets.azure.existing import (
     described,
     kind_of,
     place,
+    shown_vm,
 )
 from azbenchlib.campaign.targets.azure.manifest import ExistingPlan
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
+from azbenchlib.core.documents import first_fault
 from azbenchlib.core.errors import InputError
-from azbenchlib.model.descriptions import from_az
 from azbenchlib.model.disk_row import DiskRow
+from azbenchlib.model.from_azure import from_az
 
 NEEDS_VM = (
     "target 'azure': a probe needs a VM that is there already; name it with --vm-id, as `az vm show --query "
@@ -83,7 +86,7 @@ class AttachedDisk:
         That name it, in lower case; the first is the one to tell.
     what : str
         For people.
-    entry : mapping
+    entry : AzAttachedDisk
         Of the storage profile.
     lun : int, optional
         Of a data disk.
@@ -92,14 +95,13 @@ class AttachedDisk:
     name: str
     words: tuple[str, ...]
     what: str
-    entry: Mapping[str, Any] = field(default_factory=dict)
+    entry: AzAttachedDisk = field(default_factory=AzAttachedDisk)
     lun: int | None = None
 
     @property
     def disk_id(self) -> str:
         """Of a managed disk; empty where there is none."""
-        local = self.entry.get("diffDiskSettings")
-        return "" if local else str((self.entry.get("managedDisk") or {}).get("id") or "")
+        return "" if self.entry.local.option else self.entry.managed.id or ""
 
     def __str__(self) -> str:
         return f"{self.words[0]} ({self.what})"
@@ -190,9 +192,10 @@ def attached_disks(shown: Any) -> list[AttachedDisk]:
         When that is no VM.
     """
     *_, data = described(shown)
-    storage = shown["storageProfile"]
-    found = [AttachedDisk(name="os", words=("os",), what="a folder on it", entry=storage.get("osDisk") or {})]
-    for one, entry in zip(data, storage["dataDisks"] or [], strict=True):
+    storage = shown_vm(shown).storage
+    system = storage.os_disk or AzAttachedDisk()
+    found = [AttachedDisk(name="os", words=("os",), what="a folder on it", entry=system)]
+    for one, entry in zip(data, storage.data_disks, strict=True):
         lun, name = one["lun"], one["name"]
         words, what = (f"lun{lun}", name.lower()), f"{name}: {kind_of(one)}"
         found.append(AttachedDisk(name=DATA_NAME.format(lun), words=words, what=what, entry=entry, lun=lun))
@@ -203,7 +206,7 @@ def attached_disks(shown: Any) -> list[AttachedDisk]:
 
 def experiment_of(
     shown: Any,
-    told: Mapping[str, Any],
+    told: AzDisk | None,
     chosen: AttachedDisk,
     workloads: Sequence[Workload | JobFile],
     raw: bool,
@@ -214,8 +217,8 @@ def experiment_of(
     ----------
     shown : mapping
         As ``az vm show`` tells the VM.
-    told : mapping
-        As ``az disk show`` tells the disk; empty: not known.
+    told : AzDisk, optional
+        As ``az disk show`` tells the disk; None: not known.
     chosen : AttachedDisk
     workloads : sequence of Workload or JobFile
     raw : bool
@@ -226,50 +229,51 @@ def experiment_of(
     InputError
         When no measurement file could say so, as of a disk whose kind is not known.
     """
-    size, region, _ = described(shown)
+    vm = shown_vm(shown)
+    size, region = str(vm.hardware.size), str(vm.location)
     setup = {
         "name": "vm",
         "vm": size,
-        "zone": (shown.get("zones") or [None])[0],
-        "disks": {chosen.name: {**_entry(shown, told, chosen), "raw": raw}},
+        "zone": next(iter(vm.zones), None),
+        "disks": {chosen.name: {**_entry(vm, told, chosen), "raw": raw}},
         "tasks": [{"workload": work} for work in workloads],
     }
     title = f"Probe of disk {chosen.name} of a {size} in Azure"
     try:
         return Experiment.model_validate({"title": title, "region": region.lower(), "setups": [setup]})
     except ValidationError as error:
-        why = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise InputError(
-            f"--disk '{chosen.words[0]}': what Azure tells of it cannot be probed: {why}"
+            f"--disk '{chosen.words[0]}': what Azure tells of it cannot be probed: {first_fault(error)}"
         ) from error
 
 
-def _disk_shown(az: Az, disk_id: str) -> Mapping[str, Any]:
-    """What Azure tells of a managed disk; empty where there is none, or the rights do not suffice."""
+def _disk_shown(az: Az, disk_id: str) -> AzDisk | None:
+    """What Azure tells of a managed disk; None where there is none, or the rights do not suffice."""
     match = _DISK_ID.fullmatch(disk_id)
     if not match:
-        return {}
+        return None
     try:
-        return az.json(*commands.disk_show(match[1], match[2])) or {}
+        return AzDisk.parse(az.json(*commands.disk_show(match[1], match[2])), "az disk show")
     except AzError as error:
         if error.code != "AuthorizationFailed":
             raise
-        return {}
+        return None
 
 
-def _entry(shown: Mapping[str, Any], told: Mapping[str, Any], chosen: AttachedDisk) -> dict[str, Any]:
+def _entry(vm: AzVm, told: AzDisk | None, chosen: AttachedDisk) -> dict[str, Any]:
     """The disk as a measurement file would say it."""
     if chosen.name in OF_THE_SIZE:
         return {"role": chosen.name}
-    part = {"osDisk": chosen.entry} if chosen.lun is None else {"dataDisks": [chosen.entry]}
-    known = [{**told, "name": chosen.entry.get("name")}] if told else []
-    (disk,) = from_az({**shown, "storageProfile": part}, known).disks
-    kind, made = disk_kinds.of_sku(disk.sku), told.get("creationData") or {}
+    part = {"os_disk": chosen.entry} if chosen.lun is None else {"data_disks": [chosen.entry]}
+    storage = vm.storage.model_copy(update={"os_disk": None, "data_disks": [], **part})
+    known = [told.model_copy(update={"name": chosen.entry.name})] if told else []
+    (disk,) = from_az(vm.model_copy(update={"storage": storage}), known).disks
+    kind, made = disk_kinds.of_sku(disk.sku), (told or AzDisk()).creation
     return {
         **disk_entry(DiskRow.from_disk(disk, chosen.name)),
         "tier": disk.tier if kind and kind.performance_tiers else None,
         "bursting": disk.bursting is True,
-        "performance_plus": made.get("performancePlus") is True,
-        "sector": made.get("logicalSectorSize") if disk.sku in PROVISIONED else None,
-        "write_accelerator": chosen.entry.get("writeAcceleratorEnabled") is True,
+        "performance_plus": made.performance_plus,
+        "sector": made.sector if disk.sku in PROVISIONED else None,
+        "write_accelerator": chosen.entry.write_accelerator,
     }

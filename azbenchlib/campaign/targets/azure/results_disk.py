@@ -108,7 +108,7 @@ class ResultsDisk:
             disks: list[dict[str, Any]] = shown["storageProfile"]["dataDisks"] or []
             zones: list[str] = shown.get("zones") or []
             return next(iter(zones), None), {str(disk["name"]): int(disk["lun"]) for disk in disks}
-        except (TypeError, KeyError, AttributeError):
+        except (TypeError, KeyError, AttributeError, ValueError):
             raise AzError("az vm show: its answer describes no VM") from None
 
     def _remove(self, vm: Vm, attached: bool) -> None:

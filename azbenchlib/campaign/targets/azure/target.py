@@ -146,7 +146,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         limits = budget.Budget.of(left, self.max_cost, self.max_hours)
         limits.end(az)
         run.tell(f"it takes {limits.estimate.text}")
-        run.plan.versions["az"] = az.json("version")["azure-cli"]
+        run.plan.versions["az"] = preflight.version(az)
         preflight.check_version(run.plan.versions["az"])
         todo = run.plan
         if todo.groups:  # of an earlier run, whose VM is still there

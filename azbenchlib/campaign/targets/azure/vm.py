@@ -109,9 +109,10 @@ class Vm:
         if view.get("executionState", "") in _WORKING:
             self._check_runs(script)
             return None
+        exit_code = view.get("exitCode")
         return Ended(
-            state=str(view["executionState"]),
-            exit_code=int(view.get("exitCode") or 0),
+            state=str(view.get("executionState")),
+            exit_code=exit_code if isinstance(exit_code, int) else 0 if exit_code is None else 1,
             output=str(view.get("output") or ""),
             error=str(view.get("error") or ""),
             timeout_s=script.timeout_s,
@@ -122,7 +123,8 @@ class Vm:
         if time.monotonic() - script.seen_running < STATE_S:
             return
         codes = self.az.json(*commands.vm_state(self.group, self.name))
-        power = [code for code in codes or [] if str(code).startswith("PowerState/")]
+        told = codes if isinstance(codes, list) else []
+        power = [code for code in told if str(code).startswith("PowerState/")]
         if power and RUNNING not in power:
             raise AzError(
                 f"{self.name}: Azure says {power[0]}, so its script never ends; start the run again",
@@ -134,4 +136,5 @@ class Vm:
         """What a short script says, run at once: the last 4 KiB."""
         answer = self.az.json(*commands.script_invoke(self.group, self.name, script))
         values = answer.get("value") if isinstance(answer, dict) else None
-        return "\n".join(str(value.get("message", "")) for value in values or [] if isinstance(value, dict))
+        told = values if isinstance(values, list) else []
+        return "\n".join(str(value.get("message", "")) for value in told if isinstance(value, dict))

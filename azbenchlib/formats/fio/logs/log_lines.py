@@ -103,7 +103,7 @@ def unit_assumed(path: str, run_id: str | None = None) -> Finding:
 
 
 def wall_clock(ms: int) -> str:
-    """ISO 8601 of a log's time of the clock on the wall, in ms since 1970 (UTC); its year may have any length."""
+    """Return a time of the clock on the wall, in ms since 1970 (UTC), in ISO 8601; of any year."""
     return f"{np.datetime64(int(ms), 'ms')}+00:00"
 
 

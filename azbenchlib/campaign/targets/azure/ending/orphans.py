@@ -93,12 +93,13 @@ def find(az: Az) -> list[OrphanedGroup]:
         if not is_tagged(group):
             continue
         tags = group["tags"]
-        state = (group.get("properties") or {}).get("provisioningState") or "state unknown"
+        properties = group.get("properties")
+        state = str((isinstance(properties, dict) and properties.get("provisioningState")) or "state unknown")
         owner, campaign, expires = (str(tags[name]) for name in TAGS[1:])
         found.append(
             OrphanedGroup(
-                group=group["name"],
-                region=group.get("location") or "",
+                group=str(group.get("name") or ""),
+                region=str(group.get("location") or ""),
                 owner=owner,
                 campaign=campaign,
                 expires=expires,
@@ -109,10 +110,10 @@ def find(az: Az) -> list[OrphanedGroup]:
     return found
 
 
-def is_tagged(group: dict[str, Any]) -> bool:
+def is_tagged(group: Any) -> bool:
     """Whether a group carries all tags that a run puts on its own."""
-    tags = group.get("tags") or {}
-    return tags.get("tool") == "azbench" and all(name in tags for name in TAGS)
+    tags = group.get("tags") if isinstance(group, dict) else None
+    return isinstance(tags, dict) and tags.get("tool") == "azbench" and all(name in tags for name in TAGS)
 
 
 def check_is_own(az: Az, group: str) -> dict[str, Any] | None:
@@ -133,7 +134,7 @@ def check_is_own(az: Az, group: str) -> dict[str, Any] | None:
         if error.code == GROUP_NOT_FOUND:
             return None
         raise
-    if not isinstance(found, dict) or not is_tagged(found):
+    if not is_tagged(found):
         raise AzbenchError(
             f"resource group {group} is noted as one of an earlier run, but it has no tags of azbench, so it "
             f"is not deleted; if it is yours to delete, use `{command(group, az.subscription)}`; or measure "

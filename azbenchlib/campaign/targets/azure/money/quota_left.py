@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from azbenchlib.azure import quota
 from azbenchlib.azure.az import Az
+from azbenchlib.azure.documents import skus
 from azbenchlib.azure.quota import Quota
 from azbenchlib.campaign.targets.azure import commands
+from azbenchlib.campaign.targets.azure.preflight import whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +43,9 @@ def quota_left(region: str, vm: str, spot: bool) -> QuotaLeft:
     """
     az = Az.find()
     usage = quota.listed(az.json(*commands.list_usage(region)))
-    offered = az.json(*commands.list_sizes(region, vm))
-    entry = next((one for one in offered if one["name"].lower() == vm.lower()), None)
+    offered = skus(az.json(*commands.list_sizes(region, vm)))
+    entry = next((one for one in offered if one.name.lower() == vm.lower()), None)
     if entry is None:
         return QuotaLeft(region=region, vm=vm, n_cores=None)
-    n_cores = next(int(one["value"]) for one in entry["capabilities"] if one["name"] == "vCPUs")
-    quotas = quota.of_size(usage, str(entry.get("family") or ""), spot)
-    return QuotaLeft(region=region, vm=vm, n_cores=n_cores, quotas=quotas)
+    quotas = quota.of_size(usage, entry.family, spot)
+    return QuotaLeft(region=region, vm=vm, n_cores=whole(entry.capabilities, "vCPUs", 0), quotas=quotas)
