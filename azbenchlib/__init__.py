@@ -1,10 +1,9 @@
 """azbench: measure Azure disks, read benchmark outputs exactly, hand over a report."""
 
-from __future__ import annotations
-
 import os
 
-TYPE_CHECKING = False  # that of typing, which would be imported before the command line begins
+# That of typing, which would be imported before the command line begins; no module but os may be.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -46,7 +45,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import a public name when it is first used, so that the command line starts quickly."""
     from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Where the command line begins, before anything else is imported.
+"""Where the command line begins, before anything else is imported; to import this is to begin.
 
 Two things hold from the first moment on. An interrupt ends the program without a word, also while modules
 are being imported; what comes before this module belongs to Python itself. And no module or program of the
@@ -11,19 +11,9 @@ import sys
 
 _INTERRUPTED = 130  # what a shell tells of a program that SIGINT ended
 
-try:
-    import signal  # imports enum, so that it may be interrupted itself
-
-    _USUAL = signal.getsignal(signal.SIGINT)
-    _QUIET = signal.SIG_DFL if _USUAL is signal.default_int_handler else _USUAL
-    signal.signal(signal.SIGINT, _QUIET)
-except KeyboardInterrupt:
-    sys.exit(_INTERRUPTED)
-
 
 def main() -> None:
     """Run the command line."""
-    leave_out_current_folder()
     from azbenchlib.cli import main as run
 
     try:
@@ -64,3 +54,14 @@ def _without_here(name: str, otherwise: str) -> str:
     kept = [entry for entry in entries if os.path.normpath(entry) != os.curdir]
     os.environ[name] = os.pathsep.join(kept) or otherwise
     return os.environ[name]
+
+
+try:
+    leave_out_current_folder()
+    import signal  # imports enum, so that it may be interrupted itself
+
+    _USUAL = signal.getsignal(signal.SIGINT)
+    _QUIET = signal.SIG_DFL if _USUAL is signal.default_int_handler else _USUAL
+    signal.signal(signal.SIGINT, _QUIET)
+except KeyboardInterrupt:
+    sys.exit(_INTERRUPTED)

@@ -64,8 +64,10 @@ class Processes:
         if not places:
             return
         count = min(self.count, len(places))
-        pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin_work)
-        with processes.without_current_folder(), pool:
+        with (
+            processes.without_current_folder(),
+            ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin_work) as pool,
+        ):
             try:
                 futures: dict[Future[Result], int] = {
                     pool.submit(task, items[place]): place for place in places
