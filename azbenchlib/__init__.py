@@ -1,10 +1,12 @@
 """azbench: measure Azure disks, read benchmark outputs exactly, hand over a report."""
 
 import os
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+# That of typing, which would be imported before the command line begins; no module but os may be.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from azbenchlib.api import advise, compare, emulate, judge, price, read, write_report
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.lab.lab import Lab
@@ -43,8 +45,10 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import a public name when it is first used, so that the command line starts quickly."""
+    from importlib import import_module
+
     if name == "__version__":
         from importlib.metadata import version  # takes a fifth of the time of the command line's start
 

@@ -1,9 +1,15 @@
-"""Other processes of this machine: whether they live, and since when."""
+"""Other processes of this machine: whether they live, since when, and what those do that are started here."""
 
 import os
-from contextlib import suppress
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+SAFE_PATH = "PYTHONSAFEPATH"  # with it, Python imports nothing of the current folder. Source: Python 3.11
+_PR_SET_PDEATHSIG = 1  # source: prctl(2), linux/prctl.h
 _ENDED = "ZX"  # states of proc(5): ended, and not waited for yet by whoever is to do that
 
 
@@ -28,3 +34,40 @@ def is_gone(pid: int) -> bool:
     except OSError:  # of another user
         return False
     return Path("/proc/self/stat").exists() and not began(pid)
+
+
+@contextmanager
+def without_current_folder() -> Iterator[None]:
+    """Have processes of Python that are started meanwhile import nothing of the current folder.
+
+    The command line says so for all of its processes; a program that uses azbench as a library has others
+    of its own, which are none of our business.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(SAFE_PATH, None)
+        else:
+            os.environ[SAFE_PATH] = before
+
+
+def end_with_parent() -> None:
+    """Have this process, which multiprocessing started, end as soon as its parent has, however that ended.
+
+    A thread waits for the parent. It cannot end a process that is stopped or deep in a library, so Linux is
+    asked to do it as well; there, the end of the thread that started this process counts as its parent's.
+    """
+    import ctypes  # what most processes can do without
+    from multiprocessing import parent_process
+
+    def end_after() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=end_after, daemon=True).start()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -12,6 +12,7 @@ from azbenchlib.core import folders
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import leads_out
 from azbenchlib.core.findings import ERROR, INFO, Severity
+from azbenchlib.dataset.names import LAKE_FILE, is_lake
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,14 @@ class Obstacle:
 
 
 LINK_OUT = Obstacle("a link that leads out of the folder", INFO)
+A_LAKE = Obstacle("a lake; ask it with: azbench query", INFO)
 LOOP = Obstacle("a loop of links")
 
 
 def files_at(path: Path) -> dict[Path, Obstacle | None]:
     """The file itself, or all files below a folder, each with why it is not read; None where it is.
 
-    Hidden files are left out. Links are followed only to files within the folder.
+    Hidden files and those of lakes are left out. Links are followed only to files within the folder.
 
     Raises
     ------
@@ -55,7 +57,14 @@ def files_at(path: Path) -> dict[Path, Obstacle | None]:
 def _walk(folder: Path) -> Iterator[tuple[Path, Obstacle | None]]:
     home = folder.resolve()
     closed: list[OSError] = []
+    lakes: list[Path] = []
     for place, inner, names in folders.walk(folder, onerror=closed.append):
+        if any(place.is_relative_to(lake) for lake in lakes):
+            continue
+        if LAKE_FILE in names and is_lake(place):
+            lakes.append(place)
+            yield place, A_LAKE
+            continue
         yield from ((path, why) for name in inner if (why := _leads_astray(path := place / name, home)))
         for path in (place / name for name in names):
             yield path, None if _is_plain(path) else _leads_astray(path, home) or _obstacle(path)

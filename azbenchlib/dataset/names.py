@@ -1,19 +1,24 @@
 """What a name on the command line or in a notebook stands for: a dataset folder, or outputs.
 
-Nothing is opened here, and no large library is loaded, so that a wrong name is told at once.
+No output is opened here, and no large library is loaded, so that a wrong name is told at once.
 """
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.files import read_bounded
 from azbenchlib.core.locations import named_folders
 from azbenchlib.core.nearest import choices
+from azbenchlib.core.units import KIB
 
 STDIN = "-"  # how standard input is named
 STDIN_NAME = "stdin"  # what the outputs that came through it are called
 MANIFEST_FILE = "manifest.json"
+LAKE_FILE = "lake.json"  # of a lake, in which no output lies as it was
+LAKE_KEY = "azbench_lake"  # in that file
 RAW = "raw"  # the folder of a dataset with the untouched outputs
 
 
@@ -22,6 +27,14 @@ def is_dataset(folder: Path) -> bool:
     where it is read.
     """
     return os.path.lexists(folder / MANIFEST_FILE)
+
+
+def is_lake(folder: Path) -> bool:
+    """Whether a folder is a lake of azbench, and holds no file of that name that is about something else."""
+    try:
+        return f'"{LAKE_KEY}"'.encode() in read_bounded(folder / LAKE_FILE, folder, KIB)
+    except OSError:
+        return False
 
 
 def is_known(name: str) -> bool:
@@ -35,7 +48,7 @@ def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, 
     Raises
     ------
     InputError
-        When nothing is named, or there is no such dataset, file or folder.
+        When nothing is named, there is no such dataset, file or folder, or it is a lake.
     """
     if not names:
         raise InputError("nothing is named: at least one output, folder or dataset is needed")
@@ -87,6 +100,9 @@ def _dataset_folder(name: str | Path) -> Path | None:
         raise InputError(f"{name}: {error.strerror or error}") from error
     if is_folder and is_dataset(path):
         return path
+    if is_folder and is_lake(path):
+        asked = shlex.join(["azbench", "query", str(name), "FROM runs"])
+        raise InputError(f"{name}: this folder is a lake; ask it with: {asked}")
     bare = str(name) == path.name  # no path, so that it may be a name
     if is_there:
         other = _by_name(str(name), named_folders("datasets")) if bare and is_folder else None

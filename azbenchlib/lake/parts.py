@@ -28,10 +28,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError, OutputError
+from azbenchlib.dataset.names import LAKE_FILE, LAKE_KEY
 from azbenchlib.lake.place import LakePlace
 from azbenchlib.model.disk_row import OF_SETUP
 
-LAKE_FILE = "lake.json"
 LAKE_VERSION = 1
 RECORDS, TABLES_OF_LAKE = "parts", "tables"
 DAY, IS_COUNTED = "day", "counted"
@@ -84,7 +84,7 @@ def found_lake(place: LakePlace) -> None:
     elif there:
         raise OutputError(f"{place.address}: holds {there[0]} and is no lake; name an empty or a new folder")
     else:
-        place.write(LAKE_FILE, f'{{"azbench_lake": {LAKE_VERSION}}}\n'.encode())
+        place.write(LAKE_FILE, f'{{"{LAKE_KEY}": {LAKE_VERSION}}}\n'.encode())
 
 
 def check_lake(place: LakePlace) -> None:
@@ -98,7 +98,7 @@ def check_lake(place: LakePlace) -> None:
     if LAKE_FILE not in place.names():
         raise InputError(f"{place.address}: is no lake; make one with: azbench collect DIR -o LAKE")
     try:
-        version = json.loads(place.read([LAKE_FILE])[0])["azbench_lake"]
+        version = json.loads(place.read([LAKE_FILE])[0])[LAKE_KEY]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{place.address}/{LAKE_FILE}: does not tell the version of the lake") from None
     if version != LAKE_VERSION:

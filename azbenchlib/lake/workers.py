@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Protocol, TypeVar
 
-from azbenchlib.core import extras
+from azbenchlib.core import extras, processes
 from azbenchlib.core.errors import InputError, MissingToolError
 
 _TOGETHER = 2  # rounds in which all items are tried; who loses a third process is given up, as Dask does it
@@ -64,7 +64,10 @@ class Processes:
         if not places:
             return
         count = min(self.count, len(places))
-        with ProcessPoolExecutor(count, get_context("spawn"), initializer=_leave_interrupts) as pool:
+        with (
+            processes.without_current_folder(),
+            ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin_work) as pool,
+        ):
             try:
                 futures: dict[Future[Result], int] = {
                     pool.submit(task, items[place]): place for place in places
@@ -77,9 +80,10 @@ class Processes:
                 pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C is for the process that the user started; it ends the others."""
+def _begin_work() -> None:
+    """Ctrl-C is for the process that the user started; it ends the others, also where it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    processes.end_with_parent()
 
 
 @dataclass(frozen=True)
