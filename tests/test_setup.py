@@ -127,7 +127,7 @@ def bootstrap_with(tmp_path: Path, *programs: str) -> subprocess.CompletedProces
     tools = tmp_path / "bin"
     tools.mkdir()
     (tmp_path / "scripts").mkdir()
-    for name in ("scripts/bootstrap", "pyproject.toml"):
+    for name in ("scripts/bootstrap", "scripts/uv.txt", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)
     for name in ("sh", "dirname", "mkdir", "sed", "find", "tail", "head", "cat", "id", *programs):
         where = sys.executable if name == "python3" else shutil.which(name)
@@ -158,7 +158,7 @@ def test_without_apt_it_says_which_packages_to_install(tmp_path: Path) -> None:
         ("-m not", ["all other tests: exit code 3"]),
         ("azure", ["the Azure CLI: exit code 3"]),
         ("install-azurite", ["Azurite: exit code 3"]),
-        ("pytest", ["tests that run apart from the others: exit code 3", "all other tests: exit code 3"]),
+        ("-m pytest", ["tests that run apart from the others: exit code 3", "all other tests: exit code 3"]),
     ],
 )
 def test_a_step_of_the_test_run_that_fails_hides_none_of_the_next(

@@ -43,14 +43,14 @@ _OPTIONS = (
     *("tool_version", "started_at", "rw", "bs_bytes", "bs_write_bytes", "iodepth", "numjobs", "rate_iops"),
     *("runtime_limit_s", "time_based", "working_set_bytes", "ioengine", "direct", "target"),
 )
-COLUMNS = (
+COMPARED_COLUMNS = (
     *("run_id", "job", "job_index", "group_id", "error", "ended_at", "usr_cpu_pct", "sys_cpu_pct"),
     *("source_sha256", "source_path", "source_doc", *_OPTIONS),
 )
 
 
 @dataclass(kw_only=True, frozen=True)
-class Figures:
+class RunFigures:
     """Where the figures of runs are looked up, of which few are needed.
 
     Attributes
@@ -65,7 +65,7 @@ class Figures:
     totals: Callable[[], Mapping[str, tuple[float, float]]]
 
     @classmethod
-    def of(cls, tables: Tables) -> Figures:
+    def of(cls, tables: Tables) -> RunFigures:
         """Those of tables in memory."""
 
         def rows(name: str, ids: Collection[str]) -> pd.DataFrame:
@@ -127,14 +127,14 @@ class _Document:
         return 0.0
 
 
-def same_runs(runs: pd.DataFrame, figures: Figures) -> dict[str, str]:
+def same_runs(runs: pd.DataFrame, figures: RunFigures) -> dict[str, str]:
     """Rows that tell of a run in another form than the one that counts.
 
     Parameters
     ----------
     runs : DataFrame
         Rows of the table runs, each run_id once; without those that show a run under way.
-    figures : Figures
+    figures : RunFigures
 
     Returns
     -------
@@ -153,7 +153,7 @@ def same_runs(runs: pd.DataFrame, figures: Figures) -> dict[str, str]:
     return again
 
 
-def states_under_way(runs: pd.DataFrame, figures: Figures) -> set[str]:
+def states_under_way(runs: pd.DataFrame, figures: RunFigures) -> set[str]:
     """Rows that show a run of another document under way; parameters as of :func:`same_runs`."""
     by_names: dict[tuple[str | None, ...], list[_Document]] = defaultdict(list)
     for document in _documents(runs):
@@ -176,7 +176,7 @@ def states_under_way(runs: pd.DataFrame, figures: Figures) -> set[str]:
 def _documents(runs: pd.DataFrame) -> list[_Document]:
     """The documents of fio, without figures yet."""
     documents: dict[Any, list[_Run]] = defaultdict(list)
-    for row in schema.records(runs.loc[(runs["tool"] == "fio").fillna(False), list(COLUMNS)]):
+    for row in schema.records(runs.loc[(runs["tool"] == "fio").fillna(False), list(COMPARED_COLUMNS)]):
         if row["source_doc"] is not None:
             place = row["source_sha256"] or row["source_path"], row["source_doc"]
             documents[place].append(_Run(run_id=row["run_id"], row=row))
@@ -187,7 +187,7 @@ def _index(run: _Run) -> int:
     return run.row["job_index"] or 0
 
 
-def _alike(documents: Sequence[_Document], figures: Figures) -> Iterator[list[_Document]]:
+def _alike(documents: Sequence[_Document], figures: RunFigures) -> Iterator[list[_Document]]:
     """The documents, with their figures, by the name and the run time of their first job; where some can be
     of one run.
     """
@@ -218,7 +218,7 @@ def _can_be_one(documents: Sequence[_Document]) -> bool:
     return len(documents) > 1 and (None in moments or len(set(moments)) < len(moments))
 
 
-def _fill(documents: Iterable[_Document], figures: Figures) -> None:
+def _fill(documents: Iterable[_Document], figures: RunFigures) -> None:
     """Give documents the figures of their rows."""
     runs = {run.run_id: run for one in documents for run in one.runs}
     if not runs:

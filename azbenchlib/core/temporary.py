@@ -14,7 +14,7 @@ from azbenchlib.core.errors import OutputError
 PREFIX = "azbench-"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _PROBE_BYTES = 64 * 1024
-ADVICE = "TMPDIR=DIR names another folder for temporary files"
+TMPDIR_ADVICE = "TMPDIR=DIR names another folder for temporary files"
 
 
 @contextmanager
@@ -41,7 +41,9 @@ def new_folder(prefix: str = PREFIX) -> tempfile.TemporaryDirectory[str]:
     try:
         return tempfile.TemporaryDirectory(prefix=prefix)
     except OSError as error:
-        raise OutputError(f"no temporary folder can be made: {error.strerror or error}; {ADVICE}") from error
+        raise OutputError(
+            f"no temporary folder can be made: {error.strerror or error}; {TMPDIR_ADVICE}"
+        ) from error
 
 
 @contextmanager
@@ -58,7 +60,7 @@ def told_when_full(folder: Path) -> Iterator[None]:
     except Exception as error:
         if _speaks_of_room(error) and not _has_room(folder):
             raise OutputError(
-                f"{folder.parent}: has no room for temporary files: {os.strerror(errno.ENOSPC)}; {ADVICE}"
+                f"{folder.parent}: no room for temporary files: {os.strerror(errno.ENOSPC)}; {TMPDIR_ADVICE}"
             ) from error
         raise
 
@@ -68,7 +70,7 @@ def advice(error: OSError) -> str:
     if error.errno not in NO_ROOM:
         return ""
     home = tempfile.gettempdir()
-    return ADVICE if error.filename is None or str(error.filename).startswith(home) else ""
+    return TMPDIR_ADVICE if error.filename is None or str(error.filename).startswith(home) else ""
 
 
 def _speaks_of_room(error: BaseException | None) -> bool:

@@ -47,7 +47,7 @@ def _without_copies(tables: Tables) -> tuple[Tables, dict[str, list[str]]]:
 def _without_forms(tables: Tables) -> tuple[Tables, dict[str, tuple[str, str]]]:
     """The tables without other forms of a run that is there; by its run_id, the run and file of each."""
     runs = _finished(tables)
-    again = same_runs.same_runs(runs, same_runs.Figures.of(tables))
+    again = same_runs.same_runs(runs, same_runs.RunFigures.of(tables))
     if not again:
         return tables, {}
     places = dict(zip(runs["run_id"], runs["source_path"].fillna(""), strict=True))
@@ -88,7 +88,7 @@ def _told(tables: Tables, files: dict[str, list[str]], forms: dict[str, tuple[st
 def _with_states(tables: Tables) -> Tables:
     """The tables with findings on the rows that show a run of another file under way."""
     runs = _finished(tables)
-    under_way = same_runs.states_under_way(runs, same_runs.Figures.of(tables))
+    under_way = same_runs.states_under_way(runs, same_runs.RunFigures.of(tables))
     if not under_way:
         return tables
     shown = runs.loc[runs["run_id"].isin(under_way), ["run_id", "source_path"]]

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, OutputError
 from azbenchlib.lab import calibrate, dilation
 from azbenchlib.lab.engine.virtual_machine import Options
-from azbenchlib.lab.server.live_log import LIVE_LOG, PREFIX
+from azbenchlib.lab.server.live_log import LAB_PREFIX, LIVE_LOG
 from azbenchlib.lab.server.serve import SOCKET, ServerConfig
 from azbenchlib.lab.server.server_process import Process
 from azbenchlib.model.setup import Setup
@@ -204,7 +204,7 @@ class Lab:
 def _made(folder: Path | None) -> Path:
     """The folder, made if need be; ours alone."""
     if folder is None:
-        return Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+        return Path(tempfile.mkdtemp(prefix=LAB_PREFIX)).resolve()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

@@ -24,7 +24,7 @@ from azbenchlib.lake import parts, sql
 from azbenchlib.lake.batches import chunks
 from azbenchlib.lake.parts import DAY, IS_COUNTED, PartRecord
 from azbenchlib.lake.place import LakePlace
-from azbenchlib.lake.recount import RUN_COLUMNS, recount
+from azbenchlib.lake.recount import RECOUNTED_COLUMNS, recount
 from azbenchlib.lake.workers import Item, Result, Workers
 from azbenchlib.model.disk_row import OF_SETUP
 
@@ -108,7 +108,7 @@ class _OfParts:
 
     def __init__(self, place: LakePlace, there: Sequence[PartRecord], workers: Workers) -> None:
         self._place, self._there, self._workers = place, there, workers
-        self.every_run = self._every("runs", list(RUN_COLUMNS), None)
+        self.every_run = self._every("runs", list(RECOUNTED_COLUMNS), None)
 
     def runs(self) -> pd.DataFrame:
         return self.every_run.drop_duplicates("run_id").sort_values("run_id", ignore_index=True)

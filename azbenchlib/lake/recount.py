@@ -18,11 +18,11 @@ from azbenchlib.analysis import logs_apart, same_runs
 from azbenchlib.core.findings import Code
 from azbenchlib.dataset.log_matching import described_only
 
-RUN_COLUMNS = ("tool", *same_runs.COLUMNS)
+RECOUNTED_COLUMNS = ("tool", *same_runs.COMPARED_COLUMNS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recount:
+class CountedRuns:
     """Runs of a lake that are told again.
 
     Attributes
@@ -44,7 +44,7 @@ class Told(Protocol):
     """What a lake tells, as far as it is needed."""
 
     def runs(self) -> pd.DataFrame:
-        """:data:`RUN_COLUMNS` of all runs, each once."""
+        """:data:`RECOUNTED_COLUMNS` of all runs, each once."""
         ...
 
     def runs_with(self, code: Code) -> set[str]:
@@ -60,13 +60,13 @@ class Told(Protocol):
         ...
 
 
-def recount(told: Told) -> Recount:
+def recount(told: Told) -> CountedRuns:
     """What of a lake is told more than once."""
     runs = told.runs()
     interim, described = (told.runs_with(code) for code in (Code.INTERIM_DOCUMENT, Code.JOB_DESCRIPTION))
     dropped = _described(runs, described)
     runs = runs[~runs["run_id"].isin(dropped | interim)]
-    figures = same_runs.Figures(rows=told.rows, totals=told.totals)
+    figures = same_runs.RunFigures(rows=told.rows, totals=told.totals)
     dropped |= set(same_runs.same_runs(runs, figures))
     runs = runs[~runs["run_id"].isin(dropped)]
     interim |= same_runs.states_under_way(runs, figures)
@@ -74,7 +74,7 @@ def recount(told: Told) -> Recount:
     run_of = _logs(told, runs)
     has_bins = set(told.rows("bins", set(run_of.values()))["run_id"]) if run_of else set()
     without = frozenset(log for log, run_id in run_of.items() if run_id not in has_bins)
-    return Recount(
+    return CountedRuns(
         dropped=frozenset(dropped), uncounted=frozenset(interim | (run_of.keys() - without)), logs=without
     )
 

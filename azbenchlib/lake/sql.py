@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from azbenchlib.core import extras, histogram, schema
 from azbenchlib.core.errors import InputError, MissingToolError, OutputError
 from azbenchlib.core.findings import Code
-from azbenchlib.core.temporary import ADVICE, temporary_folder
+from azbenchlib.core.temporary import TMPDIR_ADVICE, temporary_folder
 from azbenchlib.core.units import NS_PER_US
 from azbenchlib.lake.parts import BY_RUN, DIVIDED_BY, IS_COUNTED, WITH_COUNTED
 from azbenchlib.lake.place import Folder, ObjectStore
-from azbenchlib.lake.recount import RUN_COLUMNS, recount
+from azbenchlib.lake.recount import RECOUNTED_COLUMNS, recount
 
 if TYPE_CHECKING:
     import duckdb
@@ -115,7 +115,7 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pd.DataFrame:
     except duckdb.OutOfMemoryException as error:
         raise OutputError(
             f"the query needs more than {_MEMORY} of memory, and {tempfile.gettempdir()} has no room for the "
-            f"rest; {ADVICE}"
+            f"rest; {TMPDIR_ADVICE}"
         ) from error
     except duckdb.Error as error:
         raise InputError(f"the query cannot be carried out: {_first_sentence(error)}") from error
@@ -255,7 +255,7 @@ class _OfDuckDB:
         self._connection = connection
 
     def runs(self) -> pd.DataFrame:
-        columns = ", ".join(RUN_COLUMNS)
+        columns = ", ".join(RECOUNTED_COLUMNS)
         return self._told(f"SELECT {columns} FROM {AS_COLLECTED}.runs ORDER BY run_id")
 
     def runs_with(self, code: Code) -> set[str]:

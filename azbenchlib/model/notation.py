@@ -32,7 +32,7 @@ _QUOTED = 80  # characters of a text that a sentence repeats
 _EXAMPLES = "P30, P30x4:ReadOnly, os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, ephemeral:cache"
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Words:
     """What the parts of one text say, as far as they are read."""
 

@@ -101,13 +101,13 @@ def running_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """What is taken for a running lab of ours among what others put among temporary files, and our own."""
     monkeypatch.setattr(live_log.tempfile, "gettempdir", lambda: str(tmp_path))
     for name in ("own", "pipe", "link", "theirs"):
-        (tmp_path / f"{live_log.PREFIX}{name}").mkdir()
-    own = tmp_path / f"{live_log.PREFIX}own" / live_log.LIVE_LOG
+        (tmp_path / f"{live_log.LAB_PREFIX}{name}").mkdir()
+    own = tmp_path / f"{live_log.LAB_PREFIX}own" / live_log.LIVE_LOG
     own.write_text(json.dumps(HEADER) + "\n")
-    os.mkfifo(tmp_path / f"{live_log.PREFIX}pipe" / live_log.LIVE_LOG)
-    (tmp_path / f"{live_log.PREFIX}link" / live_log.LIVE_LOG).symlink_to(own)
-    (tmp_path / f"{live_log.PREFIX}folder").symlink_to(own.parent)
-    theirs = tmp_path / f"{live_log.PREFIX}theirs" / live_log.LIVE_LOG
+    os.mkfifo(tmp_path / f"{live_log.LAB_PREFIX}pipe" / live_log.LIVE_LOG)
+    (tmp_path / f"{live_log.LAB_PREFIX}link" / live_log.LIVE_LOG).symlink_to(own)
+    (tmp_path / f"{live_log.LAB_PREFIX}folder").symlink_to(own.parent)
+    theirs = tmp_path / f"{live_log.LAB_PREFIX}theirs" / live_log.LIVE_LOG
     theirs.write_text(json.dumps(HEADER) + "\n")
     if os.geteuid() == 0:  # only root can give a file away; that it is no link and no pipe holds for all
         os.chown(theirs, OTHER_USER, OTHER_USER)
@@ -123,5 +123,5 @@ def running_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 def test_only_own_regular_files_are_taken_for_logs_of_labs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = tmp_path / f"{live_log.PREFIX}own" / live_log.LIVE_LOG
+    own = tmp_path / f"{live_log.LAB_PREFIX}own" / live_log.LIVE_LOG
     assert running_logs(tmp_path, monkeypatch) == [own]

@@ -31,7 +31,7 @@ _SPAN_S = 1.0  # real seconds that a rate is taken over
 _MANY = 0.1  # of the requests: a limit that fewer had to wait for does not bind
 _LONGEST_LINE, _LONGEST_NAME, _MOST, _LARGEST = MIB, 1000, 10_000, 1e18
 _OTHER = "it is no live log of a lab of this version"
-PREFIX = "azbench-lab-"  # of the temporary folders of labs
+LAB_PREFIX = "azbench-lab-"  # of the temporary folders of labs
 
 
 class LiveLog:
@@ -213,7 +213,9 @@ def running() -> list[Path]:
 
     What others put there under such a name is not opened.
     """
-    folders = [folder for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*") if _is_own_folder(folder)]
+    folders = [
+        folder for folder in Path(tempfile.gettempdir()).glob(f"{LAB_PREFIX}*") if _is_own_folder(folder)
+    ]
     logs = [log for folder in folders if alive(log := folder / LIVE_LOG, own=True)]
     return sorted(logs, key=lambda log: log.stat().st_mtime, reverse=True)
 
