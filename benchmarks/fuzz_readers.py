@@ -48,6 +48,7 @@ LARGEST = 256 << 10  # of the files that are damaged, so that many can be
 SHARE_OF_SMALL = 0.9  # of the inputs that come from files of at most
 SMALL = 16 << 10
 BATCH = 200
+TOLD_EVERY = 50_000
 SHARE_OF_TREES = 0.75
 WHOLE_EVERY = 40  # of these inputs all tables are made
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -338,6 +339,8 @@ def main() -> None:
                 if why := verdict(outcome):
                     keep(args.keep, seeds, seed, number, why)
                 summary.count(number, outcome, bool(why))
+            if summary.total["inputs"] % TOLD_EVERY == 0:
+                print(f"{summary.total['inputs']:,} inputs, {summary.total['failures']} failures", flush=True)
         worker.end()
     except KeyboardInterrupt:
         print("interrupted; go on with --start", args.start + summary.total["inputs"])
