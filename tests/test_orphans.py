@@ -98,7 +98,7 @@ def ends_with_its_parent(program: Started) -> None:
 
 
 def ignores_interrupts(pid: int) -> bool:
-    """Whether a worker has begun its work: that is the first that it does."""
+    """Whether a worker waits for work: to ignore them is the last that it does before."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("SigIgn:"):

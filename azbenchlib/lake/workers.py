@@ -82,8 +82,8 @@ class Processes:
 
 def _begin_work() -> None:
     """Ctrl-C is for the process that the user started; it ends the others, also where it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     processes.end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @dataclass(frozen=True)

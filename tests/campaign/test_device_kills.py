@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loop_devices import content, loop_device, put
@@ -14,7 +15,7 @@ from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.local import target as local
 from azbenchlib.campaign.targets.local.plan import LocalPlan
-from azbenchlib.campaign.workloads import fio
+from azbenchlib.campaign.workloads import program
 from azbenchlib.core.errors import UnsafeTargetError
 from azbenchlib.core.units import MIB
 
@@ -57,17 +58,17 @@ def before(module: object, name: str, times: int = 1) -> Callable[[], None]:
 
 
 def while_fio_runs(times: int) -> Callable[[], None]:
-    """Die while the fio of that number does I/O; it is left behind."""
+    """Die while the fio of that number does I/O."""
 
     def arm() -> None:
-        real, calls = fio._status, iter(range(times - 1))
+        real, calls = program._watched, iter(range(times - 1))
 
-        def status(process: object) -> object:
+        def watched(*words: Any) -> tuple[int, str]:
             if next(calls, None) is None:
                 threading.Timer(0.05, die).start()
-            return real(process)  # type: ignore[arg-type]
+            return real(*words)
 
-        fio._status = status  # type: ignore[assignment]
+        program._watched = watched
 
     return arm
 

@@ -156,20 +156,17 @@ def test_csv_tables_have_no_formula_on_stdout_and_in_files(folder: Path, tmp_pat
 
 def test_the_view_of_a_lab_commands_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The log of a lab that has ended, as anybody can leave one in a folder."""
-    state = live_log.State(
-        header={"setup": EVIL, "time_scale": 1, "full_credits": {f"{EVIL} iops": 5.0}, "volumes": {}},
-        lines=[
-            {
-                "unix_s": 1.0,
-                "t_s": 1.0,
-                "late_us": None,
-                "done": {EVIL: (1, 2)},
-                "objects": {EVIL: {"queue_depth": 2, "throttled_share": 1.0}},
-            }
-        ],
-    )
+    header = {"azbench_lab": 1, "setup": EVIL, "time_scale": 1.0, "full_credits": {f"{EVIL} iops": 5.0}}
+    line = {
+        "unix_s": 1.0,
+        "t_s": 1.0,
+        "late_us": None,
+        "done": {EVIL: [1, 2]},
+        "objects": {EVIL: {"queue_depth": 2, "throttled_share": 1.0}},
+    }
     log = tmp_path / "lab.log"
-    log.write_text(json.dumps({"azbench_lab": 1, **state.header}) + "\n")
+    log.write_text(f"{json.dumps(header)}\n{json.dumps(line)}\n")
+    state = live_log.read(log)
     from azbenchlib.cli.printing.rich_console import Console
 
     Console(force_terminal=True, width=200).print(view(state))

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,18 +16,21 @@ ADVICE = "TMPDIR=DIR"
 
 
 @pytest.fixture
-def full(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 300 KiB of which 8 are free."""
+def full() -> Iterator[Path]:
+    """A file system of 300 KiB of which 8 are free; its path is short enough for a socket."""
     if os.geteuid() != 0:
         pytest.skip("only root mounts a file system")
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", folder], capture_output=True)
-    if made.returncode:
-        pytest.skip(f"no tmpfs can be mounted here: {made.stderr.decode().strip()}")
-    (folder / "other").write_bytes(bytes(292 * 1024))
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with tempfile.TemporaryDirectory(prefix="az-") as home:
+        folder = Path(home, "tiny")
+        folder.mkdir()
+        made = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", folder], capture_output=True
+        )
+        if made.returncode:
+            pytest.skip(f"no tmpfs can be mounted here: {made.stderr.decode().strip()}")
+        (folder / "other").write_bytes(bytes(292 * 1024))
+        yield folder
+        subprocess.run(["umount", folder], check=True)
 
 
 def told(full: Path, *words: object, data: bytes = b"") -> str:

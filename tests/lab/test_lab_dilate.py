@@ -38,9 +38,9 @@ def test_a_rate_stays_that_of_the_disk_whatever_the_factor() -> None:
                 assert lab.time_scale == factor
                 runs.append(emulated_s(lab, 40))
             lines, told = live_log.read(lab.log).lines, late(lab)
-        times = [line["t_s"] for line in lines]
+        times = [line.t_s for line in lines]
         assert times == sorted(times)  # emulated time never goes back
-        assert lines[-1]["done"]["data"][0] <= 120
+        assert lines[-1].done["data"][0] <= 120
         return runs, told
 
     def holds(result: tuple[list[tuple[float, float]], str]) -> None:
