@@ -2,8 +2,10 @@
 
 A log without an output beside it is a run of its own. Where its run is there too, from another folder or
 collected at another time, both would count the same I/Os. A name such as ``job_clat.1.log`` is no proof, so
-the figures must agree: directions, times and the range of latencies; and the extremes of single latencies are
-those of the run, the bins reach up to them, or the mean rate is the rate. Just one run may agree.
+the figures must agree: no log of the job may contradict the directions, times and the range of latencies of
+the run; and one of them must show that it is of this run: the extremes of single latencies are those of the
+run, the bins reach up to one of them, there are as many entries as I/Os, or the mean is that of the run. Just
+one run may agree.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ _LATER_S = 1.0  # a log may end so much after its run
 _SHORTER = 0.5  # or so much of the run before its end, where it is of averages over long intervals
 _ROUNDED_US = 1.0  # logs of older versions are in whole microseconds
 _FEWER = 0.5  # a histogram log lacks the I/Os after its last whole interval
-_RATE = 0.05  # the mean of a log of rates is that far from the rate of the run
+_NEAR = 0.05  # the mean of a log of averages is that far from that of the run
 _RATES = {"iops": "iops", "bw_bytes_per_s": "bw_bytes_per_s"}
 
 
@@ -113,33 +115,43 @@ def runs_of_logs(
         agreeing = [
             one
             for one in sorted(ids & results.keys())
-            if mine and all(_fits(row, results[one].get(row["ddir"]), latencies[one]) for row in mine)
+            if _are_of(mine, results[one], latencies[one])
         ]
         if len(agreeing) == 1:
             found[log_id] = agreeing[0]
     return found
 
 
-def _fits(log: Row, rates: Row | None, latencies: Mapping[tuple[str, str], Row]) -> bool:
-    """Whether one metric of a log can be of a run with these rates and latencies."""
+def _are_of(logs: Sequence[Row], rates: Mapping[str, Row], latencies: Mapping[tuple[str, str], Row]) -> bool:
+    """Whether the logs of a job can all be of a run with these rates and latencies, and one of them proves it."""
+    proofs = [_proves(log, rates.get(log["ddir"]), latencies) for log in logs]
+    return None not in proofs and any(proofs)
+
+
+def _proves(log: Row, rates: Row | None, latencies: Mapping[tuple[str, str], Row]) -> bool | None:
+    """Whether one metric of a log shows that it is of this run; None: it shows that it is not."""
     if rates is None or not rates["runtime_s"]:
-        return False
+        return None
     if pd.notna(log["last_s"]) and not (
         _SHORTER * rates["runtime_s"] <= log["last_s"] <= rates["runtime_s"] + _LATER_S
     ):
-        return False
+        return None
     if (rate := _RATES.get(log["metric"])) is not None:
-        told = rates[rate]
-        return told is not None and abs(log["mean"] - told) <= _RATE * told
+        return log["n"] == rates["ios"] or _is_near(log["mean"], rates[rate])
     kind, _, what = str(log["metric"]).rpartition("_")
     moments = latencies.get((log["ddir"], kind))
     if moments is None or None in (moments["lat_min_us"], moments["lat_max_us"]):
-        return False
+        return None
     low, high = moments["lat_min_us"], moments["lat_max_us"]
+    wide = 1 + 2 * histogram.REL_ERROR if what == "bins" else 1.0
+    if not low / wide - _ROUNDED_US <= log["least"] <= log["most"] <= high * wide + _ROUNDED_US:
+        return None
+    reaches = log["least"] <= low * wide + _ROUNDED_US, log["most"] >= high / wide - _ROUNDED_US
     if what == "bins":
-        wide = 1 + 2 * histogram.REL_ERROR
-        if not low / wide - _ROUNDED_US <= log["least"] <= log["most"] <= high * wide + _ROUNDED_US:
-            return False
-        reaches = log["least"] <= low * wide + _ROUNDED_US or log["most"] >= high / wide - _ROUNDED_US
-        return reaches and (rates["ios"] is None or _FEWER * rates["ios"] <= log["n"] <= rates["ios"])
-    return abs(log["least"] - low) <= _ROUNDED_US and abs(log["most"] - high) <= _ROUNDED_US
+        counted = rates["ios"] is None or _FEWER * rates["ios"] <= log["n"] <= rates["ios"]
+        return True if counted and any(reaches) else None
+    return all(reaches) or (log["n"] != rates["ios"] and _is_near(log["mean"], moments["lat_mean_us"]))
+
+
+def _is_near(mean: float, known: float | None) -> bool:
+    return known is not None and abs(mean - known) <= _NEAR * known
