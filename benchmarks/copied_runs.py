@@ -44,12 +44,16 @@ class MeasuredRun:
         By form: what was written of all states.
     logs : mapping of str to bytes
         By name.
+    logs_stay : bool
+        Whether the logs are of single jobs that one row sums, so that they belong to it only where they lie
+        beside it.
     """
 
     name: str
     forms: Mapping[str, Sequence[str]]
     streams: Mapping[str, str]
     logs: Mapping[str, bytes] = field(default_factory=dict)
+    logs_stay: bool = False
 
 
 def measured_runs(few: bool = False) -> list[MeasuredRun]:
@@ -63,7 +67,7 @@ Job = tuple[str, Mapping[str, str | None]]
 
 def _jobs() -> dict[str, tuple[Mapping[str, str | None], Sequence[Job]]]:
     """What is measured: by the name of the output, global options and jobs."""
-    slow, paced = {"rate_iops": "300"}, {"rate_iops": "300", "runtime": "2300ms"}
+    slow, paced = {"rate_iops": "300"}, {"rate_iops": "300", "runtime": "2800ms"}
     short = {"time_based": None, "runtime": "0"}
     clones = {**slow, "numjobs": "2"}
     states = {"status-interval": "1"}
@@ -81,7 +85,7 @@ def _jobs() -> dict[str, tuple[Mapping[str, str | None], Sequence[Job]]]:
         "clones": ({}, [("job", clones)]),
         "group": ({}, [("job", clones | {"group_reporting": None, "rw": "randwrite"} | LATENCY_LOGS)]),
         "states-pair": (states, [("one", paced), ("job", paced | {"rw": "randwrite"})]),
-        "states-fast": (states, [("job", {"runtime": "2300ms"})]),
+        "states-fast": (states, [("job", {"runtime": "2800ms"})]),
         "mixed": ({}, [("job", slow | {"rw": "randrw", "unified_rw_reporting": "1"})]),
         "averaged": ({}, [("job", slow | LATENCY_LOGS | {"log_avg_msec": "250"})]),
         "by-job": ({}, [("named", slow | {"write_lat_log": "named", "write_iops_log": "named"})]),
@@ -110,7 +114,13 @@ def _measured(name: str, common: Mapping[str, str | None], jobs: Sequence[Job]) 
     streams["normal"] = head + "".join(forms["normal"])
     forms["normal"] = [head + state for state in forms["normal"]]
     logs = {log: data for log, data in logs.items() if data}
-    return MeasuredRun(name=name, forms=forms, streams=streams | {ALL: stdout}, logs=logs)
+    return MeasuredRun(
+        name=name,
+        forms=forms,
+        streams=streams | {ALL: stdout},
+        logs=logs,
+        logs_stay="group_reporting" in jobs[0][1],
+    )
 
 
 def _forms(stdout: str) -> tuple[str, dict[str, list[str]]]:
@@ -127,7 +137,12 @@ def _forms(stdout: str) -> tuple[str, dict[str, list[str]]]:
         _TERSE.sub("", stdout[document.end() : end]) for document, end in zip(documents, ends, strict=True)
     ]
     whole = [document[0] for document in documents]
-    return head, {"json+": whole, "json": [_without_bins(text) for text in whole], "terse": terse, "normal": normal}
+    return head, {
+        "json+": whole,
+        "json": [_without_bins(text) for text in whole],
+        "terse": terse,
+        "normal": normal,
+    }
 
 
 def _without_bins(text: str) -> str:
@@ -187,7 +202,10 @@ def _saved_again(copied: _Copied) -> None:
     """JSON by another program: other indents, order, escapes."""
     if not copied.form.startswith("json"):
         return _encoded(copied)
-    form, chance = copied.chance.choice([one for one in copied.forms if one in ("json+", "json")]), copied.chance
+    form, chance = (
+        copied.chance.choice([one for one in copied.forms if one in ("json+", "json")]),
+        copied.chance,
+    )
     document = json.loads(copied.text(form))
     again = json.dumps(
         document,
@@ -290,13 +308,13 @@ def write_set(chance: random.Random, pool: Sequence[MeasuredRun], home: Path) ->
         for place in (home / "plain" / side, copied.home):
             (place / folder).mkdir(parents=True, exist_ok=True)
             (place / folder / f"{run.name}{ENDS[form]}").write_text(copied.text(form))
-        log_folder = ""
+        log_folder = None
         if run.logs and chance.random() < 0.7:
-            log_folder = chance.choice([folder, folder, *FOLDERS])
+            log_folder = folder if run.logs_stay else chance.choice([folder, folder, *FOLDERS])
             for log, data in run.logs.items():
                 (home / "plain" / side / folder / log).write_bytes(data)
                 _write_log(copied, log, log_folder)
-        ways = [way for way in WAYS if way != "logs again" or log_folder]
+        ways = [way for way in WAYS if way != "logs again" or (log_folder is not None and not run.logs_stay)]
         chosen = chance.choices(ways, k=chance.randint(0, 4))
         for way in chosen:
             WAYS[way](copied)

@@ -140,7 +140,9 @@ class Records:
     def drop_findings(self, code: Code, run_ids: Collection[str]) -> None:
         """Take back what was found of some runs."""
         if run_ids:
-            kept = [row for row in self._rows["findings"] if row["code"] != code or row["run_id"] not in run_ids]
+            kept = [
+                row for row in self._rows["findings"] if row["code"] != code or row["run_id"] not in run_ids
+            ]
             self._rows["findings"] = kept
 
     @property

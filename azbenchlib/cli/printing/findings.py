@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from azbenchlib.cli.printing.console import notes
-from azbenchlib.core.findings import Finding, Severity
+from azbenchlib.core.findings import Code, Finding, Severity
 from azbenchlib.core.printable import one_line
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from azbenchlib.dataset.dataset import Dataset
 
+_COPIES = 5  # so many runs that several files tell of are named
 _NAMED = 50  # so many files with one and the same error are named
 
 
@@ -57,15 +58,18 @@ def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:
 
 
 def tell(findings: pd.DataFrame, with_info: bool) -> None:
-    """All errors and warnings of a table of findings, or all of it."""
-    _tell(findings if with_info else findings[findings["severity"] != Severity.INFO])
+    """All errors and warnings of a table of findings, or all of it; and which runs several files tell of."""
+    copies = findings["code"] == Code.COUNTED_ONCE
+    _tell(findings[~copies & (with_info | (findings["severity"] != Severity.INFO))])
+    _tell_copies(list(findings.loc[copies, "message"].drop_duplicates()))
 
 
 def tell_of_files(tables: Mapping[str, pd.DataFrame]) -> None:
     """What is said of whole files, for a verb that shows the warnings of each run by itself."""
     findings = tables["findings"]
     serious = findings["run_id"].isna() & (findings["severity"] != Severity.INFO)
-    _tell(findings if is_nothing(tables) else findings[serious])
+    copies = findings["code"] == Code.COUNTED_ONCE
+    tell(findings if is_nothing(tables) else findings[serious | copies], is_nothing(tables))
 
 
 def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
@@ -76,6 +80,13 @@ def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
         notes.sentence(
             f"Note: {told} state no setup; --group-by host takes the files of a host as its repeats"
         )
+
+
+def _tell_copies(messages: Sequence[str]) -> None:
+    for message in messages[:_COPIES]:
+        notes.sentence(one_line(f"{Severity.INFO}: {message}."))
+    if len(messages) > _COPIES:
+        notes.sentence(f"{Severity.INFO}: the same of {len(messages) - _COPIES:,} more.")
 
 
 def _tell(findings: pd.DataFrame) -> None:
