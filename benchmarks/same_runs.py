@@ -6,8 +6,8 @@ A set is some runs of the real fio (and outputs of iozone and diskspd), each onc
 random copies (copied_runs.py). What is counted, all counted rates, latencies, percentiles and bins, must be
 equal in `read` (as a folder, or all files in any order), in the table of results of a report, in `compare` of
 two sides that are copied differently, and in a lake collected by folder, by single file or in random chunks,
-as DuckDB and as workers answer. Set number n of a seed is made of the same copies whenever it is made; the runs
-are measured anew, or kept in the file that --pool names. Exit code 1 where an answer differs.
+as DuckDB and as workers answer. Set number n of a seed is made of the same copies whenever it is made; the
+runs are measured anew, or kept in the file that --pool names. Exit code 1 where an answer differs.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The identity of a run: a name made of what its tool tells of it, whichever file tells it.
 
-A run of fio is named by the tool and its version, the job, host and group, the moment, and every count, sum
-and latency to the last digit. So the same run has the same name in JSON that was saved again (other line ends,
-indents, order of keys, encoding), with latency bins and without, whole and cut, and where it stands twice in
-one file. Equal rows of one document whose latencies have too few digits, such as clones of a job that did
-nothing, are told apart by their place among equals.
+A run of fio is named by the tool and its version, the job, host and group, the moment, and every count,
+sum and latency to the last digit. So the same run has the same name in JSON that was saved again (other line
+ends, indents, order of keys, encoding), with latency bins and without, whole and cut, and where it stands
+twice in one file. Equal rows of one document whose latencies have too few digits, such as clones of a job
+that did nothing, are told apart by their place among equals.
 
 Two runs may agree in figures that are few or rounded, as those of normal output on a handful of I/Os are.
 So a row without a moment whose latencies have too few digits, and that of any other tool, keeps the name

@@ -210,13 +210,14 @@ def _first_sentence(error: Exception) -> str:
 
 def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -> None:
     """A view of a table; a run that several parts hold is there once."""
-    columns, added = _columns(table), f"CREATE VIEW {AS_COLLECTED}.{table} AS"
-    if not files:
+    columns, added = _columns(table), f"CREATE VIEW {AS_COLLECTED}"
+    if files:
+        listed = ", ".join(map(text_literal, files))
+        options = "hive_partitioning = true, hive_types_autocast = false, filename = true"
+        rows = f"read_parquet([{listed}], {options})"
+    else:
         empty = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns.items())
-        connection.execute(f"{added} SELECT {empty} WHERE false")
-        return
-    listed = ", ".join(map(text_literal, files))
-    rows = f"read_parquet([{listed}], hive_partitioning = true, hive_types_autocast = false, filename = true)"
+        rows = f"(SELECT {empty}, NULL::VARCHAR AS filename WHERE false)"
     names = ", ".join(columns)
     key = ", ".join(schema.TABLES[table].key)
     if table not in BY_RUN:
@@ -225,16 +226,15 @@ def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence
         view = f"SELECT DISTINCT {names} FROM {rows}"
     else:
         if table == "runs":
-            connection.execute(f"{added.replace('.runs AS', f'.{_EVERY_RUN} AS')} SELECT {names} FROM {rows}")
+            connection.execute(f"{added}.{_EVERY_RUN} AS SELECT {names} FROM {rows}")
             connection.execute(
                 f"CREATE TEMP TABLE shared AS SELECT run_id FROM {rows} GROUP BY run_id HAVING count(*) > 1"
             )
-        several = connection.execute("SELECT count(*) FROM shared").fetchone()
         view = f"SELECT {names} FROM {rows}"
-        if several and several[0]:
+        if _has_rows(connection, "shared"):
             once = f"SELECT DISTINCT ON ({key}) {names} FROM {rows} WHERE run_id IN (FROM shared)"
             view += f" WHERE run_id NOT IN (FROM shared) UNION ALL ({once} ORDER BY {key}, filename)"
-    connection.execute(f"{added} {view}")
+    connection.execute(f"{added}.{table} AS {view}")
 
 
 def _count_once(connection: duckdb.DuckDBPyConnection) -> None:
@@ -245,7 +245,7 @@ def _count_once(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(_LOGGED_TOO)
     for table in schema.TABLES:
         view = f"SELECT * FROM {AS_COLLECTED}.{table}"
-        if table == "bins":
+        if table == "bins" and _has_rows(connection, "logged_too"):
             view = f"SELECT * REPLACE ({_NOT_LOGGED_TOO} AS {IS_COUNTED}) FROM ({view})"
         if table in WITH_COUNTED and (again.uncounted or again.logs):
             ids = "FROM uncounted" if table == "bins" else "FROM uncounted UNION ALL FROM log_runs"
@@ -253,6 +253,10 @@ def _count_once(connection: duckdb.DuckDBPyConnection) -> None:
         if table in BY_RUN and again.dropped:
             view = f"SELECT * FROM ({view}) AS every ANTI JOIN dropped USING (run_id)"
         connection.execute(f"CREATE VIEW {table} AS {view}")
+
+
+def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
+    return connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
 
 
 def _add_ids(connection: duckdb.DuckDBPyConnection, name: str, ids: Collection[str]) -> None:
