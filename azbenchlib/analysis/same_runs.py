@@ -174,13 +174,33 @@ def states_under_way(runs: pd.DataFrame, figures: RunFigures) -> set[str]:
 
 
 def _documents(runs: pd.DataFrame) -> list[_Document]:
-    """The documents of fio, without figures yet."""
+    """The documents of fio that have the name of a job in common with another one, without figures yet."""
     documents: dict[Any, list[_Run]] = defaultdict(list)
-    for row in schema.records(runs.loc[(runs["tool"] == "fio").fillna(False), list(COMPARED_COLUMNS)]):
-        if row["source_doc"] is not None:
-            place = row["source_sha256"] or row["source_path"], row["source_doc"]
-            documents[place].append(_Run(run_id=row["run_id"], row=row))
+    wanted = _are_namesakes(runs)
+    for row in schema.records(runs.loc[wanted, list(COMPARED_COLUMNS)]) if any(wanted) else ():
+        place = _place(row["source_sha256"], row["source_path"], row["source_doc"])
+        documents[place].append(_Run(run_id=row["run_id"], row=row))
     return [_Document(runs=sorted(some, key=_index)) for some in documents.values()]
+
+
+def _are_namesakes(runs: pd.DataFrame) -> list[bool]:
+    """Which rows are of such documents; few are, and their columns are many."""
+    names = ("tool", "source_sha256", "source_path", "source_doc", "job")
+    rows = list(zip(*(runs[name].to_numpy(object, na_value=None) for name in names), strict=True))
+    places = [
+        _place(sha256, path, doc) if tool == "fio" and doc is not None else None
+        for tool, sha256, path, doc, _ in rows
+    ]
+    jobs: dict[Any, set[Any]] = defaultdict(set)
+    for place, (*_, job) in zip(places, rows, strict=True):
+        if place is not None:
+            jobs[job].add(place)
+    shared = set().union(*(some for some in jobs.values() if len(some) > 1))
+    return [place in shared for place in places]
+
+
+def _place(sha256: str | None, path: str | None, doc: int) -> tuple[str | None, int]:
+    return sha256 or path, doc
 
 
 def _index(run: _Run) -> int:

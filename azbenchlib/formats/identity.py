@@ -58,24 +58,24 @@ def name_by_content(records: Records) -> None:
         run_id = row["run_id"]
         moment = row.get("started_at") or row.get("ended_at")
         timed = latencies.get(run_id, ())
-        is_sure = sum(digits(one.get(name)) for one in timed for name in MOMENTS) >= ENOUGH_DIGITS
-        if not moment and not is_sure:
+        if not moment and not _are_enough(timed):
             continue
         content = _hash(row, moment, results.get(run_id, ()), timed)
-        place = 0 if is_sure else equals[row.get("source_doc"), content]
+        place = equals[row.get("source_doc"), content]
         equals[row.get("source_doc"), content] += 1
+        place = 0 if place and _are_enough(timed) else place
         names[run_id] = (hashlib.sha256(content + place.to_bytes(8)).digest() if place else content).hex()[
             :16
         ]
-    ended = {names.get(run_id, run_id) for run_id in _ended(records, runs)}
-    records.rename(names)
-    records.drop_findings(Code.INTERIM_DOCUMENT, ended)
-
-
-def _ended(records: Records, runs: Iterable[Row]) -> set[str]:
-    """The runs that no finding says to be under way."""
     under_way = {row["run_id"] for row in records.rows["findings"] if row["code"] == Code.INTERIM_DOCUMENT}
-    return {row["run_id"] for row in runs} - under_way if under_way else set()
+    ended = [row["run_id"] for row in runs if row["run_id"] not in under_way] if under_way else []
+    records.rename(names)
+    records.drop_findings(Code.INTERIM_DOCUMENT, {names.get(run_id, run_id) for run_id in ended})
+
+
+def _are_enough(latencies: Iterable[Row]) -> bool:
+    """Whether latencies have so many digits that those of no other run are the same."""
+    return sum(digits(one.get(name)) for one in latencies for name in MOMENTS) >= ENOUGH_DIGITS
 
 
 def _by_run(rows: Iterable[Row]) -> dict[str, list[Row]]:
