@@ -27,7 +27,7 @@ import pandas as pd
 from copied_runs import SIDES, MeasuredRun, measured_runs, write_set
 
 from azbenchlib import Dataset, Lake
-from azbenchlib.analysis import concurrency, grouping, summary
+from azbenchlib.analysis import concurrency, grouping, percentiles, summary
 from azbenchlib.analysis.compare import compare, to_json
 from azbenchlib.analysis.percentiles import once
 from azbenchlib.core import schema
@@ -41,6 +41,8 @@ WAYS_TO_COLLECT = ("by folder", "by file", "in chunks")
 WORKERS_EVERY = 10  # sets
 RESULTS = ("ddir", "ios", "io_bytes", "runtime_s", "iops", "bw_bytes_per_s")
 LATENCIES = ("ddir", "lat_kind", "n", "lat_min_us", "lat_mean_us", "lat_stddev_us", "lat_max_us")
+COUNTED_COLUMNS = ("tool", "job", "level", "rw", "bs_bytes", *RESULTS)
+MERGED = ("ddir", "lat_kind", "n", "percentile", "lat_us")
 COUNTED = """
 SELECT * FROM (FROM runs WHERE counted) LEFT JOIN (FROM results WHERE counted) USING (run_id)
 """
@@ -92,18 +94,31 @@ def _sorted(side: dict[str, Any]) -> dict[str, Any]:
     return side | {"runs": sorted(side["runs"])}
 
 
+def as_lake(tables: dict[str, pd.DataFrame]) -> Answers:
+    """What a lake of these tables counts: all that `read` counts, and percentiles of its bins."""
+    runs = tables["runs"][concurrency.counted(tables)]
+    results, bins = (
+        own[concurrency.counts_once(own)]
+        for own in (tables[name][tables[name]["run_id"].isin(runs["run_id"])] for name in ("results", "bins"))
+    )
+    by = ["ddir", "lat_kind"]
+    merged = Counter()
+    if len(bins):
+        n = once(bins).groupby(by)["n"].sum().rename("n").reset_index()
+        merged = rows(percentiles.merged(bins, PERCENTILES, by).merge(n, on=by), MERGED)
+    return {"runs": rows(runs.merge(results, on="run_id", how="left"), COUNTED_COLUMNS), "merged": merged}
+
+
 def of_lake(lake: Lake) -> Answers:
     """What a lake counts, and its percentiles."""
-    columns = ("tool", "job", "level", "rw", "bs_bytes", *RESULTS)
-    counted = lake.query(COUNTED)
     merged = lake.percentiles(("ddir", "lat_kind"), PERCENTILES)
-    return {"runs": rows(counted, columns), "merged": rows(merged, list(merged))}
+    return {"runs": rows(lake.query(COUNTED), COUNTED_COLUMNS), "merged": rows(merged, MERGED)}
 
 
 def of_workers(lake: Lake) -> Answers:
     """Its percentiles as workers merge them."""
     merged = lake.percentiles(("ddir", "lat_kind"), PERCENTILES, processes=1)
-    return {"merged": rows(merged, list(merged))}
+    return {"merged": rows(merged, MERGED)}
 
 
 def collected(home: Path, place: Path, chance: random.Random, way: str) -> Lake:
@@ -135,9 +150,8 @@ def differences(chance: random.Random, home: Path, number: int) -> Iterator[str]
     yield from _differ(f"read of {len(named)} names", of_tables(expected), of_tables(found))
     yield from _differ("report", of_report(expected), of_report(found))
     yield from _differ("compare", of_sides(plain), of_sides(copied))
-    whole = of_lake(collected(plain, home / "lake", chance, "by folder"))
-    way = chance.choice(WAYS_TO_COLLECT)
-    lake = collected(copied, home / f"lake {way}", chance, way)
+    whole, way = as_lake(expected), chance.choice(WAYS_TO_COLLECT)
+    lake = collected(copied, home / "lake", chance, way)
     yield from _differ(f"lake {way}", whole, of_lake(lake))
     if number % WORKERS_EVERY == 0:
         yield from _differ(f"lake {way} by workers", {"merged": whole["merged"]}, of_workers(lake))
