@@ -39,6 +39,7 @@ SIDE_WORDS = ("old", "new")
 PERCENTILES = (50.0, 99.0)
 WAYS_TO_COLLECT = ("by folder", "by file", "in chunks")
 WORKERS_EVERY = 10  # sets
+TOLD_EVERY = 50
 RESULTS = ("ddir", "ios", "io_bytes", "runtime_s", "iops", "bw_bytes_per_s")
 LATENCIES = ("ddir", "lat_kind", "n", "lat_min_us", "lat_mean_us", "lat_stddev_us", "lat_max_us")
 COUNTED_COLUMNS = ("tool", "job", "level", "rw", "bs_bytes", *RESULTS)
@@ -197,6 +198,8 @@ def main() -> int:
     numbers = range(chosen.first, chosen.first + chosen.sets) if chosen.only is None else [chosen.only]
     failed, began = 0, time.perf_counter()
     for number in numbers:
+        if number and number % TOLD_EVERY == 0:
+            print(f"at set {number:,}, {failed} with other answers", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(prefix="azbench-") as name:
             home = chosen.keep if chosen.keep and chosen.only is not None else Path(name)
             found = check(pool, chosen.seed, number, home)
