@@ -159,9 +159,12 @@ def tables() -> str:
     return "\n".join(lines)
 
 
+_SAME_RUN = "Which files tell of the same run: [datasets](datasets.md#the-same-run-in-several-files)."
+
+
 def formats() -> str:
     """What each reader says of its format, and of what it reads."""
-    lines = ["# Formats and their traps", "", "From the readers' own descriptions.", ""]
+    lines = ["# Formats and their traps", "", f"From the readers' own descriptions. {_SAME_RUN}", ""]
     for form in FORMATS:
         module = import_module(f"azbenchlib.formats.{form.sniffer.partition(':')[0]}")
         lines += [f"## {form.name}", "", _as_markdown(_said(module)), ""]

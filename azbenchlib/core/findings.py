@@ -69,7 +69,11 @@ class Code(StrEnum):
         "The file is too large to be read at once.",
         "Split it; thin logs with log_avg_msec",
     )
-    COUNTED_ONCE = "counted_once", INFO, "The same content is in another file too; it is counted once."
+    COUNTED_ONCE = (
+        "counted_once",
+        INFO,
+        "The same run, or the same content, is in another file too, or twice in one; it is counted once.",
+    )
     SEVERAL_TOOLS = (
         "several_tools",
         ERROR,

@@ -127,7 +127,7 @@ def _real(doc: str, unit: str = "", low: float | None = 0, high: float | None = 
     return Column(dtype=FLOAT, doc=doc, unit=unit, low=low, high=high)
 
 
-_RUN_ID = _text("The run: a hash of the content, the document in it and the job's place")
+_RUN_ID = _text("The run: a hash of all that fio tells of it; of other tools, of text, document and place")
 _DDIR = _text("Direction of the I/O; mixed sums the others", DDIRS)
 _LAT_KIND = _text("Submission, completion or total latency", LAT_KINDS)
 
