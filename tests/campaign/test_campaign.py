@@ -336,7 +336,7 @@ def test_a_killed_run_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         wait_for(lambda: (raw / ".part-randwrite-4k-qd2" / "randwrite-4k-qd2.json").exists())
         process.kill()
         process.wait()
-        assert fio_processes(tmp_path)  # nobody told it; the next call has to wait for its end
+        wait_for(lambda: not fio_processes(tmp_path))  # it ends with who started it
     assert not (tmp_path / "ds" / manifest.MANIFEST_FILE).exists()
     assert (tmp_path / local.DATA_FILE).exists()
     first = (raw / "randread-4k-qd2.json").stat()
