@@ -1,4 +1,4 @@
-"""A disk that is none of Azure's, as those of this machine and of hosts: nothing is asked of it as if it were."""
+"""Disks that are none of Azure's, as those of this machine and of hosts, are not judged as if they were."""
 
 import json
 from pathlib import Path

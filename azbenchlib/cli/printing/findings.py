@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from azbenchlib.cli.printing.console import notes
-from azbenchlib.core.findings import Finding, Severity
+from azbenchlib.core.findings import Code, Finding, Severity
 from azbenchlib.core.printable import one_line
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from azbenchlib.dataset.dataset import Dataset
 
 _NAMED = 50  # so many files with one and the same error are named
+_ALWAYS = (Code.COUNTED_ONCE,)  # kinds of findings that are said though they are no warnings
 
 
 def tell_each(found: Sequence[Finding]) -> None:
@@ -57,15 +58,14 @@ def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:
 
 
 def tell(findings: pd.DataFrame, with_info: bool) -> None:
-    """All errors and warnings of a table of findings, or all of it."""
-    _tell(findings if with_info else findings[findings["severity"] != Severity.INFO])
+    """All errors and warnings of a table of findings and what is always said, or all of it."""
+    _tell(findings if with_info else findings[_is_said(findings)])
 
 
 def tell_of_files(tables: Mapping[str, pd.DataFrame]) -> None:
     """What is said of whole files, for a verb that shows the warnings of each run by itself."""
     findings = tables["findings"]
-    serious = findings["run_id"].isna() & (findings["severity"] != Severity.INFO)
-    _tell(findings if is_nothing(tables) else findings[serious])
+    _tell(findings if is_nothing(tables) else findings[findings["run_id"].isna() & _is_said(findings)])
 
 
 def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
@@ -76,6 +76,10 @@ def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
         notes.sentence(
             f"Note: {told} state no setup; --group-by host takes the files of a host as its repeats"
         )
+
+
+def _is_said(findings: pd.DataFrame) -> pd.Series[bool]:
+    return (findings["severity"] != Severity.INFO) | findings["code"].isin(_ALWAYS)
 
 
 def _tell(findings: pd.DataFrame) -> None:
