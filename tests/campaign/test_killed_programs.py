@@ -140,7 +140,7 @@ def test_the_writing_of_data_is_given_up_where_it_hangs(
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits.MARGIN_S", 1.0)
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits.LEAST_BYTES_PER_S", GIB)
     work = Workload(name="one", rw="randread", bs_bytes=4096, iodepth=1, size_bytes=GIB // 4, runtime_s=1)
-    with pytest.raises(AzbenchError, match="it was ended after .*, in which it should have ended by far"):
+    with pytest.raises(AzbenchError, match=r"it was ended after .*, in which it should have ended by far"):
         measure(LocalTarget(directory=tmp_path, workloads=[work]), tmp_path / "ds")
     assert not of_fio(tmp_path)
 
