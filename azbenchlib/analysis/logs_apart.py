@@ -2,19 +2,22 @@
 
 A log without an output beside it is a run of its own. Where its run is there too, from another folder or
 collected at another time, both would count the same I/Os. A name such as ``job_clat.1.log`` is no proof, so
-the figures must agree: directions, times and the range of latencies; and the extremes of single latencies are
-those of the run, the bins reach up to them, or the mean rate is the rate. Just one run may agree.
+the figures must agree: no log of the job may contradict the directions, times and the range of latencies of
+the run; and one of them must show that it is of this run: the extremes of single latencies are those of the
+run, the bins reach up to one of them, there are as many entries as I/Os, or the mean or the rate is that of
+the run. Just one run may agree.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
 import pandas as pd
 
+from azbenchlib.analysis.same_runs import RunFigures
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.units import NS_PER_US
 
@@ -24,24 +27,41 @@ Tables = Mapping[str, pd.DataFrame]
 _LATER_S = 1.0  # a log may end so much after its run
 _SHORTER = 0.5  # or so much of the run before its end, where it is of averages over long intervals
 _ROUNDED_US = 1.0  # logs of older versions are in whole microseconds
-_FEWER = 0.5  # a histogram log lacks the I/Os after its last whole interval
-_RATE = 0.05  # the mean of a log of rates is that far from the rate of the run
+_NEAR = 0.05  # the mean of a log of averages is that far from that of the run
 _RATES = {"iops": "iops", "bw_bytes_per_s": "bw_bytes_per_s"}
 
 
 def log_runs(runs: pd.DataFrame, with_results: set[str]) -> pd.DataFrame:
-    """The rows of runs that logs alone tell of; `with_results`: the runs that outputs tell of."""
+    """The rows of runs that logs alone tell of; not those of single jobs of a row beside them.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Rows of the table runs.
+    with_results : set of str
+        The runs that outputs tell of.
+    """
     named = runs["source_path"].fillna("").str.contains(r"_(?:bw|iops|slat|clat|lat|clat_hist)\.", regex=True)
-    return runs[(runs["tool"] == "fio").fillna(False) & named & ~runs["run_id"].isin(with_results)]
+    is_apart = (runs["tool"] == "fio").fillna(False) & named & runs["numjobs"].isna()
+    return runs[is_apart & ~runs["run_id"].isin(with_results)]
 
 
-def called_so(runs: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
-    """The runs whose job, or whose output, is called by one of these names."""
-    return runs[runs["job"].isin(names) | _stems(runs).isin(names)]
+def by_name(rows: pd.DataFrame) -> dict[str, set[str]]:
+    """The runs of one job by each name of it and of every output that tells of them.
 
-
-def _stems(runs: pd.DataFrame) -> pd.Series:
-    return runs["source_path"].fillna("").map(lambda path: PurePath(path).stem)
+    Parameters
+    ----------
+    rows : DataFrame
+        Columns run_id, job, numjobs and source_path; a run may have several rows.
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    several = set(rows.loc[(rows["numjobs"] > 1).fillna(False), "run_id"])
+    rows = rows[~rows["run_id"].isin(several)]
+    for run_id, job, path in rows[["run_id", "job", "source_path"]].itertuples(index=False):
+        for name in (job, PurePath(path).stem if pd.notna(path) else pd.NA):
+            if pd.notna(name):
+                found[name].add(run_id)
+    return found
 
 
 def summaries(tables: Tables, ids: set[str]) -> list[dict[str, Any]]:
@@ -74,7 +94,7 @@ def summaries(tables: Tables, ids: set[str]) -> list[dict[str, Any]]:
 
 
 def runs_of_logs(
-    logs: pd.DataFrame, summed: Sequence[Row], runs: pd.DataFrame, tables: Tables
+    logs: pd.DataFrame, summed: Sequence[Row], called: Mapping[str, set[str]], figures: RunFigures
 ) -> dict[str, str]:
     """The run of each log that just one run agrees with.
 
@@ -84,62 +104,71 @@ def runs_of_logs(
         Rows of runs, as of :func:`log_runs`.
     summed : sequence of mapping
         As of :func:`summaries`.
-    runs : DataFrame
-        All rows of runs.
-    tables : mapping of str to DataFrame
-        results and latency.
+    called : mapping of str to set of str
+        The other runs, as of :func:`by_name`.
+    figures : RunFigures
 
     Returns
     -------
     dict of str to str
         run_id of the run, by that of the log.
     """
-    stems = _stems(runs)
-    called = {
-        log["run_id"]: (runs["job"] == log["job"]).fillna(False) | (stems == log["job"])
-        for log in schema.records(logs)
-    }
-    names = {run_id: set(runs.loc[mask, "run_id"]) for run_id, mask in called.items()}
+    names = {log["run_id"]: called.get(log["job"], set()) for log in schema.records(logs)}
     wanted = set().union(*names.values())
     results: dict[str, dict[str, Row]] = defaultdict(dict)
-    for row in schema.records(tables["results"][tables["results"]["run_id"].isin(wanted)]):
+    for row in schema.records(figures.rows("results", wanted)):
         results[row["run_id"]][row["ddir"]] = row
     latencies: dict[str, dict[tuple[str, str], Row]] = defaultdict(dict)
-    for row in schema.records(tables["latency"][tables["latency"]["run_id"].isin(wanted)]):
+    for row in schema.records(figures.rows("latency", wanted)):
         latencies[row["run_id"]][row["ddir"], row["lat_kind"]] = row
     found = {}
     for log_id, ids in names.items():
         mine = [row for row in summed if row["run_id"] == log_id]
-        agreeing = [
-            one
-            for one in sorted(ids & results.keys())
-            if mine and all(_fits(row, results[one].get(row["ddir"]), latencies[one]) for row in mine)
-        ]
+        some = sorted(ids & results.keys())
+        agreeing = [run_id for run_id in some if _are_of(mine, results[run_id], latencies[run_id])]
         if len(agreeing) == 1:
             found[log_id] = agreeing[0]
     return found
 
 
-def _fits(log: Row, rates: Row | None, latencies: Mapping[tuple[str, str], Row]) -> bool:
-    """Whether one metric of a log can be of a run with these rates and latencies."""
+def _are_of(logs: Sequence[Row], rates: Mapping[str, Row], latencies: Mapping[tuple[str, str], Row]) -> bool:
+    """Whether the logs of a job can all be of a run with these figures, and one of them shows that it is."""
+    proofs = [_proves(log, rates.get(log["ddir"]), latencies) for log in logs]
+    return None not in proofs and any(proofs)
+
+
+def _proves(log: Row, rates: Row | None, latencies: Mapping[tuple[str, str], Row]) -> bool | None:
+    """Whether one metric of a log shows that it is of this run; None: it shows that it is not."""
     if rates is None or not rates["runtime_s"]:
-        return False
+        return None
     if pd.notna(log["last_s"]) and not (
         _SHORTER * rates["runtime_s"] <= log["last_s"] <= rates["runtime_s"] + _LATER_S
     ):
-        return False
+        return None
     if (rate := _RATES.get(log["metric"])) is not None:
-        told = rates[rate]
-        return told is not None and abs(log["mean"] - told) <= _RATE * told
+        return _is_each(log["n"], rates) or _is_near(log["mean"], rates[rate])
     kind, _, what = str(log["metric"]).rpartition("_")
     moments = latencies.get((log["ddir"], kind))
     if moments is None or None in (moments["lat_min_us"], moments["lat_max_us"]):
-        return False
+        return None
     low, high = moments["lat_min_us"], moments["lat_max_us"]
+    if rates["ios"] is not None and log["n"] > rates["ios"]:
+        return None
+    wide = 1 + 2 * histogram.REL_ERROR if what == "bins" else 1.0
+    if not low / wide - _ROUNDED_US <= log["least"] <= log["most"] <= high * wide + _ROUNDED_US:
+        return None
+    reaches = log["least"] <= low * wide + _ROUNDED_US, log["most"] >= high / wide - _ROUNDED_US
     if what == "bins":
-        wide = 1 + 2 * histogram.REL_ERROR
-        if not low / wide - _ROUNDED_US <= log["least"] <= log["most"] <= high * wide + _ROUNDED_US:
-            return False
-        reaches = log["least"] <= low * wide + _ROUNDED_US or log["most"] >= high / wide - _ROUNDED_US
-        return reaches and (rates["ios"] is None or _FEWER * rates["ios"] <= log["n"] <= rates["ios"])
-    return abs(log["least"] - low) <= _ROUNDED_US and abs(log["most"] - high) <= _ROUNDED_US
+        return any(reaches) or _is_near(log["n"] / log["last_s"], rates["iops"])
+    return all(reaches) or (not _is_each(log["n"], rates) and _is_near(log["mean"], moments["lat_mean_us"]))
+
+
+def _is_each(n: int, rates: Row) -> bool:
+    """Whether so many entries are one an I/O."""
+    if rates["ios"] is not None or rates["iops"] is None:
+        return bool(n == rates["ios"])
+    return _is_near(n / rates["runtime_s"], rates["iops"])
+
+
+def _is_near(mean: float, known: float | None) -> bool:
+    return known is not None and abs(mean - known) <= _NEAR * known

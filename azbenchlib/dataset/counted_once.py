@@ -5,7 +5,7 @@ Rows of one run_id are one run (:mod:`azbenchlib.formats.identity`); forms and s
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -16,6 +16,7 @@ from azbenchlib.core.findings import Code, Finding
 from azbenchlib.formats.packed import stack
 
 Tables = dict[str, pd.DataFrame]
+_NAMED = 5  # of the files that tell of one run
 
 
 def count_once(tables: Tables) -> Tables:
@@ -52,6 +53,7 @@ def _without_forms(tables: Tables) -> tuple[Tables, dict[str, tuple[str, str]]]:
         return tables, {}
     places = dict(zip(runs["run_id"], runs["source_path"].fillna(""), strict=True))
     forms = {run_id: (kept, places[run_id]) for run_id, kept in again.items()}
+    tables = _with_logs_of(tables, again)
     return {name: without(table, set(again)) for name, table in tables.items()}, forms
 
 
@@ -62,7 +64,7 @@ def _finished(tables: Tables) -> pd.DataFrame:
 
 
 def _told(tables: Tables, files: dict[str, list[str]], forms: dict[str, tuple[str, str]]) -> Tables:
-    """The tables with a finding on each file that counts, and the others that tell of its runs.
+    """The tables with a finding on each run and each file but the one that counts which tells of it.
 
     Parameters
     ----------
@@ -75,13 +77,24 @@ def _told(tables: Tables, files: dict[str, list[str]], forms: dict[str, tuple[st
     if not files and not forms:
         return tables
     places = dict(zip(tables["runs"]["run_id"], tables["runs"]["source_path"].fillna(""), strict=True))
-    others: dict[str, dict[str, None]] = defaultdict(dict)  # by the one that counts
+    others: dict[str, dict[str, None]] = defaultdict(dict)  # by the run that counts
     for run_id, paths in files.items():
         kept = forms[run_id][0] if run_id in forms else run_id
-        others[places[kept]] |= dict.fromkeys(paths)
+        others[kept] |= dict.fromkeys(path for path in paths if path != places[kept])
+        others[kept] = others[kept] or {places[kept]: None}  # twice in that file
     for kept, path in forms.values():
-        others[places[kept]] |= {path: None}
-    notes = [_same_run([kept, *(path for path in paths if path != kept)]) for kept, paths in others.items()]
+        others[kept] |= {path: None}
+    by_file: dict[str, dict[str, None]] = defaultdict(dict)
+    for kept, again in others.items():
+        by_file[places[kept]] |= again
+    said = {
+        kept: _same_run(kept, [path for path in paths if path != kept]) for kept, paths in by_file.items()
+    }
+    notes = [
+        Finding.of(Code.COUNTED_ONCE, said[places[kept]], source_path=path, run_id=kept).row()
+        for kept, paths in others.items()
+        for path in paths
+    ]
     return tables | {"findings": stack("findings", [tables["findings"], schema.frame("findings", notes)])}
 
 
@@ -97,34 +110,42 @@ def _with_states(tables: Tables) -> Tables:
 
 
 def _with_logs(tables: Tables) -> Tables:
-    """Give the logs that lie apart from their run to it; where it has such a log already, they are copies."""
+    """Give the logs that lie apart from their run to it."""
     logs = logs_apart.log_runs(tables["runs"], set(tables["results"]["run_id"].unique()))
     if logs.empty:
         return tables
-    ids = set(logs["run_id"])
-    others = tables["runs"][~tables["runs"]["run_id"].isin(ids)]
-    run_of = logs_apart.runs_of_logs(logs, logs_apart.summaries(tables, ids), others, tables)
+    ids, findings = set(logs["run_id"]), tables["findings"]
+    rows = pd.concat([tables["runs"], findings[findings["code"] == Code.COUNTED_ONCE]])
+    called = logs_apart.by_name(rows[~rows["run_id"].isin(ids)])
+    figures = same_runs.RunFigures.of(tables)
+    run_of = logs_apart.runs_of_logs(logs, logs_apart.summaries(tables, ids), called, figures)
+    tables = _with_logs_of(tables, run_of)
+    named = findings.assign(run_id=findings["run_id"].replace(run_of))
+    return tables | {"runs": without(tables["runs"], set(run_of)).reset_index(drop=True), "findings": named}
+
+
+def _with_logs_of(tables: Tables, run_of: Mapping[str, str]) -> Tables:
+    """The tables with what logs tell of some runs told of others; what these have already is a copy."""
     if not run_of:
         return tables
-    tables = tables | {"runs": tables["runs"][~tables["runs"]["run_id"].isin(run_of)].reset_index(drop=True)}
-    for name, keys in (("samples", ["run_id", "ddir", "metric"]), ("bins", ["run_id", "ddir", "lat_kind"])):
+    changed = {}
+    for name in ("samples", "bins"):
         rows = tables[name]
-        joins = rows["run_id"].isin(run_of)
-        there = pd.MultiIndex.from_frame(rows.loc[~joins & (rows["t_s"].notna()), keys].drop_duplicates())
-        rows = rows.assign(run_id=rows["run_id"].replace(run_of))
-        copies = joins & pd.MultiIndex.from_frame(rows[keys]).isin(there)
-        tables[name] = rows[~copies].reset_index(drop=True)
-    findings = tables["findings"]
-    return tables | {"findings": findings.assign(run_id=findings["run_id"].replace(run_of))}
+        joins = rows["run_id"].isin(run_of) & rows["t_s"].notna()
+        joining = rows[joins].assign(run_id=rows.loc[joins, "run_id"].replace(dict(run_of)))
+        both = stack(name, [rows[~joins], joining])
+        changed[name] = both.drop_duplicates(list(schema.TABLES[name].key), ignore_index=True)
+    return tables | changed
 
 
-def _same_run(paths: Sequence[str]) -> dict[str, Any]:
-    """The finding on the files that tell of one run, the first of which counts."""
+def _same_run(kept: str, others: Sequence[str]) -> str:
+    """What is said of the files that tell of the same runs."""
+    files = [kept, *others]
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
     where = (
-        f"in {len(paths)} files: {', '.join(paths)}" if len(paths) > 1 else f"more than once in {paths[0]}"
+        f"in {len(files)} files: {', '.join(files[:_NAMED])}{more}" if others else f"more than once in {kept}"
     )
-    message = f"the same run is {where}; it is counted once, as {paths[0]} tells it"
-    return Finding.of(Code.COUNTED_ONCE, message, source_path=paths[-1]).row()
+    return f"the same run is {where}; it is counted once, as {kept} tells it"
 
 
 def _under_way(run_id: str, path: str) -> dict[str, Any]:

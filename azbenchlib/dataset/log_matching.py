@@ -95,6 +95,7 @@ class Kin:
         hashes = ":".join(sorted(one.sha256 for one in kin))
         run_id = hashlib.sha256(f"logs:{log.job}:{hashes}".encode()).hexdigest()[:16]
         shared = {} if row is None else {name: row[name] for name in _SHARED if pd.notna(row[name])}
+        shared |= {} if row is None else {"numjobs": 1}  # of those that the row sums
         self.own[run_id] = {
             "run_id": run_id,
             "level": "job",

@@ -1,7 +1,7 @@
 """What every reader gives: records per table."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Any
@@ -136,6 +136,14 @@ class Records:
                 frame.assign(run_id=frame["run_id"].replace(dict(names))) if "run_id" in frame else frame
                 for frame in frames
             ]
+
+    def drop_findings(self, code: Code, run_ids: Collection[str]) -> None:
+        """Take back what was found of some runs."""
+        if run_ids:
+            kept = [
+                row for row in self._rows["findings"] if row["code"] != code or row["run_id"] not in run_ids
+            ]
+            self._rows["findings"] = kept
 
     @property
     def rows(self) -> Mapping[str, list[dict[str, Any]]]:

@@ -1,9 +1,10 @@
 """The identity of a run: a name made of what its tool tells of it, whichever file tells it.
 
-A run of fio is named by the tool and its version, the job, host and group, the moment, and every count, sum
-and latency to the last digit. So the same run has the same name in JSON that was saved again
-(other line ends, indents, order of keys, encoding), with latency bins and without, whole and cut. Equal rows
-of one document, such as clones of a job that did nothing, are told apart by their place among equals.
+A run of fio is named by the tool and its version, the job, host and group, the moment, and every count,
+sum and latency to the last digit. So the same run has the same name in JSON that was saved again (other line
+ends, indents, order of keys, encoding), with latency bins and without, whole and cut, and where it stands
+twice in one file. Equal rows of one document whose latencies have too few digits, such as clones of a job
+that did nothing, are told apart by their place among equals.
 
 Two runs may agree in figures that are few or rounded, as those of normal output on a handful of I/Os are.
 So a row without a moment whose latencies have too few digits, and that of any other tool, keeps the name
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any
 
+from azbenchlib.core.findings import Code
 from azbenchlib.formats.base import Records
 
 Row = Mapping[str, Any]
@@ -56,15 +58,24 @@ def name_by_content(records: Records) -> None:
         run_id = row["run_id"]
         moment = row.get("started_at") or row.get("ended_at")
         timed = latencies.get(run_id, ())
-        if not moment and sum(digits(one.get(name)) for one in timed for name in MOMENTS) < ENOUGH_DIGITS:
+        is_sure = sum(digits(one.get(name)) for one in timed for name in MOMENTS) >= ENOUGH_DIGITS
+        if not moment and not is_sure:
             continue
         content = _hash(row, moment, results.get(run_id, ()), timed)
-        place = equals[row.get("source_doc"), content]
+        place = 0 if is_sure else equals[row.get("source_doc"), content]
         equals[row.get("source_doc"), content] += 1
         names[run_id] = (hashlib.sha256(content + place.to_bytes(8)).digest() if place else content).hex()[
             :16
         ]
+    ended = {names.get(run_id, run_id) for run_id in _ended(records, runs)}
     records.rename(names)
+    records.drop_findings(Code.INTERIM_DOCUMENT, ended)
+
+
+def _ended(records: Records, runs: Iterable[Row]) -> set[str]:
+    """The runs that no finding says to be under way."""
+    under_way = {row["run_id"] for row in records.rows["findings"] if row["code"] == Code.INTERIM_DOCUMENT}
+    return {row["run_id"] for row in runs} - under_way if under_way else set()
 
 
 def _by_run(rows: Iterable[Row]) -> dict[str, list[Row]]:

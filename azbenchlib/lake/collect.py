@@ -230,7 +230,8 @@ def _read(setup_id: str | None, log_unit: str | None, batch: OutputBatch) -> tup
 
 def _written(place: LakePlace, tables: Tables, batch: OutputBatch, kept: set[str]) -> _Added:
     """Write a batch as a part; what gives no figures is left for another time."""
-    whole_files = tables["findings"][tables["findings"]["run_id"].isna()]
+    findings = tables["findings"]
+    whole_files = findings[findings["run_id"].isna() | (findings["code"] == Code.COUNTED_ONCE)]
     if not any(len(tables[name]) for name in _WITH_FIGURES):
         return _Added(findings=whole_files)
     parts.write_part(place, _for_lake(tables), [batch.hashes[name] for name in kept])

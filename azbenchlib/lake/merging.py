@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pyarrow.parquet as pq
 
+from azbenchlib.analysis.percentiles import once
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
@@ -54,7 +55,7 @@ def by_workers(
         workers, partial(_histograms, place, tuple(by), shared, again.dropped | again.uncounted), there
     )
     again = pd.concat([_none(by), *(rows for _, rows in found)])
-    sums = [sums for sums, _ in found] + [_summed(again.drop_duplicates(_KEY), by)]
+    sums = [sums for sums, _ in found] + [_summed(once(again.drop_duplicates(_KEY, ignore_index=True)), by)]
     while len(sums) > 1:
         groups = list(chunks(sums, _AT_ONCE))
         sums = _results(workers, partial(_merged, tuple(by)), groups)
@@ -112,6 +113,12 @@ class _OfParts:
 
     def runs(self) -> pd.DataFrame:
         return self.every_run.drop_duplicates("run_id").sort_values("run_id", ignore_index=True)
+
+    def named(self) -> pd.DataFrame:
+        columns = ["run_id", "source_path", "code"]
+        findings = self._every("findings", columns, None)
+        others = findings[(findings["code"] == Code.COUNTED_ONCE) & findings["run_id"].notna()]
+        return pd.concat([self.every_run, others])[["run_id", "job", "numjobs", "source_path"]]
 
     def runs_with(self, code: Code) -> set[str]:
         rows = self._every("findings", ["run_id", "code"], None)

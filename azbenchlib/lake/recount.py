@@ -8,7 +8,7 @@ fourth. The relations are those by which outputs are read
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,7 +32,7 @@ class CountedRuns:
     uncounted : frozenset of str
         Rows that are there and do not count: states under way, and logs of runs that have bins themselves.
     logs : frozenset of str
-        Logs of runs that have no bins: their bins count, and they are no run of their own.
+        Logs of runs that have no bins, and other forms of such with a log: their bins alone count.
     """
 
     dropped: frozenset[str] = frozenset()
@@ -45,6 +45,10 @@ class Told(Protocol):
 
     def runs(self) -> pd.DataFrame:
         """:data:`RECOUNTED_COLUMNS` of all runs, each once."""
+        ...
+
+    def named(self) -> pd.DataFrame:
+        """run_id, job, numjobs and source_path of all runs, a row for each file that tells of one."""
         ...
 
     def runs_with(self, code: Code) -> set[str]:
@@ -67,16 +71,29 @@ def recount(told: Told) -> CountedRuns:
     dropped = _described(runs, described)
     runs = runs[~runs["run_id"].isin(dropped | interim)]
     figures = same_runs.RunFigures(rows=told.rows, totals=told.totals)
-    dropped |= set(same_runs.same_runs(runs, figures))
-    runs = runs[~runs["run_id"].isin(dropped)]
+    again = same_runs.same_runs(runs, figures)
+    runs = runs[~runs["run_id"].isin(again.keys())]
     interim |= same_runs.states_under_way(runs, figures)
     runs = runs[~runs["run_id"].isin(interim)]
-    run_of = _logs(told, runs)
-    has_bins = set(told.rows("bins", set(run_of.values()))["run_id"]) if run_of else set()
-    without = frozenset(log for log, run_id in run_of.items() if run_id not in has_bins)
+    run_of = _logs(told, runs, again)
+    logs = _with_bins_alone(told, run_of | again)
     return CountedRuns(
-        dropped=frozenset(dropped), uncounted=frozenset(interim | (run_of.keys() - without)), logs=without
+        dropped=frozenset((dropped | again.keys()) - logs),
+        uncounted=frozenset((interim | run_of.keys()) - logs),
+        logs=logs,
     )
+
+
+def _with_bins_alone(told: Told, run_of: Mapping[str, str]) -> frozenset[str]:
+    """Of each run that has no bins itself one of those that tell of it and have some."""
+    if not run_of:
+        return frozenset()
+    there = set(told.rows("bins", {*run_of, *run_of.values()})["run_id"])
+    first: dict[str, str] = {}
+    for again, run_id in sorted(run_of.items()):
+        if again in there and run_id not in there:
+            first.setdefault(run_id, again)
+    return frozenset(first.values())
 
 
 def _described(runs: pd.DataFrame, described: set[str]) -> set[str]:
@@ -87,13 +104,16 @@ def _described(runs: pd.DataFrame, described: set[str]) -> set[str]:
     return set(runs.loc[described_only(runs, findings), "run_id"])
 
 
-def _logs(told: Told, runs: pd.DataFrame) -> dict[str, str]:
-    """The run of each log that lies apart from it."""
+def _logs(told: Told, runs: pd.DataFrame, again: Mapping[str, str]) -> dict[str, str]:
+    """The run of each log that lies apart from it; `again`: the runs that are told in other forms too."""
     if logs_apart.log_runs(runs, set()).empty:
         return {}
     logs = logs_apart.log_runs(runs, set(told.totals()))
     ids = set(logs["run_id"])
     summed = logs_apart.summaries({name: told.rows(name, ids) for name in ("samples", "bins")}, ids)
-    named = logs_apart.called_so(runs[~runs["run_id"].isin(ids)], set(logs["job"]))
-    tables = {name: told.rows(name, set(named["run_id"])) for name in ("results", "latency")}
-    return logs_apart.runs_of_logs(logs, summed, named, tables)
+    named = told.named()
+    named = named.assign(run_id=named["run_id"].replace(dict(again)))
+    called = logs_apart.by_name(named[named["run_id"].isin(set(runs["run_id"]) - ids)])
+    return logs_apart.runs_of_logs(
+        logs, summed, called, same_runs.RunFigures(rows=told.rows, totals=told.totals)
+    )

@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 
 _SQL_TYPES = {schema.TEXT: "VARCHAR", schema.INT: "BIGINT", schema.FLOAT: "DOUBLE", schema.BOOL: "BOOLEAN"}
 AS_COLLECTED = "as_collected"  # the schema of views that show what parts hold, also what is told again
+_EVERY_RUN = "runs_of_all_parts"  # in that schema: the runs, as often as parts hold them
 _MEMORY = "700MiB"  # for what DuckDB holds; the rest goes to a folder of its own, which is removed
+# Runs with whole bins in one part, and bins of their histogram log in another.
+_LOGGED_TOO = f"""
+CREATE TEMP TABLE logged_too AS SELECT DISTINCT run_id FROM (
+    SELECT run_id FROM {AS_COLLECTED}.bins SEMI JOIN shared USING (run_id) WHERE {IS_COUNTED}
+    GROUP BY run_id, ddir, lat_kind HAVING count(t_s) BETWEEN 1 AND count(*) - 1
+)
+"""
+_NOT_LOGGED_TOO = f"{IS_COUNTED} AND (t_s IS NULL OR run_id NOT IN (FROM logged_too))"
 # Histograms of rows with bin_ns and n, added up where the other columns agree; a row a percentile.
 _PERCENTILES_OF = f"""
 CREATE MACRO percentiles_of(named, wanted) AS TABLE
@@ -201,13 +210,14 @@ def _first_sentence(error: Exception) -> str:
 
 def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -> None:
     """A view of a table; a run that several parts hold is there once."""
-    columns, added = _columns(table), f"CREATE VIEW {AS_COLLECTED}.{table} AS"
-    if not files:
+    columns, added = _columns(table), f"CREATE VIEW {AS_COLLECTED}"
+    if files:
+        listed = ", ".join(map(text_literal, files))
+        options = "hive_partitioning = true, hive_types_autocast = false, filename = true"
+        rows = f"read_parquet([{listed}], {options})"
+    else:
         empty = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns.items())
-        connection.execute(f"{added} SELECT {empty} WHERE false")
-        return
-    listed = ", ".join(map(text_literal, files))
-    rows = f"read_parquet([{listed}], hive_partitioning = true, hive_types_autocast = false, filename = true)"
+        rows = f"(SELECT {empty}, NULL::VARCHAR AS filename WHERE false)"
     names = ", ".join(columns)
     key = ", ".join(schema.TABLES[table].key)
     if table not in BY_RUN:
@@ -216,15 +226,15 @@ def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence
         view = f"SELECT DISTINCT {names} FROM {rows}"
     else:
         if table == "runs":
+            connection.execute(f"{added}.{_EVERY_RUN} AS SELECT {names} FROM {rows}")
             connection.execute(
                 f"CREATE TEMP TABLE shared AS SELECT run_id FROM {rows} GROUP BY run_id HAVING count(*) > 1"
             )
-        several = connection.execute("SELECT count(*) FROM shared").fetchone()
         view = f"SELECT {names} FROM {rows}"
-        if several and several[0]:
+        if _has_rows(connection, "shared"):
             once = f"SELECT DISTINCT ON ({key}) {names} FROM {rows} WHERE run_id IN (FROM shared)"
             view += f" WHERE run_id NOT IN (FROM shared) UNION ALL ({once} ORDER BY {key}, filename)"
-    connection.execute(f"{added} {view}")
+    connection.execute(f"{added}.{table} AS {view}")
 
 
 def _count_once(connection: duckdb.DuckDBPyConnection) -> None:
@@ -232,14 +242,21 @@ def _count_once(connection: duckdb.DuckDBPyConnection) -> None:
     again = recount(_OfDuckDB(connection))
     for name, some in (("dropped", again.dropped), ("uncounted", again.uncounted), ("log_runs", again.logs)):
         _add_ids(connection, name, some)
+    connection.execute(_LOGGED_TOO)
     for table in schema.TABLES:
         view = f"SELECT * FROM {AS_COLLECTED}.{table}"
+        if table == "bins" and _has_rows(connection, "logged_too"):
+            view = f"SELECT * REPLACE ({_NOT_LOGGED_TOO} AS {IS_COUNTED}) FROM ({view})"
         if table in WITH_COUNTED and (again.uncounted or again.logs):
-            ids = "FROM uncounted UNION ALL FROM log_runs" if table == "runs" else "FROM uncounted"
+            ids = "FROM uncounted" if table == "bins" else "FROM uncounted UNION ALL FROM log_runs"
             view = f"SELECT * REPLACE ({IS_COUNTED} AND run_id NOT IN ({ids}) AS {IS_COUNTED}) FROM ({view})"
         if table in BY_RUN and again.dropped:
             view = f"SELECT * FROM ({view}) AS every ANTI JOIN dropped USING (run_id)"
         connection.execute(f"CREATE VIEW {table} AS {view}")
+
+
+def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
+    return connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
 
 
 def _add_ids(connection: duckdb.DuckDBPyConnection, name: str, ids: Collection[str]) -> None:
@@ -257,6 +274,13 @@ class _OfDuckDB:
     def runs(self) -> pd.DataFrame:
         columns = ", ".join(RECOUNTED_COLUMNS)
         return self._told(f"SELECT {columns} FROM {AS_COLLECTED}.runs ORDER BY run_id")
+
+    def named(self) -> pd.DataFrame:
+        others = f"FROM {AS_COLLECTED}.findings WHERE code = {text_literal(Code.COUNTED_ONCE)}"
+        return self._told(
+            f"SELECT run_id, job, numjobs, source_path FROM {AS_COLLECTED}.{_EVERY_RUN} "
+            f"UNION ALL SELECT run_id, NULL, NULL, source_path {others} AND run_id IS NOT NULL"
+        )
 
     def runs_with(self, code: Code) -> set[str]:
         rows = self._told(

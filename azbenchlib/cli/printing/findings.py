@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from azbenchlib.dataset.dataset import Dataset
 
+_COPIES = 5  # so many runs that several files tell of are named
 _NAMED = 50  # so many files with one and the same error are named
-_ALWAYS = (Code.COUNTED_ONCE,)  # kinds of findings that are said though they are no warnings
 
 
 def tell_each(found: Sequence[Finding]) -> None:
@@ -58,14 +58,18 @@ def tell_all(tables: Mapping[str, pd.DataFrame]) -> None:
 
 
 def tell(findings: pd.DataFrame, with_info: bool) -> None:
-    """All errors and warnings of a table of findings and what is always said, or all of it."""
-    _tell(findings if with_info else findings[_is_said(findings)])
+    """All errors and warnings of a table of findings, or all of it; and which runs several files tell of."""
+    copies = findings["code"] == Code.COUNTED_ONCE
+    _tell(findings[~copies & (with_info | (findings["severity"] != Severity.INFO))])
+    _tell_copies(list(findings.loc[copies, "message"].drop_duplicates()))
 
 
 def tell_of_files(tables: Mapping[str, pd.DataFrame]) -> None:
     """What is said of whole files, for a verb that shows the warnings of each run by itself."""
     findings = tables["findings"]
-    _tell(findings if is_nothing(tables) else findings[findings["run_id"].isna() & _is_said(findings)])
+    serious = findings["run_id"].isna() & (findings["severity"] != Severity.INFO)
+    copies = findings["code"] == Code.COUNTED_ONCE
+    tell(findings if is_nothing(tables) else findings[serious | copies], is_nothing(tables))
 
 
 def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
@@ -78,8 +82,11 @@ def tell_of_hosts(tables: Mapping[str, pd.DataFrame]) -> None:
         )
 
 
-def _is_said(findings: pd.DataFrame) -> pd.Series[bool]:
-    return (findings["severity"] != Severity.INFO) | findings["code"].isin(_ALWAYS)
+def _tell_copies(messages: Sequence[str]) -> None:
+    for message in messages[:_COPIES]:
+        notes.sentence(one_line(f"{Severity.INFO}: {message}."))
+    if len(messages) > _COPIES:
+        notes.sentence(f"{Severity.INFO}: the same of {len(messages) - _COPIES:,} more.")
 
 
 def _tell(findings: pd.DataFrame) -> None:
