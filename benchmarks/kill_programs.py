@@ -152,10 +152,12 @@ def run(kills: int, seed: int, home: Path, say: bool = False) -> Outcome:
         folder = home / "one"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
+        before = len(outcome.faults)
         disturb(rng, folder, kills, outcome)
         if say:
             told = f"{outcome.kills.total()} kills in {outcome.campaigns} campaigns"
-            print(f"{told}, {len(outcome.faults)} faults, longest {outcome.longest_s:.0f} s", flush=True)
+            told += f", {len(outcome.faults)} faults, longest {outcome.longest_s:.0f} s"
+            print(told, *outcome.faults[before:], sep="\n  ", flush=True)
     return outcome
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TEST = "tests/report/test_read_back.py"
-COPIED = ("azbenchlib", "tests/support/readback", "tests/data/fio", "datasets", TEST)
+COPIED = ("azbenchlib", "tests/support", "tests/data/fio", "datasets", TEST)
 LONGEST_S = 600
 
 

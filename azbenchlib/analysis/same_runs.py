@@ -377,7 +377,7 @@ def _went_on(earlier: _Document, later: _Document) -> bool:
         return False
     longer_s = max(_longest_s(then) - _longest_s(run) for run, then in pairs)
     slack_s = _slack_s(earlier)
-    if abs(waited_s - longer_s) > slack_s:
+    if not longer_s or abs(waited_s - longer_s) > slack_s:  # more I/Os in the same time: of another host
         return False
     # else they may be two short runs, or two that ran at once
     went_on = longer_s > _SURELY_LATER_S and max(map(_longest_s, earlier.runs)) > slack_s

@@ -148,8 +148,6 @@ def _setup(
     target: str, directory: str, vm: str | None, disks: Sequence[str], raw: bool, as_of: str | None
 ) -> Setup | None:
     """What is emulated; what is for another target is refused."""
-    if directory and target == AZURE:
-        raise InputError("target 'azure': --directory is for ssh; in Azure, --disk says what is probed")
     if raw and target != AZURE:
         raise InputError(f"target '{target}': --raw is for the target azure")
     if target == "lab":

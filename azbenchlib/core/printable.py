@@ -2,7 +2,8 @@
 
 Names of jobs, files and setups are whatever somebody wrote. A terminal obeys escape sequences in them (clear
 the screen, set its title, link elsewhere), and characters that turn the direction of writing make a line read
-as another. Each such character becomes one visible character.
+as another, in a terminal and on a page: figures behind a name come out mirrored. Each such character becomes
+one visible character.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically, write_together
 from azbenchlib.core.findings import Code
 from azbenchlib.core.grouping import GroupBy
-from azbenchlib.core.printable import cells
+from azbenchlib.core.printable import cells, printable
 from azbenchlib.core.units import format_significant
 from azbenchlib.dataset import from_raw, stored
 from azbenchlib.dataset.counted_once import count_once
@@ -194,7 +194,7 @@ class Dataset:
             f"{counts[name]:,} of severity {name}" for name in schema.SEVERITIES if name in counts
         )
         more = f"<p>Findings, in <code>.findings</code>: {told}</p>" if told else ""
-        return f"<p>{html.escape(about)}</p>{table}{more}"
+        return printable(f"<p>{html.escape(about)}</p>{table}{more}")
 
     def add_setup(
         self, vm: str | None, disks: str | Sequence[str] = (), region: str | None = None

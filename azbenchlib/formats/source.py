@@ -1,7 +1,12 @@
-"""A raw file: the name that it goes by, and its content, which is read when it is asked for."""
+"""A raw file: the name that it goes by, and its content, which is read when it is asked for.
+
+Text comes without blanks at the ends of its lines: terminals, editors and mail programs leave them behind, no
+format means anything by them, and each reader would have to allow for them.
+"""
 
 import hashlib
 import io
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +24,13 @@ _CUT = "\0"  # ends what is left of a longer line, which no format takes for who
 
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 _BYTE_ORDERS = tuple(mark for mark, _ in _MARKS)
+_BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")  # at the end of a line
+
+
+def without_blank_ends(text: str) -> str:
+    """The text without blanks and tabs at the ends of its lines."""
+    ends = text[-1:] in (" ", "\t") or " \n" in text or "\t\n" in text  # that is searched far sooner
+    return _BLANKS.sub("", text) if ends or ("\r" in text and (" \r" in text or "\t\r" in text)) else text
 
 
 class Source:
@@ -77,13 +89,14 @@ class Source:
 
     @cached_property
     def content_sha256(self) -> str:
-        """Hash of the text, whichever encoding and line ends it has, and whatever blanks end it.
+        """Hash of the text, whichever encoding and line ends it has, whatever blanks end it and its lines.
 
-        That of a file which is text in UTF-8 with the line ends of Unix is that of its bytes.
+        That of a file which is text in UTF-8 with the line ends of Unix, and no blanks before them, is that
+        of its bytes.
         """
         start = self._start
         if not start.startswith(_BYTE_ORDERS) and (
-            b"\0" in start or (b"\r" not in start and self._ends_plainly())
+            b"\0" in start or (self._starts_plainly and self._ends_plainly())
         ):
             return self.sha256
         told, rest = hashlib.sha256(), ""
@@ -92,9 +105,14 @@ class Source:
             while block := file.read(_BLOCK):
                 kept = (rest + block).rstrip()
                 rest = (rest + block)[len(kept) :]
-                told.update(kept.encode("utf-8", "surrogateescape"))
+                told.update(without_blank_ends(kept).encode("utf-8", "surrogateescape"))
         told.update(b"\n")
         return told.hexdigest()
+
+    @property
+    def _starts_plainly(self) -> bool:
+        """Whether its first lines end in a newline alone."""
+        return not any(end in self._start for end in (b"\r", b" \n", b"\t\n"))
 
     def _ends_plainly(self) -> bool:
         """Whether it ends in one newline and no other blank."""
@@ -120,19 +138,23 @@ class Source:
         """The first 64 KiB as text, for telling the format."""
         if self.size_bytes <= _OPENING:
             return self.text
-        return self._start.decode(self._encoding, errors="replace")
+        return without_blank_ends(self._start.decode(self._encoding, errors="replace"))
 
     @property
     def closing(self) -> str:
         """The last 64 KiB as text; of UTF-8 alone, the first line of it may be cut."""
         with self._open() as file:
             file.seek(max(0, self.size_bytes - _OPENING))
-            return file.read().decode("utf-8", errors="replace")
+            return without_blank_ends(file.read().decode("utf-8", errors="replace"))
 
     @cached_property
     def text(self) -> str:
         """The content as text; bytes that are no UTF-8 are replaced, a byte order mark is honoured."""
-        return self.data.decode(self._encoding, errors="replace")
+        return self.decoded(self._encoding)
+
+    def decoded(self, encoding: str) -> str:
+        """The content as text in an encoding that the reader knows."""
+        return without_blank_ends(self.data.decode(encoding, errors="replace"))
 
     def blocks(self) -> Iterator[str]:
         """The content as text, some megabytes of whole lines at a time, each line ending in a newline.
@@ -147,20 +169,20 @@ class Source:
                     cutting = not end
                 whole, end, rest = (rest + block).rpartition("\n")
                 if whole or end:
-                    yield whole + end
+                    yield without_blank_ends(whole + end)
                 if len(rest) > LONGEST_LINE:
                     yield rest[:LONGEST_LINE] + _CUT + "\n"
                     rest, cutting = "", True
             if rest:
-                yield rest + "\n"
+                yield without_blank_ends(rest + "\n")
 
     def raw_blocks(self) -> Iterator[bytes]:
         """The content as UTF-8, some megabytes of whole lines at a time, each line ending in a newline.
 
-        As :meth:`blocks`, several times as fast where the file is UTF-8; only there may a line end in a
-        carriage return, or hold bytes that are no UTF-8.
+        As :meth:`blocks`, several times as fast where the file is UTF-8; only there may lines, other than the
+        first ones, end in a blank or a carriage return, or hold bytes that are no UTF-8.
         """
-        if self._encoding != "utf-8" or b"\r" in self._start:
+        if self._encoding != "utf-8" or not self._starts_plainly:
             yield from (block.encode() for block in self.blocks())
             return
         bytes(_FREED_FIRST)

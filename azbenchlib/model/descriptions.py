@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from azbenchlib.core import schema
 from azbenchlib.model.disk_row import DiskRow
-from azbenchlib.model.setup import VM, Setup
+from azbenchlib.model.setup import VM, Disk, Setup
+
+_ELSEWHERE = ("local", "other")  # environments whose disks need not be Azure's
 
 
 def from_rows(setup: Mapping[str, Any], disks: pd.DataFrame) -> Setup:
@@ -18,13 +21,20 @@ def from_rows(setup: Mapping[str, Any], disks: pd.DataFrame) -> Setup:
     Parameters
     ----------
     setup : mapping
-        Columns vm_size and as_of; either may be NA.
+        Columns vm_size, as_of and environment; each may be NA.
     disks : DataFrame
         The table disks; rows of other setups must be left out.
     """
     size, as_of = (None if pd.isna(setup.get(name)) else str(setup[name]) for name in ("vm_size", "as_of"))
-    rows = map(DiskRow.from_row, schema.records(disks))
-    return Setup(VM(size=size), tuple(row.to_disk() for row in rows), as_of)
+    found = [DiskRow.from_row(row).to_disk() for row in schema.records(disks)]
+    if str(setup.get("environment")) in _ELSEWHERE:
+        found = [_as_it_is(disk) for disk in found]
+    return Setup(VM(size=size), tuple(found), as_of)
+
+
+def _as_it_is(disk: Disk) -> Disk:
+    """A disk of a machine that may be anywhere: one of Azure only where its kind or its tier says so."""
+    return disk if disk.kind or disk.tier or disk.local else replace(disk, in_azure=False, unstated=())
 
 
 def stated_setup(tables: Mapping[str, pd.DataFrame], name: str | None) -> Setup:

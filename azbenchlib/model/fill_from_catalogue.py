@@ -113,7 +113,7 @@ def _provisioned_skus(setup: Setup) -> list[str]:
 
 
 def _disk(disk: Disk, day: str, provisioned: dict[str, ProvisionedRules]) -> Disk:
-    if disk.local:
+    if disk.local or not disk.in_azure:
         return disk
     if disk.provisioned and disk.sku:
         return _provisioned(disk, provisioned[disk.sku])

@@ -157,6 +157,9 @@ class Disk:
         Where an ephemeral OS disk lies.
     unstated : tuple of str
         Fields that the description leaves open, ``caching`` or ``count``: their value here is a default.
+    in_azure : bool
+        Whether Azure has documented limits and host caching for it. That of another machine has neither, and
+        its `sku` says in words what it is.
     """
 
     name: str
@@ -172,6 +175,7 @@ class Disk:
     bursting: bool | None = None
     placement: str = "cache"
     unstated: tuple[str, ...] = ()
+    in_azure: bool = True
 
     def __post_init__(self) -> None:
         for name, value, choices in (

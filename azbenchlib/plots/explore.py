@@ -6,6 +6,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import COLOURS, NEUTRAL
+from azbenchlib.core.printable import one_line
 
 TITLES = {
     "queue_depth": "Queue depth",
@@ -52,6 +53,7 @@ def scatter(runs: pd.DataFrame, *, x: str, y: str, hue: str, style: str) -> sns.
     rows = rows[(rows[x] > 0) & (rows[y] > 0)]
     if rows.empty:
         raise InputError(f"no run has both {x} and {y}")
+    rows = rows.assign(**{name: rows[name].map(_shown) for name in (hue, style)})
     shades = [light for light, _ in COLOURS]
     palette = shades[: rows[hue].nunique()] if rows[hue].nunique() <= len(shades) else None
     grid = sns.relplot(rows, x=x, y=y, hue=hue, style=style, palette=palette, s=70, aspect=1.3)
@@ -63,3 +65,8 @@ def scatter(runs: pd.DataFrame, *, x: str, y: str, hue: str, style: str) -> sns.
     grid.ax.grid(color=NEUTRAL["grid"])
     grid.ax.set_axisbelow(True)
     return grid
+
+
+def _shown(value: object) -> object:
+    """A value as the legend has it: names of others are printable."""
+    return one_line(value) if isinstance(value, str) else value

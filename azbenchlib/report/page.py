@@ -12,6 +12,7 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from azbenchlib import __version__
+from azbenchlib.core.printable import printable
 from azbenchlib.report import style
 from azbenchlib.report.blocks import MIME
 from azbenchlib.report.formatting import today, units_kept
@@ -63,7 +64,7 @@ def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
     }
     exporter = HTMLExporter(config=settings, filters={"prose": prose})
     page, _ = exporter.from_notebook_node(notebook, resources={"azbench": facts})
-    page = _ANCHOR.sub("", page)
+    page = printable(_ANCHOR.sub("", page))  # what a cell printed, too
     return page.replace("<!--contents-->", _contents(page))
 
 

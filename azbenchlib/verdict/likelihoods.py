@@ -176,7 +176,7 @@ def expected_latency(vm: VM, disk: Disk | None, serves: str, read_share: float) 
         if disk is not None and serves == "nvme":
             return math.sqrt(host_us * expected_us(table_of(vm, disk), read_share)), LOCAL_SPREAD
         return host_us, LOCAL_SPREAD
-    if disk is None:
+    if disk is None or not disk.in_azure:
         return ANY_DISK
     if disk.kind is None:
         return ANY_REMOTE

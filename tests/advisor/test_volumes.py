@@ -70,7 +70,7 @@ def test_what_cannot_be_met_says_which_volume_is_not() -> None:
     with pytest.raises(InputError, match="meet these 2 volumes together; 'data' is not met alone either"):
         advise_volumes(demands("data:iops=1000000000,size=1TiB", LOG), europe())
     with pytest.raises(InputError, match="meet these 2 volumes together; each of them is met alone"):
-        advise_volumes(demands("a:iops=300k,size=1TiB", "b:iops=300k,size=1TiB"), europe())
+        advise_volumes(demands("a:iops=400k,size=1TiB", "b:iops=400k,size=1TiB"), europe())
 
 
 def test_text_and_json_tell_each_volume() -> None:

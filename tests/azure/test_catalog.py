@@ -17,7 +17,7 @@ from azbenchlib.azure import catalog, overlays
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.catalog import files, lookup, skus
 from azbenchlib.azure.catalog.refresh import refresh
-from azbenchlib.azure.catalog.rows import holds
+from azbenchlib.azure.catalog.rows import NO_CACHE_SIZE, holds
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.units import GIB, KIB, MB
 
@@ -254,7 +254,7 @@ def test_swapped_columns_of_a_page_are_settled_by_the_api_and_shown():
 def test_a_combined_limit_without_temp_disk_and_cache_is_marked_as_doubtful(size, caching):
     row = catalog.vm(size, TODAY)
     assert (row.caching, row.cached_limit_documented) == (caching, False)
-    assert row.best("cached_iops").note == skus.NO_CACHE_SIZE
+    assert row.best("cached_iops").note == NO_CACHE_SIZE
     assert all(row.best(name) is None for name in ("temp_bytes", "temp_iops", "cache_bytes"))
 
 
@@ -515,7 +515,7 @@ def test_rows_of_the_api_by_kind_of_size():
         by_size[f"Standard_{size}"] for size in ("A1_v2", "E8ds_v4", "L8s_v2")
     )
     assert (temp["temp_bytes_per_s"], temp["temp_write_bytes_per_s"]) == ("20971520", "10485760")
-    assert (doubtful["note"], doubtful["cached_iops"]) == (skus.NO_CACHE_SIZE, "1000")
+    assert (doubtful["note"], doubtful["cached_iops"]) == (NO_CACHE_SIZE, "1000")
     assert (cached["cached_iops"], cached["caching"]) == ("77000", "True")
     assert (cached["temp_bytes"], cached["cache_bytes"]) == (str(300 * GIB), str(200 * GIB))
     assert "cached_write_bytes_per_s" not in cached

@@ -331,12 +331,12 @@ def halt(pid: int) -> bool:
 @fio
 def test_a_killed_run_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     raw = tmp_path / "ds" / "raw"
-    process = start(tmp_path, runtime_s=0.8)
-    with halted(tmp_path, "randwrite-4k-qd2"):
-        wait_for(lambda: (raw / ".part-randwrite-4k-qd2" / "randwrite-4k-qd2.json").exists())
-        process.kill()
-        process.wait()
-        assert fio_processes(tmp_path)  # nobody told it; the next call has to wait for its end
+    process = start(tmp_path, runtime_s=2)
+    begun = raw / ".part-randwrite-4k-qd2" / "randwrite-4k-qd2.json"
+    wait_for(begun.exists, goes_on=lambda: process.poll() is None)
+    process.kill()
+    process.wait()
+    wait_for(lambda: not fio_processes(tmp_path))  # it ends with who started it
     assert not (tmp_path / "ds" / manifest.MANIFEST_FILE).exists()
     assert (tmp_path / local.DATA_FILE).exists()
     first = (raw / "randread-4k-qd2.json").stat()
@@ -348,7 +348,7 @@ def test_a_killed_run_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
             assert not fio_processes(tmp_path)
         lines.append(text.split(" 4")[0])
 
-    workloads = grid(runtime_s=0.8, ramp_s=0)
+    workloads = grid(runtime_s=2, ramp_s=0)
     campaign.measure(
         campaign.LocalTarget(directory=tmp_path, workloads=workloads), tmp_path / "ds", progress=look
     )

@@ -16,8 +16,9 @@ from azbenchlib.campaign import LocalTarget, Workload, measure
 from azbenchlib.campaign.journal import Journal
 from azbenchlib.campaign.workloads import fio, guard, program
 from azbenchlib.campaign.workloads.iozone import IozoneProgram
-from azbenchlib.campaign.workloads.limits import NO_LIMITS, RunLimits
+from azbenchlib.campaign.workloads.limits import NO_LIMITS, RunLimits, Watch
 from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.units import GIB
 
 pytestmark = pytest.mark.fio
 
@@ -125,6 +126,25 @@ def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path, monkeypatch: 
     assert not of_fio(tmp_path)
 
 
+def test_the_writing_of_data_is_given_up_where_it_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def halted(process: "subprocess.Popen[str]", token: str, watch: Watch) -> tuple[int, str]:
+        until(lambda: of_fio(tmp_path), pause_s=0)
+        for pid in of_fio(tmp_path):
+            os.kill(pid, signal.SIGSTOP)
+        return real(process, token, watch)
+
+    real = program._watched
+    monkeypatch.setattr(program, "_watched", halted)
+    monkeypatch.setattr("azbenchlib.campaign.workloads.limits.MARGIN_S", 1.0)
+    monkeypatch.setattr("azbenchlib.campaign.workloads.limits.LEAST_BYTES_PER_S", GIB)
+    work = Workload(name="one", rw="randread", bs_bytes=4096, iodepth=1, size_bytes=GIB // 4, runtime_s=1)
+    with pytest.raises(AzbenchError, match=r"it was ended after .*, in which it should have ended by far"):
+        measure(LocalTarget(directory=tmp_path, workloads=[work]), tmp_path / "ds")
+    assert not of_fio(tmp_path)
+
+
 def test_what_does_no_io_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits.STALLED_S", 1.0)
     asleep = IozoneProgram(shutil.which("sleep") or "", "")
@@ -158,4 +178,5 @@ def test_the_token_tells_processes_apart() -> None:
         assert not guard.processes("on")
     finally:
         guard.sweep("one")
-        assert process.wait() == -signal.SIGKILL
+        process.wait()
+        assert not guard.processes("one")

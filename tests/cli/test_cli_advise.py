@@ -314,7 +314,7 @@ def test_only_limits_that_the_design_passes_are_sources() -> None:
     sources = local.split("Sources")[1].split("To verify it")[0]
     assert "uncached" not in sources and "temp_iops" in sources
     lasting = run(*ASKED, "--why").split("Sources")[1].split("To verify it")[0]
-    assert "uncached_iops" in lasting and "burst" not in lasting
+    assert "uncached_v2_iops" in lasting and "burst" not in lasting
 
 
 def test_no_figure_is_cut_off_in_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:

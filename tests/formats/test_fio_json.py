@@ -631,14 +631,14 @@ def test_failed_ios_are_counted_where_it_is_clear_whose_they_are():
 
 def test_a_document_that_breaks_off_keeps_its_whole_jobs():
     text = document(job("a"), job("b"), job("c"))
-    cut = text.index('"jobname": "c"')
+    cut = text.index(': "c"')
     tables = read(text[:cut])
     assert tables["runs"]["job"].tolist() == ["a", "b"]
     assert tables["runs"]["tool_version"].tolist() == ["fio-3.33"] * 2
     (finding,) = schema.records(tables["findings"])
     assert (finding["code"], finding["severity"]) == ("broken_json", "error")
-    line = text[:cut].count("\n") + 1
-    assert f"some.json: document 1 is broken at line {line}, column 7" in finding["message"]
+    line, column = text[:cut].count("\n") + 1, len(text[:cut].rpartition("\n")[2]) + 1
+    assert f"some.json: document 1 is broken at line {line}, column {column}" in finding["message"]
     assert "2 jobs of it were kept" in finding["message"]
 
 

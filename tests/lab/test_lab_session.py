@@ -72,6 +72,8 @@ def test_only_its_owner_can_connect_and_nothing_is_left() -> None:
 def test_a_folder_of_the_users_keeps_the_log_alone(tmp_path: Path) -> None:
     with lab(tmp_path / "new" / "lab") as found:
         wait_for(lambda: len(live_log.read(found.log).lines) > 1)
+    assert stat.S_IMODE(found.log.stat().st_mode) == 0o600
+    assert stat.S_IMODE(found.folder.stat().st_mode) == 0o700
     assert [entry.name for entry in found.folder.iterdir()] == [live_log.LIVE_LOG]
     assert lab_log.sniff(found.log.read_text())
     begun = time.time()
@@ -99,7 +101,11 @@ def test_two_labs_in_one_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "sentence"), [("x" * 120, "too long for a socket"), ("file/lab", "Not a directory")]
+    ("folder", "sentence"),
+    [
+        ("x" * 120, "too long for a socket, whose path has at most 103 bytes; TMPDIR=DIR, or --folder"),
+        ("file/lab", "Not a directory"),
+    ],
 )
 def test_a_folder_that_cannot_be(tmp_path: Path, folder: str, sentence: str) -> None:
     (tmp_path / "file").touch()

@@ -48,7 +48,7 @@ def patterns() -> dict[str, Used]:
     found: dict[str, Used] = {}
     searched = _searched()
     for module in pkgutil.walk_packages(azbenchlib.__path__, "azbenchlib."):
-        if module.name.endswith("__main__"):
+        if module.name.endswith(("__main__", ".entry")):  # to import these is to begin
             continue
         loaded = importlib.import_module(module.name)
         for name, value in vars(loaded).items():

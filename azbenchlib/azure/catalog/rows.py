@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from azbenchlib.azure.catalog.skus import NO_CACHE_SIZE
-
+NO_CACHE_SIZE = "the API states no cache size for this VM size: may not apply to cached disks"  # a note
 _STATED = "stated"  # source_id of a value that the caller gave
 
 # Of an Ultra Disk or a Premium SSD v2, where a page prints limits of their own, `uncached_v2_…`.

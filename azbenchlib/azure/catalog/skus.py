@@ -12,6 +12,7 @@ from datetime import date, datetime
 from typing import Any
 
 from azbenchlib.azure import documents
+from azbenchlib.azure.catalog.rows import NO_CACHE_SIZE
 from azbenchlib.azure.documents import AzSku
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, MIB
@@ -60,7 +61,6 @@ _LIMITS = {  # column: capability, and what one of its unit is in ours
     "nvme_write_bytes_per_s": ("NvmeMaxWriteBytesPerSecond", 1),
 }
 _COMBINED = "CombinedTempDiskAndCached"
-NO_CACHE_SIZE = "the API states no cache size for this VM size: may not apply to cached disks"
 
 # "Premium Storage caching: Not Supported", or "supported except". Source: lsv2-series.md@017654d1,
 # sizes-previous-gen.md@092fdbcf, sizes-b-series-burstable.md@0d051abb (azure-docs), and of

@@ -21,7 +21,7 @@ GRACE_S = 5.0  # how long a program may take to end after it was asked to: fio w
 _LOOK_S = 0.3  # between looks at the parent
 _SWEEP_S = 10.0  # how long killed processes may take to be gone; one that waits for a disk may take longer
 _SIGNALLED = 128  # and the number of the signal
-_ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_ENDS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
 
 
 def processes(token: str, besides: int = 0) -> list[int]:

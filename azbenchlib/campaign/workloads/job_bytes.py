@@ -19,10 +19,7 @@ _NUMBER = re.compile(r"(0x[0-9a-f]+|[0-9]+)([kmgtp]?)(?:i?b)?")
 _BETWEEN = re.compile(r"[,:/-]")  # values of a list or a range
 _SHARES = re.compile(r"[0-9.]+%")
 # Options by which a job writes to the end of its disk, or what another file says.
-_NO_BOUND = (
-    *("fill_device", "fill_fs", "read_iolog", "replay_redirect", "opendir"),
-    *("exec_prerun", "exec_postrun"),
-)
+_NO_BOUND = ("fill_device", "fill_fs", "read_iolog", "replay_redirect", "opendir")
 _BLOCKS = ("bs", "bsrange", "bssplit", "ba")
 
 Options = Mapping[str, str]

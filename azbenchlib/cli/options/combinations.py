@@ -81,7 +81,9 @@ NEEDS: dict[str, dict[str, Needs]] = {
     },
     "probe": {
         "directory": Needs(
-            "--directory", "a target ssh:USER@HOST", lambda given: given["target"].startswith("ssh:")
+            "--directory",
+            "a target ssh:USER@HOST; in Azure, --disk says what is probed",
+            lambda given: given["target"].startswith("ssh:"),
         )
     },
 }

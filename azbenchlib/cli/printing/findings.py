@@ -101,11 +101,12 @@ def _tell(findings: pd.DataFrame) -> None:
         others = many[path, code] - 1
         more = f" The same of {others} more." if others else ""
         told = f"{message}. {advice}".rstrip(". ")
-        sentence = f"{told.replace(path, _PATH) if path else told}.{more}"
-        alike_but_figures = (severity, _FIGURE.sub("0", _JOB.sub("", sentence)))
+        sentence = f"{told}.{more}"
+        of_any = sentence.replace(path, _PATH) if path else sentence
+        alike_but_figures = (severity, _FIGURE.sub("0", _JOB.sub("", of_any)))
         lines.setdefault(alike_but_figures, (sentence, []))[1].append(path)
     for (severity, _), (sentence, paths) in lines.items():
-        text = f"{severity}: {sentence.replace(_PATH, paths[0])}{_others(severity, paths[1:])}"
+        text = f"{severity}: {sentence}{_others(severity, paths[1:])}"
         notes.sentence(one_line(text))
 
 

@@ -75,7 +75,7 @@ def read_diskspd_text(source: Source) -> Records:
 
 def _text(source: Source) -> str:
     text = source.text
-    return source.data.decode(CODE_PAGE, errors="replace") if "\ufffd" in text else text
+    return source.decoded(CODE_PAGE) if "\ufffd" in text else text
 
 
 class _Reader:

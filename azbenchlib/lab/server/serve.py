@@ -64,7 +64,8 @@ class Running:
         self._socket = config.folder / SOCKET
         if len(os.fsencode(self._socket)) > _LONGEST_PATH:
             raise InputError(
-                f"{self._socket}: too long for a socket, whose path has at most {_LONGEST_PATH} bytes"
+                f"{self._socket}: too long for a socket, whose path has at most {_LONGEST_PATH} bytes; "
+                f"{OTHER_FOLDER}"
             )
         # scheduling jitter is of real time, so the burst tolerance that makes up for it is too
         burst_tolerance_s = config.options.burst_tolerance_s / config.time_scale

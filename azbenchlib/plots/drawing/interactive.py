@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
 
+from azbenchlib.plots.drawing.label_layout import clean
 from azbenchlib.plots.drawing.style import Drawn
 
 X_AXIS, Y_AXIS = "axis-x", "axis-y"  # ids of the groups of an SVG that hold the axes
@@ -69,7 +70,7 @@ def _span(axis: Axis) -> list[Any]:
 def _points(line: Line2D) -> dict[str, Any]:
     x, y = (np.asarray(values, dtype=float) for values in line.get_data(orig=False))
     return {
-        "name": str(line.get_label()),
+        "name": clean(str(line.get_label())),
         "colour": str(line.get_color()),
         "x": [_short(value) for value in x],
         "y": [_short(value) for value in y],

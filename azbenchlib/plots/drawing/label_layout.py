@@ -13,21 +13,22 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
 
 from azbenchlib.core.palette import NEUTRAL
+from azbenchlib.core.printable import printable
 from azbenchlib.core.units import NBSP
 from azbenchlib.plots.drawing.style import METRICS_FONT, Layout, Series, size_of
 
 LEADING = 1.38
 # Width of a character that the metrics font lacks (Chinese, emoji), in em: no common font is wider.
 UNKNOWN_EM = 1.3
-# What XML 1.0 cannot hold (https://www.w3.org/TR/xml/#charsets).
-_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What is printable and XML 1.0 cannot hold (https://www.w3.org/TR/xml/#charsets).
+_NO_XML = re.compile("[\ufffe\uffff]")
 _UNIT = re.compile(r"(?<=\d) (?=(?:IOPS|[kMG]B/s|[KMGT]iB(?:/s)?|[nµm]?s|%)(?![\w/]))")  # before a unit
 _PART = re.compile("[^_/-]*[_/-]|[^_/-]+")
 
 
 def clean(text: str) -> str:
-    """The text on one line, with what XML cannot hold replaced."""
-    return re.sub("[ \t\r\n]+", " ", _NO_XML.sub("\ufffd", text)).strip()
+    """The text on one line, printable, with what XML cannot hold replaced."""
+    return re.sub("[ \t\n]+", " ", _NO_XML.sub("\ufffd", printable(text))).strip()
 
 
 @cache

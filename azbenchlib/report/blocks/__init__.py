@@ -1,4 +1,4 @@
-"""Pieces of a report page: Jinja templates that escape everything they are given."""
+"""Pieces of a report page: Jinja templates that escape everything they are given, and keep it printable."""
 
 import base64
 import re
@@ -11,6 +11,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from azbenchlib.core.printable import printable
 from azbenchlib.report import style
 from azbenchlib.report.formatting import units_kept
 
@@ -84,7 +85,7 @@ class Block:
     """
 
     def __init__(self, html: str, rows: Callable[[], pd.DataFrame] | None = None) -> None:
-        self.html = units_kept(html)
+        self.html = printable(units_kept(html))
         self._rows = rows
 
     @cached_property

@@ -13,7 +13,7 @@ from fake_azure.machines import remove_machine
 from fake_azure.skus import all_skus, family, restrict
 
 from azbenchlib import campaign
-from azbenchlib.azure import retries
+from azbenchlib.azure import documents, retries
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import Passing
 from azbenchlib.azure.quota import Quota
@@ -45,8 +45,8 @@ def chosen(
     if zone:
         restrict(next(sku for sku in skus if sku["name"] == "Standard_D2s_v3"), zone)
     (setup,) = measurement_file.load(folder / "file.yaml").setups
-    sizes = {sku["name"]: [sku] for sku in skus if sku["resourceType"] == "virtualMachines"}
-    disks = [sku for sku in skus if sku["resourceType"] == "disks"]
+    sizes = {sku["name"]: documents.skus([sku]) for sku in skus if sku["resourceType"] == "virtualMachines"}
+    disks = documents.skus([sku for sku in skus if sku["resourceType"] == "disks"])
     used = {name.lower(): Quota(name, *told) for name, told in usage.items()}
     return Region(az=Az(path="no-such-az"), name="westeurope", disks=disks, usage=used, sizes=sizes).choose(
         setup

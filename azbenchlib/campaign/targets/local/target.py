@@ -138,7 +138,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         run.tell(f"writing {format_size(run.plan.size_bytes)} of data …")
         part, lines = run.part(LAYOUT), self._lines(run)
         with lines.within_reach(part):
-            limits = self._limits(run, RunLimits(data_bytes=run.plan.size_bytes))
+            limits = self._limits(run, RunLimits(seconds=0, data_bytes=run.plan.size_bytes))
             status, text = program.run(lines.layout(), self._programs["fio"], part, self._lock, limits=limits)
         # before a mounted device, fio ends well without any I/O
         if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
