@@ -1,8 +1,8 @@
 """Runs of the real fio in all forms that it writes, and copies of them as they come about in practice.
 
-A :class:`MeasuredRun` is one start of fio, with the states that it wrote on the way. :func:`write_set` writes
-some of them twice: each once, plainly; and each with random copies: saved again, in other forms, under way,
-with their logs elsewhere, renamed, packed, appended.
+A :class:`MeasuredRun` is one start of fio, with the states that it wrote on the way. :func:`write_plain`
+writes some of them, each once; :func:`write_copied` writes them with random copies: saved again, in other
+forms, under way, with their logs elsewhere, renamed, packed, appended.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ FULLEST = ("json+", "json+", "json+", "json", "terse", "normal")  # how often ea
 ALL = "all forms"
 SIDES = ("a", "b")
 FOLDERS = ("", "vm-1", "vm-2")
+SHARE_WITH_LOGS = 0.7
 LATENCY_LOGS = {"write_lat_log": "", "write_bw_log": "", "write_iops_log": ""}
 HISTOGRAMS = {"write_hist_log": "", "log_hist_msec": "300"}
 _FEW = ("logged", "few", "states", "repeat", "again")
@@ -203,10 +204,8 @@ def _saved_again(copied: _Copied) -> None:
     """JSON by another program: other indents, order, escapes."""
     if not copied.form.startswith("json"):
         return _encoded(copied)
-    form, chance = (
-        copied.chance.choice([one for one in copied.forms if one in ("json+", "json")]),
-        copied.chance,
-    )
+    chance = copied.chance
+    form = chance.choice([form for form in copied.forms if form in ("json+", "json")])
     document = json.loads(copied.text(form))
     again = json.dumps(
         document,
@@ -274,10 +273,8 @@ def _logs_again(copied: _Copied) -> None:
 
 
 def _write_log(copied: _Copied, log: str, folder: str) -> None:
-    """Write a log by its own name, with the line ends of either system."""
-    data = copied.run.logs[log]
     (copied.home / folder).mkdir(parents=True, exist_ok=True)
-    (copied.home / folder / log).write_bytes(data)
+    (copied.home / folder / log).write_bytes(copied.run.logs[log])
 
 
 WAYS: dict[str, Callable[[_Copied], None]] = {
@@ -293,31 +290,57 @@ WAYS: dict[str, Callable[[_Copied], None]] = {
 }
 
 
-def write_set(chance: random.Random, pool: Sequence[MeasuredRun], home: Path) -> str:
-    """Write some runs to ``plain``, and the same with copies to ``copied``; below each a folder a side.
+@dataclass(frozen=True, kw_only=True)
+class ChosenRun:
+    """One run of a set: its fullest form, its side, its folder there, and whether it has its logs."""
 
-    Returns
-    -------
-    str
-        What the set holds.
-    """
+    run: MeasuredRun
+    form: str
+    side: str
+    folder: str
+    is_logged: bool
+
+
+def chosen_runs(chance: random.Random, pool: Sequence[MeasuredRun]) -> list[ChosenRun]:
+    """Two to five of the runs."""
+    return [
+        ChosenRun(
+            run=run,
+            form=chance.choice([form for form in FULLEST if form in run.forms] or list(run.forms)),
+            side=SIDES[number % len(SIDES)],
+            folder=chance.choice(FOLDERS),
+            is_logged=bool(run.logs) and chance.random() < SHARE_WITH_LOGS,
+        )
+        for number, run in enumerate(chance.sample(list(pool), chance.randint(2, 5)))
+    ]
+
+
+def write_plain(chosen: Sequence[ChosenRun], home: Path) -> None:
+    """Write each run once, its logs beside it."""
+    for one in chosen:
+        _write_output(one, home)
+        for log, data in one.run.logs.items() if one.is_logged else ():
+            (home / one.side / one.folder / log).write_bytes(data)
+
+
+def write_copied(chance: random.Random, chosen: Sequence[ChosenRun], home: Path) -> str:
+    """Write the runs with random copies, their logs anywhere; what was written, in words."""
     said = []
-    for number, run in enumerate(chance.sample(list(pool), chance.randint(2, 5))):
-        form = chance.choice([form for form in FULLEST if form in run.forms] or list(run.forms))
-        side, folder = SIDES[number % len(SIDES)], chance.choice(FOLDERS)
-        copied = _Copied(run=run, form=form, home=home / "copied" / side, chance=chance)
-        for place in (home / "plain" / side, copied.home):
-            (place / folder).mkdir(parents=True, exist_ok=True)
-            (place / folder / f"{run.name}{ENDS[form]}").write_text(copied.text(form))
-        log_folder = None
-        if run.logs and chance.random() < 0.7:
-            log_folder = folder if run.logs_stay else chance.choice([folder, folder, *FOLDERS])
-            for log, data in run.logs.items():
-                (home / "plain" / side / folder / log).write_bytes(data)
-                _write_log(copied, log, log_folder)
-        ways = [way for way in WAYS if way != "logs again" or (log_folder is not None and not run.logs_stay)]
-        chosen = chance.choices(ways, k=chance.randint(0, 4))
-        for way in chosen:
+    for one in chosen:
+        _write_output(one, home)
+        copied = _Copied(run=one.run, form=one.form, home=home / one.side, chance=chance)
+        if one.is_logged:
+            folder = one.folder if one.run.logs_stay else chance.choice([one.folder, *FOLDERS])
+            for log in one.run.logs:
+                _write_log(copied, log, folder)
+        ways = [way for way in WAYS if way != "logs again" or (one.is_logged and not one.run.logs_stay)]
+        some = chance.choices(ways, k=chance.randint(1, 4))
+        for way in some:
             WAYS[way](copied)
-        said.append(f"{side}/{run.name} as {form} ({', '.join(chosen)})")
+        said.append(f"{one.side}/{one.run.name} as {one.form} ({', '.join(some)})")
     return "; ".join(said)
+
+
+def _write_output(one: ChosenRun, home: Path) -> None:
+    (home / one.side / one.folder).mkdir(parents=True, exist_ok=True)
+    (home / one.side / one.folder / f"{one.run.name}{ENDS[one.form]}").write_text(one.run.forms[one.form][-1])

@@ -24,7 +24,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from copied_runs import SIDES, MeasuredRun, measured_runs, write_set
+from copied_runs import (
+    SIDES,
+    ChosenRun,
+    MeasuredRun,
+    chosen_runs,
+    measured_runs,
+    write_copied,
+    write_plain,
+)
 
 from azbenchlib import Dataset, Lake
 from azbenchlib.analysis import concurrency, grouping, percentiles, summary
@@ -39,6 +47,7 @@ SIDE_WORDS = ("old", "new")
 PERCENTILES = (50.0, 99.0)
 WAYS_TO_COLLECT = ("by folder", "by file", "in chunks")
 WORKERS_EVERY = 10  # sets
+OF_THE_SAME_RUNS = 4
 TOLD_EVERY = 50
 RESULTS = ("ddir", "ios", "io_bytes", "runtime_s", "iops", "bw_bytes_per_s")
 LATENCIES = ("ddir", "lat_kind", "n", "lat_min_us", "lat_mean_us", "lat_stddev_us", "lat_max_us")
@@ -140,22 +149,56 @@ def collected(home: Path, place: Path, chance: random.Random, way: str) -> Lake:
     return lake
 
 
-def differences(chance: random.Random, home: Path, number: int) -> Iterator[str]:
-    """What is answered otherwise of the copied runs than of the plain ones."""
-    plain, copied = home / "plain", home / "copied"
-    expected = Dataset.read(plain).tables
-    files = sorted(path for path in copied.rglob("*") if path.is_file())
-    chance.shuffle(files)
-    named = chance.choice([[copied], files])
-    found = Dataset.read(*named).tables
-    yield from _differ(f"read of {len(named)} names", of_tables(expected), of_tables(found))
-    yield from _differ("report", of_report(expected), of_report(found))
-    yield from _differ("compare", of_sides(plain), of_sides(copied))
-    whole, way = as_lake(expected), chance.choice(WAYS_TO_COLLECT)
-    lake = collected(copied, home / "lake", chance, way)
-    yield from _differ(f"lake {way}", whole, of_lake(lake))
-    if number % WORKERS_EVERY == 0:
-        yield from _differ(f"lake {way} by workers", {"merged": whole["merged"]}, of_workers(lake))
+class CopiedSets:
+    """Random sets of a seed; some in a row are of the same runs, copied differently.
+
+    Parameters
+    ----------
+    pool : sequence of MeasuredRun
+    seed : int
+    """
+
+    def __init__(self, pool: Sequence[MeasuredRun], seed: int) -> None:
+        self.pool, self.seed = pool, seed
+        self.group = -1
+        self.chosen: list[ChosenRun] = []
+        self.expected: dict[str, Answers] = {}
+
+    def check(self, number: int, home: Path) -> list[str]:
+        """What is answered otherwise of a set than of its runs alone, with what it holds first."""
+        self._choose(number // OF_THE_SAME_RUNS, home / "plain")
+        chance = random.Random(f"{self.seed}:{number}")  # noqa: S311
+        said = write_copied(chance, self.chosen, home / "copied")
+        found = list(self._differences(chance, home, number))
+        return [said, *found] if found else []
+
+    def _choose(self, group: int, home: Path) -> None:
+        """Write the runs of a set, and read them where that was not done for the one before."""
+        is_new = group != self.group
+        if is_new:
+            self.chosen = chosen_runs(random.Random(f"{self.seed}, {group}"), self.pool)  # noqa: S311
+        write_plain(self.chosen, home)
+        if is_new:
+            tables = Dataset.read(home).tables
+            sides, whole = of_sides(home), as_lake(tables)
+            told = {"read": of_tables(tables), "report": of_report(tables)}
+            self.group, self.expected = group, told | {"compare": sides, "lake": whole}
+
+    def _differences(self, chance: random.Random, home: Path, number: int) -> Iterator[str]:
+        copied, expected = home / "copied", self.expected
+        files = sorted(path for path in copied.rglob("*") if path.is_file())
+        chance.shuffle(files)
+        named = chance.choice([[copied], files])
+        tables = Dataset.read(*named).tables
+        yield from _differ(f"read of {len(named)} names", expected["read"], of_tables(tables))
+        yield from _differ("report", expected["report"], of_report(tables))
+        yield from _differ("compare", expected["compare"], of_sides(copied))
+        way = chance.choice(WAYS_TO_COLLECT)
+        lake = collected(copied, home / "lake", chance, way)
+        yield from _differ(f"lake {way}", expected["lake"], of_lake(lake))
+        if number % WORKERS_EVERY == 0:
+            by_duckdb = {"merged": expected["lake"]["merged"]}
+            yield from _differ(f"lake {way} by workers", by_duckdb, of_workers(lake))
 
 
 def _differ(what: str, expected: Answers, found: Answers) -> Iterator[str]:
@@ -164,14 +207,6 @@ def _differ(what: str, expected: Answers, found: Answers) -> Iterator[str]:
         if lost or added:
             shown = [*(f"-{row}" for row in list(lost)[:2]), *(f"+{row}" for row in list(added)[:2])]
             yield f"{what}: {name}: {sum(lost.values())} lost, {sum(added.values())} added: {' '.join(shown)}"
-
-
-def check(pool: Sequence[MeasuredRun], seed: int, number: int, home: Path) -> list[str]:
-    """Make a set and compare; what differs, with what the set holds first."""
-    chance = random.Random(f"{seed}:{number}")  # noqa: S311
-    said = write_set(chance, pool, home)
-    found = list(differences(chance, home, number))
-    return [said, *found] if found else []
 
 
 def pool_of(file: Path | None) -> list[MeasuredRun]:
@@ -196,13 +231,14 @@ def main() -> int:
     chosen = parser.parse_args()
     pool = pool_of(chosen.pool)
     numbers = range(chosen.first, chosen.first + chosen.sets) if chosen.only is None else [chosen.only]
+    sets = CopiedSets(pool, chosen.seed)
     failed, began = 0, time.perf_counter()
     for number in numbers:
         if number and number % TOLD_EVERY == 0:
             print(f"at set {number:,}, {failed} with other answers", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(prefix="azbench-") as name:
             home = chosen.keep if chosen.keep and chosen.only is not None else Path(name)
-            found = check(pool, chosen.seed, number, home)
+            found = sets.check(number, home)
         if found:
             failed += 1
             print("\n  ".join([f"set {number} of seed {chosen.seed}:", *found]), flush=True)
