@@ -190,7 +190,13 @@ class _Copied:
         return self.run.forms[form][-1]
 
     def write(self, data: str | bytes, end: str) -> None:
-        """Write a copy to a folder and under a name that are free."""
+        """Write a copy to a folder and under a name that are free.
+
+        Of equal bytes a lake keeps one name, and logs that are called after another are then not found by it; so
+        outputs with logs are copied with some more blank lines.
+        """
+        if self.run.logs and isinstance(data, str):
+            data += "\n" * self.chance.randint(1, 1000)
         number = self.chance.randrange(1000)
         stem = self.chance.choice([self.run.name, f"{self.run.name}-{number}", f"copy-{number}"])
         folder = self.home / self.chance.choice(FOLDERS)

@@ -45,12 +45,18 @@ def _without_copies(tables: Tables) -> tuple[Tables, dict[str, list[str]]]:
     return {name: _once(name, table, set(files)) for name, table in tables.items()}, files
 
 
+def other_forms(tables: Tables) -> dict[str, str]:
+    """The run that counts, by the run_id of each other form of it; the tables may have copies."""
+    runs = _finished(tables).drop_duplicates("run_id")
+    return same_runs.same_runs(runs, same_runs.RunFigures.of(tables))
+
+
 def _without_forms(tables: Tables) -> tuple[Tables, dict[str, tuple[str, str]]]:
     """The tables without other forms of a run that is there; by its run_id, the run and file of each."""
-    runs = _finished(tables)
-    again = same_runs.same_runs(runs, same_runs.RunFigures.of(tables))
+    again = other_forms(tables)
     if not again:
         return tables, {}
+    runs = tables["runs"]
     places = dict(zip(runs["run_id"], runs["source_path"].fillna(""), strict=True))
     forms = {run_id: (kept, places[run_id]) for run_id, kept in again.items()}
     tables = _with_logs_of(tables, again)

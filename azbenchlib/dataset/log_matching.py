@@ -9,7 +9,7 @@ the logs of one prefix and job together.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class Kin:
         All logs that were found.
     log_unit : {"us", "ns"} or None
         What the user says of the unit of their latencies.
+    forms : mapping of str to str, optional
+        The run that counts, by the run_id of each other form of it.
 
     Attributes
     ----------
@@ -44,8 +46,16 @@ class Kin:
         Rows of the table runs for logs that are a run of their own, by run_id.
     """
 
-    def __init__(self, runs: pd.DataFrame, logs: Sequence[Log], log_unit: str | None) -> None:
+    def __init__(
+        self,
+        runs: pd.DataFrame,
+        logs: Sequence[Log],
+        log_unit: str | None,
+        forms: Mapping[str, str] | None = None,
+    ) -> None:
         self._runs = runs.assign(
+            counts=~runs["run_id"].isin(forms or {}),
+            run_id=runs["run_id"].replace(dict(forms or {})),
             folder=runs["source_path"].map(lambda path: str(Path(path).parent)),
             stem=runs["source_path"].map(lambda path: Path(path).stem),
         )
@@ -75,9 +85,9 @@ class Kin:
             return called.iloc[0], False
         by_file = len(called) > 0
         rows = called if by_file else near[near["job"] == log.prefix]
-        if rows["source_path"].nunique() != 1:
+        rows = _of_one_file(rows)
+        if rows.empty:
             return None, False
-        rows = rows[rows["source_doc"] == rows["source_doc"].max()]
         if len(rows) == 1:
             several = rows["numjobs"].iloc[0]
             covers = bool(pd.notna(several) and several > 1)
@@ -110,6 +120,15 @@ class Kin:
             **shared,
         }
         return run_id
+
+
+def _of_one_file(rows: pd.DataFrame) -> pd.DataFrame:
+    """The last document of the file that counts, where all files tell of the same runs; else nothing."""
+    last = rows[rows["source_doc"] == rows.groupby("source_path")["source_doc"].transform("max")]
+    files = [file for _, file in last.groupby("source_path")]
+    if len({frozenset(file["run_id"]) for file in files}) != 1:
+        return rows[:0]
+    return max(files, key=lambda file: file["counts"].sum())
 
 
 def described_only(runs: pd.DataFrame, findings: pd.DataFrame) -> pd.Series:

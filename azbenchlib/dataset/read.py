@@ -21,7 +21,7 @@ from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
 from azbenchlib.core.units import MIB
-from azbenchlib.dataset.counted_once import count_once, same_content, without
+from azbenchlib.dataset.counted_once import count_once, other_forms, same_content, without
 from azbenchlib.dataset.files import Obstacle
 from azbenchlib.dataset.log_matching import Kin, described_only
 from azbenchlib.dataset.log_names import LOG_NAME, Log
@@ -104,8 +104,9 @@ def _tables(
             read, held = [], 0
     parts += frames_of(read)
     if logs:
-        of_logs = _read_logs(logs, stack("runs", [part["runs"] for part in parts]), log_unit)
-        parts += [{**part} for part in of_logs]
+        tables = {name: stack(name, [part.pop(name) for part in parts]) for name in schema.TABLES}
+        kin = Kin(tables["runs"], list(logs), log_unit, other_forms(tables))
+        parts = [{**part} for part in (tables, *_read_logs(logs, kin))]
     tables = {name: stack(name, [part.pop(name) for part in parts]) for name in schema.TABLES}
     tables["findings"] = _without_included(tables["findings"])
     return count_once(_without_sheets(_without_descriptions(tables)))
@@ -149,11 +150,8 @@ def _read(source: Source, fmt: Format | None, beside: Beside | None = None) -> R
     return records
 
 
-def _read_logs(
-    logs: Mapping[Log, tuple[Path, Format]], runs: pd.DataFrame, log_unit: str | None
-) -> list[Tables]:
+def _read_logs(logs: Mapping[Log, tuple[Path, Format]], kin: Kin) -> list[Tables]:
     """The tables of the logs, and the runs that they are of their own."""
-    kin = Kin(runs, list(logs), log_unit)
     parts: list[Tables] = []
     seen = set()
     for log, (file, fmt) in logs.items():
