@@ -192,8 +192,8 @@ class _Copied:
     def write(self, data: str | bytes, end: str) -> None:
         """Write a copy to a folder and under a name that are free.
 
-        Of equal bytes a lake keeps one name, by which logs that are called after another are not found; so
-        outputs with logs are copied with some more blank lines.
+        Of equal bytes a lake keeps one name, and logs that are called after another are then not found by
+        it; so outputs with logs are copied with some more blank lines.
         """
         if self.run.logs and isinstance(data, str):
             data += "\n" * self.chance.randint(1, 1000)

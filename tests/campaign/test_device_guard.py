@@ -121,9 +121,7 @@ def test_what_is_too_large_to_be_read_needs_the_words(tmp_path: Path) -> None:
         check_target(device, MIB, f"overwrite {device}")
         new = device_guard._run("device_refusal", str(device), "token", "new", "")
         assert new.stdout == b""  # the campaign that created it knows that it is blank
-        put(
-            device, 5_000 * GIB, b"x" * GIB
-        )  # no random place needs to meet this, as it is where XFS has a copy
+        put(device, 5_000 * GIB, b"x" * 64 * MIB)  # where XFS has a copy, so no random place needs to meet it
         put(device, 3_000 * GIB, b"x")
         with pytest.raises(UnsafeTargetError, match=r"holds data of a kind .* at byte \d+,"):
             check_target(device, MIB)

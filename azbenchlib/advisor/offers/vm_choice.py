@@ -14,7 +14,7 @@ from azbenchlib.core.errors import InputError
 
 # An a among the features is an AMD CPU, a p an Arm CPU.
 _NAME = re.compile(
-    r"(?:standard|basic)_(?P<family>[a-z]+?)\d+(?:-\d+)?(?P<features>[a-z]*)\d*(?:_|$)", re.IGNORECASE
+    r"(?:standard|basic)_(?P<family>[a-z]+?)\d+(?:-\d+)?(?:(?P<features>[a-z]+)\d*)?(?:_|$)", re.IGNORECASE
 )
 _VERSION = re.compile(r"_v(\d{1,3})(?:_|$)", re.IGNORECASE)
 _FAMILY = re.compile(r"[A-Za-z]{1,3}")
@@ -39,7 +39,7 @@ class SizeName:
     def of(cls, size: str) -> SizeName:
         """The parts of a name; empty and 1 where it has none."""
         match, version = _NAME.match(size), _VERSION.search(size)
-        family, features = (match["family"].upper(), match["features"].lower()) if match else ("", "")
+        family, features = (match["family"].upper(), (match["features"] or "").lower()) if match else ("", "")
         # Of old the s of premium storage stood before the vCPUs: DS1_v2, GS5.
         bare = family.removesuffix("S") if family in ("DS", "GS") else family
         return cls(bare, features, int(version[1]) if version else 1)
