@@ -100,7 +100,7 @@ def probe(
     device is overwritten; one that holds any is refused.
     """
     check_vm_id(vm_id, target, results_group)
-    described = _setup(target, directory, vm, disk or [], raw, as_of)
+    described = _setup(target, vm, disk or [], raw, as_of)
     size_bytes = stated_values.size("--size", size)
     from azbenchlib.campaign import probing
     from azbenchlib.campaign.documented import documented
@@ -144,9 +144,7 @@ def _tell(done: int, total: int, text: str) -> None:
     notes.print(one_line(text))
 
 
-def _setup(
-    target: str, directory: str, vm: str | None, disks: Sequence[str], raw: bool, as_of: str | None
-) -> Setup | None:
+def _setup(target: str, vm: str | None, disks: Sequence[str], raw: bool, as_of: str | None) -> Setup | None:
     """What is emulated; what is for another target is refused."""
     if raw and target != AZURE:
         raise InputError(f"target '{target}': --raw is for the target azure")

@@ -10,6 +10,7 @@ import programs
 import pytest
 import same_runs
 from copied_runs import MeasuredRun, measured_runs
+from readback import foreign
 
 from azbenchlib import Dataset, Lake
 from azbenchlib.analysis import concurrency
@@ -126,6 +127,14 @@ def test_states_under_way_in_files_of_their_own_are_not_counted(pool: Pool, home
     assert under_way.sum() == 2 * len(states)  # reads and writes
     (home / f"state-{len(states)}.json").unlink()
     assert len(counted(home)) == 1
+
+
+def test_hosts_that_ran_one_job_at_once_are_no_states_of_a_run(home: Path) -> None:
+    """Latencies of emulated disks have the same extremes, and hosts write their outputs in one second."""
+    for number in range(3):
+        job = foreign.Job({"read": foreign.flow(500.0 + number, 1)}, "same")
+        (home / f"host-{number}.json").write_text(foreign.fio([job]))
+    assert len(counted(home)) == 3
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -260,7 +260,8 @@ def test_a_wait_of_an_hour_does_not_outlive_the_hours_of_a_run(azure, small, mon
     monkeypatch.setattr(budget.Budget, "check", lambda self: None)
     azure.arm.prompt, azure.arm.told_to_wait = False, {"Retry-After": "3600"}
     todo, out = campaign.load(small), small.with_name("out")
-    words = r"max_hours 0\.005 is reached.*Nothing is left in Azure"  # on a busy machine before it waits
+    # A slow machine may reach the limit before az waits.
+    words = r"max_hours 0\.005 is reached.*Nothing is left in Azure"
     with pytest.raises(AzbenchError, match=words):
         campaign.run(todo, out, target="azure", max_hours=0.005)
     assert not azure.arm.resources
