@@ -23,6 +23,7 @@ from azbenchlib.azure import overlays
 from azbenchlib.azure.catalog import files
 from azbenchlib.azure.catalog.rows import CatalogSource
 from azbenchlib.azure.prices.rows import LICENCE, PAYG, RESERVED_YEARS, VM_PRODUCT, Meter, Price, unit
+from azbenchlib.azure.regions import understood
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.nearest import nearest
 
@@ -62,7 +63,7 @@ def book(
     Parameters
     ----------
     region : str
-        Such as westeurope, or West Europe.
+        As :func:`azbenchlib.azure.regions.understood` takes it: westeurope, or West Europe.
     own : Path, optional
         A price book of one's own: a CSV file with the columns `COLUMNS`. It stands in place of all disk
         prices, all VM prices, or both, whichever it has.
@@ -77,22 +78,22 @@ def book(
     Raises
     ------
     InputError
-        When the file is damaged, or no price is known for the region (on that day).
+        When the file is damaged, the region does not exist, or no price is known for it (on that day).
     """
-    name = region.lower().replace(" ", "")
+    mine = list(read(own)) if own else []
+    name = understood(region, {*regions(), *(price.region for price in mine)})
     paths = tuple(_files_of(name))
     if own is None and (assembled := _assembled(paths, name, as_of, currency, vm_kinds)):
         return assembled
     known = _known(paths, name, vm_kinds)
     held = _held(known, as_of, currency)
-    mine = list(read(own)) if own else []
     kinds = {price.meter.product == VM_PRODUCT for price in mine}
     chosen = [price for price in held if (price.meter.product == VM_PRODUCT) not in kinds]
     chosen += [price for price in mine if price.region == name]
     if not chosen:
         if not mine and known and not as_of and currency not in {price.currency for price in known}:
             raise InputError(_no_currency(name, currency, known))
-        raise InputError(_no_region(region, mine, known, as_of))
+        raise InputError(_no_region(name, mine, known, as_of))
     return PriceBook(name, _counting(chosen))
 
 
@@ -117,17 +118,14 @@ def read(path: Path, only: str = "", vm_kinds: VmKinds | None = None) -> Iterato
 
 
 def check_region(text: str) -> str:
-    """The name of a region as prices have it: ``West Europe`` is westeurope.
+    """The name of a region as Azure writes it: ``West Europe`` is westeurope.
 
     Raises
     ------
     InputError
-        When no price is known for it; with the nearest names.
+        When there is no such region, with the nearest names.
     """
-    name, there = text.lower().replace(" ", ""), regions()
-    if name not in there:
-        raise InputError(f"no region '{text}' is known; {_choices(text, there)}")
-    return name
+    return understood(text, regions())
 
 
 def regions() -> set[str]:
@@ -332,12 +330,14 @@ def _licences(prices: Iterable[Price]) -> Iterator[Price]:
             yield replace(price, meter=licence, unit_price=price.unit_price - own)
 
 
-def _no_region(region: str, mine: list[Price], known: list[Price], as_of: str | None) -> str:
+def _no_region(name: str, mine: list[Price], known: list[Price], as_of: str | None) -> str:
     if known and as_of:
         days = sorted({f"{p.as_of} to {p.valid_to}" if p.valid_to else f"since {p.as_of}" for p in known})
-        return f"no prices for {region} on {as_of}; there are some read on: {', '.join(days)}"
+        return f"no prices for {name} on {as_of}; there are some read on: {', '.join(days)}"
     there = {p.region for p in mine} or regions()
-    return f"no prices for region '{region}'; {_choices(region, there)}"
+    near = nearest(name, there, alike=0.6)
+    choices = f"nearest: {', '.join(near)}" if near else f"there are: {', '.join(sorted(there))}"
+    return f"no prices for region '{name}'; {choices}"
 
 
 def _no_currency(region: str, currency: str, known: list[Price]) -> str:
@@ -347,8 +347,3 @@ def _no_currency(region: str, currency: str, known: list[Price]) -> str:
         f"{region} --currency {currency}` reads Azure's"
     )
 
-
-def _choices(region: str, there: Iterable[str]) -> str:
-    """The regions that are nearly the one that was given; all, where none is."""
-    near = nearest(region.lower().replace(" ", ""), there, alike=0.6)
-    return f"nearest: {', '.join(near)}" if near else f"there are: {', '.join(sorted(there))}"
