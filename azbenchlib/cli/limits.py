@@ -103,7 +103,11 @@ def _record(row: Ceiling) -> dict[str, Any]:
 
 
 def _disk_record(disk: Any) -> dict[str, Any]:
-    return {**vars(disk), "cap": vars(disk.cap)}
+    bursts = any(disk.cap.bursts(quantity) for quantity in ("iops", "bytes_per_s"))
+    return {
+        **vars(disk),
+        "cap": {**vars(disk.cap), "burst_kind": str(disk.cap.burst_kind) if bursts else None},
+    }
 
 
 def _statements(setup: Setup) -> list[Any]:

@@ -15,7 +15,7 @@ from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog.rows import Limit, ProvisionedRules, TierRow, VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.model import host_caching, rules
-from azbenchlib.model.setup import NO_CAP, VM, Cap, Disk, Setup
+from azbenchlib.model.setup import NO_CAP, VM, BurstKind, Cap, Disk, Setup
 
 
 def resolve(setup: Setup, as_of: str) -> Setup:
@@ -87,7 +87,10 @@ def _check_local(setup: Setup, row: VmRow) -> None:
 
 def _cap(stated: Mapping[str, float], path: str) -> Cap:
     values = [stated.get(name) for name in _cap_names(path)]
-    return NO_CAP if values.count(None) == len(values) else Cap.of(*values)
+    if values.count(None) == len(values):
+        return NO_CAP
+    cap = Cap.of(*values)
+    return replace(cap, burst_kind=BurstKind.VM_CREDITS) if cap.burst_iops or cap.burst_bytes_per_s else cap
 
 
 @cache
@@ -126,26 +129,24 @@ def _disk(disk: Disk, day: str, provisioned: dict[str, ProvisionedRules]) -> Dis
     raise InputError(f"disk '{disk.name}': give a tier, such as P30, or a SKU with a size")
 
 
+def tier_cap(row: TierRow, on_demand: bool) -> Cap:
+    """The limits of a disk of a tier: with on-demand bursting, where it was switched on and the tier has it,
+    else with credits.
+    """
+    if on_demand and row.on_demand_burst_iops is not None:
+        burst = row.on_demand_burst_iops, row.on_demand_burst_bytes_per_s
+        return replace(Cap.of(row.iops, row.bytes_per_s, *burst), burst_kind=BurstKind.ON_DEMAND)
+    return Cap.of(row.iops, row.bytes_per_s, row.burst_iops, row.burst_bytes_per_s)
+
+
 def _tiered(disk: Disk, row: TierRow) -> Disk:
-    """A disk of fixed tiers: on-demand bursting only where it was asked for, credits unless forbidden."""
-    on_demand = disk.bursting is True and row.on_demand_burst_iops is not None
-    burst_iops = row.on_demand_burst_iops if on_demand else row.burst_iops
-    burst_bytes = row.on_demand_burst_bytes_per_s if on_demand else row.burst_bytes_per_s
-    stated = disk.cap
-    cap = replace(
-        stated,
-        iops=stated.iops or row.iops,
-        bytes_per_s=stated.bytes_per_s or row.bytes_per_s,
-        burst_iops=stated.burst_iops or burst_iops,
-        burst_bytes_per_s=stated.burst_bytes_per_s or burst_bytes,
+    """A disk of fixed tiers: what it states itself, and the rest of its tier."""
+    named = replace(
+        disk, tier=row.name, sku=disk.sku or f"{row.sku}_LRS", size_bytes=disk.size_bytes or row.size_bytes
     )
-    return replace(
-        disk,
-        tier=row.name,
-        sku=disk.sku or f"{row.sku}_LRS",
-        size_bytes=disk.size_bytes or row.size_bytes,
-        cap=cap,
-    )
+    tier = tier_cap(row, named.bursts_on_demand)
+    stated = {name: value for name in Cap.names() if (value := getattr(disk.cap, name)) is not None}
+    return replace(named, cap=replace(tier, **stated))
 
 
 def _provisioned(disk: Disk, of_day: ProvisionedRules) -> Disk:

@@ -12,7 +12,7 @@ from azbenchlib.model.ceilings import Path, paths
 from azbenchlib.model.credits import Bucket
 from azbenchlib.model.io_path import QUANTITIES, Load, legs
 from azbenchlib.model.limits import deliver, rounded
-from azbenchlib.model.setup import Setup, Volume
+from azbenchlib.model.setup import BurstKind, Setup, Volume
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.readings import readings
 
@@ -30,13 +30,15 @@ class Level:
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One documented limit on a path. `burst` is None where there is none, or no credits.
+    """One documented limit on a path. `burst` is None where there is none, no credits, or where it takes no
+    credits: an on-demand burst is the only level, and stands in `base`.
 
     `lasts_s` is how long full credits last at the measured rate; infinite below the base.
     """
 
     stem: str
     quantity: str
+    burst_kind: BurstKind
     base: Level
     burst: Level | None
     lasts_s: float
@@ -172,6 +174,7 @@ def _stages(
         loads += [(load, False) for load, _ in _loads(setup, its, rates(other.observation), way, share)]
     merged = _device_ios(flow.observation, got)
     used: dict[tuple[str, str, str, str], list[float]] = {}
+    kinds: dict[tuple[str, str, str, str], BurstKind] = {}
     known = {volume.name: volume for volume in setup.volumes()}
     mine = set()
     for load, own in loads:
@@ -186,10 +189,11 @@ def _stages(
                     taken = leg.per_step(quantity, load.step) * done
                     sums[:] = [sums[0] + shares[0], sums[1] + shares[1], sums[2] + taken]
                     mine |= {key} if own else set()
+                    kinds[key] = leg.cap.burst_kind
     soft = any(volume.disk.kind is not None and volume.disk.kind.soft_limits for volume in volumes)
     found: dict[tuple[str, str], Stage] = {}
     for key in mine:
-        stage = _stage(key, used[key], soft, flow.credits)
+        stage = _stage(key, used[key], kinds[key], soft, flow.credits)
         before = found.get((stage.stem, stage.quantity))
         if before is None or stage.base.use > before.base.use:
             found[stage.stem, stage.quantity] = stage
@@ -197,18 +201,32 @@ def _stages(
 
 
 def _stage(
-    key: tuple[str, str, str, str], sums: Sequence[float], soft: bool, credits_there: bool | None
+    key: tuple[str, str, str, str],
+    sums: Sequence[float],
+    kind: BurstKind,
+    soft: bool,
+    credits_there: bool | None,
 ) -> Stage:
     stem, quantity, top, _ = key
     base_use, burst_use, taken = sums
     value = rounded(taken / base_use) if base_use else math.inf
     label = Label(top)
-    base = Level(label.base, value, base_use)
-    bursts = label.burst and credits_there is not False
-    burst = Level(label, rounded(taken / burst_use), burst_use) if bursts else None
+    by_credits = label.burst and burst_use < base_use
+    base = Level(label.base if by_credits else label, value, base_use)
+    burst = (
+        Level(label, rounded(taken / burst_use), burst_use)
+        if by_credits and credits_there is not False
+        else None
+    )
     lasts = Bucket(base.value, burst.value).time_to_empty(taken) if burst and base_use else math.inf
     return Stage(
-        stem=stem, quantity=quantity, base=base, burst=burst, lasts_s=lasts, soft=soft and stem == "disk"
+        stem=stem,
+        quantity=quantity,
+        burst_kind=kind,
+        base=base,
+        burst=burst,
+        lasts_s=lasts,
+        soft=soft and stem == "disk",
     )
 
 

@@ -9,7 +9,7 @@ from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.findings import Finding
 from azbenchlib.core.units import sum_known
-from azbenchlib.model.setup import Setup
+from azbenchlib.model.setup import BurstKind, Setup
 from azbenchlib.verdict.candidates import Level, Route, Stage, routes
 from azbenchlib.verdict.checks.limits import base_not_seen, check_flow
 from azbenchlib.verdict.controls import controls
@@ -34,7 +34,7 @@ PASSED = 1.05  # measured ÷ base limit above which the burst limit is the one t
 @dataclass(frozen=True, kw_only=True)
 class LimitRow:
     """One limit on the likeliest path: value in IOPS or bytes per second (of this mix of reads and writes),
-    measured ÷ value, and the row that it comes from.
+    measured ÷ value, the row that it comes from, and what it rests on where it is a burst.
     """
 
     label: Label
@@ -42,6 +42,12 @@ class LimitRow:
     utilisation: float
     row: str | None
     as_of: str | None
+    burst_kind: BurstKind | None = None
+
+    @property
+    def on_credits(self) -> bool:
+        """Whether it lasts only as long as credits do."""
+        return self.burst_kind in (BurstKind.CREDITS, BurstKind.VM_CREDITS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,6 +242,7 @@ def _limit_rows(route: Route, runtime_s: float | None, rows: Rows, as_of: str | 
             utilisation=level.use,
             row=rows.get(level.label),
             as_of=as_of,
+            burst_kind=stage.burst_kind if level.label.burst else None,
         )
         for stage in route.stages
         for level in _shown(stage, runtime_s)

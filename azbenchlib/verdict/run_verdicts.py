@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from azbenchlib.analysis.runs import Run, Tables, runs
 from azbenchlib.azure import catalog
@@ -127,7 +128,8 @@ def _over_nvme(setup: Setup) -> Setup:
     def cap(path: str, scsi: Cap) -> Cap:
         kinds = [f"{kind}{quantity}" for kind in ("", "burst_") for quantity in ("iops", "bytes_per_s")]
         found = {name: row.best(f"{path}_{name}{catalog.OVER_NVME}") for name in kinds}
-        return replace(scsi, **{name: limit.value for name, limit in found.items() if limit is not None})
+        values: dict[str, Any] = {name: limit.value for name, limit in found.items() if limit is not None}
+        return replace(scsi, **values)
 
     vm = setup.vm
     v2 = cap("uncached_v2", vm.uncached_v2)

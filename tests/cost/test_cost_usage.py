@@ -22,7 +22,6 @@ from azbenchlib.cost.usage import (  # fmt: skip
     charges,
     check_tier,
     doubts,
-    on_demand,
     ultra_size,
     ultra_vcpus,
 )
@@ -242,7 +241,7 @@ def test_bursting_on_demand_has_a_fee_and_transactions_for_each_disk() -> None:
     ],
 )
 def test_only_large_premium_disks_burst_on_demand(tier: str, gib: int, bursting: bool, paid: bool) -> None:
-    assert on_demand(disk(tier, size_bytes=gib * GIB, bursting=bursting)) is paid
+    assert disk(tier, size_bytes=gib * GIB, bursting=bursting).bursts_on_demand is paid
 
 
 # --- transactions --------------------------------------------------------------------------------
