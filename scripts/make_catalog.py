@@ -348,7 +348,7 @@ def source(*values: str) -> Row:
 
 
 def page_of_sources(listed: Iterable[Row], errors: Iterable[Row]) -> str:
-    """SOURCES.md: every source with repository, path, commit, date and licence, and what pages print wrong."""
+    """SOURCES.md: every source with commit, date and licence, and what pages print wrong."""
     lines = [
         "# Where the catalogue's figures come from",
         "",

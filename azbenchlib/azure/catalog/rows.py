@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache, cached_property
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 NO_CACHE_SIZE = "the API states no cache size for this VM size: may not apply to cached disks"  # a note
@@ -19,10 +20,10 @@ _UNCACHED = tuple(
     for kind in ("", "_burst", "_v2", "_v2_burst")
     for quantity in ("iops", "bytes_per_s")
 )
-# The first page on which VMs burst names the Lsv2 series alone; the others followed in all regions.
-# Source: azure-docs articles/virtual-machines/linux/disk-bursting.md@398a84ab, and csigueros/azure-docs.es-es
+# The first page that prints VM bursts is that of the Lsv2 series; the others followed, in all regions, later.
+# Source: azure-docs articles/virtual-machines/lsv2-series.md@017654d1, and csigueros/azure-docs.es-es
 # includes/managed-disks-bursting-2.md@57f10ec3.
-VM_BURST_FIRST, VM_BURST_SINCE = "2020-04-25", "2021-06-02"
+VM_BURST_FIRST, VM_BURST_SINCE = "2020-02-03", "2021-06-02"
 OVER_NVME = "_over_nvme"  # suffix: the limit over the NVMe interface, of a size that also offers SCSI
 LIMITS = (
     *_UNCACHED,
@@ -79,6 +80,13 @@ class CatalogSource:
     commit: str
     date: str
     licence: str
+
+    @property
+    def cited(self) -> str:
+        """The page or document, its commit and its date, as a sentence has them."""
+        repository, page = PurePosixPath(self.repository).name, PurePosixPath(self.path).name
+        commit = f"@{self.commit[:8]}" if self.commit else ""
+        return f"{' '.join(filter(None, (repository, page)))}{commit}, {self.date}"
 
 
 class Limit(NamedTuple):
