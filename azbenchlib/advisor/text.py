@@ -121,6 +121,9 @@ def _left_out(market: Market) -> Iterator[str]:
         )
         if number
     ]
+    if there.servers:
+        names = ", ".join(name.removeprefix("standard_") for name in there.servers)
+        yield f"price lists alone name these VM sizes for servers, no page and no list of limits: {names}"
     if reasons:
         yield f"of {format_count(there.priced)} VM sizes with a price some are left out: {'; '.join(reasons)}"
 

@@ -9,7 +9,7 @@ from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog.rows import VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
-from azbenchlib.model import host_caching
+from azbenchlib.model import host_caching, size_remarks
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.setup import Setup
 
@@ -52,7 +52,8 @@ def resolved(stated: Setup, day: str) -> tuple[Setup, tuple[Finding, ...]]:
     catalogue cannot help, and then with a finding. Host caching that the size does not support is left out.
     """
     remark, why = host_caching.remark(stated, day), ""
-    doubts = (Finding.of(Code.HOST_CACHING_DOUBTFUL, remark),) if remark else ()
+    doubts = size_remarks.findings(stated, day)
+    doubts += (Finding.of(Code.HOST_CACHING_DOUBTFUL, remark),) if remark else ()
     stated = host_caching.without_denied(stated, day)
     for attempt in (stated, replace(stated, vm=replace(stated.vm, size=None))):
         try:
