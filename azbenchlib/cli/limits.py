@@ -65,12 +65,13 @@ def limits(
     if setup is not None:
         checked_setup(setup)
     from azbenchlib.model import ceilings, host_caching, size_remarks
-    from azbenchlib.model.fill_from_catalogue import resolve
+    from azbenchlib.model.fill_from_catalogue import resolve, unknown_figures
 
     sizes = sorted({stated_values.block("--bs", part) for part in bs.split(",")})
     stated, day = described_setup(setup, vm, disk or [], as_of), as_of or date.today().isoformat()
-    full, remark = resolve(stated, day), host_caching.remark(stated, day)
+    full, remark = resolve(stated, day, open_figures=True), host_caching.remark(stated, day)
     remarks = [remark] if remark else []
+    remarks += [f"{one}, so its own limits are not among these" for one in unknown_figures(full)]
     remarks += [finding.message for finding in size_remarks.findings(stated, day)]
     share = _READS if read_share is None else stated_values.share("--read-share", read_share)
     if read_share is None:

@@ -18,7 +18,7 @@ from azbenchlib.azure.catalog.rows import TierRow
 from azbenchlib.azure.disk_kinds import Billing, DiskKind
 from azbenchlib.azure.prices.rows import PAYG, Meter
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import GIB, KIB, MB, TIB, format_size
+from azbenchlib.core.units import GIB, KIB, MB, TIB, format_count, format_mbps, format_size
 from azbenchlib.cost.operations import BURST_UNIT, Burst, burst_units, transactions
 from azbenchlib.cost.payments import payment_doubts, reservable, vm_meters
 from azbenchlib.model.setup import ON_DEMAND_ABOVE_BYTES, Disk, Setup
@@ -133,6 +133,12 @@ def charges(setup: Setup, region: str, hours: Decimal, use: Use | None = None) -
 def doubts(setup: Setup, use: Use | None = None) -> list[str]:
     """What the charges leave out or may overstate, in sentences."""
     used, said = use or Use(), []
+    for disk in setup.disks:
+        if "cap" in disk.unstated:
+            rate = (
+                f"{format_count(disk.cap.iops or 0)} IOPS and {format_mbps(disk.cap.bytes_per_s or 0)} MB/s"
+            )
+            said.append(f"{disk.name} is priced with {rate}: what it is provisioned with is not stated")
     standard = [disk for disk in setup.disks if _operations_tier(disk)]
     if standard and used.ios_per_s is None:
         said.append(f"transactions of {_names(standard)} are not counted: the I/Os per second are not given")

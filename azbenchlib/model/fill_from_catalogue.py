@@ -18,7 +18,7 @@ from azbenchlib.model import host_caching, rules
 from azbenchlib.model.setup import NO_CAP, VM, BurstKind, Cap, Disk, Setup
 
 
-def resolve(setup: Setup, as_of: str) -> Setup:
+def resolve(setup: Setup, as_of: str, open_figures: bool = False) -> Setup:
     """The setup with the limits of its VM size and its disks, if Azure accepts it.
 
     Parameters
@@ -27,6 +27,9 @@ def resolve(setup: Setup, as_of: str) -> Setup:
         As a notation, JSON or a manifest describes it.
     as_of : str
         ISO day whose limits apply, where the setup itself has none.
+    open_figures : bool
+        Whether a provisioned disk whose IOPS and MB/s are not stated stays one whose limits are not known;
+        else it has those that its size includes, and is refused where none are.
 
     Returns
     -------
@@ -46,9 +49,99 @@ def resolve(setup: Setup, as_of: str) -> Setup:
         host_caching.check(setup, row)
         vm = vm_of(row)
     provisioned = {sku: catalog.provisioned_rules(sku, day) for sku in _provisioned_skus(setup)}
-    disks = tuple(_disk(disk, day, provisioned) for disk in setup.disks)
+    disks = tuple(_disk(disk, day, provisioned, open_figures) for disk in setup.disks)
     full = Setup(vm, disks, day)
     return rules.check(full, provisioned)
+
+
+def known_parts(setup: Setup, as_of: str) -> tuple[Setup, tuple[str, ...]]:
+    """The setup with the limits that the catalogue has, part by part: what is not known of one part costs no
+    other.
+
+    Parameters
+    ----------
+    setup : Setup
+    as_of : str
+        ISO day whose limits apply, where the setup itself has none.
+
+    Returns
+    -------
+    (Setup, tuple of str)
+        A disk whose limits are not known has ``cap`` among what is `unstated` of it. Beside it what is not
+        known, or what Azure would refuse, in sentences.
+    """
+    day = setup.as_of or as_of
+    vm, lacking = _known_vm(setup, day)
+    disks = []
+    for disk in setup.disks:
+        full, why = _known_disk(disk, day)
+        disks.append(full)
+        lacking += why
+    known = Setup(vm, tuple(disks), day)
+    try:
+        rules.check_count(known)
+    except InputError as error:
+        lacking.append(str(error))
+    return known, tuple(lacking)
+
+
+def unknown_figures(setup: Setup) -> list[str]:
+    """A sentence for each disk whose limits are open, with what would have to be stated."""
+    return [
+        f"disk '{disk.name}': its provisioned IOPS and MB/s are not stated"
+        if disk.provisioned
+        else f"disk '{disk.name}': neither its tier nor its size is stated"
+        for disk in setup.disks
+        if "cap" in disk.unstated
+    ]
+
+
+def _known_vm(setup: Setup, day: str) -> tuple[VM, list[str]]:
+    """The VM with its limits, as far as the catalogue has them."""
+    vm = setup.vm
+    if not vm.size or vm.stated:
+        return vm, []
+    try:
+        row = catalog.vm(vm.size, day)
+    except InputError as error:
+        return vm, [str(error)]
+    try:
+        _check_local(setup, row)
+    except InputError as error:
+        return replace(vm_of(row), cached=NO_CAP, temp=NO_CAP), [str(error)]
+    return vm_of(row), []
+
+
+def _known_disk(disk: Disk, day: str) -> tuple[Disk, list[str]]:
+    """A disk with its limits, and what is not known of them or refused by Azure."""
+    lacking = []
+    try:
+        rules.check_caching(disk)
+    except InputError as error:
+        disk, lacking = replace(disk, caching="None"), [str(error)]
+    try:
+        skus = [disk.sku] if disk.provisioned and disk.sku else []
+        provisioned = {sku: catalog.provisioned_rules(sku, day) for sku in skus}
+        disk = _disk(disk, day, provisioned, open_figures=True)
+        rules.check_disk(disk, provisioned)
+    except InputError as error:
+        lacking.append(str(error))
+    if _figures_open(disk):
+        disk = _open(disk)
+        lacking += [] if lacking else unknown_figures(Setup(disks=(disk,)))
+    return disk, lacking
+
+
+def _figures_open(disk: Disk) -> bool:
+    """Whether a disk has documented limits, or provisioned ones, that nothing states."""
+    if disk.local or not disk.in_azure or (disk.sku and disk.kind is None):
+        return False
+    whole = disk.cap.iops is not None and disk.cap.bytes_per_s is not None
+    return not (whole if disk.provisioned else disk.cap)
+
+
+def _open(disk: Disk) -> Disk:
+    return replace(disk, unstated=tuple(dict.fromkeys((*disk.unstated, "cap"))))
 
 
 def statements(size: str, as_of: str) -> list[Limit]:
@@ -68,6 +161,7 @@ def vm_of(row: VmRow) -> VM:
         uncached_v2=_cap(stated, "uncached_v2"),
         cached=NO_CAP if row.caching is False else _cap(stated, "cached"),
         temp=_cap(stated, "temp"),
+        has_temp=_has_temp(row),
         nvme=_nvme(stated),
         nvme_count=int(count) if count else None,
         cache_bytes=stated.get("cache_bytes"),
@@ -78,11 +172,13 @@ def vm_of(row: VmRow) -> VM:
 def _check_local(setup: Setup, row: VmRow) -> None:
     """Refuse a temp disk on a size that has none, as far as the catalogue knows."""
     roles = {disk.place for disk in setup.disks}
-    if "temp" in roles and not any(
-        row.best(name) for name in ("temp_bytes", "temp_iops", "temp_bytes_per_s")
-    ):
+    if "temp" in roles and not _has_temp(row):
         local = "; it has local NVMe disks: nvme" if row.best("nvme_count") else ""
         raise InputError(f"{row.size} has no temp disk on {row.as_of} as far as the catalogue knows{local}")
+
+
+def _has_temp(row: VmRow) -> bool:
+    return any(row.best(name) for name in ("temp_bytes", "temp_iops", "temp_bytes_per_s"))
 
 
 def _cap(stated: Mapping[str, float], path: str) -> Cap:
@@ -115,11 +211,13 @@ def _provisioned_skus(setup: Setup) -> list[str]:
     return sorted({disk.sku for disk in setup.disks if disk.provisioned and disk.sku})
 
 
-def _disk(disk: Disk, day: str, provisioned: dict[str, ProvisionedRules]) -> Disk:
+def _disk(disk: Disk, day: str, provisioned: dict[str, ProvisionedRules], open_figures: bool) -> Disk:
     if disk.local or not disk.in_azure:
         return disk
     if disk.provisioned and disk.sku:
-        return _provisioned(disk, provisioned[disk.sku])
+        return (
+            _open(disk) if open_figures and _figures_open(disk) else _provisioned(disk, provisioned[disk.sku])
+        )
     if disk.tier:
         return _tiered(disk, catalog.disk_tier(disk.tier, day))
     if disk.sku and disk.size_bytes:
@@ -154,7 +252,8 @@ def _provisioned(disk: Disk, of_day: ProvisionedRules) -> Disk:
     iops = disk.cap.iops or of_day.baseline_iops
     rate = disk.cap.bytes_per_s or of_day.baseline_bytes_per_s
     if iops and rate:
-        return replace(disk, cap=replace(disk.cap, iops=iops, bytes_per_s=rate))
+        full = replace(disk, cap=replace(disk.cap, iops=iops, bytes_per_s=rate))
+        return full if full.cap == disk.cap else _open(full)
     if not iops:
         between = (
             f"IOPS between {_between(rules.iops_range(of_day, disk.size_bytes))}"

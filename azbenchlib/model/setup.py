@@ -129,6 +129,8 @@ class VM:
         To the host's SSD: hits, misses and writes of cached disks, and the temp disk with them.
     temp : Cap
         Of the temp disk, where it is stated apart; else `cached` holds, and is shared.
+    has_temp : bool
+        Whether it may have a temp disk.
     nvme : Cap
         Of all local NVMe devices together.
     nvme_count : int, optional
@@ -143,6 +145,7 @@ class VM:
     uncached_v2: Cap = NO_CAP
     cached: Cap = NO_CAP
     temp: Cap = NO_CAP
+    has_temp: bool = True
     nvme: Cap = NO_CAP
     nvme_count: int | None = None
     cache_bytes: float | None = None
@@ -191,7 +194,8 @@ class Disk:
     placement : {"cache", "temp", "nvme"}
         Where an ephemeral OS disk lies.
     unstated : tuple of str
-        Fields that the description leaves open, ``caching`` or ``count``: their value here is a default.
+        Fields that the description leaves open, ``caching``, ``count`` or ``cap``: their value here is a
+        default, or no figure.
     in_azure : bool
         Whether Azure has documented limits and host caching for it. That of another machine has neither, and
         its `sku` says in words what it is.

@@ -71,7 +71,8 @@ class Stage:
 class Route:
     """A path with its prior weight, the limits on it, and what serves the I/O: remote, local or nvme.
 
-    `setup` is the reading of the setup that the path is in, `facts` what that reading takes open facts for.
+    `setup` is the reading of the setup that the path is in, `facts` what that reading takes open facts for,
+    `binds` and `holds` what has limits near the rate, or above it, of which no figure is known.
     """
 
     path: Path
@@ -80,6 +81,8 @@ class Route:
     serves: str
     setup: Setup
     facts: tuple[tuple[str, str], ...] = ()
+    binds: frozenset[str] = frozenset()
+    holds: frozenset[str] = frozenset()
 
     def tightest(self, runtime_s: float | None) -> float:
         """The largest use of the limits at the most that they allow; 0 where none is documented."""
@@ -89,7 +92,13 @@ class Route:
 def routes(setup: Setup, flow: Flow, beside: Sequence[Flow] = ()) -> list[Route]:
     """Every path that a flow may have taken; `beside` it others used the same limits."""
     return [
-        replace(route, weight=reading.weight * route.weight, facts=reading.facts)
+        replace(
+            route,
+            weight=reading.weight * route.weight,
+            facts=reading.facts,
+            binds=reading.binds,
+            holds=reading.holds,
+        )
         for reading in readings(setup, flow)
         for route in _routes(reading.setup, flow, beside)
     ]

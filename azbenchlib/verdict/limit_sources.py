@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 from azbenchlib.azure import catalog
@@ -10,7 +9,7 @@ from azbenchlib.azure.catalog.rows import VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.model import host_caching, size_remarks
-from azbenchlib.model.fill_from_catalogue import resolve
+from azbenchlib.model.fill_from_catalogue import known_parts
 from azbenchlib.model.setup import Setup
 
 _NAMES = {"iops": "iops", "mbps": "bytes_per_s"}
@@ -48,21 +47,14 @@ def rows(setup: Setup, stated: Setup) -> dict[str, str]:
 
 
 def resolved(stated: Setup, day: str) -> tuple[Setup, tuple[Finding, ...]]:
-    """The setup with the catalogue's figures; without those of the VM, or as it is stated, where the
-    catalogue cannot help, and then with a finding. Host caching that the size does not support is left out.
+    """The setup with the catalogue's figures, part by part, with a finding where it lacks some. Host caching
+    that the size does not support is left out.
     """
-    remark, why = host_caching.remark(stated, day), ""
+    remark = host_caching.remark(stated, day)
     doubts = size_remarks.findings(stated, day)
     doubts += (Finding.of(Code.HOST_CACHING_DOUBTFUL, remark),) if remark else ()
-    stated = host_caching.without_denied(stated, day)
-    for attempt in (stated, replace(stated, vm=replace(stated.vm, size=None))):
-        try:
-            full = resolve(attempt, day)
-        except InputError as error:
-            why = why or str(error)
-        else:
-            return full, (*doubts, *((Finding.of(Code.LIMITS_NOT_KNOWN, why),) if why else ()))
-    return stated, (*doubts, Finding.of(Code.LIMITS_NOT_KNOWN, why))
+    full, lacking = known_parts(host_caching.without_denied(stated, day), day)
+    return full, (*doubts, *((Finding.of(Code.LIMITS_NOT_KNOWN, "; ".join(lacking)),) if lacking else ()))
 
 
 def other_rows(setup: Setup) -> dict[str, list[tuple[float, str]]]:

@@ -31,8 +31,11 @@ CPU_NOT_KNOWN, CPU_FULL, CPU_BUSY, CPU_IDLE = 0.1, 2.0, 0.5, 0.002
 # Where nothing is documented of a limit on the path, it may bind. Its figure is not known, so that most of
 # its weight goes to the unknown cause, and the rest to its name.
 UNDOCUMENTED, UNDOCUMENTED_ALL, NAMED = 0.3, 0.8, 0.1
-UNDOCUMENTED_QD1 = 0.2  # of the former with one I/O outstanding, which reaches the limits of slow disks only
-SMALL_BYTES = 16 * KIB  # I/Os up to this size meet IOPS limits first, larger ones MB/s limits: of most VMs
+UNSTATED = 0.6  # where the limit has a figure that the description of the setup leaves out, and is near
+UNDOCUMENTED_QD1 = 0.2  # of the former with one I/O outstanding, or a depth that is not known
+# Of the logarithm of the block size in bytes from which on MB/s limits are met before IOPS limits: 7 KiB of
+# small VMs to 200 KiB of small Premium SSD.
+CROSSOVER = NormalDist(math.log(32 * KIB), 1.0)
 _FEW = 4  # outstanding I/Os a job, up to which these are a few
 BASE_THOUGH_BURST = 0.5  # chance that credits are gone where nothing is known of them
 BASE_THOUGH_CREDITS = 0.05
@@ -281,19 +284,23 @@ def _unknown(flow: Flow, route: Route) -> float:
 
 
 def _undocumented(flow: Flow, route: Route) -> dict[Label, float]:
-    """Chances of the limits on the path of which nothing is documented."""
-    scopes = _scopes(flow, route) - {stage.stem for stage in route.stages}
+    """Chances of the limits on the path of which no figure is known: where one is near the rate, its name;
+    where nothing is documented of it, mostly the unknown cause.
+    """
+    scopes = _scopes(flow, route) - {stage.stem for stage in route.stages} - route.holds
     depth = evidence.effective_depth(flow.observation)
-    if not scopes or depth is None:
+    if not scopes or (depth is None and not route.binds):
         return {}
-    alone = 1.0 if depth > 1 else 0.0 if route.serves == "nvme" else UNDOCUMENTED_QD1
+    deep = depth is not None and depth > 1
+    alone = 1.0 if deep else 0.0 if route.serves == "nvme" else UNDOCUMENTED_QD1
     each = alone * (UNDOCUMENTED if route.stages else UNDOCUMENTED_ALL) / len(scopes)
     size = rates(flow.observation).bs_bytes
-    small = 0.5 if size is None else 0.8 if size <= SMALL_BYTES else 0.2
-    found = {Label.UNKNOWN: (1 - NAMED) * each * len(scopes)}
+    small = 0.5 if size is None else 1 - CROSSOVER.cdf(math.log(size))
+    found = {Label.UNKNOWN: (1 - NAMED) * each * len(scopes - route.binds)}
     for scope in scopes:
+        chance = alone * UNSTATED if scope in route.binds else NAMED * each
         for quantity, share in (("iops", small), ("mbps", 1 - small)):
-            found[Label(f"{scope}_{quantity}")] = NAMED * each * share
+            found[Label(f"{scope}_{quantity}")] = chance * share
     return found
 
 
