@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 
 from azbenchlib.analysis.flow import Flow, mean_latency_us, occupancy, rates
@@ -58,13 +58,14 @@ class OpenFact:
 @dataclass(frozen=True)
 class Posterior:
     """Probability by label, largest first; the likeliest path; the labels that tie at the top; and the fact
-    that is not stated and would settle most.
+    that is not stated and would settle most. `routes` has the likeliest path under each label.
     """
 
     probability: dict[Label, float]
     route: Route
     top: tuple[Label, ...]
     open_fact: OpenFact | None = None
+    routes: Mapping[Label, Route] = field(default_factory=dict)
 
     @property
     def sure(self) -> float:
@@ -100,7 +101,17 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     sums = [sum(parts.values()) for parts in by_route]
     best = found[sums.index(max(sums))]
     fact = _open_fact(found, by_route)
-    return Posterior(probability, best, _ties(probability, best), fact)
+    return Posterior(probability, best, _ties(probability, best), fact, _by_label(found, by_route))
+
+
+def _by_label(found: Sequence[Route], by_route: Sequence[dict[Label, float]]) -> dict[Label, Route]:
+    """The path on which each label is likeliest."""
+    best: dict[Label, tuple[float, Route]] = {}
+    for route, masses in zip(found, by_route, strict=True):
+        for label, mass in masses.items():
+            if label not in best or mass > best[label][0]:
+                best[label] = (mass, route)
+    return {label: route for label, (_, route) in best.items()}
 
 
 def _doubted(probability: dict[Label, float]) -> dict[Label, float]:
