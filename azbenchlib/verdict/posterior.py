@@ -42,6 +42,7 @@ UNLIKELY = 0.05
 LEAST = 1e-9  # a label with less is left out
 PARTLY_CACHED = 0.5  # chance that buffered I/O is served in part by the page cache
 OPEN_DOUBT = 0.01  # where the setup is not stated whole: what fits may fit by chance; by the simulator
+LIKELY_PATH = 0.1  # of the probability of a label: paths with less are left out of what it predicts
 SETTLES = 0.01  # so much more probability of the likeliest label makes it worth stating a fact
 Facts = tuple[tuple[str, str], ...]  # what a reading of the setup takes open facts for
 _ROUNDING = 1e-9  # 64,000 × 8 KiB is 1.024 times 512 MB/s: exactly as far apart as may tie
@@ -58,14 +59,14 @@ class OpenFact:
 @dataclass(frozen=True)
 class Posterior:
     """Probability by label, largest first; the likeliest path; the labels that tie at the top; and the fact
-    that is not stated and would settle most. `routes` has the likeliest path under each label.
+    that is not stated and would settle most. `routes` has the paths that are likely under each label, the likeliest first.
     """
 
     probability: dict[Label, float]
     route: Route
     top: tuple[Label, ...]
     open_fact: OpenFact | None = None
-    routes: Mapping[Label, Route] = field(default_factory=dict)
+    routes: Mapping[Label, tuple[Route, ...]] = field(default_factory=dict)
 
     @property
     def sure(self) -> float:
@@ -104,14 +105,16 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     return Posterior(probability, best, _ties(probability, best), fact, _by_label(found, by_route))
 
 
-def _by_label(found: Sequence[Route], by_route: Sequence[dict[Label, float]]) -> dict[Label, Route]:
-    """The path on which each label is likeliest."""
-    best: dict[Label, tuple[float, Route]] = {}
-    for route, masses in zip(found, by_route, strict=True):
+def _by_label(found: Sequence[Route], by_route: Sequence[dict[Label, float]]) -> dict[Label, tuple[Route, ...]]:
+    """The paths that have a good part of the probability of each label, the likeliest first."""
+    ways: dict[Label, list[tuple[float, int]]] = {}
+    for i, masses in enumerate(by_route):
         for label, mass in masses.items():
-            if label not in best or mass > best[label][0]:
-                best[label] = (mass, route)
-    return {label: route for label, (_, route) in best.items()}
+            ways.setdefault(label, []).append((-mass, i))
+    return {
+        label: tuple(found[i] for mass, i in sorted(parts) if mass <= LIKELY_PATH * sum(m for m, _ in parts))
+        for label, parts in ways.items()
+    }
 
 
 def _doubted(probability: dict[Label, float]) -> dict[Label, float]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from azbenchlib.analysis.flow import Flow
+from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.units import KIB, S_PER_MIN, format_count, format_mbps
 from azbenchlib.verdict.candidates import Route
@@ -14,7 +14,7 @@ from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.next_run import trials
 from azbenchlib.verdict.next_run.job_file import job_file
 from azbenchlib.verdict.next_run.trials import Experiment, Trial, experiments, trial_of
-from azbenchlib.verdict.next_run.worlds import World
+from azbenchlib.verdict.next_run.worlds import Hypothesis
 from azbenchlib.verdict.posterior import Posterior
 from azbenchlib.verdict.text import name
 
@@ -61,14 +61,17 @@ def propose(flow: Flow, believed: Posterior, others: Sequence[Observation] = ())
     was = trial_of(flow.observation)
     if was is None:
         return Proposal(why_not="no run can be proposed, as the block size is not stated")
-    worlds = [World(label, flow, believed.routes.get(label, believed.route), was) for label in pair]
-    if not all(world.iops for world in worlds):
+    if pair[0] is pair[1]:
+        return Proposal(why_not="no other cause is likely")
+    if not rates(flow.observation).iops:
         return Proposal(why_not="no run can be proposed, as neither IOPS nor MB/s are stated")
-    routes = tuple(world.route for world in worlds)
-    best, held = _best(flow, was, routes, worlds, [flow.observation, *others])
+    paths = _paths(believed, pair)
+    hypotheses = [Hypothesis(label, flow, some, was) for label, some in paths.items()]
+    routes = tuple(route for some in paths.values() for route in some)
+    best, held = _best(flow, was, routes, hypotheses, [flow.observation, *others])
     if best is None:
         return Proposal(why_not=_why_not(pair, held))
-    return Proposal(run=_run(flow.observation, was, best, worlds))
+    return Proposal(run=_run(flow.observation, was, best, hypotheses))
 
 
 def show_base(flow: Flow, believed: Posterior, lasts_s: float) -> Proposal:
@@ -78,8 +81,24 @@ def show_base(flow: Flow, believed: Posterior, lasts_s: float) -> Proposal:
         return Proposal()
     label = next(label for label in believed.top if label.burst)
     experiment = trials.spending(was, lasts_s)
-    world = World(label, flow, believed.routes.get(label, believed.route), was)
-    return Proposal(run=_run(flow.observation, was, experiment, [world]))
+    hypothesis = Hypothesis(label, flow, [believed.route], was)
+    return Proposal(run=_run(flow.observation, was, experiment, [hypothesis]))
+
+
+def _paths(believed: Posterior, pair: tuple[Label, Label]) -> dict[Label, tuple[Route, ...]]:
+    """The likely paths under each label, its own first: what is not decided by one is not by the other."""
+    own = {label: believed.routes.get(label, (believed.route,)) for label in pair}
+    every = [route for label in pair for route in own[label]]
+    return {label: _once([*paths, *(r for r in every if _has(r, label))]) for label, paths in own.items()}
+
+
+def _has(route: Route, label: Label) -> bool:
+    """Whether a label may bind on a path."""
+    return not label.is_limit or any(stage.base.label == label.base for stage in route.stages)
+
+
+def _once(paths: Sequence[Route]) -> tuple[Route, ...]:
+    return tuple({id(path): path for path in paths}.values())
 
 
 def _pair(believed: Posterior) -> tuple[Label, Label]:
@@ -91,7 +110,7 @@ def _best(
     flow: Flow,
     was: Trial,
     routes: tuple[Route, ...],
-    worlds: Sequence[World],
+    hypotheses: Sequence[Hypothesis],
     known: Sequence[Observation],
 ) -> tuple[Experiment | None, bool]:
     """The experiment that tells most per minute, and whether the data hold one that would tell."""
@@ -100,7 +119,7 @@ def _best(
     for experiment in experiments(flow, was, routes):
         if best is not None and ENOUGH * S_PER_MIN / experiment.costs_s <= most:
             continue  # it could not tell more per minute
-        apart = _apart(*(world.rates(experiment.trial) for world in worlds))
+        apart = _apart(*(one.rates(experiment.trial) for one in hypotheses))
         if apart < APART:
             continue
         if not experiment.changes_setup and any(_same(experiment.trial, point) for point in points):
@@ -138,8 +157,8 @@ def _why_not(pair: tuple[Label, Label], held: bool) -> str:
     return "no run that was simulated would give different rates"
 
 
-def _run(seen: Observation, was: Trial, experiment: Experiment, worlds: Sequence[World]) -> NextRun:
-    expected = {world.label: world.rates(experiment.trial)[0] for world in worlds}
+def _run(seen: Observation, was: Trial, experiment: Experiment, hypotheses: Sequence[Hypothesis]) -> NextRun:
+    expected = {one.label: one.rates(experiment.trial)[0] for one in hypotheses}
     size = experiment.trial.bs_bytes
     if len(expected) == 1:
         outcome = f"then {_rate(next(iter(expected.values())), size)} are expected"

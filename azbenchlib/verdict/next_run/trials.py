@@ -134,7 +134,8 @@ def experiments(flow: Flow, was: Trial, routes: tuple[Route, ...]) -> Iterator[E
     yield from _depths(was)
     yield from _jobs(was)
     yield from _sizes(was)
-    if was.read_share < 1:
+    cached = any(volume.disk.caching != "None" for route in routes for volume in flow.driven(route.setup))
+    if was.read_share < 1 and not cached:
         action = "read where the run wrote" if was.read_share == 0 else "run the reads alone"
         yield Experiment(kind=Kind.READS, action=action, trial=replace(was, read_share=1.0))
     yield from _credits(flow, was, routes)
@@ -156,6 +157,9 @@ def _depths(was: Trial) -> Iterator[Experiment]:
         )
         trial = replace(was, queue_depth=depth, numjobs=fewer)
         yield Experiment(kind=Kind.DEPTH, action=f"{verb} {depth:,.0f}", trial=trial)
+    if each > 1 and 2 * was.queue_depth <= MOST_DEPTH:
+        more = replace(was, queue_depth=2 * was.queue_depth, numjobs=2 * jobs)
+        yield Experiment(kind=Kind.DEPTH, action=f"run {2 * jobs} such jobs instead of {jobs}", trial=more)
 
 
 def _jobs(was: Trial) -> Iterator[Experiment]:

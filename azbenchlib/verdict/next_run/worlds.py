@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import NormalDist
@@ -21,8 +21,10 @@ from azbenchlib.verdict.posterior import WAITS_IN_SUBMISSION
 
 TYPICAL = math.exp(likelihoods.FIRM.mean)  # what a limit allows ÷ its documented figure
 QUANTILES = (0.5, 0.05, 0.95)  # of the unloaded latency, where it is not known; the first is the typical one
+_SIZE_COUNTS = dict(zip(QUANTILES, (1.0, 0.0, 2.0), strict=True))  # how far the block size changes the latency
 _ALMOST = 0.98  # of the latency that the rate leaves to each I/O, where the unloaded one must be shorter
 _NEARLY_NONE = 1e-6
+OPEN_SHARE = 0.03  # of the chance: what is likelier is taken into account
 RATE_KEPT = 0.97  # of a rate limit: a run this near to it was held by it
 _PLATEAUS = (Label.UNKNOWN, Label.ABOVE_DOCUMENTED_LIMIT)
 _CAPS = {"disk": (), "vm_uncached": ("uncached", "uncached_v2"), "vm_cached": ("cached",), "nvme": ("nvme",)}
@@ -32,13 +34,38 @@ _Factors = tuple[float, float | None]  # of base and burst; None: no burst
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
     """What a hypothesis leaves open: the unloaded latency, as a quantile; whether the credits of limits that
-    do not bind are spent; whether a plateau is one of bytes; whether a workload keeps a rate of its own.
+    do not bind are spent; whether a plateau is one of bytes; whether a workload keeps a rate of its own; and
+    whether jobs submit one I/O at a time whatever their iodepth.
     """
 
-    quantile: float = QUANTILES[0]
-    spent: bool = False
-    of_bytes: bool = False
-    own_rate: bool = False
+    quantile: float
+    spent: bool
+    of_bytes: bool
+    own_rate: bool
+    one_each: bool
+
+
+class Hypothesis:
+    """What one label says of a run: a world a path that its I/O may have taken.
+
+    Parameters
+    ----------
+    label : Label
+    flow : Flow
+    paths : sequence of Route
+        The likeliest first.
+    was : Trial
+        The conditions of the run.
+    """
+
+    def __init__(self, label: Label, flow: Flow, paths: Sequence[Route], was: Trial) -> None:
+        self.label = label
+        self.worlds = [World(label, flow, path, was) for path in paths]
+
+    def rates(self, trial: Trial) -> tuple[float, ...]:
+        """The IOPS that a trial may have, the typical one first; empty where they are not predicted."""
+        each = [world.rates(trial) for world in self.worlds]
+        return tuple(rate for rates in each for rate in rates) if all(each) else ()
 
 
 class World:
@@ -50,7 +77,7 @@ class World:
     flow : Flow
         The run.
     route : Route
-        The likeliest path of its I/O, if the label bound it.
+        A path of its I/O.
     was : Trial
         Its conditions.
     """
@@ -60,8 +87,7 @@ class World:
         self.iops = rates(flow.observation).iops or 0.0
         self._limits: dict[tuple[object, ...], float] = {}
         self.stage = next((s for s in route.stages if s.base.label == label.base), None)
-        self.synchronous = self._is_synchronous()
-        self.each_us = self._each_us()
+        self.submits = self._submits()
 
     def rates(self, trial: Trial) -> tuple[float, ...]:
         """The IOPS of a trial, one a scenario, the typical one first; empty where they are not predicted."""
@@ -77,33 +103,40 @@ class World:
             return trial.filled
         if label in _PLATEAUS and (trial.uncached or trial.hit is not None):
             return False
-        if label is Label.ABOVE_DOCUMENTED_LIMIT and trial.credits is not Credits.AS_BEFORE:
+        if label is Label.ABOVE_DOCUMENTED_LIMIT and not self._same_limits(trial):
             return False
-        if self.each_us is None and label is Label.LATENCY_QD:
+        if self.was.queue_depth is None and label is Label.LATENCY_QD:
             return False
         return not (label is Label.UNKNOWN and trial.disks > 1 and not self.route.stages)
 
+    def _same_limits(self, trial: Trial) -> bool:
+        """Whether a limit that is not known allows a trial what it allowed the run."""
+        same = (trial.bs_bytes, trial.read_share, trial.disks) == (self.was.bs_bytes, self.was.read_share, 1)
+        return same and trial.credits is Credits.AS_BEFORE and trial.on_same_path
+
     def _scenarios(self) -> Iterator[Scenario]:
         label = self.label
-        latency_known = label is Label.LATENCY_QD or self.each_us is None
         open_credits = any(
-            stage.burst and stage.base.use <= 1 for stage in self.route.stages if stage is not self.stage
+            stage.burst and stage.base.use <= likelihoods.LOOSEST for stage in self.route.stages if stage is not self.stage
         )
         is_plateau = label in _PLATEAUS or (label.is_limit and self.stage is None)
-        kinds = (False, True) if label is Label.ABOVE_DOCUMENTED_LIMIT or self._undocumented else (False,)
+        kinds = (False, True) if self._undocumented else (False,)
         if label.is_limit:
             kinds = (label.quantity == "mbps",)
         own = (False,)
         if label is Label.WORKLOAD_DEMAND:
             rate = self.flow.observation.rate_iops
             own = (False,) if rate and self.iops >= RATE_KEPT * rate else (False, True)
-        for spent, of_bytes, own_rate, quantile in product(
+        for spent, of_bytes, own_rate, one_each, quantile in product(
             (False, True) if open_credits else (False,),
             kinds if is_plateau else (False,),
             own,
-            QUANTILES[:1] if latency_known else QUANTILES,
+            self.submits,
+            QUANTILES,
         ):
-            yield Scenario(quantile=quantile, spent=spent, of_bytes=of_bytes, own_rate=own_rate)
+            yield Scenario(
+                quantile=quantile, spent=spent, of_bytes=of_bytes, own_rate=own_rate, one_each=one_each
+            )
 
     @property
     def _undocumented(self) -> bool:
@@ -113,10 +146,11 @@ class World:
         return not stems or remote
 
     def _rate(self, trial: Trial, scenario: Scenario) -> float:
-        most = [self._limit(trial, scenario.spent), self._by_cpu(trial), *self._own(trial, scenario)]
-        depth = self._depth(trial)
-        if depth is not None and (each := self._latency_us(trial, scenario.quantile)):
-            most.append(depth * US_PER_S / each)
+        most = [self._limit(trial, scenario.spent), *self._own(trial, scenario)]
+        most.append(self._by_cpu(trial, scenario.quantile))
+        depth = _depth(trial, scenario.one_each)
+        if depth is not None:
+            most.append(depth * US_PER_S / self._latency_us(trial, scenario))
         if trial.rate_iops:
             most.append(trial.rate_iops)
         return min(most)
@@ -124,11 +158,13 @@ class World:
     # ---- limits ------------------------------------------------------------------------------------------
 
     def _limit(self, trial: Trial, spent: bool) -> float:
-        """What the limits allow; in proportion to what was measured, where one of them binds."""
-        allowed = self._delivered(trial, spent)
-        if self.stage is None or not math.isfinite(allowed):
+        """What the limits allow, in proportion to the run: it had what was measured, of one that binds; else
+        that or more.
+        """
+        allowed, was = self._delivered(trial, spent), self._delivered(self.was, spent)
+        if not math.isfinite(allowed) or not math.isfinite(was):
             return allowed
-        return allowed * self.iops / self._delivered(self.was, spent)
+        return allowed * (self.iops / was if self.stage is not None else max(1.0, self.iops / was))
 
     def _delivered(self, trial: Trial, spent: bool) -> float:
         key = (trial.read_share, trial.bs_bytes, trial.credits, trial.filled, trial.hit, trial.uncached)
@@ -188,7 +224,8 @@ class World:
         """What base and burst of a limit are, ÷ their documented figures."""
         burst = stage.burst
         if stage is not self.stage:
-            if burst is None or ((spent or trial.credits is Credits.SPENT) and stage.base.use <= 1):
+            drops = spent or trial.credits is Credits.SPENT
+            if burst is None or (drops and stage.base.use <= likelihoods.LOOSEST):
                 return max(TYPICAL, stage.base.use), None
             return TYPICAL, None if trial.credits is Credits.SPENT else max(TYPICAL, burst.use)
         if self.label.burst and burst is not None:
@@ -197,69 +234,66 @@ class World:
 
     # ---- latency, CPU, and what the workload does itself ---------------------------------------------------
 
-    def _is_synchronous(self) -> bool:
-        """Whether jobs submit one I/O at a time whatever their iodepth."""
+    def _submits(self) -> tuple[bool, ...]:
+        """Whether jobs submit one I/O at a time; both where that is open and would matter."""
         seen = self.flow.observation
-        if self.was.queue_depth is None or not self.iops:
-            return False
+        if self.was.queue_depth is None:
+            return (False,)
         if evidence.effective_depth(seen) != seen.queue_depth:
-            return True
+            return (True,)
         if self.label is not Label.LATENCY_QD or seen.slat_us is not None:
-            return False
-        spread = self._spread(self.route.setup.vm, self.route.serves, seen.unloaded_us)
+            return (False,)
+        spread = self._spread(self.route.serves, seen.unloaded_us)
         each, alone = (
-            math.log(depth * US_PER_S / self.iops) for depth in (self.was.queue_depth, self.was.numjobs)
+            spread.pdf(math.log(depth * US_PER_S / self.iops))
+            for depth in (self.was.queue_depth, self.was.numjobs)
         )
-        return WAITS_IN_SUBMISSION * spread.pdf(alone) > spread.pdf(each)
+        each, alone = (1 - WAITS_IN_SUBMISSION) * each, WAITS_IN_SUBMISSION * alone
+        if min(each, alone) > OPEN_SHARE * (each + alone):
+            return (alone > each, each >= alone)
+        return (alone > each,)
 
-    def _depth(self, trial: Trial) -> float | None:
-        return float(trial.numjobs) if self.synchronous else trial.queue_depth
-
-    def _each_us(self) -> float | None:
-        depth = self._depth(self.was)
-        return depth * US_PER_S / self.iops if depth and self.iops else None
-
-    def _latency_us(self, trial: Trial, quantile: float) -> float | None:
+    def _latency_us(self, trial: Trial, scenario: Scenario) -> float:
         """The latency of an I/O that nothing throttles, with the pauses of the workload."""
-        if self.each_us is None:
-            return None
-        seen, route = self.flow.observation, self.route
+        seen, serves = self.flow.observation, self.route.serves
         if not trial.on_same_path or (self.label is Label.PAGE_CACHE and trial.direct):
-            serves = "local" if trial.hit == 1 else route.serves if trial.direct and not trial.uncached else "remote"
-            spread = self._spread(route.setup.vm, serves, None, trial)
-            return math.exp(spread.inv_cdf(quantile))
-        larger = self._spread(route.setup.vm, route.serves, None, trial).mean
-        was = self._spread(route.setup.vm, route.serves, None).mean
-        return self._unloaded_us(seen.unloaded_us, trial.pauses, quantile) * math.exp(larger - was)
+            serves = "local" if trial.hit == 1 else "remote" if not trial.on_same_path else serves
+            return math.exp(self._spread(serves, None, trial).inv_cdf(scenario.quantile))
+        larger = self._spread(serves, None, trial).mean - self._spread(serves, None).mean
+        larger *= _SIZE_COUNTS[scenario.quantile]
+        depth = _depth(self.was, scenario.one_each) or 1.0
+        each = depth * US_PER_S / self.iops
+        return self._unloaded_us(each, seen.unloaded_us, trial.pauses, scenario) * math.exp(larger)
 
-    def _unloaded_us(self, measured_us: float | None, pauses: bool, quantile: float) -> float:
-        each = self.each_us or math.inf
+    def _unloaded_us(self, each: float, measured_us: float | None, pauses: bool, scenario: Scenario) -> float:
+        """The unloaded latency of an I/O of the run, where the rate left it `each`."""
         if self.label is Label.LATENCY_QD:
             return each
         if self.label is Label.WORKLOAD_DEMAND:
-            if pauses and self.flow.observation.rate_iops is None:
+            if pauses and not scenario.own_rate and self.was.rate_iops is None:
                 return each
-            if mean := mean_latency_us(self.flow.observation):
-                return min(mean, each)
-        spread = self._spread(self.route.setup.vm, self.route.serves, measured_us)
-        shorter = spread.cdf(math.log(each))
-        if shorter < _NEARLY_NONE:
-            return _ALMOST * each
-        return math.exp(spread.inv_cdf(min(quantile * shorter, 1 - _NEARLY_NONE)))
+            mean = mean_latency_us(self.flow.observation)
+            if mean and mean < evidence.IDLE * each:
+                return mean
+        return _shortened(self._spread(self.route.serves, measured_us), each, scenario.quantile)
 
-    def _spread(self, vm: VM, serves: str, measured_us: float | None, trial: Trial | None = None) -> NormalDist:
+    def _spread(self, serves: str, measured_us: float | None, trial: Trial | None = None) -> NormalDist:
         trial = trial or self.was
         disk = next((volume.disk for volume in self.flow.driven(self.route.setup)), None)
-        expected = likelihoods.expected_latency(vm, disk, serves, trial.read_share)
+        expected = likelihoods.expected_latency(self.route.setup.vm, disk, serves, trial.read_share)
         return likelihoods.unloaded(expected, serves, trial.bs_bytes, measured_us)
 
-    def _by_cpu(self, trial: Trial) -> float:
+    def _by_cpu(self, trial: Trial, quantile: float) -> float:
         """What the CPU of the jobs can issue."""
-        each, used = self.iops / self.was.numjobs, self.flow.observation.cpu_pct
+        each_us, used = self.was.numjobs * US_PER_S / self.iops, self.flow.observation.cpu_pct
         if self.label is not Label.HOST_CPU:
-            most = each * 100 / min(100.0, max(1.0, used)) if used else US_PER_S / likelihoods.CPU_US[0]
-            each = max(each, most)
-        return trial.numjobs * each
+            median, sd = likelihoods.CPU_US
+            each_us = (
+                each_us * min(100.0, max(1.0, used)) / 100
+                if used is not None
+                else _shortened(NormalDist(math.log(median), sd), each_us, quantile)
+            )
+        return trial.numjobs * US_PER_S / each_us
 
     def _own(self, trial: Trial, scenario: Scenario) -> Iterator[float]:
         """A plateau, or the rate that the workload asks for."""
@@ -269,6 +303,18 @@ class World:
             yield self.iops * times * (trial.disks if label.scope == "disk" else 1)
         if scenario.own_rate and trial.pauses:
             yield self.iops
+
+
+def _depth(trial: Trial, one_each: bool) -> float | None:
+    return float(trial.numjobs) if one_each else trial.queue_depth
+
+
+def _shortened(spread: NormalDist, longest: float, quantile: float) -> float:
+    """A quantile of what is known to be shorter than `longest`; `spread` is of the logarithm."""
+    shorter = spread.cdf(math.log(longest))
+    if shorter < _NEARLY_NONE:
+        return _ALMOST * longest
+    return math.exp(spread.inv_cdf(min(quantile * shorter, 1 - _NEARLY_NONE)))
 
 
 def _times(cap: Cap, factors: dict[str, _Factors | None], drops: bool) -> Cap:
