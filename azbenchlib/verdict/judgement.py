@@ -15,7 +15,7 @@ from azbenchlib.verdict.checks.limits import base_not_seen, check_flow
 from azbenchlib.verdict.controls import controls
 from azbenchlib.verdict.evidence import stalled
 from azbenchlib.verdict.labels import Label
-from azbenchlib.verdict.next_run import NextRun, next_run
+from azbenchlib.verdict.next_run import NextRun, Proposal, propose, show_base
 from azbenchlib.verdict.open_facts import open_fact
 from azbenchlib.verdict.posterior import Posterior, posterior
 from azbenchlib.verdict.text import BOUND, words
@@ -75,6 +75,8 @@ class Verdict:
         What to run to settle what is open.
     open_fact : str or None
         What is not stated and would settle it.
+    why_no_run : str or None
+        Why no run is named where something is open, as the end of a sentence.
     """
 
     binding: tuple[Label, ...] = ()
@@ -88,6 +90,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     next_run: NextRun | None = None
     open_fact: str | None = None
+    why_no_run: str | None = None
 
     @property
     def tie(self) -> bool:
@@ -147,6 +150,7 @@ def judge(
     credits_there: bool | None = None,
     rows: Rows | None = None,
     other_rows: OtherRows | None = None,
+    other_runs: Sequence[Observation] = (),
 ) -> Judgement:
     """Say what binds one run.
 
@@ -165,28 +169,47 @@ def judge(
         Where each limit is documented, by label.
     other_rows : mapping, optional
         Other figures in print of the same limits, by base label.
+    other_runs : sequence of Observation, optional
+        What else was run on the setup: none of it is proposed again.
 
     Returns
     -------
     Judgement
     """
     flow = Flow(observation=observation, volumes=volumes, cache_hit=cache_hit, credits=credits_there)
-    return judge_flows([flow], setup, rows=rows, other_rows=other_rows)
+    return judge_flows([flow], setup, rows=rows, other_rows=other_rows, other_runs=other_runs)
 
 
 def judge_flows(
-    flows: Sequence[Flow], setup: Setup, *, rows: Rows | None = None, other_rows: OtherRows | None = None
+    flows: Sequence[Flow],
+    setup: Setup,
+    *,
+    rows: Rows | None = None,
+    other_rows: OtherRows | None = None,
+    other_runs: Sequence[Observation] = (),
 ) -> Judgement:
     """Say what binds each of several flows that ran at once, and the most loaded of them."""
     judged = [
-        _judge(flow, [other for other in flows if other is not flow], setup, rows or {}, other_rows or {})
+        _judge(
+            flow,
+            [other for other in flows if other is not flow],
+            setup,
+            rows or {},
+            other_rows or {},
+            other_runs,
+        )
         for flow in flows
     ]
     return Judgement.of(judged)
 
 
 def _judge(
-    flow: Flow, beside: Sequence[Flow], setup: Setup, rows: Rows, other_rows: OtherRows
+    flow: Flow,
+    beside: Sequence[Flow],
+    setup: Setup,
+    rows: Rows,
+    other_rows: OtherRows,
+    other_runs: Sequence[Observation],
 ) -> FlowVerdict:
     settled = flow.settled
     found = routes(setup, settled, beside)
@@ -201,10 +224,13 @@ def _judge(
         if stage and stage.burst and stage.burst.label in believed.top
         else None
     )
-    doubtful = believed.sure < BOUND or unseen is not None or believed.top[0] in UNSETTLED
-    proposed = next_run(flow, believed.route, believed.top, believed.runner_up, unseen) if doubtful else None
+    doubtful = believed.sure < BOUND or believed.top[0] in UNSETTLED
+    if doubtful:
+        proposed = propose(settled, believed, other_runs)
+    else:
+        proposed = Proposal() if unseen is None else show_base(settled, believed, unseen)
     fact = open_fact(flow, setup, believed) if believed.sure < BOUND else None
-    advice = proposed.advice if proposed else None
+    advice = proposed.run.advice if proposed.run else proposed.why_not
     sentence = words(believed.top, believed.sure, believed.runner_up, advice, fact)
     return FlowVerdict(
         ddir=flow.ddir,
@@ -218,7 +244,8 @@ def _judge(
         bytes_per_s=got.bytes_per_s,
         limits=tuple(_limit_rows(believed.route, lasted, rows, setup.as_of)),
         findings=tuple(findings),
-        next_run=proposed,
+        next_run=proposed.run,
+        why_no_run=proposed.why_not,
         open_fact=fact,
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 
 from azbenchlib.analysis.flow import Flow, mean_latency_us, occupancy, rates
@@ -45,6 +45,7 @@ UNLIKELY = 0.05
 LEAST = 1e-9  # a label with less is left out
 PARTLY_CACHED = 0.5  # chance that buffered I/O is served in part by the page cache
 OPEN_DOUBT = 0.01  # where the setup is not stated whole: what fits may fit by chance; by the simulator
+LIKELY_PATH = 0.1  # of the probability of a label: paths with less are left out of what it predicts
 SETTLES = 0.01  # so much more probability of the likeliest label makes it worth stating a fact
 Facts = tuple[tuple[str, str], ...]  # what a reading of the setup takes open facts for
 _ROUNDING = 1e-9  # 64,000 × 8 KiB is 1.024 times 512 MB/s: exactly as far apart as may tie
@@ -61,13 +62,14 @@ class OpenFact:
 @dataclass(frozen=True)
 class Posterior:
     """Probability by label, largest first; the likeliest path; the labels that tie at the top; and the fact
-    that is not stated and would settle most.
+    that is not stated and would settle most. `routes` has the paths that are likely under each label, the likeliest first.
     """
 
     probability: dict[Label, float]
     route: Route
     top: tuple[Label, ...]
     open_fact: OpenFact | None = None
+    routes: Mapping[Label, tuple[Route, ...]] = field(default_factory=dict)
 
     @property
     def sure(self) -> float:
@@ -103,7 +105,19 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     sums = [sum(parts.values()) for parts in by_route]
     best = found[sums.index(max(sums))]
     fact = _open_fact(found, by_route)
-    return Posterior(probability, best, _ties(probability, best), fact)
+    return Posterior(probability, best, _ties(probability, best), fact, _by_label(found, by_route))
+
+
+def _by_label(found: Sequence[Route], by_route: Sequence[dict[Label, float]]) -> dict[Label, tuple[Route, ...]]:
+    """The paths that have a good part of the probability of each label, the likeliest first."""
+    ways: dict[Label, list[tuple[float, int]]] = {}
+    for i, masses in enumerate(by_route):
+        for label, mass in masses.items():
+            ways.setdefault(label, []).append((-mass, i))
+    return {
+        label: tuple(found[i] for mass, i in sorted(parts) if mass <= LIKELY_PATH * sum(m for m, _ in parts))
+        for label, parts in ways.items()
+    }
 
 
 def _doubted(probability: dict[Label, float]) -> dict[Label, float]:
