@@ -107,9 +107,11 @@ def _record(row: Ceiling) -> dict[str, Any]:
 
 def _disk_record(disk: Any) -> dict[str, Any]:
     bursts = any(disk.cap.bursts(quantity) for quantity in ("iops", "bytes_per_s"))
+    shown = {name: value for name, value in vars(disk).items() if name != "on_demand_cap"}
     return {
-        **vars(disk),
-        "cap": {**vars(disk.cap), "burst_kind": str(disk.cap.burst_kind) if bursts else None},
+        **shown,
+        "cap": {name: getattr(disk.cap, name) for name in disk.cap.names()}
+        | {"burst_kind": str(disk.cap.burst_kind) if bursts else None},
     }
 
 

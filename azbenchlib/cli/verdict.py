@@ -215,8 +215,15 @@ def _bars(judged: Judgement, width: int) -> Table:
     for justify in ("left", "left", "right", "left"):
         table.add_column(justify=justify, no_wrap=True)
     most = max(8, min(WIDEST, width - 60))
-    binding_first = sorted(judged.limits, key=lambda row: row.label not in judged.binding)
-    for row in binding_first[:_BARS]:
+    named_first = sorted(
+        judged.limits,
+        key=lambda row: (
+            row.label not in judged.binding,
+            row.label.base != judged.binding[0].base,
+            row.label != judged.runner_up,
+        ),
+    )
+    for row in named_first[:_BARS]:
         mbps = row.label.quantity == "mbps"
         value = f"{format_mbps(row.value)} MB/s" if mbps else format_count(row.value)
         length = max(1, round(most * min(row.utilisation, _FULL) / _FULL))

@@ -10,11 +10,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from azbenchlib.azure import catalog
-from azbenchlib.azure.catalog.rows import Limit, ProvisionedRules, TierRow, VmRow
+from azbenchlib.azure.catalog.rows import BurstDocumented, Limit, ProvisionedRules, TierRow, VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.model import host_caching, rules
+from azbenchlib.model.limits import TIE_REL
 from azbenchlib.model.setup import NO_CAP, VM, BurstKind, Cap, Disk, Setup
 
 
@@ -83,6 +85,11 @@ def known_parts(setup: Setup, as_of: str) -> tuple[Setup, tuple[str, ...]]:
     except InputError as error:
         lacking.append(str(error))
     return known, tuple(lacking)
+
+
+def differ(figure: float, other: float) -> bool:
+    """Whether two figures are more than one figure in decimal and in binary units."""
+    return abs(math.log(figure / other)) > math.log(1 + TIE_REL)
 
 
 def unknown_figures(setup: Setup) -> list[str]:
@@ -157,9 +164,9 @@ def vm_of(row: VmRow) -> VM:
     count = stated.get("nvme_count")
     return VM(
         size=row.size,
-        uncached=_cap(stated, "uncached"),
-        uncached_v2=_cap(stated, "uncached_v2"),
-        cached=NO_CAP if row.caching is False else _cap(stated, "cached"),
+        uncached=_uncached(row, "uncached"),
+        uncached_v2=_uncached(row, "uncached_v2"),
+        cached=NO_CAP if row.caching is False else _cached(row),
         temp=_cap(stated, "temp"),
         has_temp=_has_temp(row),
         nvme=_nvme(stated),
@@ -187,6 +194,28 @@ def _cap(stated: Mapping[str, float], path: str) -> Cap:
         return NO_CAP
     cap = Cap.of(*values)
     return replace(cap, burst_kind=BurstKind.VM_CREDITS) if cap.burst_iops or cap.burst_bytes_per_s else cap
+
+
+def _uncached(row: VmRow, path: str) -> Cap:
+    """The limits to managed disks, with what is not known of their burst, and all figures in print."""
+    cap = _cap({name: limit.value for name, limit in row.in_force.items()}, path)
+    if cap and row.burst == BurstDocumented.NOT_KNOWN:
+        cap = replace(cap, burst_kind=BurstKind.NOT_KNOWN)
+    return replace(cap, other_figures=_others(row, path))
+
+
+def _cached(row: VmRow) -> Cap:
+    cap = _cap({name: limit.value for name, limit in row.in_force.items()}, "cached")
+    return replace(cap, other_figures=_others(row, "cached"))
+
+
+def _others(row: VmRow, path: str) -> tuple[tuple[str, float], ...]:
+    """The figures of a path that are in print beside those that count, and differ by more than rounding."""
+    found = []
+    for name, field in zip(_cap_names(path), Cap.names(), strict=True):
+        figures = [float(limit.value) for limit in row.figures(name)]
+        found += [(field, other) for other in figures[1:] if differ(other, figures[0])]
+    return tuple(found)
 
 
 @cache
@@ -242,9 +271,12 @@ def _tiered(disk: Disk, row: TierRow) -> Disk:
     named = replace(
         disk, tier=row.name, sku=disk.sku or f"{row.sku}_LRS", size_bytes=disk.size_bytes or row.size_bytes
     )
-    tier = tier_cap(row, named.bursts_on_demand)
-    stated = {name: value for name in Cap.names() if (value := getattr(disk.cap, name)) is not None}
-    return replace(named, cap=replace(tier, **stated))
+    stated: dict[str, Any] = {
+        name: value for name in Cap.names() if (value := getattr(disk.cap, name)) is not None
+    }
+    cap, on_demand = (replace(tier_cap(row, on), **stated) for on in (named.bursts_on_demand, True))
+    is_open = disk.bursting is None and replace(named, bursting=True).bursts_on_demand
+    return replace(named, cap=cap, on_demand_cap=on_demand if is_open and on_demand != cap else NO_CAP)
 
 
 def _provisioned(disk: Disk, of_day: ProvisionedRules) -> Disk:

@@ -29,6 +29,7 @@ class BurstKind(StrEnum):
     CREDITS = "credits"  # of the disk: full ones last 30 minutes of the whole burst
     ON_DEMAND = "on demand"  # of the disk, switched on and paid for: it lasts as long as the load
     VM_CREDITS = "VM credits"  # of the VM on one path, whatever its disks have
+    NOT_KNOWN = "not known"  # there may be one, of the VM, to a figure that is on no page at hand
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,8 @@ class Cap:
         those of reads are documented.
     burst_kind : BurstKind
         What the burst rests on, where there is one.
+    other_figures : tuple of (str, float)
+        By the names of these fields, figures that are in print for the same limits and differ.
     """
 
     iops: float | None = None
@@ -55,6 +58,7 @@ class Cap:
     write_iops: float | None = None
     write_bytes_per_s: float | None = None
     burst_kind: BurstKind = BurstKind.CREDITS
+    other_figures: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in self._figures().items():
@@ -71,7 +75,7 @@ class Cap:
     @cache
     def names() -> tuple[str, ...]:
         """The fields that hold figures, in their order."""
-        return tuple(field.name for field in fields(Cap) if field.name != "burst_kind")
+        return tuple(field.name for field in fields(Cap) if field.default is None)
 
     def __bool__(self) -> bool:
         return any(value is not None for value in self._figures().values())
@@ -100,7 +104,14 @@ class Cap:
         """The limits of `n` of these together."""
         figures = self._figures().items()
         more: dict[str, Any] = {name: value * n for name, value in figures if value is not None}
-        return replace(self, **more)
+        others = tuple((name, value * n) for name, value in self.other_figures)
+        return replace(self, **more, other_figures=others)
+
+    def times_as_high(self, quantity: str, burst: bool = False) -> tuple[float, ...]:
+        """The other figures in print of one limit, ÷ the one that counts."""
+        name = f"burst_{quantity}" if burst else quantity
+        value = getattr(self, name)
+        return tuple(other / value for key, other in self.other_figures if key == name) if value else ()
 
     def _figures(self) -> dict[str, float | None]:
         return {name: getattr(self, name) for name in self.names()}
@@ -183,6 +194,8 @@ class Disk:
         Azure host caching.
     cap : Cap
         Limits of each.
+    on_demand_cap : Cap
+        Limits of each with on-demand bursting, where it is not stated whether that is on.
     count : int
         How many.
     striped : bool
@@ -208,6 +221,7 @@ class Disk:
     size_bytes: float | None = None
     caching: str = "None"
     cap: Cap = NO_CAP
+    on_demand_cap: Cap = NO_CAP
     count: int = 1
     striped: bool = False
     cache_hit: float | None = None

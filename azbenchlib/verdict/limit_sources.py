@@ -8,8 +8,9 @@ from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog.rows import VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
+from azbenchlib.core.units import format_count, format_mbps
 from azbenchlib.model import host_caching, size_remarks
-from azbenchlib.model.fill_from_catalogue import known_parts
+from azbenchlib.model.fill_from_catalogue import differ, known_parts
 from azbenchlib.model.setup import Setup
 
 _NAMES = {"iops": "iops", "mbps": "bytes_per_s"}
@@ -85,4 +86,12 @@ def _vm(setup: Setup) -> VmRow | None:
 
 def _vm_row(vm: VmRow | None, setup: Setup, name: str) -> str | None:
     best = vm.best(name) if vm else None
-    return f"{setup.vm.size} {best.name}, {best.source_id}" if best else None
+    if vm is None or best is None:
+        return None
+    form = format_count if best.unit == "1/s" else format_mbps
+    unit = "IOPS" if best.unit == "1/s" else "MB/s"
+    others = [limit for limit in vm.figures(name) if differ(limit.value, best.value)]
+    if not others:
+        return f"{setup.vm.size} {best.name}, {best.source_id}"
+    texts = [f"{form(limit.value)} {unit} in {limit.source_id}" for limit in (best, *others)]
+    return f"{setup.vm.size} {best.name}, {' and '.join(texts)}"

@@ -11,8 +11,9 @@ from azbenchlib.analysis.flow import Flow, mean_latency_us, occupancy, rates
 from azbenchlib.core.units import KIB, US_PER_S
 from azbenchlib.model.limits import TIE_REL
 from azbenchlib.verdict import evidence, likelihoods, monitor
-from azbenchlib.verdict.candidates import Route, Stage
+from azbenchlib.verdict.candidates import BURST_AT_MOST, Route, Stage
 from azbenchlib.verdict.labels import Label
+from azbenchlib.verdict.text import BOUND
 
 # Weights before anything is measured; our judgement, calibrated on a simulator. The limits on a path
 # share theirs. With one I/O outstanding or a few, their latency sets the rate unless something stronger does.
@@ -37,6 +38,7 @@ UNDOCUMENTED_QD1 = 0.2  # of the former with one I/O outstanding, or a depth tha
 # small VMs to 200 KiB of small Premium SSD.
 CROSSOVER = NormalDist(math.log(32 * KIB), 1.0)
 _FEW = 4  # outstanding I/Os a job, up to which these are a few
+MAY_BURST = 0.6  # chance that a VM bursts of which no page tells
 BASE_THOUGH_BURST = 0.5  # chance that credits are gone where nothing is known of them
 BASE_THOUGH_CREDITS = 0.05
 CREDITS_FULL, CREDITS_SOME = 0.5, 0.1  # chances at the start of a run
@@ -77,6 +79,11 @@ class Posterior:
         return min(1.0, sum(self.probability[label] for label in self.top))
 
     @property
+    def named(self) -> tuple[Label, ...]:
+        """The labels that the verdict's sentence names."""
+        return (*self.top, *([self.runner_up] if self.runner_up and self.sure < BOUND else []))
+
+    @property
     def runner_up(self) -> Label | None:
         """The likeliest label that is not among them."""
         return next((label for label in self.probability if label not in self.top), None)
@@ -108,7 +115,9 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     return Posterior(probability, best, _ties(probability, best), fact, _by_label(found, by_route))
 
 
-def _by_label(found: Sequence[Route], by_route: Sequence[dict[Label, float]]) -> dict[Label, tuple[Route, ...]]:
+def _by_label(
+    found: Sequence[Route], by_route: Sequence[dict[Label, float]]
+) -> dict[Label, tuple[Route, ...]]:
     """The paths that have a good part of the probability of each label, the likeliest first."""
     ways: dict[Label, list[tuple[float, int]]] = {}
     for i, masses in enumerate(by_route):
@@ -208,8 +217,11 @@ def _limits(flow: Flow, route: Route) -> dict[Label, float]:
         others = math.prod(_holds(other, flow) for other in route.stages if other is not stage)
         for level in stage.levels():
             ramping = likelihoods.ramping_share(level.label.burst, seen.runtime_s, seen.ramp_s)
-            likely = likelihoods.bound(level.use, loose, stage.quantity, ramping)
+            likely = likelihoods.bound_of(level.others, level.use, loose, stage.quantity, ramping)
             parts[level.label] = weight * flat * likely * _level(stage, level.label, flow) * others
+        if stage.open_burst:
+            likely = likelihoods.open_burst(stage.base.least_use, BURST_AT_MOST)
+            parts[stage.open_burst] = weight * flat * MAY_BURST * likely * others
         for label, chance in _ran_out(stage, flow, loose).items():
             parts[label] += weight * flat * chance * others
     return parts
@@ -232,7 +244,11 @@ def _ran_out(stage: Stage, flow: Flow, loose: float) -> dict[Label, float]:
 def _holds(stage: Stage, flow: Flow) -> float:
     loose = likelihoods.loose_share(stage.soft, flow.observation.runtime_s)
     highest = stage.highest(flow.observation.credit_time_s)
-    return likelihoods.holds(highest.use, loose, stage.quantity)
+    uses = [highest.use / factor for factor in (1.0, *highest.others)]
+    by_figure = sum(likelihoods.holds(use, loose, stage.quantity) for use in uses) / len(uses)
+    if not stage.open_burst:
+        return by_figure
+    return max(by_figure, MAY_BURST * likelihoods.open_burst_holds(highest.least_use, BURST_AT_MOST))
 
 
 def _level(stage: Stage, label: Label, flow: Flow) -> float:

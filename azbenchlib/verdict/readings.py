@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from azbenchlib.analysis.flow import Flow
+from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.model.rules import CACHE_BELOW_BYTES
 from azbenchlib.model.setup import VM, Disk, Setup
+from azbenchlib.verdict import likelihoods
 
 CACHING_FACT, DEVICES_FACT, PLACE_FACT = "the host caching", "the number of NVMe devices", "the disk"
+BURSTING_FACT = "whether on-demand bursting is on"
 PROVISIONED_FACT, TIER_FACT = "what the disk is provisioned with", "the tier of the disk"
 
 # Weights of what is not stated, before the rates are looked at; our judgement. Azure's defaults are None for
@@ -19,6 +21,7 @@ _CACHING = {
     "os": {"None": 0.1, "ReadOnly": 0.2, "ReadWrite": 0.7},
 }
 _ONE_DEVICE = 0.5
+_ON_DEMAND = 0.05  # it is paid for, and off unless it is switched on
 _DISK_BINDS = 0.5  # of a disk of which no figure is known
 _PLACES = {
     "a disk without host caching": (0.55, Disk(name="disk")),
@@ -48,7 +51,7 @@ def readings(setup: Setup, flow: Flow) -> list[Reading]:
     found = [Reading(setup=setup, weight=1.0)]
     if not setup.disks and setup.vm.stated:
         found = list(_places(found[0]))
-    for more in (_cachings, _devices, _figures):
+    for more in (_cachings, _devices, _figures, _on_demand):
         found = [made for reading in found for made in more(reading, flow)]
     return found
 
@@ -133,3 +136,34 @@ def _figures(reading: Reading, flow: Flow) -> Iterator[Reading]:
     above, near = ((*reading.facts, (fact, value)) for value in ("more", "about this rate"))
     yield replace(reading, weight=reading.weight * (1 - _DISK_BINDS), facts=above, holds=disk)
     yield replace(reading, weight=reading.weight * _DISK_BINDS, facts=near, binds=disk)
+
+
+def _on_demand(reading: Reading, flow: Flow) -> Iterator[Reading]:
+    """On-demand bursting, off or on, of disks that gave more than their base."""
+    driven = [volume.disk for volume in flow.driven(reading.setup)]
+    names = {disk.name for disk in driven if disk.on_demand_cap}
+    if not names or not _above_base(flow, reading.setup):
+        yield reading
+        return
+    off, on = ((*reading.facts, (BURSTING_FACT, value)) for value in ("off", "on"))
+    yield replace(reading, weight=reading.weight * (1 - _ON_DEMAND), facts=off)
+    disks = tuple(
+        replace(disk, cap=disk.on_demand_cap, bursting=True) if disk.name in names else disk
+        for disk in reading.setup.disks
+    )
+    yield replace(
+        reading,
+        setup=replace(reading.setup, disks=disks),
+        weight=reading.weight * _ON_DEMAND,
+        facts=on,
+    )
+
+
+def _above_base(flow: Flow, setup: Setup) -> bool:
+    """Whether more was measured than the disks have without a burst."""
+    got, caps = rates(flow.observation), [volume.cap for volume in flow.driven(setup)]
+    measured = ((got.iops, "iops"), (got.bytes_per_s, "bytes_per_s"))
+    return any(
+        rate is not None and rate > likelihoods.HARD * sum(cap.limit(quantity) or 0.0 for cap in caps)
+        for rate, quantity in measured
+    )

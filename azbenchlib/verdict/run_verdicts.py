@@ -137,7 +137,7 @@ def _over_nvme(setup: Setup) -> Setup:
         kinds = [f"{kind}{quantity}" for kind in ("", "burst_") for quantity in ("iops", "bytes_per_s")]
         found = {name: row.best(f"{path}_{name}{catalog.OVER_NVME}") for name in kinds}
         values: dict[str, Any] = {name: limit.value for name, limit in found.items() if limit is not None}
-        return replace(scsi, **values)
+        return replace(scsi, **values, other_figures=()) if values else scsi
 
     vm = setup.vm
     v2 = cap("uncached_v2", vm.uncached_v2)
