@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/next_runs.py [--cases 2000] [--seed N]
 
-Draws hidden setups as `calibrate_verdict.py` does until so many verdicts are undecided. For each proposed run,
-two worlds are built in the simulator, which shares no code with azbench: one in which the likeliest label
+Draws hidden setups as `calibrate_verdict.py` does until so many verdicts are undecided. For each run that is
+proposed, two worlds are built in the simulator, which shares no code with azbench: one in which one label
 bound the run at the measured rate, and one in which the other did; all that was measured stays. The job runs
 in both. Target: in at least 98 % the two rates differ by more than 5 %. Worlds that cannot give the measured
 rate are counted apart: the simulator has no such setup. The seed is drawn anew in every run, and printed.
@@ -44,7 +44,7 @@ UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 @dataclass(frozen=True)
 class Case:
-    """An undecided verdict on a hidden setup, with the rate that was measured and the labels that are true."""
+    """An undecided verdict on a hidden setup, the rate that was measured, and the labels that are true."""
 
     hidden: Hidden
     iops: float
@@ -74,7 +74,7 @@ def checked(cases: Sequence[Case], rng: np.random.Generator) -> pd.DataFrame:
     rows, setups = [], []
     for i, case in enumerate(cases):
         proposed = case.judged.next_run
-        pair = list(proposed.expected) if proposed else []
+        pair = [label.value for label in proposed.expected] if proposed else []
         rows.append({"kind": proposed.kind if proposed else "", "labels": " / ".join(pair)})
         if proposed is None or len(pair) != 2:
             continue
@@ -82,7 +82,10 @@ def checked(cases: Sequence[Case], rng: np.random.Generator) -> pd.DataFrame:
             world = as_if(label, case, rng)
             if world is not None:
                 again = replace(world, runtime_s=np.minimum(world.runtime_s, CHECKED_S))
-                setups += [(i, which, label, again), (i, which, "", changed(world, proposed.job, proposed.kind))]
+                setups += [
+                    (i, which, label, again),
+                    (i, which, "", changed(world, proposed.job, proposed.kind)),
+                ]
     found = pd.DataFrame(rows)
     found[["rate_0", "rate_1"]] = np.nan
     rates = _rates([setup for *_, setup in setups], rng)
@@ -116,7 +119,7 @@ def _joined(setups: Sequence[Hidden]) -> Hidden:
 
 
 def as_if(label: str, case: Case, rng: np.random.Generator) -> Hidden | None:
-    """The setup of a case as it would be if a label bound the run at the measured rate; None: there is none."""
+    """The setup of a case if a label bound the run at the measured rate; None: there is none."""
     if label == "cache_exhaustion":
         return case.hidden if label in case.labels else None
     iops = case.iops
@@ -127,7 +130,9 @@ def as_if(label: str, case: Case, rng: np.random.Generator) -> Hidden | None:
         return replace(world, page_hit=np.full(1, 0.95), direct=np.array([False]))
     world = _on_path(label, world)
     latency = _latency(label, world, iops, rng)
-    world = replace(world, latency_hit_s=world.latency_hit_s * latency, latency_disk_s=world.latency_disk_s * latency)
+    world = replace(
+        world, latency_hit_s=world.latency_hit_s * latency, latency_disk_s=world.latency_disk_s * latency
+    )
     world = _with_own_rate(label, world, iops)
     cpu_s = float(world.numjobs[0]) / iops
     if label != "host_cpu":

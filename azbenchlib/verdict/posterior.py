@@ -59,7 +59,8 @@ class OpenFact:
 @dataclass(frozen=True)
 class Posterior:
     """Probability by label, largest first; the likeliest path; the labels that tie at the top; and the fact
-    that is not stated and would settle most. `routes` has the paths that are likely under each label, the likeliest first.
+    that is not stated and would settle most. `routes` has the paths that are likely under each label, the
+    likeliest first.
     """
 
     probability: dict[Label, float]
@@ -105,7 +106,9 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     return Posterior(probability, best, _ties(probability, best), fact, _by_label(found, by_route))
 
 
-def _by_label(found: Sequence[Route], by_route: Sequence[dict[Label, float]]) -> dict[Label, tuple[Route, ...]]:
+def _by_label(
+    found: Sequence[Route], by_route: Sequence[dict[Label, float]]
+) -> dict[Label, tuple[Route, ...]]:
     """The paths that have a good part of the probability of each label, the likeliest first."""
     ways: dict[Label, list[tuple[float, int]]] = {}
     for i, masses in enumerate(by_route):

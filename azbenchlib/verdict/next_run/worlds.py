@@ -1,4 +1,4 @@
-"""What a hypothesis says: the rate of a run under other conditions, if one thing bound the run that was made."""
+"""What a hypothesis says: the rate of a run under other conditions, if one thing bound the one before."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from azbenchlib.verdict.posterior import WAITS_IN_SUBMISSION
 
 TYPICAL = math.exp(likelihoods.FIRM.mean)  # what a limit allows ÷ its documented figure
 QUANTILES = (0.5, 0.05, 0.95)  # of the unloaded latency, where it is not known; the first is the typical one
-_SIZE_COUNTS = dict(zip(QUANTILES, (1.0, 0.0, 2.0), strict=True))  # how far the block size changes the latency
+_SIZE_COUNTS = dict(
+    zip(QUANTILES, (1.0, 0.0, 2.0), strict=True)
+)  # how far the block size changes the latency
 _ALMOST = 0.98  # of the latency that the rate leaves to each I/O, where the unloaded one must be shorter
 _NEARLY_NONE = 1e-6
 OPEN_SHARE = 0.03  # of the chance: what is likelier is taken into account
@@ -117,13 +119,15 @@ class World:
     def _scenarios(self) -> Iterator[Scenario]:
         label = self.label
         open_credits = any(
-            stage.burst and stage.base.use <= likelihoods.LOOSEST for stage in self.route.stages if stage is not self.stage
+            stage.burst and stage.base.use <= likelihoods.LOOSEST
+            for stage in self.route.stages
+            if stage is not self.stage
         )
         is_plateau = label in _PLATEAUS or (label.is_limit and self.stage is None)
-        kinds = (False, True) if self._undocumented else (False,)
+        kinds: tuple[bool, ...] = (False, True) if self._undocumented else (False,)
         if label.is_limit:
             kinds = (label.quantity == "mbps",)
-        own = (False,)
+        own: tuple[bool, ...] = (False,)
         if label is Label.WORKLOAD_DEMAND:
             rate = self.flow.observation.rate_iops
             own = (False,) if rate and self.iops >= RATE_KEPT * rate else (False, True)
@@ -162,13 +166,13 @@ class World:
         that or more.
         """
         allowed, was = self._delivered(trial, spent), self._delivered(self.was, spent)
-        if not math.isfinite(allowed) or not math.isfinite(was):
+        if self.label is Label.PAGE_CACHE or not math.isfinite(allowed) or not math.isfinite(was):
             return allowed
         return allowed * (self.iops / was if self.stage is not None else max(1.0, self.iops / was))
 
     def _delivered(self, trial: Trial, spent: bool) -> float:
-        key = (trial.read_share, trial.bs_bytes, trial.credits, trial.filled, trial.hit, trial.uncached)
-        key += (trial.disks, spent)
+        how = (trial.credits, trial.filled, trial.hit, trial.uncached, trial.disks)
+        key = (trial.read_share, trial.bs_bytes, *how, spent)
         if key not in self._limits:
             setup = self._setup(trial, spent)
             mine = {volume.disk.name for volume in self.flow.driven(self.route.setup)}
@@ -192,7 +196,9 @@ class World:
 
     def _setup(self, trial: Trial, spent: bool) -> Setup:
         """The setup with the limits as this hypothesis has them."""
-        factors = {(stage.stem, stage.quantity): self._factors(stage, trial, spent) for stage in self.route.stages}
+        factors = {
+            (stage.stem, stage.quantity): self._factors(stage, trial, spent) for stage in self.route.stages
+        }
         drops = spent or trial.credits is Credits.SPENT
 
         def moved(cap: Cap, stem: str) -> Cap:
@@ -207,7 +213,8 @@ class World:
         elif any(stage.stem == "temp" for stage in self.route.stages):
             caps["cached"] = moved(vm.cached, "temp")
         disks = tuple(
-            self._disk(disk, moved(disk.cap, "disk"), trial) if disk.name in mine else disk for disk in setup.disks
+            self._disk(disk, moved(disk.cap, "disk"), trial) if disk.name in mine else disk
+            for disk in setup.disks
         )
         return replace(setup, vm=_with_caps(vm, caps), disks=disks)
 
@@ -223,6 +230,8 @@ class World:
     def _factors(self, stage: Stage, trial: Trial, spent: bool) -> _Factors:
         """What base and burst of a limit are, ÷ their documented figures."""
         burst = stage.burst
+        if self.label is Label.PAGE_CACHE:  # the run says nothing of the limits
+            return TYPICAL, None if spent or burst is None else TYPICAL
         if stage is not self.stage:
             drops = spent or trial.credits is Credits.SPENT
             if burst is None or (drops and stage.base.use <= likelihoods.LOOSEST):
