@@ -52,11 +52,14 @@ class Case:
     judged: Judgement
 
 
-def undecided(cases: int, rng: np.random.Generator, at_once: int = AT_ONCE) -> list[Case]:
-    """So many hidden setups whose verdict is not sure."""
+def undecided(
+    cases: int, rng: np.random.Generator, at_once: int = AT_ONCE, longest_s: float = math.inf
+) -> list[Case]:
+    """So many hidden setups whose verdict is not sure; their runs are no longer than `longest_s`."""
     found: list[Case] = []
     while len(found) < cases:
         hidden = draw(at_once, rng)
+        hidden = replace(hidden, runtime_s=np.minimum(hidden.runtime_s, longest_s))
         course = run(hidden, rng)
         measured, known = report(hidden, course, rng), truth(hidden, course)
         for i, labels in enumerate(known.labels):
@@ -67,9 +70,9 @@ def undecided(cases: int, rng: np.random.Generator, at_once: int = AT_ONCE) -> l
     return found[:cases]
 
 
-def checked(cases: Sequence[Case], rng: np.random.Generator) -> pd.DataFrame:
+def checked(cases: Sequence[Case], rng: np.random.Generator, longest_s: float = math.inf) -> pd.DataFrame:
     """One row a case: kind of the proposed run ("" for none), the labels, the rates in both worlds (NaN where
-    the simulator has no such setup), and whether they differ.
+    the simulator has no such setup, or the run is longer than `longest_s`), and whether they differ.
     """
     rows, setups = [], []
     for i, case in enumerate(cases):
@@ -82,10 +85,9 @@ def checked(cases: Sequence[Case], rng: np.random.Generator) -> pd.DataFrame:
             world = as_if(label, case, rng)
             if world is not None:
                 again = replace(world, runtime_s=np.minimum(world.runtime_s, CHECKED_S))
-                setups += [
-                    (i, which, label, again),
-                    (i, which, "", changed(world, proposed.job, proposed.kind)),
-                ]
+                then = changed(world, proposed.job, proposed.kind)
+                if then.runtime_s[0] <= longest_s:
+                    setups += [(i, which, label, again), (i, which, "", then)]
     found = pd.DataFrame(rows)
     found[["rate_0", "rate_1"]] = np.nan
     rates = _rates([setup for *_, setup in setups], rng)
@@ -214,11 +216,11 @@ def _with_limits(label: str, world: Hidden, iops: float, rng: np.random.Generato
 
 def changed(world: Hidden, job: str, kind: str) -> Hidden:
     """The setup with the run of a job file on it."""
-    sections = _sections(job)
-    common, last = sections.pop("global"), list(sections.values())[-1]
+    parts = sections(job)
+    common, last = parts.pop("global"), list(parts.values())[-1]
     sizes = [_bytes(text) for text in last["bs"].split(",")]
     jobs = float(last["numjobs"])
-    before_s = sum(float(section.get("runtime", 0)) for section in list(sections.values())[:-1])
+    before_s = sum(float(part.get("runtime", 0)) for part in list(parts.values())[:-1])
     values: dict[str, float | bool] = {
         "bs_bytes": sizes[0],
         "bs_write_bytes": sizes[-1],
@@ -257,7 +259,8 @@ def _with_credits(world: Hidden, rest_s: float, kind: str) -> Hidden:
     return replace(world, credits=credits, base=world.base * times, burst=world.burst * times)
 
 
-def _sections(job: str) -> dict[str, dict[str, str]]:
+def sections(job: str) -> dict[str, dict[str, str]]:
+    """The options of a job file, by section."""
     found: dict[str, dict[str, str]] = {}
     for line in job.splitlines():
         if line.startswith("["):

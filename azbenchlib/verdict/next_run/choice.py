@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.observation import Observation
@@ -31,15 +31,17 @@ _SMALL_BYTES = 32 * KIB  # up to this block size, rates are said in IOPS
 class NextRun:
     """What to run, why in one sentence, and the job file.
 
-    `question` is what it settles, `kind` what it changes, and `expected` the IOPS of the last section of the
-    job by what binds. fio reads the target, a file or a device, from the environment variable TARGET.
+    `question` is what it settles, `kind` what it changes, `action` what to do, `advice` that with what is to
+    be expected, and `expected` the IOPS of the last section of the job by what binds. fio reads the target, a
+    file or a device, from the environment variable TARGET.
     """
 
     question: str
     advice: str
     job: str
-    kind: str = ""
-    expected: Mapping[Label, float] = field(default_factory=dict)
+    kind: str
+    action: str
+    expected: Mapping[Label, float]
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ def _run(seen: Observation, was: Trial, experiment: Experiment, hypotheses: Sequ
         advice=f"{experiment.action} ({outcome})",
         job=job_file(seen, was, experiment),
         kind=experiment.kind.value,
+        action=experiment.action,
         expected=expected,
     )
 
