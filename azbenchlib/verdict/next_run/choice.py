@@ -125,8 +125,9 @@ def _best(
     for experiment in possible:
         if best is not None and ENOUGH * S_PER_MIN / experiment.costs_s <= most:
             continue  # it could not tell more per minute
-        first, second = (one.rates(experiment.trial) for one in hypotheses)
-        apart = _apart(first, second)
+        if _apart(*(one.typical(experiment.trial) for one in hypotheses)) < APART:
+            continue
+        apart = _apart(*(one.rates(experiment.trial) for one in hypotheses))
         if apart < APART:
             continue
         if not experiment.changes_setup and any(_same(experiment.trial, trial) for trial in known):
@@ -138,8 +139,9 @@ def _best(
     return best, held
 
 
-def _apart(first: Sequence[float], second: Sequence[float]) -> float:
+def _apart(*ranges: Sequence[float]) -> float:
     """How far two ranges of rates are from each other, as a logarithm; below 0 where they overlap."""
+    first, second = ranges
     if not first or not second or not all(0 < rate < math.inf for rate in (*first, *second)):
         return -math.inf
     return math.log(max(min(first) / max(second), min(second) / max(first)))

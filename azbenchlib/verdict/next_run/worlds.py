@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from statistics import NormalDist
 
@@ -69,6 +70,10 @@ class Hypothesis:
         each = [world.rates(trial) for world in self.worlds]
         return tuple(rate for rates in each for rate in rates) if all(each) else ()
 
+    def typical(self, trial: Trial) -> tuple[float, ...]:
+        """The first of the rates alone, where there is one."""
+        return self.worlds[0].rates(trial, 1)
+
 
 class World:
     """A setup as it would be if a label bound a run.
@@ -88,14 +93,15 @@ class World:
         self.label, self.flow, self.route, self.was = label, flow, route, was
         self.iops = rates(flow.observation).iops or 0.0
         self._limits: dict[tuple[object, ...], float] = {}
+        self._spreads: dict[tuple[object, ...], NormalDist] = {}
         self.stage = next((s for s in route.stages if s.base.label == label.base), None)
         self.submits = self._submits()
 
-    def rates(self, trial: Trial) -> tuple[float, ...]:
-        """The IOPS of a trial, one a scenario, the typical one first; empty where they are not predicted."""
+    def rates(self, trial: Trial, most: int | None = None) -> tuple[float, ...]:
+        """The IOPS of a trial in the first scenarios, the typical one first; empty: none is predicted."""
         if not self._predicts(trial):
             return ()
-        return tuple(self._rate(trial, scenario) for scenario in self._scenarios())
+        return tuple(self._rate(trial, scenario) for scenario in self._scenarios[:most])
 
     def _predicts(self, trial: Trial) -> bool:
         label = self.label
@@ -116,7 +122,8 @@ class World:
         same = (trial.bs_bytes, trial.read_share, trial.disks) == (self.was.bs_bytes, self.was.read_share, 1)
         return same and trial.credits is Credits.AS_BEFORE and trial.on_same_path
 
-    def _scenarios(self) -> Iterator[Scenario]:
+    @cached_property
+    def _scenarios(self) -> list[Scenario]:
         label = self.label
         open_credits = any(
             stage.burst and stage.base.use <= likelihoods.LOOSEST
@@ -131,16 +138,12 @@ class World:
         if label is Label.WORKLOAD_DEMAND:
             rate = self.flow.observation.rate_iops
             own = (False,) if rate and self.iops >= RATE_KEPT * rate else (False, True)
-        for spent, of_bytes, own_rate, one_each, quantile in product(
-            (False, True) if open_credits else (False,),
-            kinds if is_plateau else (False,),
-            own,
-            self.submits,
-            QUANTILES,
-        ):
-            yield Scenario(
-                quantile=quantile, spent=spent, of_bytes=of_bytes, own_rate=own_rate, one_each=one_each
-            )
+        spent = (False, True) if open_credits else (False,)
+        every = product(spent, kinds if is_plateau else (False,), own, self.submits, QUANTILES)
+        return [
+            Scenario(quantile=quantile, spent=gone, of_bytes=of_bytes, own_rate=own_rate, one_each=one_each)
+            for gone, of_bytes, own_rate, one_each, quantile in every
+        ]
 
     @property
     def _undocumented(self) -> bool:
@@ -287,10 +290,13 @@ class World:
         return _shortened(self._spread(self.route.serves, measured_us), each, scenario.quantile)
 
     def _spread(self, serves: str, measured_us: float | None, trial: Trial | None = None) -> NormalDist:
-        trial = trial or self.was
-        disk = next((volume.disk for volume in self.flow.driven(self.route.setup)), None)
-        expected = likelihoods.expected_latency(self.route.setup.vm, disk, serves, trial.read_share)
-        return likelihoods.unloaded(expected, serves, trial.bs_bytes, measured_us)
+        share, size = (trial or self.was).read_share, (trial or self.was).bs_bytes
+        key = (serves, measured_us, share, size)
+        if key not in self._spreads:
+            disk = next((volume.disk for volume in self.flow.driven(self.route.setup)), None)
+            expected = likelihoods.expected_latency(self.route.setup.vm, disk, serves, share)
+            self._spreads[key] = likelihoods.unloaded(expected, serves, size, measured_us)
+        return self._spreads[key]
 
     def _by_cpu(self, trial: Trial, quantile: float) -> float:
         """What the CPU of the jobs can issue."""
