@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/next_runs.py [--cases 2000] [--seed N]
 
-Draws hidden setups as `calibrate_verdict.py` does until so many verdicts are undecided. For each proposed run,
-two worlds are built in the simulator, which shares no code with azbench: one in which the likeliest label
+Draws hidden setups as `calibrate_verdict.py` does until so many verdicts are undecided. For each run that is
+proposed, two worlds are built in the simulator, which shares no code with azbench: one in which one label
 bound the run at the measured rate, and one in which the other did; all that was measured stays. The job runs
 in both. Target: in at least 98 % the two rates differ by more than 5 %. Worlds that cannot give the measured
 rate are counted apart: the simulator has no such setup. The seed is drawn anew in every run, and printed.
@@ -44,7 +44,7 @@ UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 @dataclass(frozen=True)
 class Case:
-    """An undecided verdict on a hidden setup, with the rate that was measured and the labels that are true."""
+    """An undecided verdict on a hidden setup, the rate that was measured, and the labels that are true."""
 
     hidden: Hidden
     iops: float
@@ -52,11 +52,14 @@ class Case:
     judged: Judgement
 
 
-def undecided(cases: int, rng: np.random.Generator, at_once: int = AT_ONCE) -> list[Case]:
-    """So many hidden setups whose verdict is not sure."""
+def undecided(
+    cases: int, rng: np.random.Generator, at_once: int = AT_ONCE, longest_s: float = math.inf
+) -> list[Case]:
+    """So many hidden setups whose verdict is not sure; their runs are no longer than `longest_s`."""
     found: list[Case] = []
     while len(found) < cases:
         hidden = draw(at_once, rng)
+        hidden = replace(hidden, runtime_s=np.minimum(hidden.runtime_s, longest_s))
         course = run(hidden, rng)
         measured, known = report(hidden, course, rng), truth(hidden, course)
         for i, labels in enumerate(known.labels):
@@ -67,14 +70,14 @@ def undecided(cases: int, rng: np.random.Generator, at_once: int = AT_ONCE) -> l
     return found[:cases]
 
 
-def checked(cases: Sequence[Case], rng: np.random.Generator) -> pd.DataFrame:
+def checked(cases: Sequence[Case], rng: np.random.Generator, longest_s: float = math.inf) -> pd.DataFrame:
     """One row a case: kind of the proposed run ("" for none), the labels, the rates in both worlds (NaN where
-    the simulator has no such setup), and whether they differ.
+    the simulator has no such setup, or the run is longer than `longest_s`), and whether they differ.
     """
     rows, setups = [], []
     for i, case in enumerate(cases):
         proposed = case.judged.next_run
-        pair = list(proposed.expected) if proposed else []
+        pair = [label.value for label in proposed.expected] if proposed else []
         rows.append({"kind": proposed.kind if proposed else "", "labels": " / ".join(pair)})
         if proposed is None or len(pair) != 2:
             continue
@@ -82,7 +85,9 @@ def checked(cases: Sequence[Case], rng: np.random.Generator) -> pd.DataFrame:
             world = as_if(label, case, rng)
             if world is not None:
                 again = replace(world, runtime_s=np.minimum(world.runtime_s, CHECKED_S))
-                setups += [(i, which, label, again), (i, which, "", changed(world, proposed.job, proposed.kind))]
+                then = changed(world, proposed.job, proposed.kind)
+                if then.runtime_s[0] <= longest_s:
+                    setups += [(i, which, label, again), (i, which, "", then)]
     found = pd.DataFrame(rows)
     found[["rate_0", "rate_1"]] = np.nan
     rates = _rates([setup for *_, setup in setups], rng)
@@ -116,7 +121,7 @@ def _joined(setups: Sequence[Hidden]) -> Hidden:
 
 
 def as_if(label: str, case: Case, rng: np.random.Generator) -> Hidden | None:
-    """The setup of a case as it would be if a label bound the run at the measured rate; None: there is none."""
+    """The setup of a case if a label bound the run at the measured rate; None: there is none."""
     if label == "cache_exhaustion":
         return case.hidden if label in case.labels else None
     iops = case.iops
@@ -127,7 +132,9 @@ def as_if(label: str, case: Case, rng: np.random.Generator) -> Hidden | None:
         return replace(world, page_hit=np.full(1, 0.95), direct=np.array([False]))
     world = _on_path(label, world)
     latency = _latency(label, world, iops, rng)
-    world = replace(world, latency_hit_s=world.latency_hit_s * latency, latency_disk_s=world.latency_disk_s * latency)
+    world = replace(
+        world, latency_hit_s=world.latency_hit_s * latency, latency_disk_s=world.latency_disk_s * latency
+    )
     world = _with_own_rate(label, world, iops)
     cpu_s = float(world.numjobs[0]) / iops
     if label != "host_cpu":
@@ -209,11 +216,11 @@ def _with_limits(label: str, world: Hidden, iops: float, rng: np.random.Generato
 
 def changed(world: Hidden, job: str, kind: str) -> Hidden:
     """The setup with the run of a job file on it."""
-    sections = _sections(job)
-    common, last = sections.pop("global"), list(sections.values())[-1]
+    parts = sections(job)
+    common, last = parts.pop("global"), list(parts.values())[-1]
     sizes = [_bytes(text) for text in last["bs"].split(",")]
     jobs = float(last["numjobs"])
-    before_s = sum(float(section.get("runtime", 0)) for section in list(sections.values())[:-1])
+    before_s = sum(float(part.get("runtime", 0)) for part in list(parts.values())[:-1])
     values: dict[str, float | bool] = {
         "bs_bytes": sizes[0],
         "bs_write_bytes": sizes[-1],
@@ -252,7 +259,8 @@ def _with_credits(world: Hidden, rest_s: float, kind: str) -> Hidden:
     return replace(world, credits=credits, base=world.base * times, burst=world.burst * times)
 
 
-def _sections(job: str) -> dict[str, dict[str, str]]:
+def sections(job: str) -> dict[str, dict[str, str]]:
+    """The options of a job file, by section."""
     found: dict[str, dict[str, str]] = {}
     for line in job.splitlines():
         if line.startswith("["):

@@ -64,7 +64,8 @@ class OpenFact:
 @dataclass(frozen=True)
 class Posterior:
     """Probability by label, largest first; the likeliest path; the labels that tie at the top; and the fact
-    that is not stated and would settle most. `routes` has the paths that are likely under each label, the likeliest first.
+    that is not stated and would settle most. `routes` has the paths that are likely under each label, the
+    likeliest first.
     """
 
     probability: dict[Label, float]

@@ -1,4 +1,4 @@
-"""The run that would settle an uncertain verdict: the one whose rate the two likeliest causes predict apart."""
+"""The run that would settle an uncertain verdict: the likeliest causes predict another rate for it."""
 
 from azbenchlib.verdict.next_run.choice import NextRun, Proposal, propose, show_base
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.observation import Observation
@@ -18,8 +18,11 @@ from azbenchlib.verdict.next_run.worlds import Hypothesis
 from azbenchlib.verdict.posterior import Posterior
 from azbenchlib.verdict.text import name
 
-APART = math.log(1.15)  # rates that are nearer may come out alike: limits stray, and so do runs
+APART = math.log(1.1)  # rates that are nearer may come out alike: limits stray, and so do runs
+LIKELY = 0.02  # of the probability: what is less likely is not worth a run
 ENOUGH = math.log(2)  # rates further apart than this tell no more
+_HELD = "the other runs at hand are those that would tell, and they leave it open"
+_ALIKE = "no run that was simulated would give different rates"
 _DIGITS = 3  # of a predicted rate
 _SMALL_BYTES = 32 * KIB  # up to this block size, rates are said in IOPS
 
@@ -28,15 +31,17 @@ _SMALL_BYTES = 32 * KIB  # up to this block size, rates are said in IOPS
 class NextRun:
     """What to run, why in one sentence, and the job file.
 
-    `question` is what it settles, `kind` what it changes, and `expected` the IOPS of the last section of the
-    job by what binds. fio reads the target, a file or a device, from the environment variable TARGET.
+    `question` is what it settles, `kind` what it changes, `action` what to do, `advice` that with what is to
+    be expected, and `expected` the IOPS of the last section of the job by what binds. fio reads the target, a
+    file or a device, from the environment variable TARGET.
     """
 
     question: str
     advice: str
     job: str
-    kind: str = ""
-    expected: Mapping[Label, float] = field(default_factory=dict)
+    kind: str
+    action: str
+    expected: Mapping[Label, float]
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Proposal:
 
 
 def propose(flow: Flow, believed: Posterior, others: Sequence[Observation] = ()) -> Proposal:
-    """The run that tells the two likeliest labels apart.
+    """The run that tells the likeliest label from the next one; else from another that is likely too.
 
     Parameters
     ----------
@@ -57,21 +62,21 @@ def propose(flow: Flow, believed: Posterior, others: Sequence[Observation] = ())
     others : sequence of Observation
         What else was run on the same setup.
     """
-    pair = _pair(believed)
     was = trial_of(flow.observation)
-    if was is None:
-        return Proposal(why_not="no run can be proposed, as the block size is not stated")
-    if pair[0] is pair[1]:
-        return Proposal(why_not="no other cause is likely")
-    if not rates(flow.observation).iops:
-        return Proposal(why_not="no run can be proposed, as neither IOPS nor MB/s are stated")
-    paths = _paths(believed, pair)
-    hypotheses = [Hypothesis(label, flow, some, was) for label, some in paths.items()]
-    routes = tuple(route for some in paths.values() for route in some)
-    best, held = _best(flow, was, routes, hypotheses, [flow.observation, *others])
-    if best is None:
-        return Proposal(why_not=_why_not(pair, held))
-    return Proposal(run=_run(flow.observation, was, best, hypotheses))
+    if was is None or not rates(flow.observation).iops:
+        what = "the block size is" if was is None else "its rate is"
+        return Proposal(why_not=f"no run can be proposed, as {what} not stated")
+    known = tuple(dict.fromkeys(filter(None, map(trial_of, (flow.observation, *others)))))
+    held = False
+    for pair in _pairs(believed):
+        paths = _paths(believed, pair)
+        hypotheses = [Hypothesis(label, flow, some, was) for label, some in paths.items()]
+        possible = experiments(flow, was, tuple(route for some in paths.values() for route in some))
+        best, is_known = _best(possible, hypotheses, known)
+        if best is not None:
+            return Proposal(run=_run(flow.observation, was, best, hypotheses))
+        held |= is_known
+    return Proposal(why_not=_HELD if held else _ALIKE)
 
 
 def show_base(flow: Flow, believed: Posterior, lasts_s: float) -> Proposal:
@@ -101,28 +106,31 @@ def _once(paths: Sequence[Route]) -> tuple[Route, ...]:
     return tuple({id(path): path for path in paths}.values())
 
 
-def _pair(believed: Posterior) -> tuple[Label, Label]:
+def _pairs(believed: Posterior) -> Iterator[tuple[Label, Label]]:
+    """What to tell apart: those that tie, or the likeliest label and each other that is likely."""
     first, *tied = believed.top
-    return first, tied[0] if tied else believed.runner_up or Label.UNKNOWN
+    if tied:
+        yield first, tied[0]
+    others = [label for label in believed.probability if label not in believed.top]
+    for i, label in enumerate(others):
+        if i == 0 or believed.probability[label] >= LIKELY:
+            yield first, label
 
 
 def _best(
-    flow: Flow,
-    was: Trial,
-    routes: tuple[Route, ...],
-    hypotheses: Sequence[Hypothesis],
-    known: Sequence[Observation],
+    possible: Iterable[Experiment], hypotheses: Sequence[Hypothesis], known: Sequence[Trial]
 ) -> tuple[Experiment | None, bool]:
-    """The experiment that tells most per minute, and whether the data hold one that would tell."""
+    """The experiment that tells most per minute, and whether one that would tell was made before."""
     best, most, held = None, 0.0, False
-    points = list(dict.fromkeys(filter(None, map(trial_of, known))))
-    for experiment in experiments(flow, was, routes):
+    for experiment in possible:
         if best is not None and ENOUGH * S_PER_MIN / experiment.costs_s <= most:
             continue  # it could not tell more per minute
+        if _apart(*(one.typical(experiment.trial) for one in hypotheses)) < APART:
+            continue
         apart = _apart(*(one.rates(experiment.trial) for one in hypotheses))
         if apart < APART:
             continue
-        if not experiment.changes_setup and any(_same(experiment.trial, point) for point in points):
+        if not experiment.changes_setup and any(_same(experiment.trial, trial) for trial in known):
             held = True
             continue
         worth = min(apart, ENOUGH) * S_PER_MIN / experiment.costs_s
@@ -131,8 +139,9 @@ def _best(
     return best, held
 
 
-def _apart(first: Sequence[float], second: Sequence[float]) -> float:
+def _apart(*ranges: Sequence[float]) -> float:
     """How far two ranges of rates are from each other, as a logarithm; below 0 where they overlap."""
+    first, second = ranges
     if not first or not second or not all(0 < rate < math.inf for rate in (*first, *second)):
         return -math.inf
     return math.log(max(min(first) / max(second), min(second) / max(first)))
@@ -151,12 +160,6 @@ def _same(trial: Trial, point: Trial) -> bool:
     return all(abs(math.log(mine / its)) < trials.SAME for mine, its in (*sizes, *depths))
 
 
-def _why_not(pair: tuple[Label, Label], held: bool) -> str:
-    if held:
-        return "the other runs at hand are those that would tell, and they leave it open"
-    return "no run that was simulated would give different rates"
-
-
 def _run(seen: Observation, was: Trial, experiment: Experiment, hypotheses: Sequence[Hypothesis]) -> NextRun:
     expected = {one.label: one.rates(experiment.trial)[0] for one in hypotheses}
     size = experiment.trial.bs_bytes
@@ -171,6 +174,7 @@ def _run(seen: Observation, was: Trial, experiment: Experiment, hypotheses: Sequ
         advice=f"{experiment.action} ({outcome})",
         job=job_file(seen, was, experiment),
         kind=experiment.kind.value,
+        action=experiment.action,
         expected=expected,
     )
 

@@ -131,8 +131,8 @@ def experiments(flow: Flow, was: Trial, routes: tuple[Route, ...]) -> Iterator[E
         what = "its rate limit" if was.rate_iops else "think time"
         free = replace(was, pauses=False, rate_iops=None)
         yield Experiment(kind=Kind.NO_PAUSES, action=f"run the same without {what}", trial=free)
-    yield from _depths(was)
     yield from _jobs(was)
+    yield from _depths(was)
     yield from _sizes(was)
     cached = any(volume.disk.caching != "None" for route in routes for volume in flow.driven(route.setup))
     if was.read_share < 1 and not cached:

@@ -1,10 +1,11 @@
-"""What a hypothesis says: the rate of a run under other conditions, if one thing bound the run that was made."""
+"""What a hypothesis says: the rate of a run under other conditions, if one thing bound the one before."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from statistics import NormalDist
 
@@ -21,7 +22,9 @@ from azbenchlib.verdict.posterior import WAITS_IN_SUBMISSION
 
 TYPICAL = math.exp(likelihoods.FIRM.mean)  # what a limit allows ÷ its documented figure
 QUANTILES = (0.5, 0.05, 0.95)  # of the unloaded latency, where it is not known; the first is the typical one
-_SIZE_COUNTS = dict(zip(QUANTILES, (1.0, 0.0, 2.0), strict=True))  # how far the block size changes the latency
+_SIZE_COUNTS = dict(
+    zip(QUANTILES, (1.0, 0.0, 2.0), strict=True)
+)  # how far the block size changes the latency
 _ALMOST = 0.98  # of the latency that the rate leaves to each I/O, where the unloaded one must be shorter
 _NEARLY_NONE = 1e-6
 OPEN_SHARE = 0.03  # of the chance: what is likelier is taken into account
@@ -67,6 +70,10 @@ class Hypothesis:
         each = [world.rates(trial) for world in self.worlds]
         return tuple(rate for rates in each for rate in rates) if all(each) else ()
 
+    def typical(self, trial: Trial) -> tuple[float, ...]:
+        """The first of the rates alone, where there is one."""
+        return self.worlds[0].rates(trial, 1)
+
 
 class World:
     """A setup as it would be if a label bound a run.
@@ -86,14 +93,15 @@ class World:
         self.label, self.flow, self.route, self.was = label, flow, route, was
         self.iops = rates(flow.observation).iops or 0.0
         self._limits: dict[tuple[object, ...], float] = {}
+        self._spreads: dict[tuple[object, ...], NormalDist] = {}
         self.stage = next((s for s in route.stages if s.base.label == label.base), None)
         self.submits = self._submits()
 
-    def rates(self, trial: Trial) -> tuple[float, ...]:
-        """The IOPS of a trial, one a scenario, the typical one first; empty where they are not predicted."""
+    def rates(self, trial: Trial, most: int | None = None) -> tuple[float, ...]:
+        """The IOPS of a trial in the first scenarios, the typical one first; empty: none is predicted."""
         if not self._predicts(trial):
             return ()
-        return tuple(self._rate(trial, scenario) for scenario in self._scenarios())
+        return tuple(self._rate(trial, scenario) for scenario in self._scenarios[:most])
 
     def _predicts(self, trial: Trial) -> bool:
         label = self.label
@@ -114,29 +122,28 @@ class World:
         same = (trial.bs_bytes, trial.read_share, trial.disks) == (self.was.bs_bytes, self.was.read_share, 1)
         return same and trial.credits is Credits.AS_BEFORE and trial.on_same_path
 
-    def _scenarios(self) -> Iterator[Scenario]:
+    @cached_property
+    def _scenarios(self) -> list[Scenario]:
         label = self.label
         open_credits = any(
-            stage.burst and stage.base.use <= likelihoods.LOOSEST for stage in self.route.stages if stage is not self.stage
+            stage.burst and stage.base.use <= likelihoods.LOOSEST
+            for stage in self.route.stages
+            if stage is not self.stage
         )
         is_plateau = label in _PLATEAUS or (label.is_limit and self.stage is None)
-        kinds = (False, True) if self._undocumented else (False,)
+        kinds: tuple[bool, ...] = (False, True) if self._undocumented else (False,)
         if label.is_limit:
             kinds = (label.quantity == "mbps",)
-        own = (False,)
+        own: tuple[bool, ...] = (False,)
         if label is Label.WORKLOAD_DEMAND:
             rate = self.flow.observation.rate_iops
             own = (False,) if rate and self.iops >= RATE_KEPT * rate else (False, True)
-        for spent, of_bytes, own_rate, one_each, quantile in product(
-            (False, True) if open_credits else (False,),
-            kinds if is_plateau else (False,),
-            own,
-            self.submits,
-            QUANTILES,
-        ):
-            yield Scenario(
-                quantile=quantile, spent=spent, of_bytes=of_bytes, own_rate=own_rate, one_each=one_each
-            )
+        spent = (False, True) if open_credits else (False,)
+        every = product(spent, kinds if is_plateau else (False,), own, self.submits, QUANTILES)
+        return [
+            Scenario(quantile=quantile, spent=gone, of_bytes=of_bytes, own_rate=own_rate, one_each=one_each)
+            for gone, of_bytes, own_rate, one_each, quantile in every
+        ]
 
     @property
     def _undocumented(self) -> bool:
@@ -162,13 +169,13 @@ class World:
         that or more.
         """
         allowed, was = self._delivered(trial, spent), self._delivered(self.was, spent)
-        if not math.isfinite(allowed) or not math.isfinite(was):
+        if self.label is Label.PAGE_CACHE or not math.isfinite(allowed) or not math.isfinite(was):
             return allowed
         return allowed * (self.iops / was if self.stage is not None else max(1.0, self.iops / was))
 
     def _delivered(self, trial: Trial, spent: bool) -> float:
-        key = (trial.read_share, trial.bs_bytes, trial.credits, trial.filled, trial.hit, trial.uncached)
-        key += (trial.disks, spent)
+        how = (trial.credits, trial.filled, trial.hit, trial.uncached, trial.disks)
+        key = (trial.read_share, trial.bs_bytes, *how, spent)
         if key not in self._limits:
             setup = self._setup(trial, spent)
             mine = {volume.disk.name for volume in self.flow.driven(self.route.setup)}
@@ -192,7 +199,9 @@ class World:
 
     def _setup(self, trial: Trial, spent: bool) -> Setup:
         """The setup with the limits as this hypothesis has them."""
-        factors = {(stage.stem, stage.quantity): self._factors(stage, trial, spent) for stage in self.route.stages}
+        factors = {
+            (stage.stem, stage.quantity): self._factors(stage, trial, spent) for stage in self.route.stages
+        }
         drops = spent or trial.credits is Credits.SPENT
 
         def moved(cap: Cap, stem: str) -> Cap:
@@ -207,7 +216,8 @@ class World:
         elif any(stage.stem == "temp" for stage in self.route.stages):
             caps["cached"] = moved(vm.cached, "temp")
         disks = tuple(
-            self._disk(disk, moved(disk.cap, "disk"), trial) if disk.name in mine else disk for disk in setup.disks
+            self._disk(disk, moved(disk.cap, "disk"), trial) if disk.name in mine else disk
+            for disk in setup.disks
         )
         return replace(setup, vm=_with_caps(vm, caps), disks=disks)
 
@@ -223,6 +233,8 @@ class World:
     def _factors(self, stage: Stage, trial: Trial, spent: bool) -> _Factors:
         """What base and burst of a limit are, ÷ their documented figures."""
         burst = stage.burst
+        if self.label is Label.PAGE_CACHE:  # the run says nothing of the limits
+            return TYPICAL, None if spent or burst is None else TYPICAL
         if stage is not self.stage:
             drops = spent or trial.credits is Credits.SPENT
             if burst is None or (drops and stage.base.use <= likelihoods.LOOSEST):
@@ -278,10 +290,13 @@ class World:
         return _shortened(self._spread(self.route.serves, measured_us), each, scenario.quantile)
 
     def _spread(self, serves: str, measured_us: float | None, trial: Trial | None = None) -> NormalDist:
-        trial = trial or self.was
-        disk = next((volume.disk for volume in self.flow.driven(self.route.setup)), None)
-        expected = likelihoods.expected_latency(self.route.setup.vm, disk, serves, trial.read_share)
-        return likelihoods.unloaded(expected, serves, trial.bs_bytes, measured_us)
+        share, size = (trial or self.was).read_share, (trial or self.was).bs_bytes
+        key = (serves, measured_us, share, size)
+        if key not in self._spreads:
+            disk = next((volume.disk for volume in self.flow.driven(self.route.setup)), None)
+            expected = likelihoods.expected_latency(self.route.setup.vm, disk, serves, share)
+            self._spreads[key] = likelihoods.unloaded(expected, serves, size, measured_us)
+        return self._spreads[key]
 
     def _by_cpu(self, trial: Trial, quantile: float) -> float:
         """What the CPU of the jobs can issue."""
