@@ -639,14 +639,14 @@ class Code(StrEnum):
     FIGURES_DIFFER = (
         "figures_differ",
         INFO,
-        "A page and the resource-SKU API print different figures for the limit that is named. A rate up to the "
-        "higher one is not above it.",
+        "A page and the resource-SKU API print different figures for the limit that is named. A rate up to "
+        "the higher one is not above it.",
     )
     BURST_NOT_KNOWN = (
         "burst_not_known",
         INFO,
-        "The rate is above the VM's uncached limit, and no page at hand prints that limit: the size may burst, "
-        "to a figure that is not known.",
+        "The rate is above the VM's uncached limit, and no page at hand prints that limit: the size may "
+        "burst, to a figure that is not known.",
     )
     STALL = (
         "stall",

@@ -22,8 +22,8 @@ _SAME_COUNT = 0.1  # of the logarithm of the device's I/Os ÷ the workload's
 
 @dataclass(frozen=True)
 class Level:
-    """A limit at its base or its burst: its value for this mix of I/Os, measured ÷ value, and other figures in
-    print ÷ this one.
+    """A limit at its base or its burst: its value for this mix of I/Os, measured ÷ value, and other figures
+    that are in print ÷ this one.
     """
 
     label: Label

@@ -271,9 +271,9 @@ def _with_stalls(flow: Flow, believed: Posterior) -> Posterior:
 def _limit_rows(
     believed: Posterior, phases: TwoPhases | None, runtime_s: float | None, rows: Rows, as_of: str | None
 ) -> list[LimitRow]:
-    """The limits of the likeliest path, the most used first, and those of other paths that the sentence names.
+    """The limits of the likeliest path, the most used first, and those of other paths that are named.
 
-    A base that bursts were above is left out, unless it is named; where a run had two phases, both are of them.
+    A base that bursts were above is left out, unless the sentence names it.
     """
     named = believed.named
     levels = [

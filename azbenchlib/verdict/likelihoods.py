@@ -26,7 +26,7 @@ FAR_SHARE, _FAR = {"bytes_per_s": 0.12, "iops": 0.02}, (math.log(1.05), math.log
 # A short run that has no ramp time counts its start: at the end of 20 s, 0.93 to 0.965 of burst limits.
 RAMPING = NormalDist(math.log(0.95), 0.02)
 RAMPING_SHARE = {"burst": 0.2, "base": 0.03, "long": 0.005}
-RAMPED = 0.2  # of these shares, where a ramp time went by before the run
+RAMPED = 0.35  # of these shares, where a ramp time went by before the run
 OTHER_FIGURE, BETWEEN = 0.35, 0.1  # chances where several figures of a limit are in print
 ROW_WRONG = 0.002  # chance that a documented figure does not hold at all
 HARD = 1.15  # measured ÷ limit above which the documented figure cannot hold

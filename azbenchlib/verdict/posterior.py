@@ -39,6 +39,7 @@ UNDOCUMENTED_QD1 = 0.2  # of the former with one I/O outstanding, or a depth tha
 CROSSOVER = NormalDist(math.log(32 * KIB), 1.0)
 _FEW = 4  # outstanding I/Os a job, up to which these are a few
 MAY_BURST = 0.6  # chance that a VM bursts of which no page tells
+LOOSE_BASE = 0.08  # share of bases that are held loosely below a burst: what a pause leaves is credits there
 BASE_THOUGH_BURST = 0.5  # chance that credits are gone where nothing is known of them
 BASE_THOUGH_CREDITS = 0.05
 CREDITS_FULL, CREDITS_SOME = 0.5, 0.1  # chances at the start of a run
@@ -215,10 +216,12 @@ def _limits(flow: Flow, route: Route) -> dict[Label, float]:
     parts = {}
     for stage in route.stages:
         loose = likelihoods.loose_share(stage.soft, seen.runtime_s)
+        base_loose = min(loose, LOOSE_BASE) if stage.burst else loose
         others = math.prod(_holds(other, flow) for other in route.stages if other is not stage)
         for level in stage.levels():
             ramping = likelihoods.ramping_share(level.label.burst, seen.runtime_s, seen.ramp_s)
-            likely = likelihoods.bound_of(level.others, level.use, loose, stage.quantity, ramping)
+            loosely = base_loose if level is stage.base else loose
+            likely = likelihoods.bound_of(level.others, level.use, loosely, stage.quantity, ramping)
             parts[level.label] = weight * flat * likely * _level(stage, level.label, flow) * others
         if stage.open_burst:
             likely = likelihoods.open_burst(stage.base.least_use, BURST_AT_MOST)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from statistics import NormalDist
+from typing import Any
 
 from azbenchlib.analysis.flow import Flow, mean_latency_us, rates
 from azbenchlib.core.units import US_PER_S
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
-from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.model.setup import VM, BurstKind, Cap, Disk, Setup
 from azbenchlib.verdict import evidence, likelihoods
 from azbenchlib.verdict.candidates import Route, Stage
 from azbenchlib.verdict.labels import Label
@@ -334,9 +335,11 @@ def _shortened(spread: NormalDist, longest: float, quantile: float) -> float:
 
 def _times(cap: Cap, factors: dict[str, _Factors | None], drops: bool) -> Cap:
     """A cap with other limits; where no factors are given, those of a limit that holds."""
-    changed: dict[str, float | None] = {}
+    changed: dict[str, Any] = {}
     for quantity, given in factors.items():
         base, burst = given or (TYPICAL, None if drops else TYPICAL)
+        if cap.burst_kind == BurstKind.ON_DEMAND:  # the only level that there is
+            burst = base
         for name, factor in ((quantity, base), (f"write_{quantity}", base), (f"burst_{quantity}", burst)):
             value: float | None = getattr(cap, name)
             changed[name] = None if value is None or factor is None else value * factor
