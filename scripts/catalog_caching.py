@@ -5,7 +5,6 @@ page's table "Sizes in series". None of the pages prints a cached limit or a cac
 without Premium storage are left out: what they deny is Premium storage, not caching for other disks.
 """
 
-import re
 from collections.abc import Collection, Iterator
 
 Row = dict[str, str]
@@ -145,10 +144,6 @@ _NOT_SUPPORTED = (
 # The Ls-series has no page of its own ("does not support the creation of a local cache"); catalog_retired.py
 # has this source too.
 _OLDER = (("sizes-previous-gen@092fdbcf", {"L{}s": "4 8 16 32"}),)
-# "sizes with a lowered vCPU count …, while maintaining the same memory, storage, and I/O bandwidth"
-_CONSTRAINED = "constrained-vcpu@4efd854f"
-_CONSTRAINED_COMMIT = "4efd854f2e171f3e668e769fe21b572592c59aeb"
-_CONSTRAINED_NAME = re.compile(r"(Standard_[A-Z]+\d+)-\d+(\D.*)")
 
 
 def _id(series: str, commit: str) -> str:
@@ -159,27 +154,20 @@ def _source(source_id: str, page: str, commit: str, date: str) -> tuple[str, ...
     return source_id, "documentation page", _REPOSITORY, f"{_FOLDER}{page}", commit, date
 
 
-SOURCES = (
-    *(
-        _source(_id(series, commit), f"{folder}{series}-series.md", commit, date)
-        for folder, series, commit, date, _ in (*_SUPPORTED, *_NOT_SUPPORTED)
-    ),
-    _source(_CONSTRAINED, "constrained-vcpu.md", _CONSTRAINED_COMMIT, "2025-10-16"),
+SOURCES = tuple(
+    _source(_id(series, commit), f"{folder}{series}-series.md", commit, date)
+    for folder, series, commit, date, _ in (*_SUPPORTED, *_NOT_SUPPORTED)
 )
 
 
 def rows(known: Collection[str]) -> Iterator[Row]:
-    """A row for each size of the pages, and for those of the known sizes that differ in their vCPUs alone."""
+    """A row for each size of the pages."""
     stated: dict[str, Row] = {}
     for source_id, size, supported in _stated():
         if size in stated or size not in known:
             raise SystemExit(f"{size} of {source_id}: unknown, or stated twice")
-        stated[size] = {"source_id": source_id, "caching": str(supported)}
-    for size in sorted(known):
-        base = _CONSTRAINED_NAME.sub(r"\1\2", size)
-        if base in stated:
-            note = "" if base == size else f"as {base} ({_CONSTRAINED})"
-            yield {"size": size, **stated[base], "note": note}
+        stated[size] = {"size": size, "source_id": source_id, "caching": str(supported)}
+    yield from (stated[size] for size in sorted(stated))
 
 
 def _stated() -> Iterator[tuple[str, str, bool]]:

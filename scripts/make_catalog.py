@@ -13,11 +13,21 @@ from dataclasses import fields
 from pathlib import Path
 
 import catalog_caching as caching
+import catalog_constrained as constrained
 import catalog_eras as eras
+import catalog_page_errors as page_errors
 import catalog_retired as retired
+import catalog_retirements as retirements
 
 from azbenchlib.azure.catalog import skus
-from azbenchlib.azure.catalog.rows import LIMITS, OVER_NVME, CatalogSource, ProvisionedRules, TierRow
+from azbenchlib.azure.catalog.rows import (
+    LIMITS,
+    OVER_NVME,
+    VM_BURST_SINCE,
+    CatalogSource,
+    ProvisionedRules,
+    TierRow,
+)
 from azbenchlib.core.units import GIB, MB
 
 HOME = Path(__file__).resolve().parents[1] / "azbenchlib" / "azure" / "catalog"
@@ -59,35 +69,19 @@ PAGE_PAIRS = {  # columns of a page (IOPS, MB/s): start of the limit's name
     "pv2_ultra": "uncached_v2",
     "pv2_ultra_burst": "uncached_v2_burst",
 }
-# Pages whose local columns are NVMe disks although the API lists none of their sizes.
-NVME_PAGES = ("ebdsv6-series", "lasv5-series", "laosv5-series")
+PRINTED_IN = {  # limit: the column of a collected page row that has it
+    **{f"{name}_iops": f"{columns}_iops" for columns, name in PAGE_PAIRS.items()},
+    **{f"{name}_bytes_per_s": f"{columns}_mbps" for columns, name in PAGE_PAIRS.items()},
+    "nvme_write_iops": "local_write_iops",
+}
+# What is known of a size by its page alone, beside the limits that its dated rows have.
+PAGE_PROPERTIES = (*skus.PROPERTIES, "temp_bytes", "nvme_count", "nvme_bytes")
 # This page heads the burst of the cached limit "write": the page of 2021 prints the same figures as burst.
 BURST_AS_WRITE = "dasv4-series"
-# VM bursting came to these series everywhere on 2021-06-02, also where the first stored page that prints
-# figures is later. Source: csigueros/azure-docs.es-es includes/managed-disks-bursting-2.md@57f10ec3.
-VM_BURST_SINCE = "2021-06-02"
+# VM bursting came to these series everywhere on VM_BURST_SINCE, also where the first stored page that prints
+# figures is later.
+
 VM_BURST_SERIES = re.compile(r"Standard_(B\d+[lm]*s|[DE]\d+i?a?d?s_v4|F\d+s_v2)")
-# First pages of series that burst from their beginning: they print the same burst limits as the first
-# collected ones do. Series, source, page, commit, date.
-_DSV5, _DDSV5, _ESV5 = "dv5-dsv5-series", "ddv5-ddsv5-series", "ev5-esv5-series"
-_EDSV5 = "edv5-edsv5-series"
-BURST_FROM_THE_START = (
-    (r"Standard_D\d+s_v5", _DSV5, "1a0fe16ad7befc51c6a8dc5ea1fe9987f33611a1", "2021-10-20"),
-    (r"Standard_D\d+ds_v5", _DDSV5, "017654d14eb78a81d68ea84640b468bcb7fa96d3", "2021-10-20"),
-    (r"Standard_E\d+i?s_v5", _ESV5, "02d00dc8728a58aaf3d8af94e7223857d9a6155f", "2021-10-20"),
-    (r"Standard_E\d+i?ds_v5", _EDSV5, "bb48d8851fa0cf6e984ca42ebb7f49780aea6fb2", "2021-10-20"),
-)
-FIRST_PAGES = tuple(
-    (
-        f"{page}@{commit[:8]}",
-        "documentation page",
-        eras.AZURE,
-        f"articles/virtual-machines/{page}.md",
-        commit,
-        on,
-    )
-    for _, page, commit, on in BURST_FROM_THE_START
-)
 # Cached limits that were raised on an unknown day between the last page (2022-12-20) and the snapshot.
 RAISED_BY_SNAPSHOT = ("Standard_M128s", "Standard_M128ms", "Standard_M192ids_v2", "Standard_M192idms_v2")
 # Bytes that a printed MB may have meant; that and rounding are no change of a limit.
@@ -98,6 +92,7 @@ NOTES = {  # what the collected note speaks of: what the catalogue says
     "(not|stale) (raised|ms.date)": "dated by what the page tells, not by its own date",
     "valid_from 2022-01-01 is an estimate": "start estimated",
     "no ms.date": "page without a date; start estimated",
+    "head of the file not read": "dated by other pages of the same copy",
     "[Pp]review": "preview page",
     "MBps differ from the Dsv7": "the Dsv7 page of that day prints other MB/s",
     "burst 10000 IOPS for E4ps": "E4ps_v5 and E4pds_v5 differ in burst on the page",
@@ -174,9 +169,22 @@ def agrees(first: str, second: str) -> bool:
     return any(abs(float(first) * reading / float(second) - 1) <= ROUNDING for reading in MB_READINGS)
 
 
-def page_row(row: Row, api: Row | None, nvme: bool, two_interfaces: bool) -> list[Row]:
+def page_row(
+    row: Row, api: Row | None, nvme: bool, two_interfaces: bool, errors: page_errors.Errors
+) -> list[Row]:
     """A row of a page in the catalogue's columns; limits with another doubt stand in a row of their own."""
-    suffix = OVER_NVME if two_interfaces and row["interface"] == "NVMe" else ""
+    row, mends = page_errors.mended(row, errors)
+    limits = page_limits(row, api, nvme, OVER_NVME if two_interfaces and row["interface"] == "NVMe" else "")
+    head = {"size": row["name"], "source_id": page_id(row)}
+    head |= {"valid_from": day(row["valid_from"]), "valid_to": day(row["valid_to"])}
+    by_note: dict[str, Row] = defaultdict(dict)
+    for limit in filter(limits.get, LIMITS):
+        by_note["; ".join(remarks(row, limit, mends))][limit] = limits[limit]
+    return [head | part | {"note": note} for note, part in by_note.items()]
+
+
+def page_limits(row: Row, api: Row | None, nvme: bool, suffix: str) -> Row:
+    """The limits that a row of a page states; those of managed disks with a suffix to their names."""
     limits: Row = {}
     for columns, name in PAGE_PAIRS.items():
         limits |= {limit + suffix: value for limit, value in pair(row, columns, name).items()}
@@ -186,32 +194,31 @@ def page_row(row: Row, api: Row | None, nvme: bool, two_interfaces: bool) -> lis
     limits |= printed or ({} if suffix else local(row, api, nvme))
     if row["doc_cache_gib"]:
         limits["cache_bytes"] = str(round(float(row["doc_cache_gib"]) * GIB))
-    head = {"size": row["name"], "source_id": page_id(row)}
-    head |= {"valid_from": day(row["valid_from"]), "valid_to": day(row["valid_to"])}
-    by_note: dict[str, Row] = defaultdict(dict)
-    for limit in filter(limits.get, LIMITS):
-        by_note["; ".join(remarks(row, limit))][limit] = limits[limit]
-    return [head | part | {"note": note} for note, part in by_note.items()]
+    return limits
 
 
-def remarks(row: Row, limit: str) -> Iterator[str]:
-    """What is doubtful about a limit of a page."""
+def remarks(row: Row, limit: str, mends: Mapping[str, str]) -> Iterator[str]:
+    """What is doubtful about a limit of a page; `mends` has the notes of its columns."""
+    if mend := mends.get(PRINTED_IN.get(limit.removesuffix(OVER_NVME), "")):
+        yield mend
     concerned = NOTES | LOCAL_NOTES if limit.startswith("nvme_") else NOTES
     yield from (said for pattern, said in concerned.items() if re.search(pattern, row["valid_note"]))
     if limit.startswith("cached_burst") and stem(row) == BURST_AS_WRITE:
         yield "headed 'write' on the page"
 
 
-def pages(collected: Sequence[Row], api: Mapping[str, Row]) -> list[Row]:
-    """All rows of pages, newest first for each size; the richer of two of the same day first."""
+def pages(collected: Sequence[Row], api: Mapping[str, Row], errors: page_errors.Errors) -> list[Row]:
+    """All rows of pages, newest first for each size; the richer of two of the same day first.
+
+    `api` has what the API, or the page alone, states of each size.
+    """
     on_scsi = {row["name"] for row in collected if row["interface"] == "SCSI"}
-    nvme_pages = set(NVME_PAGES)
-    nvme_pages |= {stem(row) for row in collected if api.get(row["name"], {}).get("nvme_count")}
+    nvme_pages = {stem(row) for row in collected if api.get(row["name"], {}).get("nvme_count")}
     found = []
     for row in collected:
         # an isolated size that the API no longer lists has the local disks of its sibling
         sku = api.get(row["name"]) or api.get(row["name"].replace("is_v", "s_v"))
-        found += page_row(row, sku, stem(row) in nvme_pages, row["name"] in on_scsi)
+        found += page_row(row, sku, stem(row) in nvme_pages, row["name"] in on_scsi, errors)
     found += list(earlier_bursts(found))
     found.sort(key=lambda row: (-len(row), row["source_id"]))
     found.sort(key=lambda row: row["valid_from"], reverse=True)
@@ -225,7 +232,6 @@ def earlier_bursts(rows: Sequence[Row]) -> Iterator[Row]:
         if "uncached_burst_iops" in row:
             first.setdefault(row["size"], row)
     for row in first.values():
-        yield from from_the_start(row)
         if row["valid_from"] > VM_BURST_SINCE and VM_BURST_SERIES.fullmatch(row["size"]):
             yield {
                 "size": row["size"],
@@ -234,19 +240,6 @@ def earlier_bursts(rows: Sequence[Row]) -> Iterator[Row]:
                 "valid_to": row["valid_from"],
                 "note": f"the series bursts since then; figures of the page of {row['valid_from']}",
             } | {name: value for name, value in row.items() if name.startswith("uncached_burst")}
-
-
-def from_the_start(row: Row) -> Iterator[Row]:
-    """The burst limits of the first collected page of a size, as the first page of its series has them."""
-    for pattern, page, commit, on in BURST_FROM_THE_START:
-        if re.fullmatch(pattern, row["size"]) and row["valid_from"] > on:
-            bursts = {name: value for name, value in row.items() if name.startswith("uncached_burst")}
-            yield {
-                "size": row["size"],
-                "source_id": f"{page}@{commit[:8]}",
-                "valid_from": on,
-                "valid_to": row["valid_from"],
-            } | bursts
 
 
 # --- the resource-SKU API ------------------------------------------------------------------------
@@ -259,9 +252,21 @@ def api_rows(sizes: Sequence[Row], on_pages: Sequence[Row]) -> list[Row]:
         of_size[row["size"]].append(row)
     found = []
     for row in sizes:
-        capabilities = {name: row[column] for column, name in CAPABILITIES.items()}
-        for made in skus.rows(row["name"], capabilities, API):
-            found += apart(made, of_size[row["name"]])
+        for made in skus.rows(row["name"], capabilities(row), API):
+            found += apart(made, of_size[row["name"]] or of_size[constrained.parent(row["name"]) or ""])
+    return sorted(found, key=lambda row: row["size"])
+
+
+def capabilities(row: Row) -> Row:
+    """A collected row of a size in the words of the API."""
+    return {name: row[column] for column, name in CAPABILITIES.items()}
+
+
+def page_properties(sizes: Sequence[Row]) -> list[Row]:
+    """What pages state of sizes that the API lacks, beside their limits."""
+    rows = (made for row in sizes for made in skus.rows(row["name"], capabilities(row), page_id(row)))
+    wanted = ("size", "source_id", *PAGE_PROPERTIES)
+    found = ({name: row[name] for name in wanted if row.get(name)} for row in rows)
     return sorted(found, key=lambda row: row["size"])
 
 
@@ -311,7 +316,14 @@ def sources(facts: Path, collected: Sequence[Row]) -> list[Row]:
         for source_id, what, row, licence in listed
     ]
     rows += [
-        source(*entry, CC_BY) for entry in (*eras.SOURCES, *retired.SOURCES, *caching.SOURCES, *FIRST_PAGES)
+        source(*entry, CC_BY)
+        for entry in (
+            *eras.SOURCES,
+            *retired.SOURCES,
+            *caching.SOURCES,
+            constrained.SOURCE,
+            *retirements.SOURCES,
+        )
     ]
     rows += [
         source(
@@ -335,8 +347,8 @@ def source(*values: str) -> Row:
     return dict(zip((field.name for field in fields(CatalogSource)), values, strict=True))
 
 
-def page_of_sources(listed: Iterable[Row]) -> str:
-    """SOURCES.md: every source with repository, path, commit, date and licence."""
+def page_of_sources(listed: Iterable[Row], errors: Iterable[Row]) -> str:
+    """SOURCES.md: every source with commit, date and licence, and what pages print wrong."""
     lines = [
         "# Where the catalogue's figures come from",
         "",
@@ -349,6 +361,7 @@ def page_of_sources(listed: Iterable[Row]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     lines += ["| " + " | ".join(row.values()) + " |" for row in listed]
+    lines += page_errors.section(errors)
     return "\n".join(lines) + "\n"
 
 
@@ -358,23 +371,34 @@ def names(kind: type) -> list[str]:
 
 def make(facts: Path) -> dict[Path, str]:
     """Each file of the package data and what is in it."""
-    sizes, collected = read(facts / "vm_sizes.csv"), read(facts / "vm_sizes_docs.csv")
-    on_pages = pages(collected, {row["name"]: row for row in sizes})
+    sizes, others = read(facts / "vm_sizes.csv"), read(facts / "vm_sizes_pages_only.csv")
+    printed, errors = read(facts / "vm_sizes_docs.csv"), read(facts / "vm_sizes_page_errors.csv")
+    collected = constrained.without_copies(printed)
+    states = {row["name"]: row for row in (*sizes, *others)}
+    on_pages = pages(collected, states, page_errors.by_page(errors))
     snapshot = api_rows(sizes, on_pages)
     listed = sources(facts, collected)
     gone = sorted(retired.rows(), key=lambda row: row["size"])
-    cached = list(caching.rows({row["name"] for row in (*sizes, *collected)}))
-    columns = (*HEAD, *skus.PROPERTIES, *LIMITS)
+    known = {*states, *(row["name"] for row in collected)}
+    fewer = list(constrained.rows({row["name"] for row in sizes}, known, facts))
+    every = known.union((row["size"] for row in gone), (row["size"] for row in fewer))
+    tables = {
+        "vm_api.csv": snapshot,
+        "vm_constrained.csv": fewer,
+        "vm_page_properties.csv": page_properties(others),
+        "vm_pages.csv": on_pages,
+        "vm_caching.csv": list(caching.rows({*known})),
+        "vm_retirements.csv": list(retirements.rows(every)),
+        "vm_retired.csv": gone,
+    }
     data = HOME / "data"
+    columns = (*HEAD, "parent", *skus.PROPERTIES, *LIMITS)
     return {
-        data / "vm_api.csv": text(snapshot, used(snapshot, columns)),
-        data / "vm_pages.csv": text(on_pages, used(on_pages, columns)),
-        data / "vm_caching.csv": text(cached, used(cached, columns)),
-        data / "vm_retired.csv": text(gone, used(gone, columns)),
+        **{data / name: text(rows, used(rows, columns)) for name, rows in tables.items()},
         data / "disk_tiers.csv": text(eras.tiers(read(facts / "managed_disk_tiers.csv")), names(TierRow)),
         data / "provisioned_rules.csv": text(eras.provisioned(), names(ProvisionedRules)),
         data / "sources.csv": text(listed, names(CatalogSource)),
-        HOME / "SOURCES.md": page_of_sources(listed),
+        HOME / "SOURCES.md": page_of_sources(listed, errors),
     }
 
 

@@ -48,12 +48,12 @@ def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tupl
         f"the application keeps {format_count(depth)} I/O{'s' if depth > 1 else ''} outstanding (99 of 100 "
         f"are done within {each:.2g} ms while nothing throttles them); with fewer it cannot use the rates"
     )
-    if demand.peak:
+    if demand.peak and any(setup.has_credits for setup in setups):
         found.append(
             "credits come back between two peaks; each peak finds no more than what came back, and it lasts "
             "for the peak with this headroom"
         )
-    else:
+    elif not demand.peak:
         found.append("the load is continuous, so burst credits are not used")
     found += _payment(market)
     kinds = [disk.kind for setup in setups for disk in setup.disks if disk.kind]
@@ -121,6 +121,9 @@ def _left_out(market: Market) -> Iterator[str]:
         )
         if number
     ]
+    if there.servers:
+        names = ", ".join(name.removeprefix("standard_") for name in there.servers)
+        yield f"price lists alone name these VM sizes for servers, no page and no list of limits: {names}"
     if reasons:
         yield f"of {format_count(there.priced)} VM sizes with a price some are left out: {'; '.join(reasons)}"
 

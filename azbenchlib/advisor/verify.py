@@ -4,13 +4,13 @@ shares no arithmetic with the search.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from azbenchlib.advisor.demands.demand import Demand, Moment
 from azbenchlib.model.credits import Bucket
-from azbenchlib.model.io_path import QUANTITIES, Load
+from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import LimitUse, deliver
-from azbenchlib.model.setup import Cap, Disk, Setup
+from azbenchlib.model.setup import Setup
 
 _EXACT = 1e-9
 
@@ -83,16 +83,16 @@ def limits(setup: Setup, demand: Demand) -> list[CheckedLimit]:
 
 
 def _rates(setup: Setup, demand: Demand) -> Iterator[CheckedLimit]:
-    there = with_paid_bursts(setup)
     steady: dict[str, float] = {}
     for moment in demand.moments():
-        for use, wanted in _wanted(there, demand, moment, bursting=False):
-            steady[use.label] = max(wanted, steady.get(use.label, 0.0))
+        for use, wanted in _wanted(setup, demand, moment, bursting=False):
+            base_label = use.label.replace("_burst", "")
+            steady[base_label] = max(wanted, steady.get(base_label, 0.0))
             yield CheckedLimit(
                 label=use.label, unit=use.quantity, limit=use.cap, wanted=wanted, enough=demand.headroom
             )
     for moment in demand.moments(peak=True) if demand.peak else ():
-        for use, wanted in _wanted(there, demand, moment, bursting=True):
+        for use, wanted in _wanted(setup, demand, moment, bursting=True):
             yield CheckedLimit(
                 label=use.label, unit=use.quantity, limit=use.cap, wanted=wanted, enough=demand.headroom
             )
@@ -130,15 +130,3 @@ def _load(setup: Setup, demand: Demand, moment: Moment) -> Load:
         cache_hit=demand.cache_hit,
         destaged=True,
     )
-
-
-def with_paid_bursts(setup: Setup) -> Setup:
-    """On-demand bursting has no credits: its limits are there all the time."""
-
-    def lasting(disk: Disk) -> Disk:
-        if not disk.bursting:
-            return disk
-        return replace(disk, cap=Cap.of(*(disk.cap.limit(name, bursting=True) for name in QUANTITIES)))
-
-    bursts = any(disk.bursting for disk in setup.disks)
-    return replace(setup, disks=tuple(map(lasting, setup.disks))) if bursts else setup

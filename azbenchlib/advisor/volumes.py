@@ -24,7 +24,6 @@ from azbenchlib.advisor.offers.disk_options import FULL, DiskOption, options
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_sizes import Bools, Floats, VmSize
 from azbenchlib.advisor.search import Candidate, Search
-from azbenchlib.advisor.verify import with_paid_bursts
 from azbenchlib.azure.disk_kinds import ULTRA, DiskKind
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.bill import Bill
@@ -117,7 +116,7 @@ class Volumes:
         """Whether the model of the limits gives every volume its rates with headroom, all at once."""
         for large in (False, True):
             loads = [self._load(name, demand, large) for name, demand in self.demands.items()]
-            got = deliver(with_paid_bursts(self.setup), loads, bursting=False)
+            got = deliver(self.setup, loads, bursting=False)
             wanted = sum(load.iops or 0 for load in loads)
             if (got.iops or 0) < wanted * _REACHED:
                 return False

@@ -77,6 +77,10 @@ class Observation:
         Used burst credits, as Azure Monitor has them, in percent, by base label.
     monitor_iops : float, optional
         I/Os per second that Azure Monitor counted at the disks of the run.
+    rw : str, optional
+        The pattern, as the tool calls it.
+    ioengine : str, optional
+        fio's I/O engine.
     """
 
     read_share: float | None = None
@@ -108,6 +112,8 @@ class Observation:
     consumed_pct: Mapping[str, float] = field(default_factory=dict)
     credits_used_pct: Mapping[str, float] = field(default_factory=dict)
     monitor_iops: float | None = None
+    rw: str | None = None
+    ioengine: str | None = None
 
     @property
     def credits_cut(self) -> float:

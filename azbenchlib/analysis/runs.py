@@ -154,6 +154,8 @@ def _flow(jobs: list[Row], figures: _Figures) -> Flow:
         consumed_pct=monitored.consumed_pct,
         credits_used_pct=monitored.credits_used_pct,
         monitor_iops=monitored.iops,
+        rw=first["rw"],
+        ioengine=first["ioengine"],
     )
     disks = first["disks"] or ""
     return Flow(

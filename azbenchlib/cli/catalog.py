@@ -156,7 +156,8 @@ def _properties(row: VmRow) -> list[str]:
         f"ephemeral OS disk on {', '.join(row.ephemeral_placements)}" if row.ephemeral_placements else "",
         f"{' or '.join(row.interface)}" if row.interface else "",
         f"{row.architecture} CPU" if row.architecture else "",
-        f"retires on {row.retires_on}" if row.retires_on else "",
+        f"retires on {row.retires_on} ({row.retirement_source})" if row.retires_on else "",
+        f"limits of {row.parent}" if row.parent else "",
     )
     return [text for text in known if text]
 

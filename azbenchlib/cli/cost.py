@@ -138,10 +138,8 @@ def cost(
 def _resolved(setup: str | None, vm: str | None, disks: list[str], as_of: str | None) -> Setup:
     """The setup with the catalogue's numbers; a VM alone is one too."""
     from azbenchlib.cost.priced_setups import resolved
-    from azbenchlib.model import VM, Setup
 
-    alone = setup is None and vm and not disks and not vm.lower().endswith(".json")
-    described = Setup(VM(size=vm), as_of=as_of) if alone else described_setup(setup, vm, disks, as_of)
+    described = described_setup(setup, vm, disks, as_of, vm_is_enough=True)
     return resolved(described, as_of or date.today().isoformat())
 
 

@@ -67,10 +67,12 @@ def start(
     from azbenchlib.lab import dilation
     from azbenchlib.lab.engine.virtual_machine import Options
     from azbenchlib.lab.lab import Lab
-    from azbenchlib.model.fill_from_catalogue import resolve
+    from azbenchlib.model.fill_from_catalogue import resolve, unknown_figures
 
     dilation.check(time_scale)
     full = resolve(described_setup(setup, vm, disk or [], as_of), as_of or date.today().isoformat())
+    for one in unknown_figures(full):
+        notes.print(f"Note: {one}; it is emulated with those that its size includes")
     options = Options(
         credit_s=credit_seconds,
         tick_s=_TICK_S if tick else 0.0,

@@ -64,20 +64,23 @@ def limits(
     """Show the most that a VM with its disks can deliver, and which limit binds at each block size."""
     if setup is not None:
         checked_setup(setup)
-    from azbenchlib.model import ceilings, host_caching
-    from azbenchlib.model.fill_from_catalogue import resolve
+    from azbenchlib.model import ceilings, host_caching, size_remarks
+    from azbenchlib.model.fill_from_catalogue import resolve, unknown_figures
 
     sizes = sorted({stated_values.block("--bs", part) for part in bs.split(",")})
     stated, day = described_setup(setup, vm, disk or [], as_of), as_of or date.today().isoformat()
-    full, remark = resolve(stated, day), host_caching.remark(stated, day)
+    full, remark = resolve(stated, day, open_figures=True), host_caching.remark(stated, day)
+    remarks = [remark] if remark else []
+    remarks += [f"{one}, so its own limits are not among these" for one in unknown_figures(full)]
+    remarks += [finding.message for finding in size_remarks.findings(stated, day)]
     share = _READS if read_share is None else stated_values.share("--read-share", read_share)
     if read_share is None:
         notes.print(f"Note: {_READS:.0%} reads, as no --read-share is given")
-    if remark:
+    for remark in remarks:
         notes.print(f"Note: {remark}")
     found = ceilings(full, sizes, share)
     if format_ is LimitsFormat.json:
-        print_json(_document(full, found) | {"notes": [remark] if remark else []})
+        print_json(_document(full, found) | {"notes": remarks})
     else:
         _print_tables(full, found, share)
     if plot is not None:
@@ -103,7 +106,13 @@ def _record(row: Ceiling) -> dict[str, Any]:
 
 
 def _disk_record(disk: Any) -> dict[str, Any]:
-    return {**vars(disk), "cap": vars(disk.cap)}
+    bursts = any(disk.cap.bursts(quantity) for quantity in ("iops", "bytes_per_s"))
+    shown = {name: value for name, value in vars(disk).items() if name != "on_demand_cap"}
+    return {
+        **shown,
+        "cap": {name: getattr(disk.cap, name) for name in disk.cap.names()}
+        | {"burst_kind": str(disk.cap.burst_kind) if bursts else None},
+    }
 
 
 def _statements(setup: Setup) -> list[Any]:

@@ -101,9 +101,13 @@ def _next_job(entries: Sequence[_Entry]) -> str:
     """The job of the only run."""
     if len(entries) != 1:
         raise InputError(f"--job is for one run, and there are {len(entries)}; take --format json")
-    if entries[0].judged.next_run is None:
-        raise InputError(f"--job: the verdict of {entries[0].name} is sure, and no next run would tell more")
-    return entries[0].judged.next_run.job
+    judged = entries[0].judged
+    if judged.next_run is None:
+        why = (
+            judged.why_no_run or f"the verdict of {entries[0].name} is sure, and no next run would tell more"
+        )
+        raise InputError(f"--job: {why}")
+    return judged.next_run.job
 
 
 def _of_cases(files: Iterable[Sequence[dict[str, Any]]]) -> list[_Entry]:
@@ -189,6 +193,8 @@ def _card(console: Console, same: Sequence[_Entry], whole: bool) -> None:
         if whole:
             console.print()
             say(judged.next_run.job)
+    elif judged.why_no_run and judged.why_no_run not in judged.words:
+        _indented(console, Text(f"No next run: {judged.why_no_run}"))
     console.print()
 
 
@@ -215,8 +221,15 @@ def _bars(judged: Judgement, width: int) -> Table:
     for justify in ("left", "left", "right", "left"):
         table.add_column(justify=justify, no_wrap=True)
     most = max(8, min(WIDEST, width - 60))
-    binding_first = sorted(judged.limits, key=lambda row: row.label not in judged.binding)
-    for row in binding_first[:_BARS]:
+    named_first = sorted(
+        judged.limits,
+        key=lambda row: (
+            row.label not in judged.binding,
+            row.label.base != judged.binding[0].base,
+            row.label != judged.runner_up,
+        ),
+    )
+    for row in named_first[:_BARS]:
         mbps = row.label.quantity == "mbps"
         value = f"{format_mbps(row.value)} MB/s" if mbps else format_count(row.value)
         length = max(1, round(most * min(row.utilisation, _FULL) / _FULL))

@@ -599,6 +599,18 @@ class Code(StrEnum):
         "cached limit is not documented. Where it is not supported, the disk is judged without it.",
         "Check VM size and host caching; a cached limit that is not documented may not hold",
     )
+    VM_SIZE_RETIRES = (
+        "vm_size_retires",
+        INFO,
+        "Azure has announced the day from which it no longer runs the VM size, or no longer runs it.",
+        "Measure the size that comes after it; `azbench advise` names some",
+    )
+    OLDEST_PAGE_TAKEN = (
+        "oldest_page_taken",
+        INFO,
+        "No page of the run's day is at hand, so the limits of the oldest one are taken for it.",
+        "They may have been others then",
+    )
     NOT_DECIDABLE = "not_decidable", WARNING, "What is stated of the run allows no verdict."
     UNKNOWN_CASE_KEY = (
         "unknown_case_key",
@@ -623,6 +635,18 @@ class Code(StrEnum):
         "base_not_seen",
         INFO,
         "The run burst and ended before full credits are spent, so it cannot show the base limit.",
+    )
+    FIGURES_DIFFER = (
+        "figures_differ",
+        INFO,
+        "A page and the resource-SKU API print different figures for the limit that is named. A rate up to "
+        "the higher one is not above it.",
+    )
+    BURST_NOT_KNOWN = (
+        "burst_not_known",
+        INFO,
+        "The rate is above the VM's uncached limit, and no page at hand prints that limit: the size may "
+        "burst, to a figure that is not known.",
     )
     STALL = (
         "stall",

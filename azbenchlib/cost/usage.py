@@ -18,14 +18,11 @@ from azbenchlib.azure.catalog.rows import TierRow
 from azbenchlib.azure.disk_kinds import Billing, DiskKind
 from azbenchlib.azure.prices.rows import PAYG, Meter
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import GIB, KIB, MB, TIB, format_size
+from azbenchlib.core.units import GIB, KIB, MB, TIB, format_count, format_mbps, format_size
 from azbenchlib.cost.operations import BURST_UNIT, Burst, burst_units, transactions
 from azbenchlib.cost.payments import payment_doubts, reservable, vm_meters
-from azbenchlib.model.setup import Disk, Setup
+from azbenchlib.model.setup import ON_DEMAND_ABOVE_BYTES, Disk, Setup
 
-# On-demand bursting is for Premium SSD above this size. Source: includes/managed-disks-bursting-2.md@2e4af987
-# (2025-01-14).
-ON_DEMAND_ABOVE_BYTES = 512 * GIB
 # Below 4 TiB the highest performance tier is P50. Source: disks-change-performance.md.
 HIGHEST_TIER_BYTES = 4 * TIB
 # One Ultra Disk size after another, each billed at the next, until 1 GiB steps came (on an unknown day
@@ -136,6 +133,12 @@ def charges(setup: Setup, region: str, hours: Decimal, use: Use | None = None) -
 def doubts(setup: Setup, use: Use | None = None) -> list[str]:
     """What the charges leave out or may overstate, in sentences."""
     used, said = use or Use(), []
+    for disk in setup.disks:
+        if "cap" in disk.unstated:
+            rate = (
+                f"{format_count(disk.cap.iops or 0)} IOPS and {format_mbps(disk.cap.bytes_per_s or 0)} MB/s"
+            )
+            said.append(f"{disk.name} is priced with {rate}: what it is provisioned with is not stated")
     standard = [disk for disk in setup.disks if _operations_tier(disk)]
     if standard and used.ios_per_s is None:
         said.append(f"transactions of {_names(standard)} are not counted: the I/Os per second are not given")
@@ -146,7 +149,7 @@ def doubts(setup: Setup, use: Use | None = None) -> list[str]:
             f"Azure bills the transactions of {_names(ssd)} up to a cap an hour that is not known here: "
             "this is the most"
         )
-    bursting = [disk for disk in setup.disks if on_demand(disk)]
+    bursting = [disk for disk in setup.disks if disk.bursts_on_demand]
     if bursting and not used.bursts:
         said.append(f"burst transactions of {_names(bursting)} are not counted: no burst is given")
     return said
@@ -167,13 +170,13 @@ def check_bursts(setup: Setup, given: bool) -> None:
         With the disk and the rule.
     """
     for disk in setup.disks:
-        if disk.bursting is True and not on_demand(disk) and not disk.local:
+        if disk.bursting is True and not disk.bursts_on_demand and not disk.local:
             above = format_size(ON_DEMAND_ABOVE_BYTES)
             raise InputError(
                 f"disk '{disk.name}': on-demand bursting is for Premium SSD above {above}; smaller ones "
                 "burst on credits, free of charge: leave out :burst"
             )
-    if given and not any(map(on_demand, setup.disks)):
+    if given and not any(disk.bursts_on_demand for disk in setup.disks):
         raise InputError("--burst is billed of disks that burst on demand, and none does: write P30:burst")
 
 
@@ -218,12 +221,6 @@ def check_tier(disk: Disk, named: TierRow, by_size: TierRow) -> None:
             f"disk '{disk.name}': a disk of {size} can have the performance tiers {by_size.name} to P50, "
             f"not {named.name}"
         )
-
-
-def on_demand(disk: Disk) -> bool:
-    """Whether the disk bursts on demand, which is paid; bursting on credits is free."""
-    large = disk.size_bytes is not None and disk.size_bytes > ON_DEMAND_ABOVE_BYTES
-    return disk.bursting is True and disk.kind is not None and disk.kind.on_demand_bursting and large
 
 
 def _vm(setup: Setup, use: Use) -> list[Charge]:
@@ -282,7 +279,7 @@ def _tiered(
         meter = Meter(product, f"{billing.operations_tier} {redundancy} Disk Operations")
         an_hour = transactions(disk.tier, region, use.ios_per_s, use.bs_bytes, use.transaction_cap)
         found.append(Charge(meter, an_hour * (use.vm_hours or hours) * each, disk.name))
-    if on_demand(disk):
+    if disk.bursts_on_demand:
         found.append(Charge(Meter(product, f"{redundancy} Burst Enablement"), each, disk.name))
         if packs := burst_units(use.bursts, disk.cap.iops or 0, disk.cap.bytes_per_s or 0):
             meter = Meter(product, f"{redundancy} Burst Transactions")

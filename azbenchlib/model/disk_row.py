@@ -69,10 +69,10 @@ class DiskRow:
                 "sku": f"local, {disk.place}" if disk.local else disk.sku,
                 "tier": disk.tier,
                 "size_bytes": None if disk.size_bytes is None else int(disk.size_bytes),
-                "host_caching": None if disk.local else disk.caching,
+                "host_caching": None if disk.local or "caching" in disk.unstated else disk.caching,
                 "provisioned_iops": disk.cap.iops,
                 "provisioned_bytes_per_s": disk.cap.bytes_per_s,
-                "count": disk.count,
+                "count": None if "count" in disk.unstated else disk.count,
                 "stripe": STRIPED if disk.striped else None,
                 "bursting": disk.bursting,
             }

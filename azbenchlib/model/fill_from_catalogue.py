@@ -10,15 +10,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from azbenchlib.azure import catalog
-from azbenchlib.azure.catalog.rows import Limit, ProvisionedRules, TierRow, VmRow
+from azbenchlib.azure.catalog.rows import BurstDocumented, Limit, ProvisionedRules, TierRow, VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.model import host_caching, rules
-from azbenchlib.model.setup import NO_CAP, VM, Cap, Disk, Setup
+from azbenchlib.model.limits import TIE_REL
+from azbenchlib.model.setup import NO_CAP, VM, BurstKind, Cap, Disk, Setup
 
 
-def resolve(setup: Setup, as_of: str) -> Setup:
+def resolve(setup: Setup, as_of: str, open_figures: bool = False) -> Setup:
     """The setup with the limits of its VM size and its disks, if Azure accepts it.
 
     Parameters
@@ -27,6 +29,9 @@ def resolve(setup: Setup, as_of: str) -> Setup:
         As a notation, JSON or a manifest describes it.
     as_of : str
         ISO day whose limits apply, where the setup itself has none.
+    open_figures : bool
+        Whether a provisioned disk whose IOPS and MB/s are not stated stays one whose limits are not known;
+        else it has those that its size includes, and is refused where none are.
 
     Returns
     -------
@@ -46,9 +51,104 @@ def resolve(setup: Setup, as_of: str) -> Setup:
         host_caching.check(setup, row)
         vm = vm_of(row)
     provisioned = {sku: catalog.provisioned_rules(sku, day) for sku in _provisioned_skus(setup)}
-    disks = tuple(_disk(disk, day, provisioned) for disk in setup.disks)
+    disks = tuple(_disk(disk, day, provisioned, open_figures) for disk in setup.disks)
     full = Setup(vm, disks, day)
     return rules.check(full, provisioned)
+
+
+def known_parts(setup: Setup, as_of: str) -> tuple[Setup, tuple[str, ...]]:
+    """The setup with the limits that the catalogue has, part by part: what is not known of one part costs no
+    other.
+
+    Parameters
+    ----------
+    setup : Setup
+    as_of : str
+        ISO day whose limits apply, where the setup itself has none.
+
+    Returns
+    -------
+    (Setup, tuple of str)
+        A disk whose limits are not known has ``cap`` among what is `unstated` of it. Beside it what is not
+        known, or what Azure would refuse, in sentences.
+    """
+    day = setup.as_of or as_of
+    vm, lacking = _known_vm(setup, day)
+    disks = []
+    for disk in setup.disks:
+        full, why = _known_disk(disk, day)
+        disks.append(full)
+        lacking += why
+    known = Setup(vm, tuple(disks), day)
+    try:
+        rules.check_count(known)
+    except InputError as error:
+        lacking.append(str(error))
+    return known, tuple(lacking)
+
+
+def differ(figure: float, other: float) -> bool:
+    """Whether two figures are more than one figure in decimal and in binary units."""
+    return abs(math.log(figure / other)) > math.log(1 + TIE_REL)
+
+
+def unknown_figures(setup: Setup) -> list[str]:
+    """A sentence for each disk whose limits are open, with what would have to be stated."""
+    return [
+        f"disk '{disk.name}': its provisioned IOPS and MB/s are not stated"
+        if disk.provisioned
+        else f"disk '{disk.name}': neither its tier nor its size is stated"
+        for disk in setup.disks
+        if "cap" in disk.unstated
+    ]
+
+
+def _known_vm(setup: Setup, day: str) -> tuple[VM, list[str]]:
+    """The VM with its limits, as far as the catalogue has them."""
+    vm = setup.vm
+    if not vm.size or vm.stated:
+        return vm, []
+    try:
+        row = catalog.vm(vm.size, day)
+    except InputError as error:
+        return vm, [str(error)]
+    try:
+        _check_local(setup, row)
+    except InputError as error:
+        return replace(vm_of(row), cached=NO_CAP, temp=NO_CAP), [str(error)]
+    return vm_of(row), []
+
+
+def _known_disk(disk: Disk, day: str) -> tuple[Disk, list[str]]:
+    """A disk with its limits, and what is not known of them or refused by Azure."""
+    lacking = []
+    try:
+        rules.check_caching(disk)
+    except InputError as error:
+        disk, lacking = replace(disk, caching="None"), [str(error)]
+    try:
+        skus = [disk.sku] if disk.provisioned and disk.sku else []
+        provisioned = {sku: catalog.provisioned_rules(sku, day) for sku in skus}
+        disk = _disk(disk, day, provisioned, open_figures=True)
+        rules.check_disk(disk, provisioned)
+    except InputError as error:
+        lacking.append(str(error))
+    if _figures_open(disk):
+        disk = _open(disk)
+        lacking += [] if lacking else unknown_figures(Setup(disks=(disk,)))
+    return disk, lacking
+
+
+def _figures_open(disk: Disk) -> bool:
+    """Whether a disk has documented limits, or provisioned ones, that nothing states."""
+    if disk.local or not disk.in_azure or (disk.sku and disk.kind is None):
+        return False
+    whole = disk.cap.iops is not None and disk.cap.bytes_per_s is not None
+    return not (whole if disk.provisioned else disk.cap)
+
+
+def _open(disk: Disk) -> Disk:
+    return replace(disk, unstated=tuple(dict.fromkeys((*disk.unstated, "cap"))))
 
 
 def statements(size: str, as_of: str) -> list[Limit]:
@@ -64,10 +164,11 @@ def vm_of(row: VmRow) -> VM:
     count = stated.get("nvme_count")
     return VM(
         size=row.size,
-        uncached=_cap(stated, "uncached"),
-        uncached_v2=_cap(stated, "uncached_v2"),
-        cached=NO_CAP if row.caching is False else _cap(stated, "cached"),
+        uncached=_uncached(row, "uncached"),
+        uncached_v2=_uncached(row, "uncached_v2"),
+        cached=NO_CAP if row.caching is False else _cached(row),
         temp=_cap(stated, "temp"),
+        has_temp=_has_temp(row),
         nvme=_nvme(stated),
         nvme_count=int(count) if count else None,
         cache_bytes=stated.get("cache_bytes"),
@@ -78,16 +179,43 @@ def vm_of(row: VmRow) -> VM:
 def _check_local(setup: Setup, row: VmRow) -> None:
     """Refuse a temp disk on a size that has none, as far as the catalogue knows."""
     roles = {disk.place for disk in setup.disks}
-    if "temp" in roles and not any(
-        row.best(name) for name in ("temp_bytes", "temp_iops", "temp_bytes_per_s")
-    ):
+    if "temp" in roles and not _has_temp(row):
         local = "; it has local NVMe disks: nvme" if row.best("nvme_count") else ""
         raise InputError(f"{row.size} has no temp disk on {row.as_of} as far as the catalogue knows{local}")
 
 
+def _has_temp(row: VmRow) -> bool:
+    return any(row.best(name) for name in ("temp_bytes", "temp_iops", "temp_bytes_per_s"))
+
+
 def _cap(stated: Mapping[str, float], path: str) -> Cap:
     values = [stated.get(name) for name in _cap_names(path)]
-    return NO_CAP if values.count(None) == len(values) else Cap.of(*values)
+    if values.count(None) == len(values):
+        return NO_CAP
+    cap = Cap.of(*values)
+    return replace(cap, burst_kind=BurstKind.VM_CREDITS) if cap.burst_iops or cap.burst_bytes_per_s else cap
+
+
+def _uncached(row: VmRow, path: str) -> Cap:
+    """The limits to managed disks, with what is not known of their burst, and all figures in print."""
+    cap = _cap({name: limit.value for name, limit in row.in_force.items()}, path)
+    if cap and row.burst == BurstDocumented.NOT_KNOWN:
+        cap = replace(cap, burst_kind=BurstKind.NOT_KNOWN)
+    return replace(cap, other_figures=_others(row, path))
+
+
+def _cached(row: VmRow) -> Cap:
+    cap = _cap({name: limit.value for name, limit in row.in_force.items()}, "cached")
+    return replace(cap, other_figures=_others(row, "cached"))
+
+
+def _others(row: VmRow, path: str) -> tuple[tuple[str, float], ...]:
+    """The figures of a path that are in print beside those that count, and differ by more than rounding."""
+    found = []
+    for name, field in zip(_cap_names(path), Cap.names(), strict=True):
+        figures = [float(limit.value) for limit in row.figures(name)]
+        found += [(field, other) for other in figures[1:] if differ(other, figures[0])]
+    return tuple(found)
 
 
 @cache
@@ -112,11 +240,13 @@ def _provisioned_skus(setup: Setup) -> list[str]:
     return sorted({disk.sku for disk in setup.disks if disk.provisioned and disk.sku})
 
 
-def _disk(disk: Disk, day: str, provisioned: dict[str, ProvisionedRules]) -> Disk:
+def _disk(disk: Disk, day: str, provisioned: dict[str, ProvisionedRules], open_figures: bool) -> Disk:
     if disk.local or not disk.in_azure:
         return disk
     if disk.provisioned and disk.sku:
-        return _provisioned(disk, provisioned[disk.sku])
+        return (
+            _open(disk) if open_figures and _figures_open(disk) else _provisioned(disk, provisioned[disk.sku])
+        )
     if disk.tier:
         return _tiered(disk, catalog.disk_tier(disk.tier, day))
     if disk.sku and disk.size_bytes:
@@ -126,26 +256,27 @@ def _disk(disk: Disk, day: str, provisioned: dict[str, ProvisionedRules]) -> Dis
     raise InputError(f"disk '{disk.name}': give a tier, such as P30, or a SKU with a size")
 
 
+def tier_cap(row: TierRow, on_demand: bool) -> Cap:
+    """The limits of a disk of a tier: with on-demand bursting, where it was switched on and the tier has it,
+    else with credits.
+    """
+    if on_demand and row.on_demand_burst_iops is not None:
+        burst = row.on_demand_burst_iops, row.on_demand_burst_bytes_per_s
+        return replace(Cap.of(row.iops, row.bytes_per_s, *burst), burst_kind=BurstKind.ON_DEMAND)
+    return Cap.of(row.iops, row.bytes_per_s, row.burst_iops, row.burst_bytes_per_s)
+
+
 def _tiered(disk: Disk, row: TierRow) -> Disk:
-    """A disk of fixed tiers: on-demand bursting only where it was asked for, credits unless forbidden."""
-    on_demand = disk.bursting is True and row.on_demand_burst_iops is not None
-    burst_iops = row.on_demand_burst_iops if on_demand else row.burst_iops
-    burst_bytes = row.on_demand_burst_bytes_per_s if on_demand else row.burst_bytes_per_s
-    stated = disk.cap
-    cap = replace(
-        stated,
-        iops=stated.iops or row.iops,
-        bytes_per_s=stated.bytes_per_s or row.bytes_per_s,
-        burst_iops=stated.burst_iops or burst_iops,
-        burst_bytes_per_s=stated.burst_bytes_per_s or burst_bytes,
+    """A disk of fixed tiers: what it states itself, and the rest of its tier."""
+    named = replace(
+        disk, tier=row.name, sku=disk.sku or f"{row.sku}_LRS", size_bytes=disk.size_bytes or row.size_bytes
     )
-    return replace(
-        disk,
-        tier=row.name,
-        sku=disk.sku or f"{row.sku}_LRS",
-        size_bytes=disk.size_bytes or row.size_bytes,
-        cap=cap,
-    )
+    stated: dict[str, Any] = {
+        name: value for name in Cap.names() if (value := getattr(disk.cap, name)) is not None
+    }
+    cap, on_demand = (replace(tier_cap(row, on), **stated) for on in (named.bursts_on_demand, True))
+    is_open = disk.bursting is None and replace(named, bursting=True).bursts_on_demand
+    return replace(named, cap=cap, on_demand_cap=on_demand if is_open and on_demand != cap else NO_CAP)
 
 
 def _provisioned(disk: Disk, of_day: ProvisionedRules) -> Disk:
@@ -153,7 +284,8 @@ def _provisioned(disk: Disk, of_day: ProvisionedRules) -> Disk:
     iops = disk.cap.iops or of_day.baseline_iops
     rate = disk.cap.bytes_per_s or of_day.baseline_bytes_per_s
     if iops and rate:
-        return replace(disk, cap=replace(disk.cap, iops=iops, bytes_per_s=rate))
+        full = replace(disk, cap=replace(disk.cap, iops=iops, bytes_per_s=rate))
+        return full if full.cap == disk.cap else _open(full)
     if not iops:
         between = (
             f"IOPS between {_between(rules.iops_range(of_day, disk.size_bytes))}"

@@ -7,7 +7,6 @@ which fills the limit of cache and temp disk also where it states no cache: it m
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog.rows import VmRow
@@ -90,10 +89,5 @@ def _cached(setup: Setup, *roles: str) -> list[str]:
 
 
 def _cited(row: VmRow) -> str:
-    """The page or document, its commit and its date, in brackets."""
-    if row.caching_source is None:
-        return ""
-    found = catalog.source(row.caching_source)
-    repository, page = PurePosixPath(found.repository).name, PurePosixPath(found.path).name
-    commit = f"@{found.commit[:8]}" if found.commit else ""
-    return f" ({' '.join(filter(None, (repository, page)))}{commit}, {found.date})"
+    """Where it is written, in brackets."""
+    return f" ({catalog.source(row.caching_source).cited})" if row.caching_source else ""

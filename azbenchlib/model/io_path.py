@@ -105,8 +105,11 @@ class Leg:
     counted: float = 1.0
 
     def label(self, quantity: str, bursting: bool) -> str:
-        """The binding-limit label; temp and NVMe limits have no burst of their own."""
-        bursts = bursting and self.stem not in ("temp", "nvme") and self.cap.bursts(quantity)
+        """The binding-limit label; temp and NVMe limits have no burst of their own, and where bursting needs
+        no credits the burst limit is the only one.
+        """
+        above = bursting or not self.cap.spends_credits(quantity)
+        bursts = above and self.stem not in ("temp", "nvme") and self.cap.bursts(quantity)
         return f"{self.stem}_{'burst_' if bursts else ''}{QUANTITIES[quantity]}"
 
     def per_step(self, quantity: str, step: tuple[float, float]) -> float:

@@ -225,14 +225,16 @@ def _limit_uses(
         step = loads[claim.load].step
         amount = claim.leg.per_step(claim.quantity, step)
         cap = rounded(amount / claim.share)  # for this load's mix of reads and writes
-        bursts = claim.leg.cap.bursts(claim.quantity)
-        base_share = claim.leg.share_per_step(claim.quantity, step, bursting=False) if bursts else claim.share
+        credits = claim.leg.cap.spends_credits(claim.quantity)
+        base_share = (
+            claim.leg.share_per_step(claim.quantity, step, bursting=False) if credits else claim.share
+        )
         base = amount / base_share if base_share else None
         before = rows.get((owner, claim.label, cap))
         used = amount * rates[claim.load] + (before.used if before else 0.0)
         utilisation = rounded(totals[claim.leg.pool, claim.quantity])
         state = "steady"
-        if base is not None and bursts:
+        if base is not None and credits:
             over = utilisation * cap / base - 1
             state = "bursting" if over > _EXACT else "accruing" if over < -_EXACT else "steady"
         rows[owner, claim.label, cap] = LimitUse(

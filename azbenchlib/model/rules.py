@@ -72,13 +72,21 @@ def check(setup: Setup, provisioned: Mapping[str, ProvisionedRules] | None = Non
         With the rule that is broken and its source.
     """
     for disk in setup.disks:
-        check_caching(disk)
-        if disk.role == "os" and disk.kind and disk.kind.no_os_source:
-            raise InputError(
-                f"disk '{disk.name}': {disk.sku} cannot be an OS disk ({disk.kind.no_os_source})"
-            )
-        if rules := (provisioned or {}).get(disk.sku or ""):
-            check_provisioned(disk, rules)
+        check_disk(disk, provisioned or {})
+    return check_count(setup)
+
+
+def check_disk(disk: Disk, provisioned: Mapping[str, ProvisionedRules]) -> None:
+    """Refuse a disk that Azure does not have."""
+    check_caching(disk)
+    if disk.role == "os" and disk.kind and disk.kind.no_os_source:
+        raise InputError(f"disk '{disk.name}': {disk.sku} cannot be an OS disk ({disk.kind.no_os_source})")
+    if rules := provisioned.get(disk.sku or ""):
+        check_provisioned(disk, rules)
+
+
+def check_count(setup: Setup) -> Setup:
+    """The same setup, if the VM takes so many data disks."""
     data = sum(disk.count for disk in setup.disks if disk.role == "data")
     most = setup.vm.max_data_disks
     if most is not None and data > most:

@@ -68,7 +68,7 @@ def assumptions(answer: SizeAnswer) -> tuple[str, ...]:
         "the load of all devices goes to one volume of striped disks; "
         f"{demand.read_share:.0%} of its I/Os are reads",
         "the lower bound takes each interval's load as even; the upper one in any way, even all at once",
-        "credits are full at the begin",
+        *(["credits are full at the begin"] if answer.best.design.setup.has_credits else []),
         "what is throttled waits in line and is served later",
     ]
     if answer.best.burst_factor != float("inf"):

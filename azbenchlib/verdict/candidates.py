@@ -12,35 +12,52 @@ from azbenchlib.model.ceilings import Path, paths
 from azbenchlib.model.credits import Bucket
 from azbenchlib.model.io_path import QUANTITIES, Load, legs
 from azbenchlib.model.limits import deliver, rounded
-from azbenchlib.model.setup import Setup, Volume
+from azbenchlib.model.setup import BurstKind, Cap, Setup, Volume
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.readings import readings
 
+BURST_AT_MOST = 4.0  # times its base: what VMs burst to, where a page tells
 _SAME_COUNT = 0.1  # of the logarithm of the device's I/Os ÷ the workload's
 
 
 @dataclass(frozen=True)
 class Level:
-    """A limit at its base or its burst: its value for this mix of I/Os, and measured ÷ value."""
+    """A limit at its base or its burst: its value for this mix of I/Os, measured ÷ value, and other figures
+    that are in print ÷ this one.
+    """
 
     label: Label
     value: float
     use: float
+    others: tuple[float, ...] = ()
+
+    @property
+    def least_use(self) -> float:
+        """Measured ÷ the highest figure in print."""
+        return self.use / max((1.0, *self.others))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One documented limit on a path. `burst` is None where there is none, or no credits.
+    """One documented limit on a path. `burst` is None where there is none, no credits, or where it takes no
+    credits: an on-demand burst is the only level, and stands in `base`.
 
     `lasts_s` is how long full credits last at the measured rate; infinite below the base.
     """
 
     stem: str
     quantity: str
+    burst_kind: BurstKind
     base: Level
     burst: Level | None
     lasts_s: float
     soft: bool
+
+    @property
+    def open_burst(self) -> Label | None:
+        """The burst limit whose figure is not known; None: there is none, or its figure is known."""
+        is_open = self.burst_kind == BurstKind.NOT_KNOWN and self.burst is None
+        return self.base.label.above if is_open else None
 
     def levels(self) -> tuple[Level, ...]:
         """Base, and burst where there is one."""
@@ -49,6 +66,10 @@ class Stage:
     def highest(self, runtime_s: float | None) -> Level:
         """The most that this limit allowed a run of this length, on average over it."""
         return self.emptied(runtime_s) or self.burst or self.base
+
+    def passed(self, runtime_s: float | None) -> float:
+        """Measured ÷ the most that the limit may have allowed, by any figure in print or one not known."""
+        return self.highest(runtime_s).least_use / (BURST_AT_MOST if self.open_burst else 1.0)
 
     def emptied(self, runtime_s: float | None) -> Level | None:
         """What full credits allowed a run that outlasts them, on average, by the name of what held the longer
@@ -69,7 +90,8 @@ class Stage:
 class Route:
     """A path with its prior weight, the limits on it, and what serves the I/O: remote, local or nvme.
 
-    `setup` is the reading of the setup that the path is in, `facts` what that reading takes open facts for.
+    `setup` is the reading of the setup that the path is in, `facts` what that reading takes open facts for,
+    `binds` and `holds` what has limits near the rate, or above it, of which no figure is known.
     """
 
     path: Path
@@ -78,16 +100,24 @@ class Route:
     serves: str
     setup: Setup
     facts: tuple[tuple[str, str], ...] = ()
+    binds: frozenset[str] = frozenset()
+    holds: frozenset[str] = frozenset()
 
     def tightest(self, runtime_s: float | None) -> float:
         """The largest use of the limits at the most that they allow; 0 where none is documented."""
-        return max((stage.highest(runtime_s).use for stage in self.stages), default=0.0)
+        return max((stage.passed(runtime_s) for stage in self.stages), default=0.0)
 
 
 def routes(setup: Setup, flow: Flow, beside: Sequence[Flow] = ()) -> list[Route]:
     """Every path that a flow may have taken; `beside` it others used the same limits."""
     return [
-        replace(route, weight=reading.weight * route.weight, facts=reading.facts)
+        replace(
+            route,
+            weight=reading.weight * route.weight,
+            facts=reading.facts,
+            binds=reading.binds,
+            holds=reading.holds,
+        )
         for reading in readings(setup, flow)
         for route in _routes(reading.setup, flow, beside)
     ]
@@ -172,6 +202,7 @@ def _stages(
         loads += [(load, False) for load, _ in _loads(setup, its, rates(other.observation), way, share)]
     merged = _device_ios(flow.observation, got)
     used: dict[tuple[str, str, str, str], list[float]] = {}
+    caps: dict[tuple[str, str, str, str], Cap] = {}
     known = {volume.name: volume for volume in setup.volumes()}
     mine = set()
     for load, own in loads:
@@ -186,10 +217,11 @@ def _stages(
                     taken = leg.per_step(quantity, load.step) * done
                     sums[:] = [sums[0] + shares[0], sums[1] + shares[1], sums[2] + taken]
                     mine |= {key} if own else set()
+                    caps[key] = leg.cap
     soft = any(volume.disk.kind is not None and volume.disk.kind.soft_limits for volume in volumes)
     found: dict[tuple[str, str], Stage] = {}
     for key in mine:
-        stage = _stage(key, used[key], soft, flow.credits)
+        stage = _stage(key, used[key], caps[key], soft, flow.credits)
         before = found.get((stage.stem, stage.quantity))
         if before is None or stage.base.use > before.base.use:
             found[stage.stem, stage.quantity] = stage
@@ -197,18 +229,30 @@ def _stages(
 
 
 def _stage(
-    key: tuple[str, str, str, str], sums: Sequence[float], soft: bool, credits_there: bool | None
+    key: tuple[str, str, str, str],
+    sums: Sequence[float],
+    cap: Cap,
+    soft: bool,
+    credits_there: bool | None,
 ) -> Stage:
     stem, quantity, top, _ = key
     base_use, burst_use, taken = sums
     value = rounded(taken / base_use) if base_use else math.inf
     label = Label(top)
-    base = Level(label.base, value, base_use)
-    bursts = label.burst and credits_there is not False
-    burst = Level(label, rounded(taken / burst_use), burst_use) if bursts else None
+    by_credits = label.burst and burst_use < base_use
+    base = Level(label.base if by_credits else label, value, base_use, cap.times_as_high(quantity))
+    burst = None
+    if by_credits and credits_there is not False:
+        burst = Level(label, rounded(taken / burst_use), burst_use, cap.times_as_high(quantity, burst=True))
     lasts = Bucket(base.value, burst.value).time_to_empty(taken) if burst and base_use else math.inf
     return Stage(
-        stem=stem, quantity=quantity, base=base, burst=burst, lasts_s=lasts, soft=soft and stem == "disk"
+        stem=stem,
+        quantity=quantity,
+        burst_kind=cap.burst_kind,
+        base=base,
+        burst=burst,
+        lasts_s=lasts,
+        soft=soft and stem == "disk" and not label.burst,
     )
 
 

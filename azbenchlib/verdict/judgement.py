@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.findings import Finding
 from azbenchlib.core.units import sum_known
-from azbenchlib.model.setup import Setup
-from azbenchlib.verdict.candidates import Level, Route, Stage, routes
-from azbenchlib.verdict.checks.limits import base_not_seen, check_flow
+from azbenchlib.model.setup import BurstKind, Setup
+from azbenchlib.verdict.candidates import Level, Stage, routes
+from azbenchlib.verdict.checks.limits import base_not_seen, base_not_told, check_flow, doubtful_figures
 from azbenchlib.verdict.controls import controls
 from azbenchlib.verdict.evidence import stalled
 from azbenchlib.verdict.labels import Label
-from azbenchlib.verdict.next_run import NextRun, next_run
+from azbenchlib.verdict.next_run import NextRun, Proposal, propose, show_base
 from azbenchlib.verdict.open_facts import open_fact
 from azbenchlib.verdict.posterior import Posterior, posterior
 from azbenchlib.verdict.text import BOUND, words
+from azbenchlib.verdict.two_phases import TwoPhases, two_phases
+from azbenchlib.verdict.wording import wording_of
 
 # However sure they are, they do not tell what the disk can do.
 UNSETTLED = (
@@ -34,7 +36,7 @@ PASSED = 1.05  # measured ÷ base limit above which the burst limit is the one t
 @dataclass(frozen=True, kw_only=True)
 class LimitRow:
     """One limit on the likeliest path: value in IOPS or bytes per second (of this mix of reads and writes),
-    measured ÷ value, and the row that it comes from.
+    measured ÷ value, the row that it comes from, and what it rests on where it is a burst.
     """
 
     label: Label
@@ -42,6 +44,12 @@ class LimitRow:
     utilisation: float
     row: str | None
     as_of: str | None
+    burst_kind: BurstKind | None = None
+
+    @property
+    def on_credits(self) -> bool:
+        """Whether it lasts only as long as credits do."""
+        return self.burst_kind in (BurstKind.CREDITS, BurstKind.VM_CREDITS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +77,8 @@ class Verdict:
         What to run to settle what is open.
     open_fact : str or None
         What is not stated and would settle it.
+    why_no_run : str or None
+        Why no run is named where something is open, as the end of a sentence.
     """
 
     binding: tuple[Label, ...] = ()
@@ -82,6 +92,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     next_run: NextRun | None = None
     open_fact: str | None = None
+    why_no_run: str | None = None
 
     @property
     def tie(self) -> bool:
@@ -91,7 +102,9 @@ class Verdict:
     @property
     def load(self) -> float:
         """The largest use of a limit that still holds; 0 where none is documented."""
-        return max((row.utilisation for row in self.limits), default=0.0)
+        bursts = {row.label.base for row in self.limits if row.label.burst}
+        held = [row.utilisation for row in self.limits if row.label.burst or row.label not in bursts]
+        return max(held, default=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +154,7 @@ def judge(
     credits_there: bool | None = None,
     rows: Rows | None = None,
     other_rows: OtherRows | None = None,
+    other_runs: Sequence[Observation] = (),
 ) -> Judgement:
     """Say what binds one run.
 
@@ -159,28 +173,47 @@ def judge(
         Where each limit is documented, by label.
     other_rows : mapping, optional
         Other figures in print of the same limits, by base label.
+    other_runs : sequence of Observation, optional
+        What else was run on the setup: none of it is proposed again.
 
     Returns
     -------
     Judgement
     """
     flow = Flow(observation=observation, volumes=volumes, cache_hit=cache_hit, credits=credits_there)
-    return judge_flows([flow], setup, rows=rows, other_rows=other_rows)
+    return judge_flows([flow], setup, rows=rows, other_rows=other_rows, other_runs=other_runs)
 
 
 def judge_flows(
-    flows: Sequence[Flow], setup: Setup, *, rows: Rows | None = None, other_rows: OtherRows | None = None
+    flows: Sequence[Flow],
+    setup: Setup,
+    *,
+    rows: Rows | None = None,
+    other_rows: OtherRows | None = None,
+    other_runs: Sequence[Observation] = (),
 ) -> Judgement:
     """Say what binds each of several flows that ran at once, and the most loaded of them."""
     judged = [
-        _judge(flow, [other for other in flows if other is not flow], setup, rows or {}, other_rows or {})
+        _judge(
+            flow,
+            [other for other in flows if other is not flow],
+            setup,
+            rows or {},
+            other_rows or {},
+            other_runs,
+        )
         for flow in flows
     ]
     return Judgement.of(judged)
 
 
 def _judge(
-    flow: Flow, beside: Sequence[Flow], setup: Setup, rows: Rows, other_rows: OtherRows
+    flow: Flow,
+    beside: Sequence[Flow],
+    setup: Setup,
+    rows: Rows,
+    other_rows: OtherRows,
+    other_runs: Sequence[Observation],
 ) -> FlowVerdict:
     settled = flow.settled
     found = routes(setup, settled, beside)
@@ -189,17 +222,24 @@ def _judge(
     got = rates(flow.observation)
     findings = check_flow(flow, found)
     findings += controls(believed.route, lasted, other_rows)
-    stage = base_not_seen(flow, believed.route)
+    findings += doubtful_figures(believed.route, believed.named, rows)
+    stage = base_not_seen(flow, believed.route, believed.top)
+    findings += [base_not_told(flow, stage)] if stage else []
+    phases = two_phases(flow, believed.route, believed.top)
     unseen = (
         stage.lasts_s / flow.observation.credits_cut
         if stage and stage.burst and stage.burst.label in believed.top
         else None
     )
-    doubtful = believed.sure < BOUND or unseen is not None or believed.top[0] in UNSETTLED
-    proposed = next_run(flow, believed.route, believed.top, believed.runner_up, unseen) if doubtful else None
+    doubtful = believed.sure < BOUND or believed.top[0] in UNSETTLED
+    if doubtful:
+        proposed = propose(settled, believed, other_runs)
+    else:
+        proposed = Proposal() if unseen is None else show_base(settled, believed, unseen)
     fact = open_fact(flow, setup, believed) if believed.sure < BOUND else None
-    advice = proposed.advice if proposed else None
-    sentence = words(believed.top, believed.sure, believed.runner_up, advice, fact)
+    advice = proposed.run.advice if proposed.run else proposed.why_not
+    wording = wording_of(flow, believed, phases)
+    sentence = words(believed.top, believed.sure, believed.runner_up, advice, fact, wording)
     return FlowVerdict(
         ddir=flow.ddir,
         path=believed.route.path.name,
@@ -210,9 +250,10 @@ def _judge(
         words=sentence,
         iops=got.iops,
         bytes_per_s=got.bytes_per_s,
-        limits=tuple(_limit_rows(believed.route, lasted, rows, setup.as_of)),
+        limits=tuple(_limit_rows(believed, phases, lasted, rows, setup.as_of)),
         findings=tuple(findings),
-        next_run=proposed,
+        next_run=proposed.run,
+        why_no_run=proposed.why_not,
         open_fact=fact,
     )
 
@@ -227,23 +268,50 @@ def _with_stalls(flow: Flow, believed: Posterior) -> Posterior:
     return replace(believed, probability={stall: 1 - sum(rest.values())} | rest, top=(stall,))
 
 
-def _limit_rows(route: Route, runtime_s: float | None, rows: Rows, as_of: str | None) -> list[LimitRow]:
-    """The limits of a path, the most used first; a base that bursts were above is left out."""
+def _limit_rows(
+    believed: Posterior, phases: TwoPhases | None, runtime_s: float | None, rows: Rows, as_of: str | None
+) -> list[LimitRow]:
+    """The limits of the likeliest path, the most used first, and those of other paths that are named.
+
+    A base that bursts were above is left out, unless the sentence names it.
+    """
+    named = believed.named
+    levels = [
+        (stage, level)
+        for stage in believed.route.stages
+        for level in _shown(stage, runtime_s, {*named, *_labels_of(phases)})
+    ]
+    there = {level.label for _, level in levels}
+    levels += [
+        (stage, level)
+        for label in named
+        if label not in there
+        for route in believed.routes.get(label, ())[:1]
+        for stage in route.stages
+        for level in stage.levels()
+        if level.label == label
+    ]
     found = [
         LimitRow(
             label=level.label,
             value=level.value,
-            utilisation=level.use,
+            utilisation=(phases and phases.use_of(level.label)) or level.use,
             row=rows.get(level.label),
             as_of=as_of,
+            burst_kind=stage.burst_kind if level.label.burst else None,
         )
-        for stage in route.stages
-        for level in _shown(stage, runtime_s)
+        for stage, level in levels
         if level.use > 0
     ]
     return sorted(found, key=lambda row: (-row.utilisation, row.label))
 
 
-def _shown(stage: Stage, runtime_s: float | None) -> tuple[Level, ...]:
+def _labels_of(phases: TwoPhases | None) -> tuple[Label, ...]:
+    """The limits of both phases."""
+    return tuple(level.label for level in phases.stage.levels()) if phases else ()
+
+
+def _shown(stage: Stage, runtime_s: float | None, named: Set[Label]) -> tuple[Level, ...]:
     highest = stage.highest(runtime_s)
-    return (highest,) if highest is stage.burst and stage.base.use > PASSED else stage.levels()
+    passed = highest is stage.burst and stage.base.use > PASSED and stage.base.label not in named
+    return (highest,) if passed else stage.levels()

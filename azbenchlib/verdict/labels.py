@@ -61,6 +61,11 @@ class Label(StrEnum):
         return self.scope is not None
 
     @property
+    def above(self) -> Label:
+        """The burst limit that goes with a base limit."""
+        return next(label for label in Label if label.burst and label.base == self)
+
+    @property
     def base(self) -> Label:
         """The limit that holds when burst credits are spent; itself where it is no burst limit."""
         if not self.burst:

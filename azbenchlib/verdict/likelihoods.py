@@ -8,6 +8,7 @@ and the spread of unloaded latencies are our judgement, calibrated on a simulato
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist, fmean
 
 from azbenchlib.azure.catalog.latency import HOST_SSD
@@ -25,6 +26,8 @@ FAR_SHARE, _FAR = {"bytes_per_s": 0.12, "iops": 0.02}, (math.log(1.05), math.log
 # A short run that has no ramp time counts its start: at the end of 20 s, 0.93 to 0.965 of burst limits.
 RAMPING = NormalDist(math.log(0.95), 0.02)
 RAMPING_SHARE = {"burst": 0.2, "base": 0.03, "long": 0.005}
+RAMPED = 0.35  # of these shares, where a ramp time went by before the run
+OTHER_FIGURE, BETWEEN = 0.35, 0.1  # chances where several figures of a limit are in print
 ROW_WRONG = 0.002  # chance that a documented figure does not hold at all
 HARD = 1.15  # measured ÷ limit above which the documented figure cannot hold
 LOOSEST = 1.12  # what some disks reach in short runs
@@ -64,9 +67,10 @@ def _above(spread: NormalDist, x: float) -> float:
 
 def ramping_share(burst: bool, runtime_s: float | None, ramp_s: float | None) -> float:
     """Share of runs of a limit whose mean is pulled down by their start."""
-    if ramp_s or (runtime_s is not None and runtime_s > APPROXIMATE_UP_TO_S):
+    if runtime_s is not None and runtime_s > APPROXIMATE_UP_TO_S:
         return RAMPING_SHARE["long"]
-    return RAMPING_SHARE["burst" if burst else "base"] * (0.5 if runtime_s is None else 1.0)
+    share = RAMPING_SHARE["burst" if burst else "base"] * (0.5 if runtime_s is None else 1.0)
+    return max(RAMPING_SHARE["long"], share * RAMPED) if ramp_s else share
 
 
 def bound(use: float, loose: float, quantity: str = "iops", ramping: float = 0.0) -> float:
@@ -78,6 +82,29 @@ def bound(use: float, loose: float, quantity: str = "iops", ramping: float = 0.0
     parts = (1 - loose) * FIRM.pdf(x) + loose * LOOSE.pdf(x)
     beyond_it = far / (_FAR[1] - _FAR[0]) if _FAR[0] <= x <= _FAR[1] else 0.0
     return (1 - ramping) * ((1 - far) * parts + beyond_it) + ramping * RAMPING.pdf(x)
+
+
+def bound_of(
+    others: Sequence[float], use: float, loose: float, quantity: str = "iops", ramping: float = 0.0
+) -> float:
+    """The same where other figures are in print: any of them may be the one, or one between them."""
+    likely = bound(use, loose, quantity, ramping)
+    if not others or use <= 0:
+        return likely
+    elsewhere = fmean(bound(use / factor, loose, quantity, ramping) for factor in others)
+    low, high = min((1.0, *others)), max((1.0, *others))
+    between = 1 / math.log(high / low) if low <= use <= high else 0.0
+    return (1 - OTHER_FIGURE - BETWEEN) * likely + OTHER_FIGURE * elsewhere + BETWEEN * between
+
+
+def open_burst(use: float, most: float) -> float:
+    """Density of measured ÷ base if a burst limit binds whose figure is not known, up to `most` times it."""
+    return 1 / math.log(most) if 1 < use <= most else 0.0
+
+
+def open_burst_holds(use: float, most: float) -> float:
+    """Chance that such a burst limit is not below what was measured."""
+    return 1 - math.log(use) / math.log(most) if 1 < use < most else float(use <= 1)
 
 
 def holds(use: float, loose: float, quantity: str = "iops") -> float:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog.rows import VmRow
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
-from azbenchlib.model import host_caching
-from azbenchlib.model.fill_from_catalogue import resolve
+from azbenchlib.core.units import format_count, format_mbps
+from azbenchlib.model import host_caching, size_remarks
+from azbenchlib.model.fill_from_catalogue import differ, known_parts
 from azbenchlib.model.setup import Setup
 
 _NAMES = {"iops": "iops", "mbps": "bytes_per_s"}
@@ -48,20 +48,14 @@ def rows(setup: Setup, stated: Setup) -> dict[str, str]:
 
 
 def resolved(stated: Setup, day: str) -> tuple[Setup, tuple[Finding, ...]]:
-    """The setup with the catalogue's figures; without those of the VM, or as it is stated, where the
-    catalogue cannot help, and then with a finding. Host caching that the size does not support is left out.
+    """The setup with the catalogue's figures, part by part, with a finding where it lacks some. Host caching
+    that the size does not support is left out.
     """
-    remark, why = host_caching.remark(stated, day), ""
-    doubts = (Finding.of(Code.HOST_CACHING_DOUBTFUL, remark),) if remark else ()
-    stated = host_caching.without_denied(stated, day)
-    for attempt in (stated, replace(stated, vm=replace(stated.vm, size=None))):
-        try:
-            full = resolve(attempt, day)
-        except InputError as error:
-            why = why or str(error)
-        else:
-            return full, (*doubts, *((Finding.of(Code.LIMITS_NOT_KNOWN, why),) if why else ()))
-    return stated, (*doubts, Finding.of(Code.LIMITS_NOT_KNOWN, why))
+    remark = host_caching.remark(stated, day)
+    doubts = size_remarks.findings(stated, day)
+    doubts += (Finding.of(Code.HOST_CACHING_DOUBTFUL, remark),) if remark else ()
+    full, lacking = known_parts(host_caching.without_denied(stated, day), day)
+    return full, (*doubts, *((Finding.of(Code.LIMITS_NOT_KNOWN, "; ".join(lacking)),) if lacking else ()))
 
 
 def other_rows(setup: Setup) -> dict[str, list[tuple[float, str]]]:
@@ -92,4 +86,12 @@ def _vm(setup: Setup) -> VmRow | None:
 
 def _vm_row(vm: VmRow | None, setup: Setup, name: str) -> str | None:
     best = vm.best(name) if vm else None
-    return f"{setup.vm.size} {best.name}, {best.source_id}" if best else None
+    if vm is None or best is None:
+        return None
+    form = format_count if best.unit == "1/s" else format_mbps
+    unit = "IOPS" if best.unit == "1/s" else "MB/s"
+    others = [limit for limit in vm.figures(name) if differ(limit.value, best.value)]
+    if not others:
+        return f"{setup.vm.size} {best.name}, {best.source_id}"
+    texts = [f"{form(limit.value)} {unit} in {limit.source_id}" for limit in (best, *others)]
+    return f"{setup.vm.size} {best.name}, {' and '.join(texts)}"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 
 from azbenchlib.analysis.flow import Flow, mean_latency_us, occupancy, rates
 from azbenchlib.core.units import KIB, US_PER_S
 from azbenchlib.model.limits import TIE_REL
 from azbenchlib.verdict import evidence, likelihoods, monitor
-from azbenchlib.verdict.candidates import Route, Stage
+from azbenchlib.verdict.candidates import BURST_AT_MOST, Route, Stage
 from azbenchlib.verdict.labels import Label
+from azbenchlib.verdict.text import BOUND
 
 # Weights before anything is measured; our judgement, calibrated on a simulator. The limits on a path
 # share theirs. With one I/O outstanding or a few, their latency sets the rate unless something stronger does.
@@ -31,9 +32,14 @@ CPU_NOT_KNOWN, CPU_FULL, CPU_BUSY, CPU_IDLE = 0.1, 2.0, 0.5, 0.002
 # Where nothing is documented of a limit on the path, it may bind. Its figure is not known, so that most of
 # its weight goes to the unknown cause, and the rest to its name.
 UNDOCUMENTED, UNDOCUMENTED_ALL, NAMED = 0.3, 0.8, 0.1
-UNDOCUMENTED_QD1 = 0.2  # of the former with one I/O outstanding, which reaches the limits of slow disks only
-SMALL_BYTES = 16 * KIB  # I/Os up to this size meet IOPS limits first, larger ones MB/s limits: of most VMs
+UNSTATED = 0.6  # where the limit has a figure that the description of the setup leaves out, and is near
+UNDOCUMENTED_QD1 = 0.2  # of the former with one I/O outstanding, or a depth that is not known
+# Of the logarithm of the block size in bytes from which on MB/s limits are met before IOPS limits: 7 KiB of
+# small VMs to 200 KiB of small Premium SSD.
+CROSSOVER = NormalDist(math.log(32 * KIB), 1.0)
 _FEW = 4  # outstanding I/Os a job, up to which these are a few
+MAY_BURST = 0.6  # chance that a VM bursts of which no page tells
+LOOSE_BASE = 0.08  # share of bases that are held loosely below a burst: what a pause leaves is credits there
 BASE_THOUGH_BURST = 0.5  # chance that credits are gone where nothing is known of them
 BASE_THOUGH_CREDITS = 0.05
 CREDITS_FULL, CREDITS_SOME = 0.5, 0.1  # chances at the start of a run
@@ -42,6 +48,7 @@ UNLIKELY = 0.05
 LEAST = 1e-9  # a label with less is left out
 PARTLY_CACHED = 0.5  # chance that buffered I/O is served in part by the page cache
 OPEN_DOUBT = 0.01  # where the setup is not stated whole: what fits may fit by chance; by the simulator
+LIKELY_PATH = 0.1  # of the probability of a label: paths with less are left out of what it predicts
 SETTLES = 0.01  # so much more probability of the likeliest label makes it worth stating a fact
 Facts = tuple[tuple[str, str], ...]  # what a reading of the setup takes open facts for
 _ROUNDING = 1e-9  # 64,000 × 8 KiB is 1.024 times 512 MB/s: exactly as far apart as may tie
@@ -58,18 +65,25 @@ class OpenFact:
 @dataclass(frozen=True)
 class Posterior:
     """Probability by label, largest first; the likeliest path; the labels that tie at the top; and the fact
-    that is not stated and would settle most.
+    that is not stated and would settle most. `routes` has the paths that are likely under each label, the
+    likeliest first.
     """
 
     probability: dict[Label, float]
     route: Route
     top: tuple[Label, ...]
     open_fact: OpenFact | None = None
+    routes: Mapping[Label, tuple[Route, ...]] = field(default_factory=dict)
 
     @property
     def sure(self) -> float:
         """Probability of the labels at the top together."""
         return min(1.0, sum(self.probability[label] for label in self.top))
+
+    @property
+    def named(self) -> tuple[Label, ...]:
+        """The labels that the verdict's sentence names."""
+        return (*self.top, *([self.runner_up] if self.runner_up and self.sure < BOUND else []))
 
     @property
     def runner_up(self) -> Label | None:
@@ -100,7 +114,21 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     sums = [sum(parts.values()) for parts in by_route]
     best = found[sums.index(max(sums))]
     fact = _open_fact(found, by_route)
-    return Posterior(probability, best, _ties(probability, best), fact)
+    return Posterior(probability, best, _ties(probability, best), fact, _by_label(found, by_route))
+
+
+def _by_label(
+    found: Sequence[Route], by_route: Sequence[dict[Label, float]]
+) -> dict[Label, tuple[Route, ...]]:
+    """The paths that have a good part of the probability of each label, the likeliest first."""
+    ways: dict[Label, list[tuple[float, int]]] = {}
+    for i, masses in enumerate(by_route):
+        for label, mass in masses.items():
+            ways.setdefault(label, []).append((-mass, i))
+    return {
+        label: tuple(found[i] for mass, i in sorted(parts) if mass <= LIKELY_PATH * sum(m for m, _ in parts))
+        for label, parts in ways.items()
+    }
 
 
 def _doubted(probability: dict[Label, float]) -> dict[Label, float]:
@@ -188,11 +216,16 @@ def _limits(flow: Flow, route: Route) -> dict[Label, float]:
     parts = {}
     for stage in route.stages:
         loose = likelihoods.loose_share(stage.soft, seen.runtime_s)
+        base_loose = min(loose, LOOSE_BASE) if stage.burst else loose
         others = math.prod(_holds(other, flow) for other in route.stages if other is not stage)
         for level in stage.levels():
             ramping = likelihoods.ramping_share(level.label.burst, seen.runtime_s, seen.ramp_s)
-            likely = likelihoods.bound(level.use, loose, stage.quantity, ramping)
+            loosely = base_loose if level is stage.base else loose
+            likely = likelihoods.bound_of(level.others, level.use, loosely, stage.quantity, ramping)
             parts[level.label] = weight * flat * likely * _level(stage, level.label, flow) * others
+        if stage.open_burst:
+            likely = likelihoods.open_burst(stage.base.least_use, BURST_AT_MOST)
+            parts[stage.open_burst] = weight * flat * MAY_BURST * likely * others
         for label, chance in _ran_out(stage, flow, loose).items():
             parts[label] += weight * flat * chance * others
     return parts
@@ -215,7 +248,11 @@ def _ran_out(stage: Stage, flow: Flow, loose: float) -> dict[Label, float]:
 def _holds(stage: Stage, flow: Flow) -> float:
     loose = likelihoods.loose_share(stage.soft, flow.observation.runtime_s)
     highest = stage.highest(flow.observation.credit_time_s)
-    return likelihoods.holds(highest.use, loose, stage.quantity)
+    uses = [highest.use / factor for factor in (1.0, *highest.others)]
+    by_figure = sum(likelihoods.holds(use, loose, stage.quantity) for use in uses) / len(uses)
+    if not stage.open_burst:
+        return by_figure
+    return max(by_figure, MAY_BURST * likelihoods.open_burst_holds(highest.least_use, BURST_AT_MOST))
 
 
 def _level(stage: Stage, label: Label, flow: Flow) -> float:
@@ -281,19 +318,23 @@ def _unknown(flow: Flow, route: Route) -> float:
 
 
 def _undocumented(flow: Flow, route: Route) -> dict[Label, float]:
-    """Chances of the limits on the path of which nothing is documented."""
-    scopes = _scopes(flow, route) - {stage.stem for stage in route.stages}
+    """Chances of the limits on the path of which no figure is known: where one is near the rate, its name;
+    where nothing is documented of it, mostly the unknown cause.
+    """
+    scopes = _scopes(flow, route) - {stage.stem for stage in route.stages} - route.holds
     depth = evidence.effective_depth(flow.observation)
-    if not scopes or depth is None:
+    if not scopes or (depth is None and not route.binds):
         return {}
-    alone = 1.0 if depth > 1 else 0.0 if route.serves == "nvme" else UNDOCUMENTED_QD1
+    deep = depth is not None and depth > 1
+    alone = 1.0 if deep else 0.0 if route.serves == "nvme" else UNDOCUMENTED_QD1
     each = alone * (UNDOCUMENTED if route.stages else UNDOCUMENTED_ALL) / len(scopes)
     size = rates(flow.observation).bs_bytes
-    small = 0.5 if size is None else 0.8 if size <= SMALL_BYTES else 0.2
-    found = {Label.UNKNOWN: (1 - NAMED) * each * len(scopes)}
+    small = 0.5 if size is None else 1 - CROSSOVER.cdf(math.log(size))
+    found = {Label.UNKNOWN: (1 - NAMED) * each * len(scopes - route.binds)}
     for scope in scopes:
+        chance = alone * UNSTATED if scope in route.binds else NAMED * each
         for quantity, share in (("iops", small), ("mbps", 1 - small)):
-            found[Label(f"{scope}_{quantity}")] = NAMED * each * share
+            found[Label(f"{scope}_{quantity}")] = chance * share
     return found
 
 

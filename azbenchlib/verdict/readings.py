@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from azbenchlib.analysis.flow import Flow
+from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.model.rules import CACHE_BELOW_BYTES
 from azbenchlib.model.setup import VM, Disk, Setup
+from azbenchlib.verdict import likelihoods
 
 CACHING_FACT, DEVICES_FACT, PLACE_FACT = "the host caching", "the number of NVMe devices", "the disk"
+BURSTING_FACT = "whether on-demand bursting is on"
+PROVISIONED_FACT, TIER_FACT = "what the disk is provisioned with", "the tier of the disk"
 
 # Weights of what is not stated, before the rates are looked at; our judgement. Azure's defaults are None for
 # data disks and ReadWrite for OS disks; who measures a data disk without a word on caching mostly left it so.
@@ -18,16 +21,29 @@ _CACHING = {
     "os": {"None": 0.1, "ReadOnly": 0.2, "ReadWrite": 0.7},
 }
 _ONE_DEVICE = 0.5
-_PLACES = {"a disk without host caching": 0.6, "a disk with host caching": 0.25, "the temp disk": 0.15}
+_ON_DEMAND = 0.05  # it is paid for, and off unless it is switched on
+_DISK_BINDS = 0.5  # of a disk of which no figure is known
+_PLACES = {
+    "a disk without host caching": (0.55, Disk(name="disk")),
+    "a disk with ReadOnly caching": (0.2, Disk(name="disk", caching="ReadOnly")),
+    "a disk with ReadWrite caching": (0.05, Disk(name="disk", caching="ReadWrite")),
+    "the temp disk": (0.15, Disk(name="temp", role="temp")),
+    "local NVMe": (0.15, Disk(name="nvme", role="nvme", unstated=("count",))),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """A setup with nothing open, its weight, and the value of each open fact in it."""
+    """A setup with nothing open, its weight, and the value of each open fact in it.
+
+    `binds` is what has a limit near the rate, of which no figure is known; `holds` what has one above it.
+    """
 
     setup: Setup
     weight: float
     facts: tuple[tuple[str, str], ...] = ()
+    binds: frozenset[str] = frozenset()
+    holds: frozenset[str] = frozenset()
 
 
 def readings(setup: Setup, flow: Flow) -> list[Reading]:
@@ -35,24 +51,18 @@ def readings(setup: Setup, flow: Flow) -> list[Reading]:
     found = [Reading(setup=setup, weight=1.0)]
     if not setup.disks and setup.vm.stated:
         found = list(_places(found[0]))
-    for more in (_cachings, _devices):
+    for more in (_cachings, _devices, _figures, _on_demand):
         found = [made for reading in found for made in more(reading, flow)]
     return found
 
 
 def _places(reading: Reading) -> Iterator[Reading]:
     """Where the I/O went, of a VM whose disks are not described."""
-    vm = reading.setup.vm
-    disks = {
-        "a disk without host caching": Disk(name="disk"),
-        "a disk with host caching": Disk(name="disk", caching="ReadOnly"),
-        "the temp disk": Disk(name="temp", role="temp"),
-    }
-    known = {name: disk for name, disk in disks.items() if _limits(vm, disk)}
-    total = sum(_PLACES[name] for name in known)
-    for name, disk in known.items():
-        made = replace(reading.setup, disks=(disk,))
-        yield Reading(setup=made, weight=_PLACES[name] / total, facts=((PLACE_FACT, name),))
+    known = {name: place for name, place in _PLACES.items() if _limits(reading.setup.vm, place[1])}
+    total = sum(weight for weight, _ in known.values())
+    for name, (weight, disk) in known.items():
+        placed = replace(reading.setup, disks=(disk,))
+        yield Reading(setup=placed, weight=weight / total, facts=((PLACE_FACT, name),))
     if not known:
         yield reading
 
@@ -60,7 +70,9 @@ def _places(reading: Reading) -> Iterator[Reading]:
 def _limits(vm: VM, disk: Disk) -> bool:
     """Whether a limit of the VM is documented for a disk like this."""
     if disk.role == "temp":
-        return bool(vm.temp)
+        return vm.has_temp and bool(vm.temp or vm.cached)
+    if disk.role == "nvme":
+        return bool(vm.nvme.iops or vm.nvme.bytes_per_s)
     return bool(vm.cached if disk.caching != "None" else vm.uncached)
 
 
@@ -76,7 +88,8 @@ def _cachings(reading: Reading, flow: Flow) -> Iterator[Reading]:
         disks = tuple(
             replace(disk, caching=caching) if disk.name in names else disk for disk in reading.setup.disks
         )
-        yield Reading(
+        yield replace(
+            reading,
             setup=replace(reading.setup, disks=disks),
             weight=reading.weight * weight,
             facts=(*reading.facts, (CACHING_FACT, caching)),
@@ -103,8 +116,54 @@ def _devices(reading: Reading, flow: Flow) -> Iterator[Reading]:
         replace(disk, count=every, striped=True) if disk.name in doubtful else disk
         for disk in reading.setup.disks
     )
-    yield Reading(
+    yield replace(
+        reading,
         setup=replace(reading.setup, disks=disks),
         weight=reading.weight * (1 - _ONE_DEVICE),
         facts=(*reading.facts, (DEVICES_FACT, f"all {every}")),
+    )
+
+
+def _figures(reading: Reading, flow: Flow) -> Iterator[Reading]:
+    """The limits of a disk of which no figure is known: near the rate, or above it."""
+    driven = [volume.disk for volume in flow.driven(reading.setup)]
+    doubtful = [disk for disk in driven if "cap" in disk.unstated and not disk.local]
+    if not doubtful:
+        yield reading
+        return
+    fact = PROVISIONED_FACT if doubtful[0].provisioned else TIER_FACT
+    disk = frozenset({"disk"})
+    above, near = ((*reading.facts, (fact, value)) for value in ("more", "about this rate"))
+    yield replace(reading, weight=reading.weight * (1 - _DISK_BINDS), facts=above, holds=disk)
+    yield replace(reading, weight=reading.weight * _DISK_BINDS, facts=near, binds=disk)
+
+
+def _on_demand(reading: Reading, flow: Flow) -> Iterator[Reading]:
+    """On-demand bursting, off or on, of disks that gave more than their base."""
+    driven = [volume.disk for volume in flow.driven(reading.setup)]
+    names = {disk.name for disk in driven if disk.on_demand_cap}
+    if not names or not _above_base(flow, reading.setup):
+        yield reading
+        return
+    off, on = ((*reading.facts, (BURSTING_FACT, value)) for value in ("off", "on"))
+    yield replace(reading, weight=reading.weight * (1 - _ON_DEMAND), facts=off)
+    disks = tuple(
+        replace(disk, cap=disk.on_demand_cap, bursting=True) if disk.name in names else disk
+        for disk in reading.setup.disks
+    )
+    yield replace(
+        reading,
+        setup=replace(reading.setup, disks=disks),
+        weight=reading.weight * _ON_DEMAND,
+        facts=on,
+    )
+
+
+def _above_base(flow: Flow, setup: Setup) -> bool:
+    """Whether more was measured than the disks have without a burst."""
+    got, caps = rates(flow.observation), [volume.cap for volume in flow.driven(setup)]
+    measured = ((got.iops, "iops"), (got.bytes_per_s, "bytes_per_s"))
+    return any(
+        rate is not None and rate > likelihoods.HARD * sum(cap.limit(quantity) or 0.0 for cap in caps)
+        for rate, quantity in measured
     )

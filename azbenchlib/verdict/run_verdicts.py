@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
+from azbenchlib.analysis.observation import Observation
 from azbenchlib.analysis.runs import Run, Tables, runs
 from azbenchlib.azure import catalog
 from azbenchlib.core.errors import InputError
@@ -60,9 +62,10 @@ def judge_runs(
         for name in {run.setup_id for run in known}
     }
     judged = {
-        run.run_ids: Judged(run=run, judgement=_judge(run, mine), setup=mine.setup)
+        run.run_ids: Judged(run=run, judgement=_judge(run, mine, others), setup=mine.setup)
         for group in _on_one_setup(known, setup is not None)
         for mine in [limits[group[0].setup_id]]
+        for others in [[flow.observation for run in group for flow in run.flows]]
         for run in _with_unloaded(group)
     }
     return with_ratios([judged[run.run_ids] for run in known])
@@ -73,14 +76,20 @@ def _limits(stated: Setup, as_of: str | None, nvme: bool) -> _Limits:
     return _Limits(setup=full, rows=rows(full, stated), other_rows=other_rows(full), findings=findings)
 
 
-def _judge(run: Run, limits: _Limits) -> Judgement:
+def _judge(run: Run, limits: _Limits, others: Sequence[Observation]) -> Judgement:
     """The judgement of a run, with all findings about it and its setup, one a code."""
     dilated = [finding for finding in run.findings if finding.code == Code.TIME_SCALE_UNKNOWN]
     try:
         judgement = (
             Judgement.undecided(dilated, (Label.UNKNOWN,))
             if dilated
-            else judge_flows(run.flows, limits.setup, rows=limits.rows, other_rows=limits.other_rows)
+            else judge_flows(
+                run.flows,
+                limits.setup,
+                rows=limits.rows,
+                other_rows=limits.other_rows,
+                other_runs=others,
+            )
         )
     except InputError as error:
         judgement = Judgement.undecided([Finding.of(Code.NOT_DECIDABLE, str(error))], (Label.UNKNOWN,))
@@ -127,7 +136,8 @@ def _over_nvme(setup: Setup) -> Setup:
     def cap(path: str, scsi: Cap) -> Cap:
         kinds = [f"{kind}{quantity}" for kind in ("", "burst_") for quantity in ("iops", "bytes_per_s")]
         found = {name: row.best(f"{path}_{name}{catalog.OVER_NVME}") for name in kinds}
-        return replace(scsi, **{name: limit.value for name, limit in found.items() if limit is not None})
+        values: dict[str, Any] = {name: limit.value for name, limit in found.items() if limit is not None}
+        return replace(scsi, **values, other_figures=()) if values else scsi
 
     vm = setup.vm
     v2 = cap("uncached_v2", vm.uncached_v2)

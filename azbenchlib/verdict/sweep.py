@@ -24,7 +24,11 @@ def judge_sweep(
     Judgement
         That of the run which used a limit most; all of them in `points`, in order.
     """
-    points = [judge_flows([flow], setup, rows=rows, other_rows=other_rows) for flow in with_unloaded(flows)]
+    others = [flow.observation for flow in flows]
+    points = [
+        judge_flows([flow], setup, rows=rows, other_rows=other_rows, other_runs=others)
+        for flow in with_unloaded(flows)
+    ]
     top = max(points, key=lambda point: max(flow.load for flow in point.flows))
     return replace(top, points=tuple(points))
 

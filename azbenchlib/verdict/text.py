@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from azbenchlib.core.units import format_count, format_mbps
@@ -40,9 +41,31 @@ def name(label: Label) -> str:
     return f"{owner} {'burst ' if label.burst else ''}{unit} limit"
 
 
-def names(labels: Sequence[Label]) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """What a sentence says beside the labels.
+
+    Parameters
+    ----------
+    names : mapping of Label to str
+        What to call some limits.
+    phases : str
+        What the rate was in turn, where a limit's credits were spent: all that binds, in words.
+    given : str
+        What is taken for granted, as the end of a clause.
+    """
+
+    names: Mapping[Label, str] = field(default_factory=dict)
+    phases: str = ""
+    given: str = ""
+
+
+PLAIN = Wording()
+
+
+def names(labels: Sequence[Label], wording: Wording = PLAIN) -> str:
     """Several labels in words, as one thing."""
-    found = [name(label) for label in labels]
+    found = [wording.names.get(label) or name(label) for label in labels]
     return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]} at once"
 
 
@@ -58,6 +81,7 @@ def words(
     runner_up: Label | None,
     rerun: str | None,
     fact: str | None = None,
+    wording: Wording = PLAIN,
 ) -> str:
     """The verdict in one sentence.
 
@@ -72,22 +96,24 @@ def words(
         What to run to settle it, as the end of a sentence.
     fact : str, optional
         What is not stated and would settle it, as a part of a sentence.
+    wording : Wording
     """
     if probability >= BOUND:
-        return _sure(binding)
+        return _sure(binding, wording)
     if probability >= PROBABLY:
-        return f"Probably {_lower(_sure(binding))}" + (f"; {fact}" if fact else "")
-    rather = f" and {name(runner_up)}" if runner_up else ""
+        return f"Probably {_lower(_sure(binding, wording))}" + (f"; {fact}" if fact else "")
+    rather = f" and {names([runner_up], wording)}" if runner_up else ""
     settle = "; or ".join(filter(None, (fact, rerun)))
-    return f"Cannot tell between {names(binding)}{rather}" + (f": {settle}" if settle else "")
+    between = f"Cannot tell between {names(binding, wording)}{rather}{wording.given}"
+    return between + (f": {settle}" if settle else "")
 
 
-def _sure(binding: Sequence[Label]) -> str:
+def _sure(binding: Sequence[Label], wording: Wording) -> str:
     if binding[0] == Label.UNKNOWN:
         return "No documented limit explains the rate"
     if binding[0] == Label.ABOVE_DOCUMENTED_LIMIT:
         return "Above the documented limit"
-    return f"Bound by {names(binding)}"
+    return f"Bound by {wording.phases or names(binding, wording)}{wording.given}"
 
 
 def _lower(text: str) -> str:

@@ -27,6 +27,7 @@ def record(name: str, judged: Judgement) -> dict[str, Any]:
         "findings": [_finding(finding) for finding in judged.findings],
         "next_run": asdict(judged.next_run) if judged.next_run else None,
         "open_fact": judged.open_fact,
+        "why_no_run": judged.why_no_run,
     }
 
 

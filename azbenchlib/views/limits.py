@@ -9,6 +9,7 @@ import pandas as pd
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.model import VM, Setup, notation
+from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part, RunVerdict, verdicts_of
 from azbenchlib.report.sections import method, rooflines, sayings, verdicts
@@ -113,15 +114,15 @@ class Limits(NotebookView):
         asked: dict[str, list[RunVerdict]] = {}
         for one in verdict:
             if one.judged.next_run:
-                asked.setdefault(one.judged.next_run.advice, []).append(one)
+                asked.setdefault(one.judged.next_run.action, []).append(one)
         jobs = [
             {
-                "advice": advice[:1].upper() + advice[1:],
+                "advice": formatting.sentence(some[0].judged.next_run.advice),
                 "whose": f"{some[0].entry.name}, {some[0].workload}",
                 "others": len(some) - 1,
                 "job": some[0].judged.next_run.job,
             }
-            for advice, some in list(asked.items())[:_MOST_JOBS]
+            for some in list(asked.values())[:_MOST_JOBS]
             if some[0].judged.next_run
         ]
         return render("verdict_next", jobs=jobs, group=self._group(part)) if jobs else None

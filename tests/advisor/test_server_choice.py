@@ -131,7 +131,10 @@ def test_what_is_retired_is_never_sold() -> None:
     before = market("westeurope", as_of="2026-08-25")
     assert {one.size for one in before.vms if one.gone} == {
         "Standard_DC1s_v2", "Standard_DC2s_v2", "Standard_DC4s_v2", "Standard_DC8_v2",
+        "Standard_NC6s_v3", "Standard_NC12s_v3", "Standard_NC24s_v3", "Standard_NC24rs_v3",
     }  # fmt: skip
+    with pytest.raises(InputError, match="Standard_NV12s_v3 was retired on 2026-09-30"):
+        check_offered("Standard_NV12s_v3", market("westeurope", as_of="2026-11-26"))
     demand = Demand(size_bytes=64 * GIB, iops=200, vm="Standard_DC*_v2")
     assert cheapest(demand, europe()) is None
     retiring = cheapest(replace(demand, vm="Standard_B2ms"), europe())

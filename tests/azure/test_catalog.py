@@ -288,8 +288,8 @@ def test_a_size_and_what_is_known_beside_its_limits():
     old = catalog.vm("GS5", "2017-10-09")
     assert (old.best("cached_iops").value, old.best("cache_bytes").value) == (160_000, 4_224 * GIB)
     on_page_only = catalog.vm("E8bds_v6", TODAY)
-    assert on_page_only.vcpus is None
-    assert on_page_only.best("uncached_iops") is not None
+    assert (on_page_only.vcpus, on_page_only.max_data_disks, on_page_only.pages_only) == (8, 24, True)
+    assert on_page_only.memory_bytes == 64 * GIB and on_page_only.best("uncached_iops") is not None
     assert catalog.vm("E64is_v3", TODAY).best("cached_iops").value == 128_000
 
 
@@ -359,7 +359,7 @@ def test_the_best_statement_is_in_force_and_none_before_it_is(size, day, name):
     best = row.best(name)
     there = [limit for limit in row.limits if limit.name == name]
     in_force = [limit for limit in there if holds(limit.valid_from, limit.valid_to, day.isoformat())]
-    assert best == (in_force[0] if in_force else None)
+    assert best == (in_force[0] if in_force else best and best.page_day and best)
     assert best is None or (best.valid_from or "") <= day.isoformat() < (best.valid_to or "9999")
     assert set(row.conflicts(name)) == {limit for limit in there if best is None or limit.value != best.value}
 
@@ -578,7 +578,8 @@ def test_retired_sizes_are_known_by_their_pages_but_not_offered(size: str, uncac
 
 @pytest.mark.parametrize("size", ["E48ds_v5", "E48s_v5", "D48ds_v5", "D48s_v5"])
 def test_a_series_that_bursts_from_its_start_does_so_from_its_first_page(size: str) -> None:
-    assert catalog.vm(size, "2021-10-19").best("uncached_burst_iops") is None
+    before = catalog.vm(size, "2021-10-19").best("uncached_burst_iops")
+    assert before and before.page_day == "2021-10-20"
     bursts = catalog.vm(size, "2024-05-16").best("uncached_burst_iops")
     assert bursts and bursts.value == 80_000 and bursts.valid_from == "2021-10-20"
 

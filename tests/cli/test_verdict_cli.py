@@ -99,6 +99,11 @@ def test_bare_fio_output_with_the_setup_on_the_command_line(fio_output: Path) ->
     assert first["as_of"] == "2020-07-01" and "cached_bytes_per_s" in first["row"]
 
 
+def test_a_vm_alone_is_enough(fio_output: Path) -> None:
+    (entry,) = records(str(fio_output), "--vm", "Standard_E8ds_v4", "--as-of", "2020-07-01")
+    assert entry["limits"] and entry["probability"] < 0.95
+
+
 def test_bare_outputs_are_evidence_for_each_other(tmp_path: Path) -> None:
     """With one I/O outstanding each takes 2 ms; with 8 too: latency, which 8 alone would not prove."""
     paths = []
@@ -148,7 +153,7 @@ def test_runs_that_say_the_same_share_a_card() -> None:
 
 def test_the_card_of_one_run_ends_with_the_job_to_run(fio_output: Path) -> None:
     done = run(str(fio_output), "--vm", "L8s_v2", "--disk", "nvme")
-    assert "[depth2048]" in done.stdout and "filename=${TARGET}" in done.stdout
+    assert "Next: double the queue depth to 2,048 (" in done.stdout and "filename=${TARGET}" in done.stdout
 
 
 @pytest.mark.alone
@@ -200,7 +205,7 @@ def slow(output: Path) -> str:
     ("arguments", "words"),
     [
         (("no-such-dataset",), "no dataset 'no-such-dataset'"),
-        (("azure-local-disks-2020", "--vm", "E8ds_v4"), "--disk"),
+        (("azure-local-disks-2020", "--vm", "E8ds_v4"), "is stated already"),
         (("azure-local-disks-2020", "--disk", "what"), "not a disk"),
     ],
 )

@@ -22,11 +22,11 @@ from azbenchlib.cost.usage import (  # fmt: skip
     charges,
     check_tier,
     doubts,
-    on_demand,
     ultra_size,
     ultra_vcpus,
 )
 from azbenchlib.model import VM, Cap, Disk, Setup
+from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.notation import parse_disks
 
 HOUR, MONTH = Decimal(1), Decimal(730)
@@ -232,6 +232,12 @@ def test_bursting_on_demand_has_a_fee_and_transactions_for_each_disk() -> None:
     }
 
 
+def test_what_a_disk_is_provisioned_with_by_assumption_is_told() -> None:
+    full = resolve(Setup(disks=parse_disks(["pv2:1TiB", "pv2:1TiB/4000iops/125MBps"])), "2026-08-17")
+    (only,) = doubts(full)
+    assert only.startswith("pv2:1TiB is priced with 3,000 IOPS and 125 MB/s")
+
+
 @pytest.mark.parametrize(
     ("tier", "gib", "bursting", "paid"),
     [
@@ -242,7 +248,7 @@ def test_bursting_on_demand_has_a_fee_and_transactions_for_each_disk() -> None:
     ],
 )
 def test_only_large_premium_disks_burst_on_demand(tier: str, gib: int, bursting: bool, paid: bool) -> None:
-    assert on_demand(disk(tier, size_bytes=gib * GIB, bursting=bursting)) is paid
+    assert disk(tier, size_bytes=gib * GIB, bursting=bursting).bursts_on_demand is paid
 
 
 # --- transactions --------------------------------------------------------------------------------

@@ -52,4 +52,4 @@ def test_a_disk_of_the_model_comes_back_from_its_row() -> None:
         back = DiskRow.from_row(DiskRow.from_disk(disk, "x").to_row()).to_disk()
         sku = f"local, {disk.place}" if disk.local else disk.sku
         assert back.place == disk.place
-        assert back == replace(disk, name="x", sku=sku, placement=back.placement, unstated=())
+        assert back == replace(disk, name="x", sku=sku, placement=back.placement)

@@ -21,7 +21,7 @@ from azbenchlib.model.descriptions import from_rows
 from azbenchlib.model.fill_from_catalogue import resolve, statements, vm_of
 from azbenchlib.model.from_azure import from_az
 from azbenchlib.model.notation import parse_disk, parse_disks
-from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.model.setup import VM, BurstKind, Cap, Disk, Setup
 
 ROOT = Path(__file__).parents[2]
 PREMIUM, ULTRA = ({"storageAccountType": sku} for sku in ("Premium_LRS", "UltraSSD_LRS"))
@@ -221,7 +221,11 @@ def test_what_is_stated_goes_before_the_catalogue() -> None:
 def test_on_demand_bursting_only_where_it_was_asked_for() -> None:
     off, on = resolve(Setup(disks=parse_disks(["P30", "P30:burst"])), "2024-01-01").disks
     assert off.cap.burst_iops is None and on.cap == Cap(
-        iops=5000, bytes_per_s=200 * MB, burst_iops=30000, burst_bytes_per_s=1000 * MB
+        iops=5000,
+        bytes_per_s=200 * MB,
+        burst_iops=30000,
+        burst_bytes_per_s=1000 * MB,
+        burst_kind=BurstKind.ON_DEMAND,
     )
 
 

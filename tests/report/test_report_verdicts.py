@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from azbenchlib import Report
-from azbenchlib.dataset import manifest
+from azbenchlib.dataset import importing, manifest
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.manifest import Manifest, ManifestSetup
+from azbenchlib.dataset.setups import Assumed
+from azbenchlib.model.setup import VM, Setup
 from azbenchlib.report.part import Part
 from azbenchlib.report.sections import verdicts
 from azbenchlib.verdict import text as verdict_words
@@ -195,3 +197,11 @@ def test_certainty_is_never_rounded_up() -> None:
         assert figure <= min(100 * one_run.judged.probability, 99)
         assert figure > 100 * one_run.judged.probability - 1
         assert ("certain" in said) == (one_run.judged.probability >= verdict_words.PROBABLY)
+
+
+def test_a_vm_whose_disks_are_not_stated_has_a_card_and_no_roofline(tmp_path: Path) -> None:
+    fixture = Path(__file__).parents[1] / "data" / "fio" / "group_jsonplus.json"
+    found = Dataset.load(fixture, assumed=Assumed(Setup(VM(size="Standard_D16ds_v5"))))
+    with importing.as_folders([found]) as (folder,):
+        html = Limits([str(folder)]).roofline().html + Report([str(folder)]).cards().html
+    assert "D16ds_v5" in words(html)

@@ -1,10 +1,7 @@
 """The verdict as such: its laws, its gates, its words, and the run that it proposes."""
 
 import math
-import subprocess
 from dataclasses import fields, replace
-from pathlib import Path
-from shutil import which
 
 import numpy as np
 import pytest
@@ -226,55 +223,6 @@ def test_every_label_has_words() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize(
-    ("seen", "question", "line"),
-    [
-        (run(iops=9000, direct=False), "memory or disk", "direct=1"),
-        (run(iops=3600, queue_depth=8), "latency or limit", "iodepth=16"),
-        (run(iops=2500, numjobs=4, cpu_pct=99), "CPU or not", "numjobs=8"),
-    ],
-)
-def test_the_next_run_is_a_job_that_fio_takes(
-    seen: Observation, question: str, line: str, tmp_path: Path
-) -> None:
-    proposed = judge(seen, Setup(D8S, (P30,))).next_run
-    assert proposed and proposed.question == question and line in proposed.job.splitlines()
-    fio_takes(proposed.job, tmp_path)
-
-
-def test_block_sizes_on_both_sides_of_the_corner_tell_iops_from_mbps(tmp_path: Path) -> None:
-    setup = Setup(VM(temp=Cap(iops=16_000, bytes_per_s=128 * MB)), (Disk(name="temp", role="temp"),))
-    seen = run(iops=14_900, bs_bytes=8 * KIB, read_share=0.5)  # 0.93 and 0.95: neither is sure
-    proposed = judge(seen, setup).next_run
-    assert proposed and proposed.question == "IOPS or MB/s"
-    lines = proposed.job.splitlines()
-    assert "bs=4k" in lines and "bs=16k" in lines and "rwmixread=50" in lines
-    assert "; overwrites TARGET" in lines
-    fio_takes(proposed.job, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("mean", "line"), [(7910, "bs=8k"), (4096, "bs=4k"), (700, "bs=512"), (100, "bs=512")]
-)
-def test_a_mean_block_size_becomes_one_that_direct_io_can_address(mean: int, line: str) -> None:
-    proposed = judge(run(iops=9000, direct=False, bs_bytes=mean), Setup(D8S, (P30,))).next_run
-    assert proposed and line in proposed.job.splitlines()
-
-
-def fio_takes(job: str, folder: Path) -> None:
-    if which("fio") is None:
-        pytest.skip("fio is not installed")
-    path = folder / "next.fio"
-    path.write_text(job)
-    target = folder / "target"
-    done = subprocess.run(
-        ["fio", "--parse-only", str(path)],
-        env={"TARGET": str(target), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-    )
-    assert done.returncode == 0, done.stderr
-
-
 caps = st.builds(
     lambda iops, size, more: Cap(
         iops=iops, bytes_per_s=iops * size, burst_iops=iops * more, burst_bytes_per_s=iops * size * more
@@ -313,7 +261,8 @@ def test_probabilities_are_a_distribution(setup: Setup, seen: Observation) -> No
     judged = judge(seen, setup)
     assert math.fsum(judged.posterior.values()) == pytest.approx(1)
     assert all(0 <= part <= 1 for part in judged.posterior.values())
-    assert list(judged.posterior.values()) == sorted(judged.posterior.values(), reverse=True)
+    ranked = list(judged.posterior.values())
+    assert ranked == pytest.approx(sorted(ranked, reverse=True))
     assert judged.posterior[judged.binding[0]] == max(judged.posterior.values())
     assert judged.runner_up is None or judged.runner_up not in judged.binding
 

@@ -23,9 +23,10 @@ from azbenchlib.azure.disk_kinds import IO_UNIT_BYTES, DiskKind
 from azbenchlib.core.units import GIB, MB, S_PER_HOUR
 from azbenchlib.cost.bill import Bill
 from azbenchlib.cost.operations import Burst
-from azbenchlib.cost.usage import ON_DEMAND_ABOVE_BYTES, Use, capped
+from azbenchlib.cost.usage import Use, capped
+from azbenchlib.model.fill_from_catalogue import tier_cap
 from azbenchlib.model.rules import CACHE_BELOW_BYTES, bytes_per_s_range, iops_range
-from azbenchlib.model.setup import Cap, Disk
+from azbenchlib.model.setup import ON_DEMAND_ABOVE_BYTES, Cap, Disk
 
 FULL = 1 + 1e-10  # of a limit, with the rounding of sums
 _UNCOUNTED = Use()  # of what is not billed by use
@@ -126,8 +127,6 @@ def tier_size(row: TierRow, cached: bool) -> int:
 @lru_cache(maxsize=8_192)  # asked for the same few disks by most demands
 def tier_disk(row: TierRow, count: int, cached: bool, redundancy: str, on_demand: bool = False) -> Disk:
     """So many disks of a tier as one volume."""
-    before = "on_demand_" if on_demand else ""
-    burst = [getattr(row, f"{before}burst_{quantity}") for quantity in ("iops", "bytes_per_s")]
     size = tier_size(row, cached)
     name = f"{row.name}{f'x{count}' if count > 1 else ''}"
     smaller = f"/{size // GIB}GiB" if size != row.size_bytes else ""
@@ -137,7 +136,7 @@ def tier_disk(row: TierRow, count: int, cached: bool, redundancy: str, on_demand
         tier=row.name,
         size_bytes=size,
         caching="ReadOnly" if cached else "None",
-        cap=Cap.of(row.iops, row.bytes_per_s, *burst),
+        cap=tier_cap(row, on_demand),
         count=count,
         striped=count > 1,
         bursting=True if on_demand else None,

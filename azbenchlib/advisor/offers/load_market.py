@@ -147,6 +147,7 @@ def _vm_size(row: VmRow, asked: RegionalOffer | None) -> VmSize:
         interface=row.interface,
         ultra=offer.ultra if offer else row.ultra_ssd,
         retires_on=row.retires_on,
+        pages_only=row.pages_only,
         offer=offer,
         gone=_gone(row, asked, offer),
     )

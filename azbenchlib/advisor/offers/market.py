@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from azbenchlib.advisor.offers.vm_choice import SizeName
 from azbenchlib.advisor.offers.vm_sizes import Floats, VmSize, VmSizes
 from azbenchlib.azure.catalog.rows import ProvisionedRules, TierRow
 from azbenchlib.azure.prices.rows import MONTH_HOURS, PAYG, VM_PRODUCT, Meter, Price
@@ -24,12 +25,16 @@ _BILLS = 8_192  # of disks that are remembered: twice what there is of tiers, co
 
 
 class LeftOut(NamedTuple):
-    """How many VM sizes have a price, and how many of these cannot compete, by what the catalogue lacks."""
+    """How many VM sizes have a price, and how many of these cannot compete, by what the catalogue lacks.
+
+    `servers` has the names of those for servers among them, as a price list has them.
+    """
 
     priced: int
     size: int
     disks: int
     limits: int
+    servers: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +118,7 @@ class Market:
             len(priced) - len(sizes),
             sum(vm_size.vm.max_data_disks is None for vm_size in sizes),
             sum(None in (vm_size.vm.uncached.iops, vm_size.vm.uncached.bytes_per_s) for vm_size in sizes),
+            tuple(sorted(name for name in priced - known.keys() if SizeName.of(name).current)),
         )
 
     @cached_property

@@ -14,7 +14,8 @@ from azbenchlib.core.errors import InputError
 
 # An a among the features is an AMD CPU, a p an Arm CPU.
 _NAME = re.compile(
-    r"(?:standard|basic)_(?P<family>[a-z]+?)\d+(?:-\d+)?(?:(?P<features>[a-z]+)\d*)?(?:_|$)", re.IGNORECASE
+    r"(?:standard|basic)_(?P<family>[a-z]+?)\d+(?:-\d+)?(?:(?P<features>[a-z]+)\d*)?(?:-\d+)?(?:_|$)",
+    re.IGNORECASE,
 )
 _VERSION = re.compile(r"_v(\d{1,3})(?:_|$)", re.IGNORECASE)
 _FAMILY = re.compile(r"[A-Za-z]{1,3}")

@@ -52,6 +52,8 @@ class VmSize:
         Whether it takes Ultra Disks, as far as is known; with `offer`, whether it does there.
     retires_on : str, optional
         ISO day from which Azure no longer runs it.
+    pages_only : bool
+        Whether documentation pages alone know it, and no list of what Azure offers.
     offer : Offer, optional
         What the region has of it. None: the region was not asked.
     gone : str
@@ -71,6 +73,7 @@ class VmSize:
     interface: tuple[str, ...] = ()
     ultra: bool | None = None
     retires_on: str | None = None
+    pages_only: bool = False
     offer: Offer | None = None
     gone: str = ""
 

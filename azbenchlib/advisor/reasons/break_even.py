@@ -25,8 +25,8 @@ from azbenchlib.azure.prices.rows import Meter
 from azbenchlib.core.units import KIB, S_PER_HOUR
 from azbenchlib.cost.bill import Bill
 from azbenchlib.cost.operations import Burst
-from azbenchlib.cost.usage import ON_DEMAND_ABOVE_BYTES, Use
-from azbenchlib.model.setup import Setup
+from azbenchlib.cost.usage import Use
+from azbenchlib.model.setup import ON_DEMAND_ABOVE_BYTES, Setup
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,9 @@ def _of_vm(one: Configuration) -> Iterator[Caution]:
         yield Caution("eviction at any time (spot)", text)
     if vm_size.retires_on:
         yield Caution(f"retires on {vm_size.retires_on}", f"Azure retires {one.vm} on {vm_size.retires_on}")
+    if vm_size.pages_only:
+        text = f"{one.vm} is known by a documentation page alone: no list of what Azure offers has it"
+        yield Caution("known by a documentation page alone", text)
     if vm_size.name.burstable:
         text = f"{one.vm} has a burstable CPU: at full load it falls back to a share of its vCPUs"
         yield Caution("burstable CPU", text)

@@ -22,6 +22,7 @@ from azbenchlib.azure.catalog.regional import offers
 from azbenchlib.azure.catalog.rows import (
     LIMITS,
     OVER_NVME,
+    BurstDocumented,
     CatalogSource,
     Limit,
     Offer,
@@ -34,6 +35,7 @@ from azbenchlib.azure.catalog.rows import (
 __all__ = [
     "LIMITS",
     "OVER_NVME",
+    "BurstDocumented",
     "CatalogSource",
     "Limit",
     "Offer",

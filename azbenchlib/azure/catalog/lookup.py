@@ -15,6 +15,7 @@ from azbenchlib.azure.catalog import files
 from azbenchlib.azure.catalog.files import DATA, Rows, read
 from azbenchlib.azure.catalog.rows import (
     LIMITS,
+    READINGS_ID,
     CatalogSource,
     Limit,
     ProvisionedRules,
@@ -22,15 +23,14 @@ from azbenchlib.azure.catalog.rows import (
     VmRow,
     unit_of,
 )
+from azbenchlib.azure.catalog.size_rows import RETIRED_FILE, SizeRows
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.nearest import nearest
 from azbenchlib.core.units import format_size
 
 _PREFIX = "Standard_"
-RETIRED_FILE = "vm_retired.csv"
-SIZE_FILES = ("vm_api.csv", "vm_pages.csv", "vm_caching.csv", RETIRED_FILE)  # in order of precedence
-SIZES_OVERLAY_ID = "az-list-skus"  # source_id of an overlay: this, its day, its region
-_LIMIT_NAMES = frozenset(LIMITS)
+SIZES_OVERLAY_ID = READINGS_ID  # source_id of an overlay: this, its day, its region
+_UNITS = {name: unit_of(name) for name in LIMITS}
 _TEXT = {"size", "source_id", "name", "sku", "note", "valid_from", "valid_to"}
 
 Era = TypeVar("Era", TierRow, ProvisionedRules)
@@ -86,12 +86,14 @@ def _vm_row(rows: Rows, day: str) -> VmRow:
         gpus=_int(own.get("gpus")),
         ultra_ssd=_bool(own.get("ultra_ssd")),
         retires_on=own.get("retires_on"),
+        retirement_source=_last_that_says("retires_on", own.get("retires_on"), rows),
+        parent=own.get("parent"),
     )
 
 
 def _last_that_says(name: str, value: str | None, rows: Rows) -> str | None:
     """The source_id of what states a property: of a page rather than of the API, where both do."""
-    return next((row["source_id"] for row in reversed(rows) if value and row.get(name) == value), None)
+    return value and next(row["source_id"] for row in reversed(rows) if row.get(name) == value)
 
 
 def disk_tier(name: str, as_of: date | str | None = None) -> TierRow:
@@ -195,11 +197,7 @@ def forget() -> None:
 @cache
 def _sizes(extra: tuple[Path, ...]) -> Mapping[str, Rows]:
     """Rows by key of the size, in order of precedence."""
-    found: dict[str, Rows] = defaultdict(list)
-    for path in (*reversed(extra), *(DATA / name for name in SIZE_FILES)):
-        for row in overlay_rows(path) if path in extra else read(path):
-            found[_key(row["size"])].append(row)
-    return dict(found)
+    return SizeRows((overlay_rows(path) for path in reversed(extra)), _key)
 
 
 def overlay_rows(path: Path) -> Rows:
@@ -221,9 +219,10 @@ def _limits(rows: Rows) -> tuple[Limit, ...]:
     """All statements, first what counts most. A newer reading that differs counts from its own day on."""
     found: list[Limit] = []
     for row in reversed(rows):
-        read_on = _overlay_day(row["source_id"])
         stated = _stated(row)
-        found = [_dated(limit, found, read_on) if read_on else limit for limit in stated] + found
+        if read_on := _overlay_day(row["source_id"]):
+            stated = [_dated(limit, found, read_on) for limit in stated]
+        found[:0] = stated
     return tuple(found)
 
 
@@ -231,23 +230,19 @@ def _stated(row: Mapping[str, str]) -> list[Limit]:
     span = row.get("valid_from") or None, row.get("valid_to") or None
     source_id, note = row["source_id"], row.get("note", "")
     return [
-        Limit(name, int(text), unit_of(name), *span, source_id, note)
+        Limit(name, int(text), _UNITS[name], *span, source_id, note)
         for name, text in row.items()
-        if text and name in _LIMIT_NAMES
+        if text and name in _UNITS
     ]
 
 
 def _dated(limit: Limit, older: Iterable[Limit], read_on: str) -> Limit:
     """A reading of the API that repeats the one before stands as long as that; another one since its day."""
-    before = next((one for one in older if one.name == limit.name and _from_api(one.source_id)), None)
+    before = next((one for one in older if one.name == limit.name and one.from_api), None)
     if before is None:
         return limit
     since = before.valid_from if before.value == limit.value else read_on
     return limit._replace(valid_from=since)
-
-
-def _from_api(source_id: str) -> bool:
-    return source_id.startswith(("sku-api", SIZES_OVERLAY_ID))
 
 
 def _overlay_id(path: Path) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cache, cached_property
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 NO_CACHE_SIZE = "the API states no cache size for this VM size: may not apply to cached disks"  # a note
 _STATED = "stated"  # source_id of a value that the caller gave
+# How the source_ids of the resource-SKU API begin: what is shipped of it, and what the user read anew.
+SNAPSHOT_ID, READINGS_ID = "sku-api", "az-list-skus"
 
 # Of an Ultra Disk or a Premium SSD v2, where a page prints limits of their own, `uncached_v2_…`.
 _UNCACHED = tuple(
@@ -16,6 +20,10 @@ _UNCACHED = tuple(
     for kind in ("", "_burst", "_v2", "_v2_burst")
     for quantity in ("iops", "bytes_per_s")
 )
+# The first page that prints VM bursts is that of the Lsv2 series; the others followed, in all regions, later.
+# Source: azure-docs articles/virtual-machines/lsv2-series.md@017654d1, and csigueros/azure-docs.es-es
+# includes/managed-disks-bursting-2.md@57f10ec3.
+VM_BURST_FIRST, VM_BURST_SINCE = "2020-02-03", "2021-06-02"
 OVER_NVME = "_over_nvme"  # suffix: the limit over the NVMe interface, of a size that also offers SCSI
 LIMITS = (
     *_UNCACHED,
@@ -73,6 +81,13 @@ class CatalogSource:
     date: str
     licence: str
 
+    @property
+    def cited(self) -> str:
+        """The page or document, its commit and its date, as a sentence has them."""
+        repository, page = PurePosixPath(self.repository).name, PurePosixPath(self.path).name
+        commit = f"@{self.commit[:8]}" if self.commit else ""
+        return f"{' '.join(filter(None, (repository, page)))}{commit}, {self.date}"
+
 
 class Limit(NamedTuple):
     """One statement of one source about a VM size; there are some eighteen thousand.
@@ -90,6 +105,8 @@ class Limit(NamedTuple):
         Of `sources.csv`; ``stated`` for what the caller gave.
     note : str
         What makes it uncertain; empty: nothing.
+    page_day : str, optional
+        ISO day of the oldest page at hand, where its figure is taken for the days before it.
     """
 
     name: str
@@ -99,10 +116,40 @@ class Limit(NamedTuple):
     valid_to: str | None
     source_id: str
     note: str = ""
+    page_day: str | None = None
+
+    @property
+    def from_api(self) -> bool:
+        """Whether the resource-SKU API states it."""
+        return self.source_id.startswith((SNAPSHOT_ID, READINGS_ID))
+
+    @property
+    def from_page(self) -> bool:
+        """Whether a documentation page states it."""
+        return not self.from_api and self.source_id != _STATED
 
     def holds(self, day: str) -> bool:
         """Whether the statement is in force on an ISO day."""
         return holds(self.valid_from, self.valid_to, day)
+
+
+class BurstDocumented(Enum):
+    """Whether bursts of a VM's uncached limits are documented for a day.
+
+    Attributes
+    ----------
+    PRINTED
+        A page prints them.
+    NONE
+        A page prints uncached limits without a burst, the size takes no Premium storage, or no VM burst at
+        all on that day.
+    NOT_KNOWN
+        No page at hand prints an uncached limit of the size: it may burst, to a figure that is not known.
+    """
+
+    PRINTED = "printed"
+    NONE = "none"
+    NOT_KNOWN = "not known"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +182,10 @@ class VmRow:
         Whether the API says that it takes Ultra Disks, in some region. None: it says nothing.
     retires_on : str, optional
         ISO day from which Azure no longer runs it; None: none is announced.
+    retirement_source : str, optional
+        The source_id of what says so.
+    parent : str, optional
+        Of a size with a lowered vCPU count: the size that has all its vCPUs, and the same limits.
 
     Notes
     -----
@@ -160,6 +211,8 @@ class VmRow:
     gpus: int | None = None
     ultra_ssd: bool | None = None
     retires_on: str | None = None
+    retirement_source: str | None = None
+    parent: str | None = None
 
     @property
     def cached_limit_documented(self) -> bool:
@@ -173,22 +226,72 @@ class VmRow:
         """The statement that counts on a day (default: the row's own); None where nothing is known."""
         if as_of is None:
             return self.in_force.get(name)
-        return next((limit for limit in self.limits if limit.name == name and limit.holds(as_of)), None)
+        return next((limit for limit in self._of(as_of) if limit.name == name), None)
 
     @cached_property
     def in_force(self) -> Mapping[str, Limit]:
         """The statements that count on the row's own day, by name."""
         found: dict[str, Limit] = {}
-        for limit in self.limits:
-            if limit.name not in found and limit.holds(self.as_of):
+        for limit in self._of(self.as_of):
+            if limit.name not in found:
                 found[limit.name] = limit
         return found
+
+    def _of(self, day: str) -> Iterator[Limit]:
+        """The statements in force on a day, what counts most first; at last those of pages of later days."""
+        yield from (limit for limit in self.limits if limit.holds(day))
+        if any(limit.valid_from and limit.valid_from > day for limit in self.limits):
+            yield from (limit for limit in self._before_pages if limit.holds(day))
+
+    @cached_property
+    def _before_pages(self) -> tuple[Limit, ...]:
+        """What the oldest page at hand prints, for the days before it.
+
+        A page that is not at hand is no evidence that a limit did not hold. Where an older page prints
+        another figure, or none in the same table, that is what counts.
+        """
+        dated = [limit for limit in self.limits if limit.from_page and limit.valid_from]
+        remote, local = (
+            [limit for limit in dated if limit.name.startswith("uncached") is kind] for kind in (True, False)
+        )
+        return (*_before_oldest(remote), *_before_oldest(local))
 
     def conflicts(self, name: str, as_of: str | None = None) -> tuple[Limit, ...]:
         """The statements, of any era, with another value than `best`; each bears its dates."""
         best = self.best(name, as_of)
         others = (limit for limit in self.limits if limit.name == name)
         return tuple(limit for limit in others if best is None or limit.value != best.value)
+
+    def figures(self, name: str) -> tuple[Limit, ...]:
+        """The statements in force on the row's day that differ in their value, what counts most first.
+
+        Where a page and the API print two figures for one limit, both are here: neither is *the* limit.
+        """
+        values: dict[float, Limit] = {}
+        for limit in self._of(self.as_of):
+            if limit.name == name:
+                values.setdefault(limit.value, limit)
+        return tuple(values.values())
+
+    @property
+    def taken_back(self) -> tuple[Limit, ...]:
+        """The limits in force on the row's day that stand on a page of a later day only."""
+        return tuple(limit for limit in self.in_force.values() if limit.page_day)
+
+    @property
+    def pages_only(self) -> bool:
+        """Whether documentation pages alone know it: no reading of the resource-SKU API lists it."""
+        return not any(limit.from_api for limit in self.limits)
+
+    @cached_property
+    def burst(self) -> BurstDocumented:
+        """Whether bursts of the uncached limits are documented for the row's day."""
+        printed = {limit.name.removesuffix(OVER_NVME) for limit in self._of(self.as_of) if limit.from_page}
+        if printed & {"uncached_burst_iops", "uncached_burst_bytes_per_s"}:
+            return BurstDocumented.PRINTED
+        none = bool(printed & {"uncached_iops", "uncached_bytes_per_s"})
+        none = none or self.premium_io is False or self.as_of < VM_BURST_FIRST
+        return BurstDocumented.NONE if none else BurstDocumented.NOT_KNOWN
 
     def stating(self, values: Mapping[str, float]) -> VmRow:
         """The row with values of the caller's own, which go before all others."""
@@ -197,6 +300,17 @@ class VmRow:
             for name, v in values.items()
         )
         return replace(self, limits=own + self.limits)
+
+
+def _before_oldest(limits: Sequence[Limit]) -> Iterator[Limit]:
+    """The figures of the oldest page among the limits of one table, for the days before it; no VM burst
+    before VMs began to burst.
+    """
+    oldest = min((limit.valid_from for limit in limits if limit.valid_from), default="")
+    for limit in limits:
+        since = VM_BURST_SINCE if "_burst_" in limit.name else ""
+        if limit.valid_from == oldest > since:
+            yield limit._replace(valid_from=since or None, valid_to=oldest, page_day=oldest)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,7 +67,9 @@ PrintOption = Annotated[
 DayOption = Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")]
 
 
-def described_setup(setup: str | None, vm: str | None, disks: list[str], as_of: str | None) -> Setup:
+def described_setup(
+    setup: str | None, vm: str | None, disks: list[str], as_of: str | None, vm_is_enough: bool = False
+) -> Setup:
     """The setup that the arguments describe, before the catalogue fills it in."""
     from dataclasses import replace
 
@@ -78,7 +80,7 @@ def described_setup(setup: str | None, vm: str | None, disks: list[str], as_of: 
             raise InputError("give either a dataset or --vm and --disk, not both")
         found = _from_dataset(setup)
         return replace(found, as_of=as_of) if as_of else found
-    if not disks and not _is_json(vm or ""):
+    if not disks and not (vm and vm_is_enough) and not _is_json(vm or ""):
         raise InputError("no disk is given; add --disk, such as --disk P30 or --disk temp")
     written = notation.parse_disks([text for text in disks if not _is_json(text)])
     shown = _shown_by_az(vm if vm and _is_json(vm) else None, [text for text in disks if _is_json(text)])
@@ -119,7 +121,7 @@ def opened(
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.dataset.setups import Assumed
 
-    setup = described_setup(None, vm, list(disks), as_of) if vm or disks else None
+    setup = described_setup(None, vm, list(disks), as_of, vm_is_enough=True) if vm or disks else None
     assumed = Assumed(setup, None if region is None else known_region(region))
     with working("Reading"):
         return Dataset.load_each(names, assumed=assumed, group_by=group_by)

@@ -137,5 +137,5 @@ def _credits(
     for (pool, quantity), (bucket, _) in tanks.items():
         for leg in users[pool]:
             base = leg.cap.limit(quantity)
-            if bucket is not None and base and leg.cap.bursts(quantity):
+            if bucket is not None and base and leg.cap.spends_credits(quantity):
                 yield Credits(f"{owner_of(leg)} {leg.label(quantity, True)}", bucket, base)

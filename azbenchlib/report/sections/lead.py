@@ -115,7 +115,7 @@ def _together(some: Sequence[_Bound]) -> Sentence:
     at = " and ".join(sayings.limit_text(row) for row in rows)
     other = sayings.beside(verdict.judged, first.row) if len(rows) == 1 else None
     lacking = f", not at {sayings.limit_text(other)}" if other else ""
-    if first.row.label.burst:
+    if first.row.on_credits:
         lacking = f" while {'its' if len(some) == 1 else 'their'} burst credits last"
     if len(some) > 1:
         return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")

@@ -213,6 +213,8 @@ def _ceilings(verdict: RunVerdict, sizes: Sequence[int]) -> list[Ceiling]:
     pairs = zip(verdict.run.flows, verdict.judged.flows, strict=True)
     flow, judged = max(pairs, key=lambda pair: pair[1].load)
     driven = flow.driven(verdict.setup)
+    if not driven:  # a VM whose disks are not stated
+        return []
     disks = tuple(dict.fromkeys(volume.disk for volume in driven))
     share = flow.observation.read_share
     rows = ceilings(replace(verdict.setup, disks=disks), sizes, 1.0 if share is None else share)

@@ -389,6 +389,6 @@ def _detail(answer: SetupAnswer) -> str:
     credits are, where they matter.
     """
     verdict = answer.verdict
-    bursts = verdict is not None and any(row.label.burst for row in verdict.judged.limits)
-    cut = sayings.credits_cut(verdict) if verdict and (bursts or answer.phases) else ""
+    credits = verdict is not None and any(row.on_credits for row in verdict.judged.limits)
+    cut = sayings.credits_cut(verdict) if verdict and (credits or answer.phases) else ""
     return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail, cut]))

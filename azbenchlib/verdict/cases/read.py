@@ -19,7 +19,7 @@ from azbenchlib.core.units import GIB, KIB, MB, MIB, MS_PER_S, US_PER_MS, US_PER
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import Delivered, deliver
-from azbenchlib.model.setup import VM, Cap, Disk, Setup, Volume
+from azbenchlib.model.setup import VM, BurstKind, Cap, Disk, Setup, Volume
 from azbenchlib.verdict.cases import monitored
 
 Case = Mapping[str, Any]
@@ -60,7 +60,10 @@ def stated_setup(case: Case) -> Setup:
     """The setup with the numbers of the case alone."""
     vm, job = case.get("vm") or {}, case.get("job") or {}
     paths = ("uncached", "cached", "temp", "nvme")
-    limits: dict[str, Any] = {name: cap(vm.get(name), burst=vm.get(f"{name}_burst")) for name in paths}
+    limits: dict[str, Any] = {
+        name: replace(cap(vm.get(name), burst=vm.get(f"{name}_burst")), burst_kind=BurstKind.VM_CREDITS)
+        for name in paths
+    }
     counts: dict[str, int] = {}
     disks = []
     for row in case.get("disks") or ():

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.units import MB, format_count, format_us
+from azbenchlib.model.setup import BurstKind
 from azbenchlib.verdict.candidates import Route, Stage
 from azbenchlib.verdict.checks.run_checks import check_run
 from azbenchlib.verdict.evidence import stalled
+from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.likelihoods import HARD
 
+_NOT_HELD = (Label.ABOVE_DOCUMENTED_LIMIT, Label.PAGE_CACHE)  # of these no limit is the cause
 _SHOWN = 4  # levels in one finding
 
 FlowCheck = Callable[[Flow, Sequence[Route]], Iterator[Finding]]
@@ -20,7 +23,7 @@ FlowCheck = Callable[[Flow, Sequence[Route]], Iterator[Finding]]
 
 def check_flow(flow: Flow, routes: Sequence[Route]) -> list[Finding]:
     """All findings about a flow: as a run, and by the limits on its paths."""
-    checks: tuple[FlowCheck, ...] = (_documented, _burst, _stall, _derived_rate, _levels)
+    checks: tuple[FlowCheck, ...] = (_documented, _stall, _derived_rate, _levels)
     return [*check_run(flow.observation), *(found for check in checks for found in check(flow, routes))]
 
 
@@ -34,23 +37,47 @@ def _documented(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
         yield Finding.of(Code.ABOVE_DOCUMENTED_LIMIT, what)
 
 
-def _burst(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
-    """Where credits carried the run: how long they last, and that the base was not seen."""
-    stage = base_not_seen(flow, max(routes, key=lambda route: route.weight))
-    if stage is None:
-        return
+def doubtful_figures(route: Route, named: Sequence[Label], rows: Mapping[str, str]) -> Iterator[Finding]:
+    """Where a limit that is named has two figures in print, or a burst of which none is known.
+
+    Parameters
+    ----------
+    route : Route
+    named : sequence of Label
+        By the verdict.
+    rows : mapping of str to str
+        Where each limit is documented, by label.
+    """
+    differing = [level.label for stage in route.stages for level in stage.levels() if level.others]
+    for label in differing:
+        if label in named and label in rows:
+            yield Finding.of(Code.FIGURES_DIFFER, f"{label} has two figures in print: {rows[label]}")
+    for stage in route.stages:
+        if stage.open_burst and stage.base.use > HARD:
+            what = (
+                f"no page at hand tells whether the VM bursts above its {stage.base.label} of "
+                f"{_amount(stage.base.value, stage.quantity)}, or how far"
+            )
+            yield Finding.of(Code.BURST_NOT_KNOWN, what)
+            return
+
+
+def base_not_told(flow: Flow, stage: Stage) -> Finding:
+    """That credits carried the run: how long full ones last, and that the base was not seen."""
     runtime, lasts_s = flow.observation.runtime_s, stage.lasts_s / flow.observation.credits_cut
     lasts = f"{lasts_s / 60:,.0f} min" if lasts_s >= 120 else f"{lasts_s:.0f} s"
     seen = f"this run of {runtime:.0f} s" if runtime else "this run"
+    whose = "of the VM" if stage.burst_kind == BurstKind.VM_CREDITS else "of the disk"
     what = (
-        f"burst: full credits last {lasts} at this rate, so {seen} cannot show the base of "
+        f"burst: full credits {whose} last {lasts} at this rate, so {seen} cannot show the base of "
         f"{_amount(stage.base.value, stage.quantity)}"
     )
-    yield Finding.of(Code.BASE_NOT_SEEN, what, f"Run longer than {lasts} to see it")
+    return Finding.of(Code.BASE_NOT_SEEN, what, f"Run longer than {lasts} to see it")
 
 
-def base_not_seen(flow: Flow, route: Route) -> Stage | None:
-    """The first limit that credits carried the run over, where it ended before full ones are spent.
+def base_not_seen(flow: Flow, route: Route, named: Sequence[Label]) -> Stage | None:
+    """The limit that is named, where credits carried the run over its base and it ended before full ones
+    are spent; the first such limit where no limit is named.
 
     Parameters
     ----------
@@ -58,6 +85,7 @@ def base_not_seen(flow: Flow, route: Route) -> Stage | None:
         As it was measured: a run whose rate fell to the base has seen it, whatever rate is judged.
     route : Route
         Of the settled flow.
+    named : sequence of Label
 
     Returns
     -------
@@ -66,6 +94,8 @@ def base_not_seen(flow: Flow, route: Route) -> Stage | None:
     runtime = flow.observation.credit_time_s
     for stage in route.stages:
         if stage.burst is None or math.isinf(stage.lasts_s) or stage.base.use <= HARD:
+            continue
+        if stage.burst.label not in named and (named[0].is_limit or named[0] in _NOT_HELD):
             continue
         if (runtime is None or runtime < stage.lasts_s) and not _fell_to_base(flow, stage):
             return stage

@@ -54,8 +54,10 @@ def _emulation_notes(todo: LabPlan) -> Iterator[str]:
         if one.left_out:
             names = ", ".join(one.left_out)
             yield f"Setup {one.setup.setup_id}: not emulated, because they need a file system: {names}."
+    day = todo.started[:10]
+    on_credits = {one.setup.setup_id for one in todo.emulated if one.resolved(day).has_credits}
     for name, scale in todo.time_scale.items():
-        credit_s = todo.credit_s[name]
+        credit_s = todo.credit_s[name] if name in on_credits else BURST_S
         slow = (
             f"under time dilation by the factor {scale}, which is undone in all figures"
             if scale > 1

@@ -1,0 +1,190 @@
+"""Which run is proposed: the one whose rate two hypotheses predict furthest apart per minute."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from azbenchlib.analysis.flow import Flow, rates
+from azbenchlib.analysis.observation import Observation
+from azbenchlib.core.units import KIB, S_PER_MIN, format_count, format_mbps
+from azbenchlib.verdict.candidates import Route
+from azbenchlib.verdict.labels import Label
+from azbenchlib.verdict.next_run import trials
+from azbenchlib.verdict.next_run.job_file import job_file
+from azbenchlib.verdict.next_run.trials import Experiment, Trial, experiments, trial_of
+from azbenchlib.verdict.next_run.worlds import Hypothesis
+from azbenchlib.verdict.posterior import Posterior
+from azbenchlib.verdict.text import name
+
+APART = math.log(1.1)  # rates that are nearer may come out alike: limits stray, and so do runs
+LIKELY = 0.02  # of the probability: what is less likely is not worth a run
+ENOUGH = math.log(2)  # rates further apart than this tell no more
+_HELD = "the other runs at hand are those that would tell, and they leave it open"
+_ALIKE = "no run that was simulated would give different rates"
+_DIGITS = 3  # of a predicted rate
+_SMALL_BYTES = 32 * KIB  # up to this block size, rates are said in IOPS
+
+
+@dataclass(frozen=True)
+class NextRun:
+    """What to run, why in one sentence, and the job file.
+
+    `question` is what it settles, `kind` what it changes, `action` what to do, `advice` that with what is to
+    be expected, and `expected` the IOPS of the last section of the job by what binds. fio reads the target, a
+    file or a device, from the environment variable TARGET.
+    """
+
+    question: str
+    advice: str
+    job: str
+    kind: str
+    action: str
+    expected: Mapping[Label, float]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A run, or why there is none, as the end of a sentence."""
+
+    run: NextRun | None = None
+    why_not: str | None = None
+
+
+def propose(flow: Flow, believed: Posterior, others: Sequence[Observation] = ()) -> Proposal:
+    """The run that tells the likeliest label from the next one; else from another that is likely too.
+
+    Parameters
+    ----------
+    flow : Flow
+    believed : Posterior
+    others : sequence of Observation
+        What else was run on the same setup.
+    """
+    was = trial_of(flow.observation)
+    if was is None or not rates(flow.observation).iops:
+        what = "the block size is" if was is None else "its rate is"
+        return Proposal(why_not=f"no run can be proposed, as {what} not stated")
+    known = tuple(dict.fromkeys(filter(None, map(trial_of, (flow.observation, *others)))))
+    held = False
+    for pair in _pairs(believed):
+        paths = _paths(believed, pair)
+        hypotheses = [Hypothesis(label, flow, some, was) for label, some in paths.items()]
+        possible = experiments(flow, was, tuple(route for some in paths.values() for route in some))
+        best, is_known = _best(possible, hypotheses, known)
+        if best is not None:
+            return Proposal(run=_run(flow.observation, was, best, hypotheses))
+        held |= is_known
+    return Proposal(why_not=_HELD if held else _ALIKE)
+
+
+def show_base(flow: Flow, believed: Posterior, lasts_s: float) -> Proposal:
+    """The run that goes on until the credits of a burst that binds are spent, and shows the base."""
+    was = trial_of(flow.observation)
+    if was is None:
+        return Proposal()
+    label = next(label for label in believed.top if label.burst)
+    experiment = trials.spending(was, lasts_s)
+    hypothesis = Hypothesis(label, flow, [believed.route], was)
+    return Proposal(run=_run(flow.observation, was, experiment, [hypothesis]))
+
+
+def _paths(believed: Posterior, pair: tuple[Label, Label]) -> dict[Label, tuple[Route, ...]]:
+    """The likely paths under each label, its own first: what is not decided by one is not by the other."""
+    own = {label: believed.routes.get(label, (believed.route,)) for label in pair}
+    every = [route for label in pair for route in own[label]]
+    return {label: _once([*paths, *(r for r in every if _has(r, label))]) for label, paths in own.items()}
+
+
+def _has(route: Route, label: Label) -> bool:
+    """Whether a label may bind on a path."""
+    return not label.is_limit or any(stage.base.label == label.base for stage in route.stages)
+
+
+def _once(paths: Sequence[Route]) -> tuple[Route, ...]:
+    return tuple({id(path): path for path in paths}.values())
+
+
+def _pairs(believed: Posterior) -> Iterator[tuple[Label, Label]]:
+    """What to tell apart: those that tie, or the likeliest label and each other that is likely."""
+    first, *tied = believed.top
+    if tied:
+        yield first, tied[0]
+    others = [label for label in believed.probability if label not in believed.top]
+    for i, label in enumerate(others):
+        if i == 0 or believed.probability[label] >= LIKELY:
+            yield first, label
+
+
+def _best(
+    possible: Iterable[Experiment], hypotheses: Sequence[Hypothesis], known: Sequence[Trial]
+) -> tuple[Experiment | None, bool]:
+    """The experiment that tells most per minute, and whether one that would tell was made before."""
+    best, most, held = None, 0.0, False
+    for experiment in possible:
+        if best is not None and ENOUGH * S_PER_MIN / experiment.costs_s <= most:
+            continue  # it could not tell more per minute
+        if _apart(*(one.typical(experiment.trial) for one in hypotheses)) < APART:
+            continue
+        apart = _apart(*(one.rates(experiment.trial) for one in hypotheses))
+        if apart < APART:
+            continue
+        if not experiment.changes_setup and any(_same(experiment.trial, trial) for trial in known):
+            held = True
+            continue
+        worth = min(apart, ENOUGH) * S_PER_MIN / experiment.costs_s
+        if worth > most:
+            best, most = experiment, worth
+    return best, held
+
+
+def _apart(*ranges: Sequence[float]) -> float:
+    """How far two ranges of rates are from each other, as a logarithm; below 0 where they overlap."""
+    first, second = ranges
+    if not first or not second or not all(0 < rate < math.inf for rate in (*first, *second)):
+        return -math.inf
+    return math.log(max(min(first) / max(second), min(second) / max(first)))
+
+
+def _same(trial: Trial, point: Trial) -> bool:
+    """Whether a run was made under these conditions, or nearly so."""
+    if trial.credits is not point.credits or not trial.on_same_path or trial.pauses is not point.pauses:
+        return False
+    if trial.direct is not point.direct or abs(trial.read_share - point.read_share) > 0.02:
+        return False
+    if (trial.rate_iops is None) is not (point.rate_iops is None):
+        return False
+    sizes = ((trial.bs_bytes, point.bs_bytes), (trial.numjobs, point.numjobs))
+    depths = ((trial.queue_depth or 1, point.queue_depth or 1),)
+    return all(abs(math.log(mine / its)) < trials.SAME for mine, its in (*sizes, *depths))
+
+
+def _run(seen: Observation, was: Trial, experiment: Experiment, hypotheses: Sequence[Hypothesis]) -> NextRun:
+    expected = {one.label: one.rates(experiment.trial)[0] for one in hypotheses}
+    size = experiment.trial.bs_bytes
+    if len(expected) == 1:
+        outcome = f"then {_rate(next(iter(expected.values())), size)} are expected"
+        question = "burst or base"
+    else:
+        outcome = "; ".join(f"{name(label)}: {_rate(iops, size)}" for label, iops in expected.items())
+        question = " or ".join(map(name, expected))
+    return NextRun(
+        question=question,
+        advice=f"{experiment.action} ({outcome})",
+        job=job_file(seen, was, experiment),
+        kind=experiment.kind.value,
+        action=experiment.action,
+        expected=expected,
+    )
+
+
+def _rate(iops: float, bs_bytes: float) -> str:
+    """A predicted rate, which is good for three digits at most."""
+    if bs_bytes <= _SMALL_BYTES:
+        return f"{format_count(_rounded(iops))} IOPS"
+    return f"{format_mbps(_rounded(iops * bs_bytes))} MB/s"
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")

@@ -1,0 +1,53 @@
+"""How the sentence of a verdict calls its limits, and what it takes for granted."""
+
+from __future__ import annotations
+
+from azbenchlib.analysis.flow import Flow
+from azbenchlib.model.setup import BurstKind
+from azbenchlib.verdict.labels import Label
+from azbenchlib.verdict.posterior import Posterior
+from azbenchlib.verdict.text import Wording, name
+from azbenchlib.verdict.two_phases import TwoPhases
+
+_SOME = (0.05, 0.95)  # shares of hits that are neither none nor all
+
+
+def wording_of(flow: Flow, believed: Posterior, phases: TwoPhases | None) -> Wording:
+    """The wording of what binds a flow.
+
+    Parameters
+    ----------
+    flow : Flow
+    believed : Posterior
+    phases : TwoPhases, optional
+        Of the limit that binds.
+    """
+    return Wording(names=_names(believed), phases=_phases(phases), given=_given(flow, believed))
+
+
+def _names(believed: Posterior) -> dict[Label, str]:
+    """Limits on demand are called so, and it is said of a limit that its figure is not known."""
+    found = {}
+    for stage in believed.route.stages:
+        if stage.open_burst:
+            found[stage.open_burst] = f"{name(stage.open_burst)}, whose figure is not documented,"
+        if stage.burst_kind == BurstKind.ON_DEMAND and stage.base.label.burst:
+            found[stage.base.label] = name(stage.base.label).replace("burst", "on-demand burst")
+    last = believed.named[-1]
+    return {label: said.rstrip(",") if label == last else said for label, said in found.items()}
+
+
+def _phases(phases: TwoPhases | None) -> str:
+    if phases is None or phases.stage.burst is None:
+        return ""
+    spent = f"{name(phases.stage.burst.label)} until its credits are spent, then by its base"
+    return f"{spent}: {'' if phases.sampled else 'they give '}{phases.in_words()}"
+
+
+def _given(flow: Flow, believed: Posterior) -> str:
+    """The share of reads that the cache is taken to serve, where nothing states it."""
+    hit = believed.route.path.cache_hit
+    limit = believed.top[0].is_limit and flow.cache_hit is None
+    if not limit or hit is None or not _SOME[0] < hit < _SOME[1]:
+        return ""
+    return f", if the host cache serves {hit:.0%} of the reads"
