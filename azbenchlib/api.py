@@ -274,6 +274,6 @@ def emulate(vm: str, disks: Sequence[str], *, as_of: str | None = None) -> Lab:
 
 
 def _described(vm: str | None, disks: Sequence[str], as_of: str | None = None) -> Setup:
-    from azbenchlib.model import VM, Setup, notation
+    from azbenchlib.model import notation
 
-    return Setup(VM(size=vm), notation.with_names(notation.parse_disks(list(disks))), as_of)
+    return notation.stated_setup(vm, disks, as_of)

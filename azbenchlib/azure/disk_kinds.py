@@ -84,6 +84,8 @@ class DiskKind:
         For people.
     word : str
         In the notation of disks: the letter of its tiers (``p`` of P30), or a word such as ``ultra``.
+    other_names : tuple of str
+        What people call it beside its label, word and SKU: letters and digits in lower case.
     sku : str, optional
         Of Azure, without the redundancy. None: a local disk, which comes with the VM.
     billing : Billing, optional
@@ -121,6 +123,7 @@ class DiskKind:
     key: str
     label: str
     word: str
+    other_names: tuple[str, ...] = ()
     sku: str | None = None
     billing: Billing | None = None
     redundancies: tuple[str, ...] = ("LRS",)
@@ -278,6 +281,7 @@ PREMIUM = register(
         key="premium",
         label="Premium SSD",
         word="p",
+        other_names=("premium", "premiumdisk", "premiumssdv1", "pssd", "ssdpremium"),
         sku="Premium",
         billing=Billing(product="Premium SSD Managed Disks"),
         redundancies=("LRS", "ZRS"),
@@ -301,6 +305,7 @@ STANDARD_SSD = register(
         key="standard_ssd",
         label="Standard SSD",
         word="e",
+        other_names=("stdssd", "standardssddisk", "ssdstandard"),
         sku="StandardSSD",
         billing=Billing(
             product="Standard SSD Managed Disks",
@@ -324,6 +329,7 @@ STANDARD_HDD = register(
         key="standard_hdd",
         label="Standard HDD",
         word="s",
+        other_names=("hdd", "stdhdd", "standardhdddisk", "hddstandard"),
         sku="Standard",
         billing=Billing(product="Standard HDD Managed Disks", operations_tier="S4"),
         latency_tables=(LatencyTable(name="standard-hdd"),),
@@ -338,6 +344,7 @@ PREMIUM_V2 = register(
         key="premium_v2",
         label="Premium SSD v2",
         word="pv2",
+        other_names=("premiumv2", "premiumssdv2", "premium2", "pssdv2", "ssdv2", "premiumv2ssd"),
         sku="PremiumV2",
         # Free of each disk. Source: disks-types.md@18c531ec.
         billing=Billing(
@@ -360,6 +367,7 @@ ULTRA = register(
         key="ultra",
         label="Ultra Disk",
         word="ultra",
+        other_names=("ultrassd", "ultradisks", "ultrassddisk"),
         sku="UltraSSD",
         billing=Billing(product="Ultra Disks", meters="Ultra"),
         latency_class="submillisecond",
@@ -381,6 +389,7 @@ NVME = register(
         key="nvme",
         label="local NVMe disks",
         word="nvme",
+        other_names=("localnvme", "localnvmedisk", "nvmedisk", "nvmedisks", "localssd"),
         latency_class="local",
         latency_tables=(LatencyTable(name="nvme"),),
         latency_spread=LOCAL_SPREAD,
@@ -393,6 +402,7 @@ TEMP = register(
         key="temp",
         label="the temp disk",
         word="temp",
+        other_names=("tempdisk", "temporarydisk", "tempstorage", "temporarystorage", "resourcedisk"),
         latency_class="local",
         # AMD: vCPUs, then an a among the features, such as E8as_v4.
         latency_tables=(

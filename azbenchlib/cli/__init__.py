@@ -10,7 +10,8 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
-from typing import Annotated, NoReturn
+import warnings
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -19,6 +20,7 @@ from azbenchlib.cli.printing.console import notes, say
 from azbenchlib.cli.verbs import VerbGroup
 from azbenchlib.core import extras
 from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.name_forms import TakenForWarning
 from azbenchlib.core.printable import one_line
 
 app = typer.Typer(
@@ -31,6 +33,7 @@ app = typer.Typer(
 # Modules and catalogues are made of thousands of objects that stay. Looking among them for circles that can
 # be thrown away, each time that 700 are made, takes an eighth of the time of a short command.
 _MADE_BETWEEN_COLLECTIONS = 50_000
+_show_warning = warnings.showwarning
 OWN_FAULT = 70  # source: EX_SOFTWARE of sysexits.h
 
 
@@ -55,6 +58,7 @@ def main() -> None:
     """Run a verb; an error of the library, or of the system, becomes one sentence and an exit code."""
     _start_lightly()
     streams.take_over()
+    warnings.showwarning = _tell
     try:
         app()
     except SystemExit:  # as every verb ends
@@ -74,6 +78,14 @@ def main() -> None:
 
         traceback.print_exc()
         sys.exit(OWN_FAULT)
+
+
+def _tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    """A name that was taken for another one is a note; other warnings stay what they are."""
+    if issubclass(category, TakenForWarning):
+        notes.print(f"Note: {one_line(str(message))}")
+    else:
+        _show_warning(message, category, *place, **more)
 
 
 def _start_lightly() -> None:

@@ -216,10 +216,10 @@ class Dataset:
             When the setup of every run is stated already, or a disk is not understood.
         """
         from azbenchlib.dataset import setups  # loads the model, which outputs do without
-        from azbenchlib.model import VM, Setup, notation
+        from azbenchlib.model import notation
 
         several = [disks] if isinstance(disks, str) else list(disks)
-        described = Setup(VM(size=vm), notation.with_names(notation.parse_disks(several)))
+        described = notation.stated_setup(vm, several)
         assumed = setups.Assumed(described, region)
         setups.check_needed([self.tables], assumed, None)
         told = assumed.as_manifest()

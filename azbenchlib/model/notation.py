@@ -6,9 +6,12 @@
 - KIND: a tier such as ``P30``, ``E10``, ``S30``; ``ultra`` or ``pv2``; ``temp`` or ``nvme``: the words of
   :mod:`azbenchlib.azure.disk_kinds`.
 - SIZE: where it is not the tier's own (``P50/4095GiB``); whole GiB. IOPS and MBps may end in k: ``10kiops``.
-- xN: N disks striped into one volume. Disks of their own are written one by one.
+- xN: N disks striped into one volume. Disks of their own are written one by one. ``4xP30`` is the same.
 - CACHING: ``None`` (default), ``ReadOnly``, ``ReadWrite``; hit: share of reads that the cache serves.
 - burst: on-demand bursting is on; noburst: the disk does not burst.
+
+What people write is understood too: ``Premium SSD 1TiB``, ``PremiumV2_LRS/512GiB``, ``4 x std ssd 512GB``. A
+kind of disk that is sold in tiers takes the tier that holds the size, and that is said.
 
 Numbers that are not given come from the catalogue (:mod:`azbenchlib.model.fill_from_catalogue`).
 """
@@ -16,19 +19,29 @@ Numbers that are not given come from the catalogue (:mod:`azbenchlib.model.fill_
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from azbenchlib.azure import disk_kinds
+from azbenchlib.azure import catalog, disk_kinds
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.core.choices import HOST_CACHING
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import GIB, MB, stated_rate, stated_size
-from azbenchlib.model.setup import PLACEMENTS, Cap, Disk
+from azbenchlib.core.name_forms import QUOTED, plain, squeezed, taken_for
+from azbenchlib.core.nearest import nearest
+from azbenchlib.core.units import GIB, MB, format_size, stated_rate, stated_size
+from azbenchlib.model.setup import PLACEMENTS, VM, Cap, Disk, Setup
 
 _RATE = re.compile(r"^(?P<value>\d{1,30}(?:\.\d{1,30})?k?)(?P<unit>iops|mbps|mb/s)$", re.I)
 _MOST, _DIGITS = 1000, 4  # disks in a volume: far more than any VM takes
-_QUOTED = 80  # characters of a text that a sentence repeats
+_COUNTED = (
+    re.compile(r"(?P<n>\d+) ?[x*] ?(?P<name>\D.*)", re.I),
+    re.compile(r"(?P<name>.+?) ?[x*] ?(?P<n>\d+)", re.I),
+)
+_TIERED = (
+    re.compile(r"(?P<name>[a-z0-9]*?)(?P<tier>[a-z]\d{1,3})"),
+    re.compile(r"(?P<tier>[a-z]\d{1,3})(?P<name>[a-z]*)"),
+)
+_SIZED = re.compile(r"(?P<name>.*?[a-z\d])[ _-]*\b(?P<size>\d+(?:\.\d+)? ?[kmgtp]i?b?)", re.I)
 _EXAMPLES = "P30, P30x4:ReadOnly, os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, ephemeral:cache"
 
 
@@ -40,6 +53,7 @@ class _Words:
     caching: str = "None"
     cache_hit: float | None = None
     bursting: bool | None = None
+    held_by_a_tier: bool = False  # whether the size only has to fit into one
     said: dict[str, str] = field(default_factory=dict)  # what was stated, in the word that did
 
     def state(self, text: str, what: str, word: str) -> None:
@@ -49,6 +63,27 @@ class _Words:
                 f"--disk '{text}': '{self.said[what]}' and '{word}' both state the {what}; keep one of them"
             )
         self.said[what] = word
+
+
+def stated_setup(vm: str | None, disks: Sequence[str] = (), as_of: str | None = None) -> Setup:
+    """The setup that somebody states by hand: a VM size and disks that exist, as Azure writes them.
+
+    Parameters
+    ----------
+    vm : str, optional
+        In any spelling of :func:`azbenchlib.azure.catalog.vm`.
+    disks : sequence of str
+        In the short notation.
+    as_of : str, optional
+        ISO day whose limits apply.
+
+    Raises
+    ------
+    InputError
+        For a size, a tier or a kind of disk that there is not, with the nearest names.
+    """
+    size = catalog.vm(vm).size if vm else None
+    return Setup(VM(size=size), parse_disks(disks), as_of)
 
 
 def parse_disks(texts: Sequence[str]) -> tuple[Disk, ...]:
@@ -64,25 +99,23 @@ def parse_disks(texts: Sequence[str]) -> tuple[Disk, ...]:
 
 def parse_disk(text: str) -> Disk:
     """One disk in the short notation."""
-    parts = text.strip().split(":")
-    role = parts.pop(0).lower() if parts[0].lower() in ("os", "data", "ephemeral") else "data"
+    parts = plain(text).split(":")
+    role = parts.pop(0).strip().lower() if parts[0].strip().lower() in ("os", "data", "ephemeral") else "data"
     if role == "ephemeral":
         return _ephemeral(text, parts)
-    word, *sizes = parts[0].split("/") if parts else [""]
-    match = _kind_pattern().match(word)
-    if match is None:
-        raise InputError(f"--disk '{text[:_QUOTED]}' is not a disk; write one such as {_EXAMPLES}")
     words = _Words()
+    head, *sizes = parts[0].split("/") if parts else [""]
+    named = _named(text, head, words)
     for part in (*sizes, *parts[1:]):
-        _read(text, part, words)
-    kind = _kind_of(match["word"] or match["letter"])
+        _read(text, part.strip(), words)
+    kind = named.kind
     _check_words(text, kind, role, words)
-    count = _count(text, match["n"] or "1")
+    count = _count(text, named.count or "1")
     return Disk(
         name=text.strip(),
         role=kind.key if kind.local else role,
-        sku=f"{kind.sku}_LRS" if kind.sku else None,
-        tier=match["tier"].upper() if match["tier"] else None,
+        sku=f"{kind.sku}_{named.redundancy}" if kind.sku else None,
+        tier=named.tier or _tier_by_size(text, named, words),
         size_bytes=words.sizes.get("size"),
         caching=words.caching,
         cap=Cap(iops=words.sizes.get("iops"), bytes_per_s=words.sizes.get("bytes_per_s")),
@@ -90,28 +123,90 @@ def parse_disk(text: str) -> Disk:
         striped=count > 1,
         cache_hit=words.cache_hit,
         bursting=words.bursting,
-        unstated=("count",) if kind.key == "nvme" and not match["n"] else (),
+        unstated=("count",) if kind.key == "nvme" and not named.count else (),
     )
 
 
-def _kind_pattern() -> re.Pattern[str]:
-    """A tier or the word of a kind, and how many."""
-    letters = "|".join(kind.word for kind in disk_kinds.kinds() if kind.tiered)
-    words = "|".join(kind.word for kind in disk_kinds.kinds() if not kind.tiered)
-    return re.compile(
-        rf"^(?:(?P<tier>(?P<letter>{letters})\d{{1,2}})|(?P<word>{words}))(?:x(?P<n>\d+))?$", re.IGNORECASE
-    )
+@dataclass(frozen=True, kw_only=True)
+class _Named:
+    """What the first part of a text names: a kind, and a tier where it is one; and how many."""
+
+    kind: DiskKind
+    tier: str | None = None
+    redundancy: str = "LRS"
+    count: str = ""
+
+
+def _named(text: str, head: str, words: _Words) -> _Named:
+    """The tier or the kind that is named, whatever the spelling; a size behind the name goes to the words."""
+    head, count = head.strip(), ""
+    for pattern in _COUNTED:
+        if match := pattern.fullmatch(head):
+            head, count = match["name"], match["n"]
+            break
+    names, letters, size = _kind_names(), squeezed(head), ""
+    if tier := _tier_named(letters, names):
+        row = catalog.disk_tier(tier)
+        return _Named(kind=_kind_of(row.name), tier=row.name, count=count)
+    if letters not in names and (match := _SIZED.fullmatch(head)) and squeezed(match["name"]) in names:
+        letters, size = squeezed(match["name"]), match["size"].replace(" ", "")
+    if letters not in names:
+        near = dict.fromkeys(names[name][0].label for name in nearest(letters, names))
+        which = f"; nearest: {', '.join(near)}" if near else ""
+        raise InputError(f"--disk '{text[:QUOTED]}' is not a disk{which}; write one such as {_EXAMPLES}")
+    kind, redundancy = names[letters]
+    words.held_by_a_tier = kind.tiered
+    if size:
+        _read_size(text, size, words)
+    return _Named(kind=kind, redundancy=redundancy, count=count)
+
+
+def _tier_named(letters: str, names: Mapping[str, tuple[DiskKind, str]]) -> str | None:
+    """The tier that letters and digits name, alone or beside its kind: ``premiumssdp30``."""
+    for match in filter(None, (pattern.fullmatch(letters) for pattern in _TIERED)):
+        kind = disk_kinds.of_tier(match["tier"])
+        if kind and (not match["name"] or names.get(match["name"], (None,))[0] is kind):
+            return match["tier"].upper()
+    return None
+
+
+def _kind_of(tier: str) -> DiskKind:
+    return next(kind for kind in disk_kinds.kinds() if kind is disk_kinds.of_tier(tier))
+
+
+def _kind_names() -> dict[str, tuple[DiskKind, str]]:
+    """The kinds and redundancies by what they are called, in letters and digits."""
+    found: dict[str, tuple[DiskKind, str]] = {}
+    for kind in disk_kinds.kinds():
+        names = [kind.label, *kind.other_names, *([] if kind.tiered else [kind.word])]
+        found |= {squeezed(name): (kind, "LRS") for name in names}
+        for redundancy in kind.redundancies if kind.sku else ():
+            found[squeezed(f"{kind.sku}{redundancy}")] = (kind, redundancy)
+    return found
+
+
+def _tier_by_size(text: str, named: _Named, words: _Words) -> str | None:
+    """The tier that holds the stated size, of a kind that is sold in tiers; that is said."""
+    kind = named.kind
+    if not kind.tiered or kind.sku is None:
+        return None
+    n_bytes = words.sizes.get("size")
+    if n_bytes is None:
+        raise InputError(
+            f"--disk '{text[:QUOTED]}': state the size of the {kind.label}, such as {kind.label} 1TiB, "
+            "or its tier"
+        )
+    row = catalog.tier_for(kind.sku, int(n_bytes))
+    taken_for("disk", text, row.name, f"{kind.label}, {format_size(row.size_bytes)}")
+    words.sizes["size"] = row.size_bytes
+    return row.name
 
 
 def _count(text: str, number: str) -> int:
     count = int(number[:_DIGITS])
     if len(number) > _DIGITS or not 0 < count <= _MOST:
-        raise InputError(f"--disk '{text[:_QUOTED]}': a volume has 1 to {_MOST:,} disks, such as P30x4")
+        raise InputError(f"--disk '{text[:QUOTED]}': a volume has 1 to {_MOST:,} disks, such as P30x4")
     return count
-
-
-def _kind_of(word: str) -> DiskKind:
-    return next(kind for kind in disk_kinds.kinds() if kind.word == word.lower())
 
 
 def with_names(disks: Iterable[Disk]) -> tuple[Disk, ...]:
@@ -191,7 +286,7 @@ def _read_size(text: str, piece: str, words: _Words) -> None:
         n_bytes = stated_size(piece)
     except InputError as error:
         raise InputError(f"--disk '{text}': {error}") from error
-    if n_bytes % GIB or not n_bytes:
+    if (n_bytes % GIB and not words.held_by_a_tier) or not n_bytes:
         whole = max(1, round(n_bytes / GIB))
         raise InputError(
             f"--disk '{text}': a disk of Azure has whole GiB, and '{piece}' are {n_bytes / GIB:,.4g}; "

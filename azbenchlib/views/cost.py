@@ -19,7 +19,7 @@ from azbenchlib.core.units import MB, format_count, format_mbps, format_size, pa
 from azbenchlib.cost import published_costs
 from azbenchlib.cost.payments import Payment
 from azbenchlib.cost.priced_setups import ELSEWHERE, Priced, Terms, measured_setups, price
-from azbenchlib.model import VM, Setup, notation
+from azbenchlib.model import notation
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part
 from azbenchlib.report.sections import bills, frontiers, purchase_options
@@ -199,7 +199,7 @@ class Cost(NotebookView):
             return {}
         if not self._terms.region:
             raise InputError("region: name the region that the setup is priced in, such as westeurope")
-        setup = Setup(VM(size=vm or None), notation.parse_disks(disks), self._terms.as_of or None)
+        setup = notation.stated_setup(vm, disks, self._terms.as_of or None)
         return {" with ".join(filter(None, (vm, ", ".join(disks)))): price(setup, self._terms)}
 
     def _bill_of(self, part: Part, place: str) -> Block | None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.model import VM, Setup, notation
+from azbenchlib.model import notation
 from azbenchlib.report import formatting
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part, RunVerdict, verdicts_of
@@ -53,7 +53,7 @@ class Limits(NotebookView):
     ) -> None:
         if vm and not disks:
             raise InputError(f"disks: say what was driven on the {vm}, such as P30 or temp")
-        setup = Setup(VM(size=vm or None), notation.parse_disks(disks)) if disks else None
+        setup = notation.stated_setup(vm, disks) if disks else None
         super().__init__(datasets, "limits need at least one dataset")
         self._verdicts = {
             f"d{i}": verdicts_of(part, setup, as_of or None, nvme) for i, part in enumerate(self.parts)

@@ -12,7 +12,7 @@ from azbenchlib.campaign.documented import documented
 from azbenchlib.core.stated_values import size as stated_size
 from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.dataset.probed import ProbeRecord
-from azbenchlib.model import VM, Setup, notation
+from azbenchlib.model import Setup, notation
 from azbenchlib.probe import text
 from azbenchlib.probe.naming import names
 from azbenchlib.probe.runs import candidates
@@ -140,4 +140,4 @@ class ProbedDisk:
 
 def _emulated(disk: str) -> Setup:
     """What the lab emulates."""
-    return Setup(VM(), notation.with_names(notation.parse_disks([disk])))
+    return notation.stated_setup(None, [disk])

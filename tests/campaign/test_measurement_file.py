@@ -71,7 +71,7 @@ def test_other_options_go_to_fio_as_they_are(tmp_path):
     ("change", "said"),
     [
         (("title: A disk\n", ""), "title"),
-        (("westeurope", "West Europe"), "region 'West Europe'"),
+        (("westeurope", "West Europ"), "region 'West Europ'"),
         (("Premium_LRS", "Premium"), "sku 'Premium': is not one of: Premium_LRS, "),
         (("1024GiB", "a lot"), "'a lot' is not a size"),
         (("1024GiB", "1000MB"), "size must be whole GiB"),

@@ -54,10 +54,7 @@ def test_a_standard_hdd_may_still_be_far_above_its_figure() -> None:
 
 def test_a_mean_of_burst_and_base_is_told_as_two_phases() -> None:
     got = judge(run(iops=1843, runtime_s=3600), on("P4"))
-    assert (
-        "they give 3,500 IOPS for 30 min, then 120; the measured mean, 1,843, is no rate"
-        in plain(got)
-    )
+    assert "they give 3,500 IOPS for 30 min, then 120; the measured mean, 1,843, is no rate" in plain(got)
     assert {row.label: round(row.utilisation, 2) for row in got.limits if row.label.quantity == "iops"} == {
         "disk_burst_iops": 1.02,
         "disk_iops": 1.02,

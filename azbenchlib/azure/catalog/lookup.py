@@ -25,6 +25,7 @@ from azbenchlib.azure.catalog.rows import (
 )
 from azbenchlib.azure.catalog.size_rows import RETIRED_FILE, SizeRows
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.name_forms import QUOTED, squeezed
 from azbenchlib.core.nearest import nearest
 from azbenchlib.core.units import format_size
 
@@ -42,22 +43,36 @@ def vm(size: str, as_of: date | str | None = None) -> VmRow:
     Parameters
     ----------
     size : str
-        With or without ``Standard_``, in any case.
+        As Azure writes it, or as people do: ``Standard_D8s_v5``, ``D8sv5``, ``d8s-v5``, or as the portal
+        shows it, ``Standard D8s v5 (8 vcpus, 32 GiB memory)``.
     as_of : date or str, optional
         Day (ISO) for which `VmRow.best` answers; default today.
 
     Raises
     ------
     InputError
-        When the size is not known (the message has the nearest names) or the day is none.
+        When the size is not known (the message has the nearest names), when it may be one of several, or when
+        the day is none.
     """
-    day = _day(as_of)
-    sizes = _sizes(overlays.files("catalog"))
-    rows = sizes.get(_key(size))
-    if rows is None:
-        known = {key: found[0]["size"] for key, found in sizes.items()}
-        raise InputError(f"no VM size '{size}' in the catalogue{_nearest(_key(size), known)}")
-    return _vm_row(rows, day)
+    day, extra = _day(as_of), overlays.files("catalog")
+    sizes, key = _sizes(extra), _key(size)
+    if key not in sizes:
+        key = _meant(size, sizes, _by_letters(extra))
+    return _vm_row(sizes[key], day)
+
+
+def _meant(size: str, sizes: Mapping[str, Rows], by_letters: Mapping[str, list[str]]) -> str:
+    """The key of the size that a text names in another spelling than Azure's."""
+    letters = _letters(size.partition("(")[0])
+    keys = by_letters.get(letters, [])
+    if len(keys) == 1:
+        return keys[0]
+    near = [key for alike in nearest(letters, by_letters) for key in by_letters[alike]]
+    names = [sizes[key][0]["size"] for key in keys or near]
+    if keys:
+        raise InputError(f"VM size '{size[:QUOTED]}' may be {' or '.join(names)}: name one of them")
+    which = f"; nearest: {', '.join(names)}" if names else ""
+    raise InputError(f"no VM size '{size[:QUOTED]}' in the catalogue{which}")
 
 
 def every_vm(as_of: date | str | None = None) -> list[VmRow]:
@@ -191,6 +206,7 @@ def forget() -> None:
     """Read overlays anew on the next lookup."""
     read.cache_clear()
     _sizes.cache_clear()
+    _by_letters.cache_clear()
     _eras.cache_clear()
 
 
@@ -327,6 +343,20 @@ def _day(as_of: date | str | None) -> str:
 
 def _key(size: str) -> str:
     return size.strip().replace(" ", "_").lower().removeprefix(_PREFIX.lower())
+
+
+def _letters(size: str) -> str:
+    """Letters and digits of a size's name: the same in all its spellings."""
+    return squeezed(size).removeprefix("standard")
+
+
+@cache
+def _by_letters(extra: tuple[Path, ...]) -> Mapping[str, list[str]]:
+    """Keys of sizes by their letters and digits."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for key in _sizes(extra):
+        found[_letters(key)].append(key)
+    return dict(found)
 
 
 def _nearest(wanted: str, known: Mapping[str, str]) -> str:

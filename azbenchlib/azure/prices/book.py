@@ -346,4 +346,3 @@ def _no_currency(region: str, currency: str, known: list[Price]) -> str:
         f"no prices in {currency} for {region}, but in {there}: `azbench catalog refresh --prices --region "
         f"{region} --currency {currency}` reads Azure's"
     )
-

@@ -1,11 +1,13 @@
 """What an experiment is: setups, each a VM with disks, and the workloads on them; and what fits together."""
 
 import re
+from collections.abc import Callable
 from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from azbenchlib.azure import catalog, regions
 from azbenchlib.campaign.design import figures, warm_up
 from azbenchlib.campaign.design.intervals import FIRST_LOOK
 from azbenchlib.campaign.files.disk_spec import PROVISIONED, DiskSpec, Strict, Zone
@@ -53,7 +55,25 @@ def _day(text: str) -> str:
     return text
 
 
-VmSize = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$")]
+def _vm_size(text: object) -> object:
+    return _named_by(lambda name: catalog.vm(name).size, text)
+
+
+def _region(text: object) -> object:
+    return _named_by(regions.understood, text)
+
+
+def _named_by(understand: Callable[[str], str], text: object) -> object:
+    """What is stated must exist; the name as Azure writes it."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return understand(text)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+VmSize = Annotated[str, BeforeValidator(_vm_size), Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$")]
 Name = Annotated[str, AfterValidator(_named)]
 Figure = Annotated[str, AfterValidator(figures.checked)]
 Share = Annotated[float, BeforeValidator(figures.share)]
@@ -182,7 +202,9 @@ class Experiment(Strict):
 
     title: str = Field(min_length=1, description="of the dataset and its report")
     about: str = Field("", description="what it is for, in a sentence or two")
-    region: str = Field(pattern=r"^[a-z0-9]{1,40}$", description="Azure region, such as westeurope")
+    region: Annotated[str, BeforeValidator(_region)] = Field(
+        pattern=r"^[a-z0-9]{1,40}$", description="Azure region, such as westeurope"
+    )
     features: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+/[A-Za-z0-9_]+$")], ...] = Field(
         (), description="preview features that the subscription must have, such as Microsoft.Compute/Name"
     )

@@ -73,7 +73,7 @@ def described_setup(
     """The setup that the arguments describe, before the catalogue fills it in."""
     from dataclasses import replace
 
-    from azbenchlib.model import VM, Setup, notation
+    from azbenchlib.model import Setup, notation
 
     if setup is not None:
         if vm is not None or disks:
@@ -82,10 +82,12 @@ def described_setup(
         return replace(found, as_of=as_of) if as_of else found
     if not disks and not (vm and vm_is_enough) and not _is_json(vm or ""):
         raise InputError("no disk is given; add --disk, such as --disk P30 or --disk temp")
-    written = notation.parse_disks([text for text in disks if not _is_json(text)])
+    written = notation.stated_setup(
+        None if vm is None or _is_json(vm) else vm, [text for text in disks if not _is_json(text)]
+    )
     shown = _shown_by_az(vm if vm and _is_json(vm) else None, [text for text in disks if _is_json(text)])
-    machine = shown.vm if vm is None or _is_json(vm) else VM(size=vm)
-    return Setup(machine, notation.with_names((*shown.disks, *written)), as_of)
+    machine = shown.vm if vm is None or _is_json(vm) else written.vm
+    return Setup(machine, notation.with_names((*shown.disks, *written.disks)), as_of)
 
 
 def _shown_by_az(vm: str | None, disks: Sequence[str]) -> Setup:
