@@ -17,10 +17,10 @@ from pathlib import Path
 
 from azbenchlib.azure.catalog import files
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.name_forms import QUOTED, plain, squeezed, taken_for
+from azbenchlib.core.name_forms import QUOTED_CHARS, plain, squeezed, taken_for
 from azbenchlib.core.nearest import nearest
 
-FILE = "regions.csv"
+REGIONS_FILE = "regions.csv"
 _PIECES = re.compile(r"[(),;/]| - ")  # (Europe) West Europe; North Europe (Dublin); Frankfurt, Germany
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 # Of price pages and of other clouds, such as EU West.
@@ -32,7 +32,7 @@ _SHORT = 5  # letters of what may be an abbreviation, such as weu or eus2
 
 
 @dataclass(frozen=True)
-class Region:
+class AzureRegion:
     """A region of Azure, and where it is."""
 
     name: str
@@ -46,9 +46,9 @@ class Region:
         return tuple(sorted(word.casefold() for word in _WORDS.findall(self.display_name)))
 
 
-def known() -> Mapping[str, Region]:
+def known() -> Mapping[str, AzureRegion]:
     """Every region, by its name."""
-    return _known(files.own_file(FILE))
+    return _known(files.own_file(REGIONS_FILE))
 
 
 def understood(text: str, also: Iterable[str] = ()) -> str:
@@ -85,13 +85,13 @@ def understood(text: str, also: Iterable[str] = ()) -> str:
         place = ", ".join((*known()[meant[0]].places, known()[meant[0]].geography))
         taken_for("region", text, meant[0], f"{known()[meant[0]].display_name}, {place}")
         return meant[0]
-    shown = text[:QUOTED]
+    shown = text[:QUOTED_CHARS]
     if meant:
         raise InputError(f"region '{shown}' may be {' or '.join(meant)}: name one of them")
     raise InputError(f"no region '{shown}' is known; {_choices(text, names.values())}")
 
 
-def _in_another_order(text: str) -> Region | None:
+def _in_another_order(text: str) -> AzureRegion | None:
     """The region whose words a text has in another order, as price pages do: ``US East 2``, ``EU West``."""
     if _OTHER_CLOUD.fullmatch(plain(text)):
         return None
@@ -134,22 +134,22 @@ def _of_same_words(text: str) -> list[str]:
 
 
 def _places() -> Mapping[str, list[str]]:
-    return _by_place(files.own_file(FILE))
+    return _by_place(files.own_file(REGIONS_FILE))
 
 
 def _vocabulary() -> re.Pattern[str]:
-    return _all_words(files.own_file(FILE))
+    return _all_words(files.own_file(REGIONS_FILE))
 
 
 @cache
-def _known(_own: Path | None) -> Mapping[str, Region]:
+def _known(_own: Path | None) -> Mapping[str, AzureRegion]:
     """Read again where the user's own file has come or gone."""
-    return {row["name"]: _region(row) for row in files.rows_of(FILE)}
+    return {row["name"]: _region(row) for row in files.rows_of(REGIONS_FILE)}
 
 
-def _region(row: Mapping[str, str]) -> Region:
+def _region(row: Mapping[str, str]) -> AzureRegion:
     places = [name for column in ("location", "cities") for name in row[column].split(";") if name]
-    return Region(row["name"], row["display_name"], tuple(places), row["geography"])
+    return AzureRegion(row["name"], row["display_name"], tuple(places), row["geography"])
 
 
 @cache

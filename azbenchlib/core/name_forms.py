@@ -6,7 +6,7 @@ import re
 import unicodedata
 import warnings
 
-QUOTED = 80  # characters of a text that a sentence repeats
+QUOTED_CHARS = 80  # characters of a text that a sentence repeats
 _LONGEST = 400  # characters; no name is as long, and what is read of a longer text takes time for nothing
 _SIGNS = str.maketrans(
     {"‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "×": "x", "✕": "x", "“": '"', "”": '"'}
@@ -45,4 +45,6 @@ def taken_for(what: str, text: str, name: str, why: str = "") -> None:
         What tells that it is this one, for the brackets behind it.
     """
     behind = f" ({why})" if why else ""
-    warnings.warn(f"{what} '{text[:QUOTED]}' was taken for {name}{behind}", TakenForWarning, stacklevel=3)
+    warnings.warn(
+        f"{what} '{text[:QUOTED_CHARS]}' was taken for {name}{behind}", TakenForWarning, stacklevel=3
+    )

@@ -26,7 +26,7 @@ from azbenchlib.azure import catalog, disk_kinds
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.core.choices import HOST_CACHING
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.name_forms import QUOTED, plain, squeezed, taken_for
+from azbenchlib.core.name_forms import QUOTED_CHARS, plain, squeezed, taken_for
 from azbenchlib.core.nearest import nearest
 from azbenchlib.core.units import GIB, MB, format_size, stated_rate, stated_size
 from azbenchlib.model.setup import PLACEMENTS, VM, Cap, Disk, Setup
@@ -153,7 +153,9 @@ def _named(text: str, head: str, words: _Words) -> _Named:
     if letters not in names:
         near = dict.fromkeys(names[name][0].label for name in nearest(letters, names))
         which = f"; nearest: {', '.join(near)}" if near else ""
-        raise InputError(f"--disk '{text[:QUOTED]}' is not a disk{which}; write one such as {_EXAMPLES}")
+        raise InputError(
+            f"--disk '{text[:QUOTED_CHARS]}' is not a disk{which}; write one such as {_EXAMPLES}"
+        )
     kind, redundancy = names[letters]
     words.held_by_a_tier = kind.tiered
     if size:
@@ -193,7 +195,7 @@ def _tier_by_size(text: str, named: _Named, words: _Words) -> str | None:
     n_bytes = words.sizes.get("size")
     if n_bytes is None:
         raise InputError(
-            f"--disk '{text[:QUOTED]}': state the size of the {kind.label}, such as {kind.label} 1TiB, "
+            f"--disk '{text[:QUOTED_CHARS]}': state the size of the {kind.label}, such as {kind.label} 1TiB, "
             "or its tier"
         )
     row = catalog.tier_for(kind.sku, int(n_bytes))
@@ -205,7 +207,7 @@ def _tier_by_size(text: str, named: _Named, words: _Words) -> str | None:
 def _count(text: str, number: str) -> int:
     count = int(number[:_DIGITS])
     if len(number) > _DIGITS or not 0 < count <= _MOST:
-        raise InputError(f"--disk '{text[:QUOTED]}': a volume has 1 to {_MOST:,} disks, such as P30x4")
+        raise InputError(f"--disk '{text[:QUOTED_CHARS]}': a volume has 1 to {_MOST:,} disks, such as P30x4")
     return count
 
 

@@ -296,7 +296,7 @@ def test_a_size_and_what_is_known_beside_its_limits():
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda: catalog.vm("Standard_E8dsv4"), ("E8dsv4", "Standard_E8ds_v4")),
+        (lambda: catalog.vm("Standard_E8ds_v44"), ("E8ds_v44", "Standard_E8ds_v4")),
         (lambda: catalog.disk_tier("P35"), ("P35", "P30")),
         (lambda: catalog.source("lsv2-series"), ("lsv2-series@017654d1",)),
         (lambda: catalog.vm("E8ds_v4", "July 2020"), ("July 2020", "2020-07-01")),

@@ -122,7 +122,7 @@ def test_a_price_that_no_longer_holds_is_none() -> None:
 
 
 def test_a_region_without_prices_gets_the_choices() -> None:
-    with pytest.raises(InputError, match=r"no prices for region 'mars'; there are: .*westeurope"):
+    with pytest.raises(InputError, match=r"no region 'mars' is known; there are: .*westeurope"):
         prices.book("mars")
 
 

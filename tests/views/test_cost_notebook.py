@@ -208,10 +208,10 @@ def test_what_cannot_be_priced_is_refused_in_a_sentence(given: dict[str, Any], s
 
 
 def test_a_region_that_is_not_known_is_one_sentence() -> None:
-    with pytest.raises(InputError, match="no prices for region 'mars'"):
+    with pytest.raises(InputError, match="no region 'mars' is known"):
         Cost(region="mars").transactions()
     text = words(Cost(vm="Standard_E8ds_v4", region="mars").bills().html)
-    assert "No prices for region 'mars'; there are:" in text
+    assert "No region 'mars' is known; there are:" in text
 
 
 def test_a_cap_that_is_not_known_is_told() -> None:

@@ -25,7 +25,7 @@ from azbenchlib.azure.catalog.rows import (
 )
 from azbenchlib.azure.catalog.size_rows import RETIRED_FILE, SizeRows
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.name_forms import QUOTED, squeezed
+from azbenchlib.core.name_forms import QUOTED_CHARS, squeezed
 from azbenchlib.core.nearest import nearest
 from azbenchlib.core.units import format_size
 
@@ -70,9 +70,9 @@ def _meant(size: str, sizes: Mapping[str, Rows], by_letters: Mapping[str, list[s
     near = [key for alike in nearest(letters, by_letters) for key in by_letters[alike]]
     names = [sizes[key][0]["size"] for key in keys or near]
     if keys:
-        raise InputError(f"VM size '{size[:QUOTED]}' may be {' or '.join(names)}: name one of them")
+        raise InputError(f"VM size '{size[:QUOTED_CHARS]}' may be {' or '.join(names)}: name one of them")
     which = f"; nearest: {', '.join(names)}" if names else ""
-    raise InputError(f"no VM size '{size[:QUOTED]}' in the catalogue{which}")
+    raise InputError(f"no VM size '{size[:QUOTED_CHARS]}' in the catalogue{which}")
 
 
 def every_vm(as_of: date | str | None = None) -> list[VmRow]:
