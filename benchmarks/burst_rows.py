@@ -87,7 +87,9 @@ def right_labels(draw: Draw) -> set[Label]:
 
 def main() -> None:
     """Print each miss, and how many there are."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--over", type=float, default=1.01, help="The rate, by the burst.")
