@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import judge_cases
@@ -27,7 +28,7 @@ from azbenchlib import verdict
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.palette import NEUTRAL
-from azbenchlib.model.setup import VM, Cap, Disk, Setup
+from azbenchlib.model.setup import VM, BurstKind, Cap, Disk, Setup
 from azbenchlib.plots.drawing.label_layout import y_title
 from azbenchlib.plots.drawing.style import WIDE, Drawn, Series, canvas, theme
 from azbenchlib.plots.roofline import standalone
@@ -42,6 +43,8 @@ CACHING = ("None", "ReadOnly", "ReadWrite", "None", "None", "None")
 def setup_of(hidden: Hidden, i: int) -> Setup:
     """What is documented about a hidden setup, as the library writes it."""
     disk_cap, uncached, local = (_cap(hidden, i, stage) for stage in range(3))
+    if uncached and hidden.hides_burst[i]:
+        uncached = replace(uncached, burst_kind=BurstKind.NOT_KNOWN)
     path, role = hidden.path[i], ROLES[hidden.path[i]]
     vm = VM(
         uncached=uncached,
@@ -53,7 +56,11 @@ def setup_of(hidden: Hidden, i: int) -> Setup:
     )
     count = int(hidden.count[i]) if role == "data" else 1
     devices = int(hidden.devices_used[i]) if not hidden.hides_devices[i] else 1
-    silent = {"caching": hidden.hides_caching[i], "count": hidden.hides_devices[i]}
+    silent = {
+        "caching": hidden.hides_caching[i],
+        "count": hidden.hides_devices[i],
+        "cap": hidden.hides_figures[i],
+    }
     disk = Disk(
         name="disk",
         role=role,
@@ -133,7 +140,7 @@ def judged(hidden: Hidden, rng: np.random.Generator) -> pd.DataFrame:
         One row a setup: truth (all labels that are right), identifiable, top (the verdict's first label),
         probability, tie, named (a right label is among those that the verdict names) and right (it is the
         only one that the verdict names), second (a right label is the first or the runner-up), hides (the
-        verdict was not told the caching, the number of devices or the VM).
+        verdict was not told the caching, the devices, the VM, the disk's figures or the VM's burst).
     """
     course = run(hidden, rng)
     measured = report(hidden, course, rng)
@@ -245,10 +252,10 @@ often with parts missing. `benchmarks/calibrate_verdict.py` draws a new seed and
   other in **{right:.1%}**, and the right one at all in {top:.1%}; it is wrong at 95 % or more in
   {wrong_sure:.2%}.
 - Over all setups it is wrong at 95 % or more in {unsure:.2%}. Brier score {brier:.4f}.
-- Of the {hides:,} setups whose host caching, number of NVMe devices or VM the verdict was not told, it has a
-  right label first in {hidden_first:.1%}, first or second in {hidden_second:.1%}, and is wrong at 95 % or
-  more in {hidden_sure:.2%}; what it says with 95 % or more, {hidden_said:.1%} on average, is right in
-  {hidden_was:.1%}.
+- Of the {hides:,} setups of which the verdict was not told host caching, number of NVMe devices, VM, figures
+  of the disk or burst of the VM, it has a right label first in {hidden_first:.1%}, first or second in
+  {hidden_second:.1%}, and is wrong at 95 % or more in {hidden_sure:.2%}; what it says with 95 % or more,
+  {hidden_said:.1%} on average, is right in {hidden_was:.1%}.
 
 "Enough to tell" is decided from the physics: the same thing bound for nine tenths of the run, no other
 ceiling, real or documented, lies within 15 % of what was delivered, and what speaks for the cause was

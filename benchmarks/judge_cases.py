@@ -1,6 +1,6 @@
 """Verdicts of published measurements: how often right, how sure, and what less or other data make of them.
 
-    .venv/bin/python benchmarks/judge_cases.py FILE... [--perturbed] [--docs docs]
+    .venv/bin/python benchmarks/judge_cases.py FILE... [--perturbed] [--each-fact] [--docs docs]
 
 FILE are files of published cases (JSON). What is expected of a case is taken off before it is judged.
 """
@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.core.files import write_atomically
+from azbenchlib.core.units import MB, MIB
 from azbenchlib.verdict.cases.judge import judge_case
 
 Case = Mapping[str, Any]
@@ -35,15 +36,17 @@ def measurements(files: Iterable[Path]) -> list[Case]:
 
 def judged(cases: Iterable[tuple[str, Case]]) -> pd.DataFrame:
     """One row a case: what was changed in it, the label at the top, its probability, and whether it is right;
-    `second` says whether the top or the runner-up is.
+    `named` says whether one of the labels that tie at the top is, `second` whether the top or the runner-up.
     """
     rows = []
     for change, case in cases:
         got = judge_case({name: part for name, part in case.items() if name != "expected"})
         right = got.binding[0] in case["expected"]["binding"]
         second = right or got.runner_up in case["expected"]["binding"]
-        rows.append((case["id"], change, str(got.binding[0]), got.probability, right, second))
-    return pd.DataFrame(rows, columns=["id", "change", "top", "probability", "right", "second"])
+        named = not set(got.binding).isdisjoint(case["expected"]["binding"])
+        rows.append((case["id"], change, str(got.binding[0]), got.probability, right, named, second))
+    columns = ["id", "change", "top", "probability", "right", "named", "second"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def perturbed(case: Case) -> Iterator[tuple[str, Case]]:
@@ -69,6 +72,42 @@ def perturbed(case: Case) -> Iterator[tuple[str, Case]]:
     for what, nothing in (("vm", None), ("disks", [])):
         if (case[what] or {}) and (what != "vm" or any(case["vm"].values())):
             yield f"no {what}", {**case, what: nothing}
+
+
+def with_one_change(case: Case) -> Iterator[tuple[str, Case]]:
+    """The case without each single fact, and with each MB/s of the setup taken for MiB/s or the reverse."""
+    for part in ("vm", "disks", "job", "demand", "observed"):
+        for path in _leaves(case.get(part)):
+            whole = (part, *path)
+            if part != "observed" or (len(case[part]) > 1 and not _is_rate(str(path[-1]))):
+                yield f"no {part}", _changed(case, whole, None)
+            if part in ("vm", "disks") and str(path[-1]).endswith("mbps"):
+                for factor in (MIB / MB, MB / MIB):
+                    yield f"MB for MiB in {part}", _changed(case, whole, factor)
+
+
+def _leaves(value: Any) -> Iterator[tuple[str | int, ...]]:
+    """The paths to all single values."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        if isinstance(part, dict) or (isinstance(part, list) and part and isinstance(part[0], dict)):
+            yield from ((key, *path) for path in _leaves(part))
+        elif part is not None:
+            yield (key,)
+
+
+def _changed(case: Case, path: tuple[str | int, ...], factor: float | None) -> Case:
+    """The case with a value times a factor, or without it."""
+    changed = copy.deepcopy(dict(case))
+    *above, last = path
+    holder: Any = changed
+    for key in above:
+        holder = holder[key]
+    if factor is None:
+        del holder[last]
+    else:
+        holder[last] *= factor
+    return changed
 
 
 def _scaled(case: Case, factor: float) -> Case:
@@ -170,10 +209,20 @@ def part_of(page: str) -> str:
     return rest.partition(END)[0].removesuffix("\n")
 
 
+def _tell_each(found: pd.DataFrame) -> None:
+    sure = found[~found["named"] & (found["probability"] >= SURE)]
+    print(
+        f"{len(found):,} cases with one fact left out or misstated: {found['right'].mean():.1%} right, "
+        f"{found['second'].mean():.1%} right or next, {len(sure)} wrong at {SURE:.0%} or more"
+    )
+    print(sure.to_string() if len(sure) else "")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--perturbed", action="store_true", help="judge changed cases too")
+    parser.add_argument("--each-fact", action="store_true", help="judge each case without each of its facts")
     parser.add_argument("--docs", type=Path, help="write into verdict-calibration.md of this folder")
     args = parser.parse_args()
     cases = measurements(args.files)
@@ -182,6 +231,8 @@ def main() -> None:
     for some in (found, changed):
         if some is not None:
             print(some[~some["right"]].to_string())
+    if args.each_fact:
+        _tell_each(judged(pair for case in cases for pair in with_one_change(case)))
     part = summary(found, changed)
     print(part)
     if args.docs:

@@ -77,6 +77,8 @@ class Verdict:
         What to run to settle what is open.
     open_fact : str or None
         What is not stated and would settle it.
+    phases : str
+        What bound a run that spent credits, and its rates, in turn; empty where it did not.
     why_no_run : str or None
         Why no run is named where something is open, as the end of a sentence.
     """
@@ -92,6 +94,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     next_run: NextRun | None = None
     open_fact: str | None = None
+    phases: str = ""
     why_no_run: str | None = None
 
     @property
@@ -253,6 +256,7 @@ def _judge(
         limits=tuple(_limit_rows(believed, phases, lasted, rows, setup.as_of)),
         findings=tuple(findings),
         next_run=proposed.run,
+        phases=wording.phases,
         why_no_run=proposed.why_not,
         open_fact=fact,
     )

@@ -27,6 +27,7 @@ FAR_SHARE, _FAR = {"bytes_per_s": 0.12, "iops": 0.02}, (math.log(1.05), math.log
 RAMPING = NormalDist(math.log(0.95), 0.02)
 RAMPING_SHARE = {"burst": 0.2, "base": 0.03, "long": 0.005}
 RAMPED = 0.35  # of these shares, where a ramp time went by before the run
+BURST_SCALE = {"iops": 0.6, "bytes_per_s": 0.85}  # of log(burst ÷ base) of VMs that burst, by the pages
 OTHER_FIGURE, BETWEEN = 0.35, 0.1  # chances where several figures of a limit are in print
 ROW_WRONG = 0.002  # chance that a documented figure does not hold at all
 HARD = 1.15  # measured ÷ limit above which the documented figure cannot hold
@@ -97,14 +98,14 @@ def bound_of(
     return (1 - OTHER_FIGURE - BETWEEN) * likely + OTHER_FIGURE * elsewhere + BETWEEN * between
 
 
-def open_burst(use: float, most: float) -> float:
-    """Density of measured ÷ base if a burst limit binds whose figure is not known, up to `most` times it."""
-    return 1 / math.log(most) if 1 < use <= most else 0.0
+def open_burst(use: float, quantity: str) -> float:
+    """Density of measured ÷ base if a burst limit of a VM binds whose figure is not known."""
+    return open_burst_holds(use, quantity) / BURST_SCALE[quantity] if use > 1 else 0.0
 
 
-def open_burst_holds(use: float, most: float) -> float:
+def open_burst_holds(use: float, quantity: str) -> float:
     """Chance that such a burst limit is not below what was measured."""
-    return 1 - math.log(use) / math.log(most) if 1 < use < most else float(use <= 1)
+    return math.exp(-math.log(use) / BURST_SCALE[quantity]) if use > 1 else 1.0
 
 
 def holds(use: float, loose: float, quantity: str = "iops") -> float:

@@ -11,7 +11,7 @@ from azbenchlib.analysis.flow import Flow, mean_latency_us, occupancy, rates
 from azbenchlib.core.units import KIB, US_PER_S
 from azbenchlib.model.limits import TIE_REL
 from azbenchlib.verdict import evidence, likelihoods, monitor
-from azbenchlib.verdict.candidates import BURST_AT_MOST, Route, Stage
+from azbenchlib.verdict.candidates import Route, Stage
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.text import BOUND
 
@@ -224,7 +224,7 @@ def _limits(flow: Flow, route: Route) -> dict[Label, float]:
             likely = likelihoods.bound_of(level.others, level.use, loosely, stage.quantity, ramping)
             parts[level.label] = weight * flat * likely * _level(stage, level.label, flow) * others
         if stage.open_burst:
-            likely = likelihoods.open_burst(stage.base.least_use, BURST_AT_MOST)
+            likely = likelihoods.open_burst(stage.base.least_use, stage.quantity)
             parts[stage.open_burst] = weight * flat * MAY_BURST * likely * others
         for label, chance in _ran_out(stage, flow, loose).items():
             parts[label] += weight * flat * chance * others
@@ -252,7 +252,7 @@ def _holds(stage: Stage, flow: Flow) -> float:
     by_figure = sum(likelihoods.holds(use, loose, stage.quantity) for use in uses) / len(uses)
     if not stage.open_burst:
         return by_figure
-    return max(by_figure, MAY_BURST * likelihoods.open_burst_holds(highest.least_use, BURST_AT_MOST))
+    return max(by_figure, MAY_BURST * likelihoods.open_burst_holds(highest.least_use, stage.quantity))
 
 
 def _level(stage: Stage, label: Label, flow: Flow) -> float:

@@ -29,7 +29,8 @@ class Hidden:
     is how many I/Os the device does for one of the workload. A `synchronous` submission lets each job have
     one I/O outstanding. The rate rises over `start_s`, unless `ramp_s` went by before it was measured.
     Documented NVMe limits are those of all `devices`, of which `devices_used` were driven. `monitor_off` is
-    what Azure Monitor sees of a limit that is used. What `hides_…` is not told to the verdict.
+    what Azure Monitor sees of a limit that is used. What `hides_…` is not told to the verdict: host caching,
+    number of devices, VM, figures of the disk, and whether the VM bursts.
     """
 
     path: npt.NDArray[np.int64]
@@ -73,6 +74,8 @@ class Hidden:
     hides_caching: npt.NDArray[np.bool_]
     hides_devices: npt.NDArray[np.bool_]
     hides_vm: npt.NDArray[np.bool_]
+    hides_figures: npt.NDArray[np.bool_]
+    hides_burst: npt.NDArray[np.bool_]
     knows_unloaded: npt.NDArray[np.bool_]
     knows_cpu: npt.NDArray[np.bool_]
     knows_mean: npt.NDArray[np.bool_]
@@ -139,7 +142,8 @@ class Hidden:
     @property
     def hides(self) -> npt.NDArray[np.bool_]:
         """Whether the verdict is not told all of the setup."""
-        return self.hides_caching | self.hides_devices | self.hides_vm
+        told_less = self.hides_caching | self.hides_devices | self.hides_vm
+        return told_less | self.hides_figures | self.hides_burst
 
     @property
     def mean_bytes(self) -> Array:
@@ -191,7 +195,7 @@ def draw(n: int, rng: np.random.Generator) -> Hidden:
         **_submission(bs, depth > numjobs, n, rng),
         **{f"knows_{what}": rng.random(n) < p for what, p in _KNOWN.items()},
     )
-    return _self_limited(setups, rng)
+    return _with_less_told(_self_limited(setups, rng), rng)
 
 
 _KNOWN = {"unloaded": 0.6, "cpu": 0.8, "mean": 0.9, "samples": 0.5, "hit": 0.6}
@@ -210,6 +214,7 @@ def fixed(n: int = 1, **values: object) -> Hidden:
     plain |= {"counted_in_units": True, "stale": False, "merged": 1.0, "synchronous": False, "start_s": 0.0}
     plain |= {"ramp_s": 0.0, "devices": 1, "devices_used": 1, "monitor_off": 1.0}
     plain |= {"hides_caching": False, "hides_devices": False, "hides_vm": False}
+    plain |= {"hides_figures": False, "hides_burst": False}
     plain |= {f"knows_{what}": True for what in _KNOWN}
     plain |= values
     wide = {"nominal", "nominal_burst", "base", "burst", "credits"}
@@ -234,6 +239,8 @@ def _open_facts(
         "hides_caching": rng.random(n) < silent,
         "hides_devices": (path == 4) & (devices > 1) & (rng.random(n) < 0.5),
         "hides_vm": rng.random(n) < 0.05,
+        "hides_figures": np.zeros(n, bool),
+        "hides_burst": np.zeros(n, bool),
         "monitor_off": np.where(rng.random(n) < 0.15, rng.uniform(0.6, 0.95, n), 1.0),
     }
 
@@ -326,4 +333,19 @@ def _self_limited(setups: Hidden, rng: np.random.Generator) -> Hidden:
         nominal_burst=np.where(vm, np.nan, setups.nominal_burst * part),
         rate_iops=np.where(rng.random(n) < 0.1, own, UNLIMITED),
         plateau_iops=np.where(rng.random(n) < 0.05, reach * rng.uniform(0.2, 0.9, n), UNLIMITED),
+    )
+
+
+def _with_less_told(setups: Hidden, rng: np.random.Generator) -> Hidden:
+    """Some managed disks of which no figure is told, and some VMs whose burst is not told."""
+    n = len(setups)
+    figures, burst = (setups.remote & (rng.random(n) < share) for share in (0.08, 0.08))
+    places = np.arange(len(RESOURCES))
+    disk, uncached = figures[:, None] & (places < 2), burst[:, None] & np.isin(places, (2, 3))
+    return replace(
+        setups,
+        hides_figures=figures,
+        hides_burst=burst & ~setups.hides_vm,
+        nominal=np.where(disk, np.nan, setups.nominal),
+        nominal_burst=np.where(disk | uncached, np.nan, setups.nominal_burst),
     )

@@ -48,7 +48,8 @@ def _documented(setups: Hidden) -> Array:
 def _highest(setups: Hidden) -> Array:
     """The same, the higher of the two, shape (n, 6)."""
     levels = _documented(setups)
-    return np.fmax(levels[:, :6], levels[:, 6:])
+    open_burst = setups.hides_burst[:, None] & np.isin(np.arange(6), (2, 3))
+    return np.where(open_burst, UNLIMITED, np.fmax(levels[:, :6], levels[:, 6:]))
 
 
 def _told(setups: Hidden, cause: npt.NDArray[np.int64], iops: Array) -> Array:
@@ -76,6 +77,8 @@ def _labels(setups: Hidden, i: int, cause: int, told: float, above: bool) -> tup
         return ("cache_exhaustion", f"{stem}_{quantity}", f"{stem}_burst_{quantity}", *more)
     resource, bursting = cause % len(RESOURCES), cause >= len(RESOURCES)
     stem = LOCAL_NAMES[setups.path[i]] if resource >= 4 else BOXES[resource // 2]
+    if bursting and resource in (2, 3) and setups.hides_burst[i]:
+        return (f"{stem}_burst_{'mbps' if resource % 2 else 'iops'}", *more)
     if np.isnan(told):
         return ("unknown", f"{stem}_{'mbps' if resource % 2 else 'iops'}", *more)
     if told > APART and above:

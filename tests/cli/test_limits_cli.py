@@ -60,7 +60,9 @@ def test_a_cached_limit_that_is_not_documented_is_told() -> None:
     assert f"Note: {remark}" in run(*cached).stderr
     assert json.loads(run(*cached, "--format", "json").stdout)["notes"] == [remark]
     known = run("--vm", "D8s_v3", *cached[2:], "--format", "json")
-    assert json.loads(known.stdout)["notes"] == [] and "caching" not in known.stderr
+    (note,) = json.loads(known.stdout)["notes"]
+    assert note.startswith("Azure retires Standard_D8s_v3 on 2029-11-15") and "caching" not in known.stderr
+    assert f"Note: {note}" in known.stderr
     assert "Standard_L8s_v3 does not support host caching" in refused("--vm", "L8s_v3", *cached[2:])
 
 

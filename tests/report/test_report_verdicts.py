@@ -13,6 +13,7 @@ from azbenchlib.dataset import importing, manifest
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.manifest import Manifest, ManifestSetup
 from azbenchlib.dataset.setups import Assumed
+from azbenchlib.model.notation import parse_disks
 from azbenchlib.model.setup import VM, Setup
 from azbenchlib.report.part import Part
 from azbenchlib.report.sections import verdicts
@@ -205,3 +206,32 @@ def test_a_vm_whose_disks_are_not_stated_has_a_card_and_no_roofline(tmp_path: Pa
     with importing.as_folders([found]) as (folder,):
         html = Limits([str(folder)]).roofline().html + Report([str(folder)]).cards().html
     assert "D16ds_v5" in words(html)
+
+
+def _long_run(tmp_path: Path, disk: str) -> str:
+    """The card of an hour at 1,843 IOPS, whose samples nobody kept."""
+    ios = 1843 * 3600
+    read = {
+        "total_ios": ios,
+        "io_bytes": ios * 4096,
+        "iops": 1843.0,
+        "bw_bytes": 1843 * 4096,
+        "runtime": 3_600_000,
+    }
+    options = {"rw": "randread", "bs": "4k", "iodepth": "64", "direct": "1", "ioengine": "libaio"}
+    job = {"jobname": "hour", "error": 0, "job options": {**options, "runtime": "3600"}, "read": read}
+    path = tmp_path / "hour.json"
+    path.write_text(json.dumps({"fio version": "fio-3.33", "timestamp": 1_700_000_000, "jobs": [job]}))
+    setup = Setup(VM(size="Standard_D16ds_v5"), parse_disks([disk]))
+    with importing.as_folders([Dataset.load(path, assumed=Assumed(setup))]) as (folder,):
+        return words(Report([str(folder)]).cards().html)
+
+
+def test_a_card_tells_two_phases_that_only_the_mean_shows(tmp_path: Path) -> None:
+    said = _long_run(tmp_path, "P4")
+    assert "until its credits are spent, then by its base: they give 3,500 IOPS for 30 min, then 120" in said
+
+
+def test_a_card_tells_what_is_not_stated_and_no_credits_where_there_are_none(tmp_path: Path) -> None:
+    assert "Not stated What the disk is provisioned with is not stated (" in _long_run(tmp_path, "ultra:1TiB")
+    assert "credits" not in _long_run(tmp_path, "P60:burst")

@@ -110,7 +110,7 @@ def test_hits_that_are_taken_for_granted_are_told() -> None:
 
 
 def open_burst() -> VM:
-    uncached = Cap(iops=6_400, bytes_per_s=96 * MB, burst_kind=BurstKind.NOT_KNOWN)
+    uncached = Cap(iops=6_400, bytes_per_s=600 * MB, burst_kind=BurstKind.NOT_KNOWN)
     return VM(size="Standard_X4s", uncached=uncached)
 
 
@@ -123,7 +123,7 @@ def test_a_rate_up_to_four_times_a_base_whose_burst_is_not_known_is_probably_its
 
 
 def test_far_above_any_burst_is_above() -> None:
-    got = judge(run(iops=6_400 * 6, queue_depth=1024), on("ultra:1TiB/60000iops/1000MBps", open_burst()))
+    got = judge(run(iops=6_400 * 12, queue_depth=4096), on("ultra:1TiB/160000iops/1000MBps", open_burst()))
     assert got.binding == ("above_documented_limit",)
 
 

@@ -21,6 +21,16 @@ def test_no_change_of_a_measurement_makes_a_wrong_verdict_sure(step: int) -> Non
     assert wrong.empty, wrong.to_string()
 
 
+@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.long)])
+def test_no_fact_that_is_left_out_or_misstated_makes_a_wrong_verdict_sure(step: int) -> None:
+    if not cases():
+        pytest.skip("AZBENCH_CORPUS is not set, or there is no folder cases beside it")
+    found = judge_cases.judged([pair for case in CASES for pair in judge_cases.with_one_change(case)][::step])
+    assert len(found) > 700 / step
+    wrong = found[~found["named"] & (found["probability"] >= judge_cases.SURE)]
+    assert wrong.empty, wrong.to_string()
+
+
 def case(**known: Any) -> dict[str, Any]:
     disk = {"tier": "P30", "cache": "None", "iops": 5000, "mbps": 200}
     job = {"qd_total": 64, "jobs": 4, "runtime_s": 30, "direct": 1, "rw": "randread"}
@@ -40,6 +50,15 @@ def test_each_change_is_of_one_thing() -> None:
     assert not {"qd_total", "jobs"} & set(made["no depth"]["job"])
     assert "runtime_s" not in made["no runtime"]["job"] and "direct" not in made["no direct"]["job"]
     assert made["no vm"]["vm"] is None and made["no disks"]["disks"] == []
+
+
+def test_each_single_fact_is_left_out_and_each_figure_misstated() -> None:
+    changes = list(judge_cases.with_one_change(case()))
+    names = [what for what, _ in changes]
+    assert (names.count("no job"), names.count("no vm")) == (5, 1)
+    misstated = [made["disks"][0]["mbps"] for what, made in changes if what.startswith("MB for MiB")]
+    assert misstated == [pytest.approx(209.7152), pytest.approx(190.7349)]
+    assert names.count("no observed") == 1  # the rates are what is judged
 
 
 def test_the_part_of_the_page_is_put_in_its_place_again() -> None:

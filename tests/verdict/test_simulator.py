@@ -200,4 +200,4 @@ def test_ranges_are_wider_than_what_was_measured() -> None:
     assert setups.cpu_s.min() < 2e-6 and setups.cpu_s.max() > 35e-6
     assert setups.merged.min() < 0.1 and setups.merged.max() == 4
     assert 0.01 < setups.synchronous.mean() < 0.1 and setups.start_s.max() > 2.5
-    assert (setups.devices_used < setups.devices).any() and 0.1 < setups.hides.mean() < 0.2
+    assert (setups.devices_used < setups.devices).any() and 0.15 < setups.hides.mean() < 0.3

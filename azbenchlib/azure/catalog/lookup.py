@@ -82,7 +82,9 @@ def every_vm(as_of: date | str | None = None) -> list[VmRow]:
 
 
 def _vm_row(rows: Rows, day: str) -> VmRow:
-    own = {name: value for row in reversed(rows) for name, value in row.items() if value}
+    own: dict[str, str] = {}
+    for row in reversed(rows):
+        own.update(row)
     return VmRow(
         size=rows[0]["size"],
         vcpus=_int(own.get("vcpus")),
@@ -243,12 +245,12 @@ def _limits(rows: Rows) -> tuple[Limit, ...]:
 
 
 def _stated(row: Mapping[str, str]) -> list[Limit]:
-    span = row.get("valid_from") or None, row.get("valid_to") or None
-    source_id, note = row["source_id"], row.get("note", "")
+    since, until, source_id = row.get("valid_from"), row.get("valid_to"), row["source_id"]
+    note = row.get("note", "")
     return [
-        Limit(name, int(text), _UNITS[name], *span, source_id, note)
+        Limit(name, int(text), _UNITS[name], since, until, source_id, note)
         for name, text in row.items()
-        if text and name in _UNITS
+        if name in _UNITS
     ]
 
 

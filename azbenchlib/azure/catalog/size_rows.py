@@ -45,7 +45,7 @@ class SizeRows(Mapping[str, Rows]):
         self._key = key
         self._read: dict[str, Rows] = defaultdict(list)
         for row in (row for rows in readings for row in rows):
-            self._read[key(row["size"])].append(row)
+            self._read[key(row["size"])].append({column: cell for column, cell in row.items() if cell})
         self._files = [_file(DATA / name, key) for name in SIZE_FILES]
         self._keys = dict.fromkeys([*self._read, *(known for file in self._files for known in file.lines)])
         self._parsed: dict[str, tuple[Rows, Rows]] = {}
@@ -95,9 +95,13 @@ class _File(NamedTuple):
 
 def _rows(file: _File, key: str) -> Rows:
     return [
-        {column: cell for column, cell in zip(file.columns, cells, strict=True) if cell}
-        for cells in csv.reader(file.lines.get(key, ()))
+        {column: cell for column, cell in zip(file.columns, _cells(line), strict=True) if cell}
+        for line in file.lines.get(key, ())
     ]
+
+
+def _cells(line: str) -> list[str]:
+    return next(csv.reader((line,))) if '"' in line else line.split(",")
 
 
 @cache

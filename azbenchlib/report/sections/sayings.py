@@ -108,6 +108,8 @@ def is_not_the_disk(verdict: RunVerdict) -> bool:
 
 def _bound(judged: Judgement, phases: str) -> str:
     rows = binding_rows(judged)
+    if judged.phases and not phases:
+        return f"Bound by {judged.phases}"
     if not rows:
         return verdict_words.words(judged.binding, 1.0, None, None)
     if len(rows) > 1:

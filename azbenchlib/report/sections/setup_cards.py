@@ -342,10 +342,12 @@ def _has_no_limits(verdict: RunVerdict) -> bool:
 
 
 def _steps(verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
-    """What to change, and what to run next."""
+    """What to change, what to state, and what to run next."""
     steps = [("Cheaper", design)] if design else []
     if verdict is None:
         return steps
+    if verdict.judged.open_fact:
+        steps.append(("Not stated", formatting.sentence(verdict.judged.open_fact)))
     following = verdict.judged.next_run
     if following:
         steps.append(("Next run", formatting.sentence(following.advice)))
