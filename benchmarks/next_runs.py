@@ -85,9 +85,9 @@ def checked(cases: Sequence[Case], rng: np.random.Generator, longest_s: float = 
             world = as_if(label, case, rng)
             if world is not None:
                 again = replace(world, runtime_s=np.minimum(world.runtime_s, CHECKED_S))
-                then = changed(world, proposed.job, proposed.kind)
-                if then.runtime_s[0] <= longest_s:
-                    setups += [(i, which, label, again), (i, which, "", then)]
+                following = changed(world, proposed.job, proposed.kind)
+                if following.runtime_s[0] <= longest_s:
+                    setups += [(i, which, label, again), (i, which, "", following)]
     found = pd.DataFrame(rows)
     found[["rate_0", "rate_1"]] = np.nan
     rates = _rates([setup for *_, setup in setups], rng)

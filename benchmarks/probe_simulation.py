@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from probe_results import Outcome, Result, count
 
-from azbenchlib.campaign.documented import documented
 from azbenchlib.core.units import KIB, MB, US_PER_S
+from azbenchlib.model.documented_limits import DocumentedLimits, documented
 from azbenchlib.probe.hypotheses import IO_UNITS, SMALLEST_BYTES, Hypotheses, Setting, draw
-from azbenchlib.probe.naming import DocumentedLimits, Named, names
+from azbenchlib.probe.naming import Named, names
 from azbenchlib.probe.portrait import Portrait
 from azbenchlib.probe.runs import PROBED_SIZES, ProbeRun
 from azbenchlib.probe.session import Probe

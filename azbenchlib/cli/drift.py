@@ -16,8 +16,8 @@ from azbenchlib.core.printable import one_line
 
 if TYPE_CHECKING:
     from azbenchlib.dataset.probed import ProbeRecord
+    from azbenchlib.model.documented_limits import DocumentedLimits
     from azbenchlib.probe.drift import Cap95
-    from azbenchlib.probe.naming import DocumentedLimits
 
 LEAST_SURE = 0.5  # probability from which on a name that a probe found is taken
 MARGIN = 0.01  # relative: as well as a probe knows a cap
@@ -76,7 +76,7 @@ def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
 
 def _limits(record: ProbeRecord, caps: list[Cap95], name: str, probed: str) -> DocumentedLimits:
     """What documents say of the disk that it is, or is most probably."""
-    from azbenchlib.campaign.documented import documented
+    from azbenchlib.model.documented_limits import documented
     from azbenchlib.probe.drift import nearest
 
     kind = None

@@ -103,7 +103,7 @@ def probe(
     described = _setup(target, vm, disk or [], raw, as_of)
     size_bytes = stated_values.size("--size", size)
     from azbenchlib.campaign import probing
-    from azbenchlib.campaign.documented import documented
+    from azbenchlib.model.documented_limits import documented
     from azbenchlib.probe import text
     from azbenchlib.probe.naming import names
     from azbenchlib.probe.runs import candidates

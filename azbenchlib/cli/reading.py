@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from azbenchlib.dataset.dataset import Dataset
 
 
+MOST_LOOKED_AT = 500  # runs, of which it takes no time to tell what they look like
+
+
 class ReadFormat(StrEnum):
     """What `azbench read` prints."""
 
@@ -120,11 +123,27 @@ def _read_tables(
         raise typer.Exit(2)
 
 
+def _tell_of_setups(found: Dataset) -> None:
+    """Where no setup is stated: what the rates look like, and what names the limit."""
+    runs = found.tables["runs"]
+    if len(runs) > MOST_LOOKED_AT:
+        return
+    from azbenchlib.verdict.run_verdicts import looks
+
+    likely = looks(found.tables)
+    if likely is not None:
+        like = f" The rates look like {likely[0]}." if len(likely) == 1 else ""
+        notes.print(
+            f"No setup is stated.{like} Add --vm and --disk to azbench verdict to learn which limit binds."
+        )
+
+
 def _show(found: Dataset, wide: bool) -> None:
     """What was read, for people."""
     from azbenchlib.cli.printing.read_view import print_overview, print_telemetry
 
     if len(found.tables["runs"]):
         print_overview(found, wide)
+        _tell_of_setups(found)
     if len(found.tables["demand"]):
         print_telemetry(found)

@@ -20,7 +20,7 @@ from azbenchlib.cli.printing.console import print_json, say, working, write_job
 from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.findings import Code, Severity
+from azbenchlib.core.findings import Code, Finding, Severity
 from azbenchlib.core.units import format_count, format_mbps
 
 if TYPE_CHECKING:
@@ -179,14 +179,28 @@ def _card(console: Console, same: Sequence[_Entry], whole: bool) -> None:
     got = (entry.phases or text.rates(judged)) if len(same) == 1 else ""
     title.append("".join(f"  {part}" for part in (entry.group, got) if part))
     console.print(title)
-    _indented(console, Text(f"{_sure(judged.probability)}{judged.words}", style=_style(judged)))
+    sure = "" if _unstated(judged) else _sure(judged.probability)
+    _indented(console, Text(f"{sure}{judged.words}", style=_style(judged)))
     for flow in judged.flows if len(judged.flows) > 1 else ():
         _indented(console, Text(f"{flow.ddir}, {flow.path}: {_sure(flow.probability)}{flow.words}"))
     if judged.limits and len(same) == 1:
         _indented(console, _bars(judged, console.width))
     for finding in judged.findings:
-        if finding.severity != Severity.INFO or finding.code in SHOWN_CODES:
+        if _is_told(finding, judged):
             _indented(console, Text(f"! {finding.message}", style="yellow"))
+    _following(console, judged, whole)
+    console.print()
+
+
+def _is_told(finding: Finding, judged: Judgement) -> bool:
+    """Whether a finding has a line of its own: it matters, and the sentence does not say it."""
+    if finding.code == Code.SETUP_NOT_KNOWN and _unstated(judged):
+        return False
+    return finding.severity != Severity.INFO or finding.code in SHOWN_CODES
+
+
+def _following(console: Console, judged: Judgement, whole: bool) -> None:
+    """What to run next, or why there is no such run."""
     if judged.next_run:
         if judged.next_run.advice not in judged.words:
             _indented(console, Text(f"Next: {judged.next_run.advice}"))
@@ -195,7 +209,12 @@ def _card(console: Console, same: Sequence[_Entry], whole: bool) -> None:
             say(judged.next_run.job)
     elif judged.why_no_run and judged.why_no_run not in judged.words:
         _indented(console, Text(f"No next run: {judged.why_no_run}"))
-    console.print()
+
+
+def _unstated(judged: Judgement) -> bool:
+    """Whether the sentence says that no setup is stated: it has no probability."""
+    not_known = any(finding.code == Code.SETUP_NOT_KNOWN for finding in judged.findings)
+    return not_known and judged.binding[:1] == ("unknown",)
 
 
 def _sure(probability: float) -> str:

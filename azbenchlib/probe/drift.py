@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from azbenchlib.probe.naming import DocumentedLimits
+from azbenchlib.model.documented_limits import DocumentedLimits
 from azbenchlib.probe.portrait import Knowledge
 
 CAPS_OF = {

@@ -15,7 +15,7 @@ from azbenchlib.verdict.checks.limits import base_not_seen, base_not_told, check
 from azbenchlib.verdict.controls import controls
 from azbenchlib.verdict.evidence import stalled
 from azbenchlib.verdict.labels import Label
-from azbenchlib.verdict.next_run import NextRun, Proposal, propose, show_base
+from azbenchlib.verdict.next_run import NextRun, Proposal, propose, show_base, show_disk
 from azbenchlib.verdict.open_facts import open_fact
 from azbenchlib.verdict.posterior import Posterior, posterior
 from azbenchlib.verdict.text import BOUND, words
@@ -81,6 +81,8 @@ class Verdict:
         What bound a run that spent credits, and its rates, in turn; empty where it did not.
     why_no_run : str or None
         Why no run is named where something is open, as the end of a sentence.
+    likely_setup : str or None
+        What documented disk or VM the runs look like, where no setup is stated.
     """
 
     binding: tuple[Label, ...] = ()
@@ -96,6 +98,7 @@ class Verdict:
     open_fact: str | None = None
     phases: str = ""
     why_no_run: str | None = None
+    likely_setup: str | None = None
 
     @property
     def tie(self) -> bool:
@@ -234,11 +237,7 @@ def _judge(
         if stage and stage.burst and stage.burst.label in believed.top
         else None
     )
-    doubtful = believed.sure < BOUND or believed.top[0] in UNSETTLED
-    if doubtful:
-        proposed = propose(settled, believed, other_runs)
-    else:
-        proposed = Proposal() if unseen is None else show_base(settled, believed, unseen)
+    proposed = _next(settled, believed, unseen, other_runs)
     fact = open_fact(flow, setup, believed) if believed.sure < BOUND else None
     advice = proposed.run.advice if proposed.run else proposed.why_not
     wording = wording_of(flow, believed, phases)
@@ -260,6 +259,15 @@ def _judge(
         why_no_run=proposed.why_not,
         open_fact=fact,
     )
+
+
+def _next(flow: Flow, believed: Posterior, unseen_s: float | None, others: Sequence[Observation]) -> Proposal:
+    """What to run next: to settle what is open, or to see what a run that is sure could not show."""
+    if believed.sure >= BOUND and believed.top[0] is Label.PAGE_CACHE:
+        return show_disk(flow, believed)
+    if believed.sure < BOUND or believed.top[0] in UNSETTLED:
+        return propose(flow, believed, others)
+    return Proposal() if unseen_s is None else show_base(flow, believed, unseen_s)
 
 
 def _with_stalls(flow: Flow, believed: Posterior) -> Posterior:

@@ -20,6 +20,7 @@ from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.limit_sources import other_rows, resolved, rows
 from azbenchlib.verdict.ratios import with_ratios
 from azbenchlib.verdict.sweep import with_unloaded
+from azbenchlib.verdict.unstated import LikelySetup, likely_setup, without_setup
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,12 @@ class _Limits:
     rows: Rows
     other_rows: OtherRows
     findings: tuple[Finding, ...]
+    likely: LikelySetup | None = None
+
+    @property
+    def stated(self) -> bool:
+        """Whether anything is said of the setup."""
+        return not any(finding.code == Code.SETUP_NOT_KNOWN for finding in self.findings)
 
 
 def judge_runs(
@@ -64,16 +71,52 @@ def judge_runs(
     judged = {
         run.run_ids: Judged(run=run, judgement=_judge(run, mine, others), setup=mine.setup)
         for group in _on_one_setup(known, setup is not None)
-        for mine in [limits[group[0].setup_id]]
+        for mine in [_looked_like(limits[group[0].setup_id], group)]
         for others in [[flow.observation for run in group for flow in run.flows]]
         for run in _with_unloaded(group)
     }
     return with_ratios([judged[run.run_ids] for run in known])
 
 
+def looks(tables: Tables) -> list[str] | None:
+    """What the runs look like whose setup is not stated, by the documents of today; None: each is stated.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+
+    Returns
+    -------
+    list of str
+        Such as a P30: 5,000 IOPS, within 2 %; each once. Empty where none can be named.
+    """
+    day, some = date.today().isoformat(), False
+    found: dict[str, None] = {}
+    for group in _on_one_setup(runs(tables), is_given=False):
+        if _is_stated(stated_setup(tables, group[0].setup_id)):
+            continue
+        some = True
+        if likely := likely_setup((flow for run in group for flow in run.flows), day):
+            found[likely.words()] = None
+    return list(found) if some else None
+
+
+def _is_stated(setup: Setup) -> bool:
+    """Whether anything is said of the VM size or the disks."""
+    return bool(setup.disks or setup.vm.size)
+
+
 def _limits(stated: Setup, as_of: str | None, nvme: bool) -> _Limits:
     full, findings = resolved_setup(stated, as_of, nvme)
     return _Limits(setup=full, rows=rows(full, stated), other_rows=other_rows(full), findings=findings)
+
+
+def _looked_like(limits: _Limits, group: Sequence[Run]) -> _Limits:
+    """The limits, with the documented disk that the runs look like where no setup is stated."""
+    if limits.stated:
+        return limits
+    flows = (flow for run in group for flow in run.flows)
+    return replace(limits, likely=likely_setup(flows, str(limits.setup.as_of)))
 
 
 def _judge(run: Run, limits: _Limits, others: Sequence[Observation]) -> Judgement:
@@ -94,7 +137,8 @@ def _judge(run: Run, limits: _Limits, others: Sequence[Observation]) -> Judgemen
     except InputError as error:
         judgement = Judgement.undecided([Finding.of(Code.NOT_DECIDABLE, str(error))], (Label.UNKNOWN,))
     by_code = {finding.code: finding for finding in (*judgement.findings, *limits.findings, *run.findings)}
-    return replace(judgement, findings=tuple(reversed(by_code.values())))
+    judgement = replace(judgement, findings=tuple(reversed(by_code.values())))
+    return judgement if limits.stated else without_setup(judgement, run.flows, limits.likely)
 
 
 def _on_one_setup(found: Iterable[Run], is_given: bool) -> list[list[Run]]:
@@ -120,7 +164,7 @@ def resolved_setup(stated: Setup, as_of: str | None, nvme: bool) -> tuple[Setup,
     """The setup with the catalogue's figures; as it is stated, with a finding, where it has none."""
     day = as_of or stated.as_of or date.today().isoformat()
     dated = replace(stated, as_of=day)
-    if not stated.disks and not stated.vm.size:
+    if not _is_stated(stated):
         what = "the setup is not known, so none of its limits is known"
         return dated, (Finding.of(Code.SETUP_NOT_KNOWN, what),)
     full, findings = resolved(dated, day)

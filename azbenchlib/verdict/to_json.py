@@ -28,6 +28,7 @@ def record(name: str, judged: Judgement) -> dict[str, Any]:
         "next_run": asdict(judged.next_run) if judged.next_run else None,
         "open_fact": judged.open_fact,
         "why_no_run": judged.why_no_run,
+        "likely_setup": judged.likely_setup,
     }
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from azbenchlib.campaign import probing, show_progress
-from azbenchlib.campaign.documented import documented
 from azbenchlib.core.stated_values import size as stated_size
 from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.model import Setup, notation
+from azbenchlib.model.documented_limits import documented
 from azbenchlib.probe import text
 from azbenchlib.probe.naming import names
 from azbenchlib.probe.runs import candidates

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from azbenchlib.campaign.documented import documented
 from azbenchlib.core.units import GIB, KIB, MB, TIB
+from azbenchlib.model.documented_limits import DocumentedLimits, documented
 from azbenchlib.probe.hypotheses import IO_UNITS
-from azbenchlib.probe.naming import DocumentedLimits, names
+from azbenchlib.probe.naming import names
 from azbenchlib.probe.portrait import DiskFigure, Knowledge, Portrait
 from azbenchlib.probe.text import name_of, sentences
 

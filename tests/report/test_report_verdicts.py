@@ -71,14 +71,14 @@ def test_a_burst_says_that_the_base_was_not_seen(local: list[str]) -> None:
     card = one(local, "3,499 IOPS")
     assert "Bound by the disk's burst 3,500 IOPS, not by its 170 MB/s Bound, 98 %" in card
     assert "so this run of 60 s cannot show the base of 120 IOPS." in card
-    assert "Next run Run for 36 min, until the credits are spent." in card
+    assert "Next run Run for 36 min, until the credits are spent (then 122 IOPS are expected)." in card
 
 
 def test_what_is_not_known_is_said_with_the_run_that_would_tell(local: list[str]) -> None:
     card = one(local, "261,000 IOPS")
     assert "Probably no documented limit explains the rate" in card
     assert "No limit is documented for this I/O on this setup." in card
-    assert "Next run Double the queue depth to" in card
+    assert "Next run Run 8 such jobs instead of 4 (" in card
 
 
 def test_limits_far_above_or_below_the_rate_have_no_bar() -> None:

@@ -191,7 +191,11 @@ def _sized(found: Sequence[SetupAnswer]) -> bool:
 def _no_limit(found: Sequence[SetupAnswer]) -> str:
     if _sized(found):
         return "No documented limit is known for these setups: the cards show what was measured."
+    likely = next(
+        (a.verdict.judged.likely_setup for a in found if a.verdict and a.verdict.judged.likely_setup), ""
+    )
+    looks = f" The rates look like {likely}." if likely else ""
     return (
-        "No documented limits: the VM size is unknown. Add --vm and --disk to learn which limit binds; "
-        "the cards show what was measured."
+        f"No documented limits: the VM size is unknown.{looks} Add --vm and --disk to learn which limit "
+        "binds; the cards show what was measured."
     )

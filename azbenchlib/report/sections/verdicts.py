@@ -43,8 +43,10 @@ def cards(part: Part, found: Sequence[RunVerdict], group: Group) -> Block:
     """A card for all runs that tell the same; those at a limit first. One sentence where none is known."""
     if silent(part, found):
         whose = f"of “{part.manifest.title}” " if group else ""
+        likely = next((verdict.judged.likely_setup for verdict in found if verdict.judged.likely_setup), "")
+        looks = f"The rates look like {likely}. " if likely else ""
         advice = "Add vm and disks to learn which limit binds"
-        text = f"No documented limits: the VM size {whose}is unknown. {advice}"
+        text = f"No documented limits: the VM size {whose}is unknown. {looks}{advice}"
         return render("note", text=text, options=[])
     alike: dict[Hashable, list[RunVerdict]] = defaultdict(list)
     for verdict in found:

@@ -1,5 +1,5 @@
 """The run that would settle an uncertain verdict: the likeliest causes predict another rate for it."""
 
-from azbenchlib.verdict.next_run.choice import NextRun, Proposal, propose, show_base
+from azbenchlib.verdict.next_run.choice import NextRun, Proposal, propose, show_base, show_disk
 
-__all__ = ["NextRun", "Proposal", "propose", "show_base"]
+__all__ = ["NextRun", "Proposal", "propose", "show_base", "show_disk"]

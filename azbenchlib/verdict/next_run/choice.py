@@ -23,6 +23,7 @@ LIKELY = 0.02  # of the probability: what is less likely is not worth a run
 ENOUGH = math.log(2)  # rates further apart than this tell no more
 _HELD = "the other runs at hand are those that would tell, and they leave it open"
 _ALIKE = "no run that was simulated would give different rates"
+_SAME_SHARE = 0.02  # of reads: mixes that are nearer to each other are one
 _DIGITS = 3  # of a predicted rate
 _SMALL_BYTES = 32 * KIB  # up to this block size, rates are said in IOPS
 
@@ -85,9 +86,17 @@ def show_base(flow: Flow, believed: Posterior, lasts_s: float) -> Proposal:
     if was is None:
         return Proposal()
     label = next(label for label in believed.top if label.burst)
-    experiment = trials.spending(was, lasts_s)
     hypothesis = Hypothesis(label, flow, [believed.route], was)
-    return Proposal(run=_run(flow.observation, was, experiment, [hypothesis]))
+    return Proposal(run=_run(flow.observation, was, trials.spending(was, lasts_s), [hypothesis]))
+
+
+def show_disk(flow: Flow, believed: Posterior) -> Proposal:
+    """The run that bypasses the page cache which answered, and shows the disk."""
+    was = trial_of(flow.observation)
+    if was is None:
+        return Proposal()
+    hypothesis = Hypothesis(Label.PAGE_CACHE, flow, [believed.route], was)
+    return Proposal(run=_run(flow.observation, was, trials.bypassing(was), [hypothesis]))
 
 
 def _paths(believed: Posterior, pair: tuple[Label, Label]) -> dict[Label, tuple[Route, ...]]:
@@ -130,7 +139,7 @@ def _best(
         apart = _apart(*(one.rates(experiment.trial) for one in hypotheses))
         if apart < APART:
             continue
-        if not experiment.changes_setup and any(_same(experiment.trial, trial) for trial in known):
+        if not experiment.changes_setup and _is_held(experiment.trial, known):
             held = True
             continue
         worth = min(apart, ENOUGH) * S_PER_MIN / experiment.costs_s
@@ -147,36 +156,49 @@ def _apart(*ranges: Sequence[float]) -> float:
     return math.log(max(min(first) / max(second), min(second) / max(first)))
 
 
-def _same(trial: Trial, point: Trial) -> bool:
-    """Whether a run was made under these conditions, or nearly so."""
+def _is_held(trial: Trial, known: Sequence[Trial]) -> bool:
+    """Whether runs were made under these conditions, or nearly so: at this queue depth, or on both sides."""
+    depths = [point.queue_depth or 1.0 for point in known if _alike(trial, point)]
+    depth, near = trial.queue_depth or 1.0, math.exp(trials.SAME)
+    return any(one <= depth * near for one in depths) and any(one >= depth / near for one in depths)
+
+
+def _alike(trial: Trial, point: Trial) -> bool:
+    """Whether two runs differ in their queue depth at most."""
     if trial.credits is not point.credits or not trial.on_same_path or trial.pauses is not point.pauses:
         return False
-    if trial.direct is not point.direct or abs(trial.read_share - point.read_share) > 0.02:
+    if trial.direct is not point.direct or abs(trial.read_share - point.read_share) > _SAME_SHARE:
         return False
     if (trial.rate_iops is None) is not (point.rate_iops is None):
         return False
-    sizes = ((trial.bs_bytes, point.bs_bytes), (trial.numjobs, point.numjobs))
-    depths = ((trial.queue_depth or 1, point.queue_depth or 1),)
-    return all(abs(math.log(mine / its)) < trials.SAME for mine, its in (*sizes, *depths))
+    pairs = ((trial.bs_bytes, point.bs_bytes), (trial.numjobs, point.numjobs))
+    return all(abs(math.log(mine / its)) < trials.SAME for mine, its in pairs)
 
 
 def _run(seen: Observation, was: Trial, experiment: Experiment, hypotheses: Sequence[Hypothesis]) -> NextRun:
     expected = {one.label: one.rates(experiment.trial)[0] for one in hypotheses}
     size = experiment.trial.bs_bytes
     if len(expected) == 1:
-        outcome = f"then {_rate(next(iter(expected.values())), size)} are expected"
-        question = "burst or base"
+        outcome, question = _only(hypotheses[0], experiment.trial), experiment.shows
     else:
         outcome = "; ".join(f"{name(label)}: {_rate(iops, size)}" for label, iops in expected.items())
         question = " or ".join(map(name, expected))
     return NextRun(
         question=question,
-        advice=f"{experiment.action} ({outcome})",
+        advice=f"{experiment.action} ({outcome})" if outcome else experiment.action,
         job=job_file(seen, was, experiment),
         kind=experiment.kind.value,
         action=experiment.action,
         expected=expected,
     )
+
+
+def _only(hypothesis: Hypothesis, trial: Trial) -> str:
+    """What a run will show, where that can be said within a factor of two."""
+    rates_of_it = hypothesis.rates(trial)
+    if not rates_of_it or not 0 < max(rates_of_it) < 2 * min(rates_of_it):
+        return ""
+    return f"then {_rate(rates_of_it[0], trial.bs_bytes)} are expected"
 
 
 def _rate(iops: float, bs_bytes: float) -> str:

@@ -83,7 +83,8 @@ class Trial:
 class Experiment:
     """A run that may be made next: `action` is what to do, `costs_s` how long it takes.
 
-    `before_s` is how long to rest or to run before what is measured, `span_bytes` another span of the data.
+    `before_s` is how long to rest or to run before what is measured, `span_bytes` another span of the data;
+    `shows` is what it shows, where that is not which of two hypotheses holds.
     """
 
     kind: Kind
@@ -92,6 +93,7 @@ class Experiment:
     costs_s: float = RUN_S + RAMP_S
     before_s: float = 0.0
     span_bytes: float | None = None
+    shows: str = ""
 
     @property
     def changes_setup(self) -> bool:
@@ -126,7 +128,7 @@ def experiments(flow: Flow, was: Trial, routes: tuple[Route, ...]) -> Iterator[E
         The likeliest path under each hypothesis.
     """
     if not was.direct:
-        yield Experiment(kind=Kind.DIRECT, action="run with direct=1", trial=replace(was, direct=True))
+        yield bypassing(was)
     if was.pauses:
         what = "its rate limit" if was.rate_iops else "think time"
         free = replace(was, pauses=False, rate_iops=None)
@@ -140,6 +142,12 @@ def experiments(flow: Flow, was: Trial, routes: tuple[Route, ...]) -> Iterator[E
         yield Experiment(kind=Kind.READS, action=action, trial=replace(was, read_share=1.0))
     yield from _credits(flow, was, routes)
     yield from _caches(flow, was, routes)
+
+
+def bypassing(was: Trial) -> Experiment:
+    """The same run past the page cache."""
+    trial = replace(was, direct=True)
+    return Experiment(kind=Kind.DIRECT, action="run with direct=1", trial=trial, shows="what the disk does")
 
 
 def _depths(was: Trial) -> Iterator[Experiment]:
@@ -206,6 +214,7 @@ def spending(was: Trial, lasts_s: float) -> Experiment:
     return Experiment(
         kind=Kind.SPEND,
         action=f"run for {_minutes(before_s)}, until the credits are spent",
+        shows="the base behind the burst",
         trial=replace(was, credits=Credits.SPENT),
         costs_s=before_s + RUN_S + RAMP_S,
         before_s=before_s,

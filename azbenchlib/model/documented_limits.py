@@ -1,9 +1,10 @@
-"""The catalogue's disks and VM sizes of a day, as what a probed disk may be."""
+"""The catalogue's disks and VM sizes of a day, as what an unknown disk may be."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from azbenchlib.azure import catalog, disk_kinds
 from azbenchlib.azure.disk_kinds import DiskKind
@@ -11,7 +12,46 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.model.fill_from_catalogue import vm_of
 from azbenchlib.model.setup import VM, Disk
 from azbenchlib.model.unloaded_latency import expected_us, table_of
-from azbenchlib.probe.naming import DocumentedLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentedLimits:
+    """What documents say of a disk, or of a VM's path to its disks.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``P30``, or a VM size.
+    kind : {"disk", "burst", "provisioned", "vm"}
+        ``burst``: the limits of a disk as long as it has credits.
+    iops, bytes_per_s : float
+        Of provisioned disks, the largest.
+    least_iops, least_bytes_per_s : float, optional
+        Of provisioned disks: any limits from these up may be chosen.
+    unit_bytes : float, optional
+        Up to this size an I/O counts as one. None: any size does.
+    read_us, write_us : tuple of float, optional
+        Median unloaded latency, and the spread of its logarithm.
+    soft : bool
+        Whether such disks were measured above their limits.
+    sizes : tuple of float, optional
+        Bytes: more than the first and at most the second has this tier.
+    also : int
+        How many others have the same limits.
+    """
+
+    name: str
+    kind: str
+    iops: float
+    bytes_per_s: float
+    least_iops: float | None = None
+    least_bytes_per_s: float | None = None
+    unit_bytes: float | None = None
+    read_us: tuple[float, float] | None = None
+    write_us: tuple[float, float] | None = None
+    soft: bool = False
+    sizes: tuple[float, float] | None = None
+    also: int = 0
 
 
 def documented(as_of: str) -> list[DocumentedLimits]:
@@ -22,10 +62,11 @@ def documented(as_of: str) -> list[DocumentedLimits]:
     as_of : str
         ISO day.
     """
-    return [*_tiers(as_of), *_provisioned(as_of), *_machines(as_of)]
+    return [*documented_tiers(as_of), *_provisioned(as_of), *_machines(as_of)]
 
 
-def _tiers(day: str) -> Iterator[DocumentedLimits]:
+def documented_tiers(day: str) -> Iterator[DocumentedLimits]:
+    """The disk tiers alone, each with its base and its burst."""
     rows = catalog.disk_tiers(day)
     for row in rows:
         smaller = [one.size_bytes for one in rows if one.sku == row.sku and one.size_bytes < row.size_bytes]

@@ -1,0 +1,56 @@
+"""How well the limits of a documented disk or VM fit what was measured of an unknown one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from azbenchlib.model.documented_limits import DocumentedLimits
+from azbenchlib.verdict.likelihoods import bound, holds, loose_share
+
+# How likely each is before any run; our judgement. What is not documented keeps its share.
+SHARES = {"disk": 0.6, "burst": 0.6, "provisioned": 0.15, "vm": 0.15}
+ROUNDING = 1e-6  # lest a figure that rules something out does so for ever
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A plateau of IOPS or bytes per second: `value` where one was seen; else its limit is above `low`."""
+
+    value: float | None
+    low: float
+
+
+def caps_weight(limits: DocumentedLimits, iops: Reached, rate: Reached, runtime_s: float | None) -> float:
+    """How likely two plateaus are if these are the limits, with the share of their kind.
+
+    Parameters
+    ----------
+    limits : DocumentedLimits
+    iops, rate : Reached
+        Of IOPS and of bytes per second.
+    runtime_s : float, optional
+        Of the runs: short ones show more than documented.
+    """
+    if limits.kind == "provisioned":
+        fits = _chosen(iops, limits.least_iops, limits.iops)
+        return SHARES[limits.kind] * fits * _chosen(rate, limits.least_bytes_per_s, limits.bytes_per_s)
+    loose = loose_share(limits.soft, runtime_s)
+    fits = _held(iops, limits.iops, "iops", loose)
+    return SHARES[limits.kind] * fits * _held(rate, limits.bytes_per_s, "bytes_per_s", loose)
+
+
+def _held(reached: Reached, limit: float, quantity: str, loose: float) -> float:
+    """Density of the log of what was measured, if this is the limit; or the chance that it is not below."""
+    if reached.value:
+        return bound(reached.value / limit, loose, quantity)
+    return holds(reached.low / limit, loose, quantity)
+
+
+def _chosen(reached: Reached, least: float | None, most: float) -> float:
+    """The same, if the limit may be any in a range."""
+    least = least or 1.0
+    if reached.value:
+        inside = least * 0.98 <= reached.value <= most * 1.05
+        return 1 / math.log(most / least) if inside else ROUNDING
+    return float(reached.low <= most)
