@@ -17,7 +17,7 @@ from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_choice import ANYTHING, SERVER_CHOICE, SERVER_DISKS, SizeName, VmChoice
 from azbenchlib.azure.disk_kinds import STANDARD_HDD
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import GIB, TIB
+from azbenchlib.core.units import GIB, MB, TIB
 
 DAY = "2026-11-20"
 
@@ -223,3 +223,29 @@ def test_a_zone_that_is_not_known_is_told() -> None:
     one = cheapest(Demand(size_bytes=64 * GIB, iops=200, zone="2"), europe())
     assert one is not None
     assert "not known whether it is offered to you in zone 2" in [caution.brief for caution in one.cautions]
+
+
+@pytest.mark.parametrize(
+    ("region", "iops", "mbps", "tib", "vcpus", "vm"),
+    [
+        ("westeurope", 38_000, 900, 2, 8, "Standard_E8bs_v6"),
+        ("westeurope", 75_000, 2_000, 4, 16, "Standard_E16bs_v6"),
+        ("eastus", 75_000, 2_000, 4, 16, "Standard_E16bs_v6"),
+    ],
+)
+def test_a_family_that_pages_alone_print_is_advised_and_that_is_said(
+    region: str, iops: int, mbps: int, tib: int, vcpus: int, vm: str
+) -> None:
+    demand = Demand(
+        iops=iops,
+        bytes_per_s=mbps * MB,
+        size_bytes=tib * TIB,
+        vcpus=vcpus,
+        memory_bytes=8 * vcpus * GIB,
+        read_share=0.7,
+        choice=SERVER_CHOICE,
+        most_disks=SERVER_DISKS,
+    )
+    best = cheapest(demand, market(region, as_of="2026-11-20"))
+    assert best and best.vm == vm
+    assert "known by a documentation page alone" in [one.brief for one in best.cautions]

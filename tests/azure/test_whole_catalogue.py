@@ -18,6 +18,7 @@ from azbenchlib.azure.catalog.files import DATA
 from azbenchlib.core.findings import Code
 from azbenchlib.model.setup import VM, Setup
 from azbenchlib.model.size_remarks import findings
+from azbenchlib.verdict.limit_sources import resolved
 
 DAY = "2026-11-26"
 FACTS = Path(os.environ.get("AZBENCH_CORPUS", "absent")).parent / "facts"
@@ -238,3 +239,9 @@ def test_a_day_is_a_day_in_every_file() -> None:
         for row in _csv(DATA / name):
             for column in ("valid_from", "valid_to", "retires_on"):
                 assert not row.get(column) or date.fromisoformat(row[column])
+
+
+def test_a_verdict_has_what_is_to_be_known_of_the_size() -> None:
+    setup, said = resolved(Setup(VM(size="D8s_v3")), "2017-01-01")
+    assert setup.vm.uncached.iops and Code.VM_SIZE_RETIRES in [one.code for one in said]
+    assert Code.OLDEST_PAGE_TAKEN in [one.code for one in resolved(Setup(VM(size="D8s_v6")), "2023-05-01")[1]]
