@@ -21,7 +21,7 @@ from azbenchlib.verdict.next_run.trials import Credits, Trial
 from azbenchlib.verdict.posterior import WAITS_IN_SUBMISSION
 
 TYPICAL = math.exp(likelihoods.FIRM.mean)  # what a limit allows ÷ its documented figure
-QUANTILES = (0.5, 0.05, 0.95)  # of the unloaded latency, where it is not known; the first is the typical one
+QUANTILES = (0.5, 0.03, 0.97)  # of the unloaded latency, where it is not known; the first is the typical one
 _SIZE_COUNTS = dict(
     zip(QUANTILES, (1.0, 0.0, 2.0), strict=True)
 )  # how far the block size changes the latency
