@@ -27,6 +27,8 @@ os.environ["PATH"] += os.pathsep + str(ROOT / ".tools" / "iozone" / "usr" / "bin
 # A shell has what it begins in the background ignore SIGINT, and all that is begun from there.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as nohup has it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # An example takes as long as it takes: on a busy machine a deadline would be a matter of luck.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
