@@ -131,6 +131,8 @@ def as_if(label: str, case: Case, rng: np.random.Generator) -> Hidden | None:
     if label == "page_cache":
         return replace(world, page_hit=np.full(1, 0.95), direct=np.array([False]))
     world = _on_path(label, world)
+    if label == "latency_qd" and world.knows_unloaded[0] and not world.knows_slat[0]:
+        world = _submitting(world, iops)
     latency = _latency(label, world, iops, rng)
     world = replace(
         world, latency_hit_s=world.latency_hit_s * latency, latency_disk_s=world.latency_disk_s * latency
@@ -146,6 +148,14 @@ def as_if(label: str, case: Case, rng: np.random.Generator) -> Hidden | None:
 def _between(least: float, most: float, rng: np.random.Generator) -> float:
     """Anything up to the most, as likely by its logarithm."""
     return float(np.exp(rng.uniform(np.log(min(least, most)), np.log(most))))
+
+
+def _submitting(world: Hidden, iops: float) -> Hidden:
+    """Jobs submit one I/O at a time, where the latency that was measured apart fits that better."""
+    unloaded = math.log(float(world.latency(False, 1.0)[0]))
+    depths = (float(world.queue_depth[0]), float(world.numjobs[0]))
+    deep, alone = (abs(math.log(depth / iops) - unloaded) for depth in depths)
+    return replace(world, synchronous=np.array([alone < deep]))
 
 
 def _on_path(label: str, world: Hidden) -> Hidden:
@@ -206,11 +216,12 @@ def _with_limits(label: str, world: Hidden, iops: float, rng: np.random.Generato
             burst[k], base[k], credits[k] = need, min(base[k], 0.999 * need), 1.0
         elif k == binding:
             base[k], burst[k], credits[k] = need, max(need, burst[k] if burst[k] > base[k] else need), 0.0
+        elif base[k] < CLEAR * need and np.isnan(world.nominal[0, k]):
+            base[k] = burst[k] = _between(CLEAR, UNDOCUMENTED, rng) * need
         elif base[k] < CLEAR * need <= burst[k]:
             credits[k] = 1.0
         elif base[k] < CLEAR * need:
-            undocumented = np.isnan(world.nominal[0, k])
-            base[k] = burst[k] = _between(CLEAR, UNDOCUMENTED if undocumented else CLEAR, rng) * need
+            base[k] = burst[k] = CLEAR * need
     return replace(world, base=base[None], burst=burst[None], credits=credits[None])
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from azbenchlib.dataset.dataset import Dataset
 
 
-MOST_LOOKED_AT = 500  # runs, of which it takes no time to tell what they look like
+_MOST_LOOKED_AT = 500  # runs, of which it takes no time to tell what they look like
 
 
 class ReadFormat(StrEnum):
@@ -126,7 +126,7 @@ def _read_tables(
 def _tell_of_setups(found: Dataset) -> None:
     """Where no setup is stated: what the rates look like, and what names the limit."""
     runs = found.tables["runs"]
-    if len(runs) > MOST_LOOKED_AT:
+    if len(runs) > _MOST_LOOKED_AT:
         return
     from azbenchlib.verdict.run_verdicts import looks
 

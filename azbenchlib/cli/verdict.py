@@ -80,7 +80,8 @@ def verdict(
 ) -> None:
     """Name the documented limit that binds each run, its probability, and the run that would confirm it.
 
-    The exit code is 2 if a file is damaged and gives no run; the others are judged.
+    Runs without a stated setup are compared with all documented disks and VM sizes; state --vm and --disk to
+    learn which limit binds. The exit code is 2 if a file is damaged and gives no run; the others are judged.
     """
     cases = {path: found for path in paths if (found := _cases(Path(path))) is not None}
     named = [path for path in paths if path not in cases]

@@ -10,7 +10,7 @@ from azbenchlib.model.documented_limits import DocumentedLimits
 from azbenchlib.probe.hypotheses import BELIEFS, Setting
 from azbenchlib.probe.portrait import DiskFigure, Knowledge, Portrait
 from azbenchlib.verdict.likelihoods import unloaded
-from azbenchlib.verdict.naming import ROUNDING, Reached, caps_weight
+from azbenchlib.verdict.naming import LEAST_WEIGHT, Reached, caps_weight
 
 LEAST_TOLD = 0.01  # probability of what is still told
 NOTHING_DOCUMENTED = 0.1
@@ -87,8 +87,8 @@ def _weight(
     iops, rate = _reached(portrait["read_iops"]), _reached(portrait["read_bytes_per_s"])
     weight = caps_weight(one, iops, rate, runtime_s) / alike
     if portrait.steady:  # else these hang on differences that mean nothing
-        weight *= max(portrait.same * (1 - portrait.apart), ROUNDING)
-        weight *= max(portrait.units[one.unit_bytes or math.inf], ROUNDING)
+        weight *= max(portrait.same * (1 - portrait.apart), LEAST_WEIGHT)
+        weight *= max(portrait.units[one.unit_bytes or math.inf], LEAST_WEIGHT)
     for key, expected in (("read_p50_us_4k", one.read_us), ("write_p50_us_4k", one.write_us)):
         value = portrait[key].value
         if expected and value:

@@ -9,8 +9,8 @@ from azbenchlib.model.documented_limits import DocumentedLimits
 from azbenchlib.verdict.likelihoods import bound, holds, loose_share
 
 # How likely each is before any run; our judgement. What is not documented keeps its share.
-SHARES = {"disk": 0.6, "burst": 0.6, "provisioned": 0.15, "vm": 0.15}
-ROUNDING = 1e-6  # lest a figure that rules something out does so for ever
+_SHARES = {"disk": 0.6, "burst": 0.6, "provisioned": 0.15, "vm": 0.15}
+LEAST_WEIGHT = 1e-6  # lest a figure that rules something out does so for ever
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ def caps_weight(limits: DocumentedLimits, iops: Reached, rate: Reached, runtime_
     """
     if limits.kind == "provisioned":
         fits = _chosen(iops, limits.least_iops, limits.iops)
-        return SHARES[limits.kind] * fits * _chosen(rate, limits.least_bytes_per_s, limits.bytes_per_s)
+        return _SHARES[limits.kind] * fits * _chosen(rate, limits.least_bytes_per_s, limits.bytes_per_s)
     loose = loose_share(limits.soft, runtime_s)
     fits = _held(iops, limits.iops, "iops", loose)
-    return SHARES[limits.kind] * fits * _held(rate, limits.bytes_per_s, "bytes_per_s", loose)
+    return _SHARES[limits.kind] * fits * _held(rate, limits.bytes_per_s, "bytes_per_s", loose)
 
 
 def _held(reached: Reached, limit: float, quantity: str, loose: float) -> float:
@@ -52,5 +52,5 @@ def _chosen(reached: Reached, least: float | None, most: float) -> float:
     least = least or 1.0
     if reached.value:
         inside = least * 0.98 <= reached.value <= most * 1.05
-        return 1 / math.log(most / least) if inside else ROUNDING
+        return 1 / math.log(most / least) if inside else LEAST_WEIGHT
     return float(reached.low <= most)

@@ -62,7 +62,7 @@ class OpenFact:
     means: dict[str, Label]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Posterior:
     """Probability by label, largest first; the likeliest path; the labels that tie at the top; and the fact
     that is not stated and would settle most. `routes` has the paths that are likely under each label, the
@@ -114,7 +114,13 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     sums = [sum(parts.values()) for parts in by_route]
     best = found[sums.index(max(sums))]
     fact = _open_fact(found, by_route)
-    return Posterior(probability, best, _ties(probability, best), fact, _by_label(found, by_route))
+    return Posterior(
+        probability=probability,
+        route=best,
+        top=_ties(probability, best),
+        open_fact=fact,
+        routes=_by_label(found, by_route),
+    )
 
 
 def _by_label(

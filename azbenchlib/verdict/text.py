@@ -60,10 +60,10 @@ class Wording:
     given: str = ""
 
 
-PLAIN = Wording()
+IN_WORDS = Wording()
 
 
-def names(labels: Sequence[Label], wording: Wording = PLAIN) -> str:
+def names(labels: Sequence[Label], wording: Wording = IN_WORDS) -> str:
     """Several labels in words, as one thing."""
     found = [wording.names.get(label) or name(label) for label in labels]
     return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]} at once"
@@ -81,7 +81,7 @@ def words(
     runner_up: Label | None,
     rerun: str | None,
     fact: str | None = None,
-    wording: Wording = PLAIN,
+    wording: Wording = IN_WORDS,
 ) -> str:
     """The verdict in one sentence.
 

@@ -24,15 +24,18 @@ from azbenchlib.verdict.judgement import Judgement
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.naming import Reached, caps_weight
 
-SHARED = 0.02  # relative: rates of several loads that differ by less are one plateau
-NEAR, NEAR_ALONE = 0.045, 0.02  # relative to a documented figure; the latter of a plateau that one run shows
-DEEP = 16  # outstanding I/Os from which on a single run may show a plateau
-RATE_KEPT = 0.97  # of a rate limit: the workload's own, and no plateau
-ALIKE = 0.2  # of the likeliest: what is as likely is named too
-MOST_NAMES = 3  # of one kind of disk, beside which a range is said
-BUFFERED = 0.05  # chance that the page cache answered, from which on a run shows no disk
-STATE = "state --vm and --disk to be sure"
-NAME_IT = "state --vm and --disk to learn which limit binds"
+_SHARED = 0.02  # relative: rates of several loads that differ by less are one plateau
+_NEAR, _NEAR_ALONE = (
+    0.045,
+    0.02,
+)  # relative to a documented figure; the latter of a plateau that one run shows
+_DEEP = 16  # outstanding I/Os from which on a single run may show a plateau
+_RATE_KEPT = 0.97  # of a rate limit: the workload's own, and no plateau
+_ALIKE = 0.2  # of the likeliest: what is as likely is named too
+_MOST_NAMES = 3  # of one kind of disk, beside which a range is said
+_BUFFERED = 0.05  # chance that the page cache answered, from which on a run shows no disk
+_STATE = "state --vm and --disk to be sure"
+_NAME_IT = "state --vm and --disk to learn which limit binds"
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def without_setup(judged: Judgement, flows: Sequence[Flow], likely: LikelySetup 
     """
     named = likely.words() if likely else None
     what = f"no setup is stated; the runs look like {named}" if named else "no setup is stated"
-    stated = Finding.of(Code.SETUP_NOT_KNOWN, f"{what}: {STATE if named else NAME_IT}")
+    stated = Finding.of(Code.SETUP_NOT_KNOWN, f"{what}: {_STATE if named else _NAME_IT}")
     findings = [
         stated if finding.code == stated.code else finding
         for finding in judged.findings
@@ -96,9 +99,9 @@ def without_setup(judged: Judgement, flows: Sequence[Flow], likely: LikelySetup 
     ]
     sentence = judged.words
     if judged.binding[:1] == (Label.UNKNOWN,):
-        sentence = f"No setup is stated, so no limit can be compared with the rate: {NAME_IT}"
+        sentence = f"No setup is stated, so no limit can be compared with the rate: {_NAME_IT}"
         if likely and named and any(likely.explains(flow.observation) for flow in flows):
-            sentence = f"As {named}; {STATE}"
+            sentence = f"As {named}; {_STATE}"
     return replace(judged, words=sentence, findings=tuple(findings), likely_setup=named)
 
 
@@ -134,8 +137,8 @@ def _shows_a_disk(seen: Observation) -> bool:
     if got.iops is None or not got.bs_bytes or got.from_latency:
         return False
     idle = (occupancy(seen) or 1.0) < evidence.IDLE
-    own = bool(seen.rate_iops) and got.iops >= RATE_KEPT * (seen.rate_iops or 0.0)
-    return not (idle or own or evidence.flat(seen)) and evidence.buffered(seen) < BUFFERED
+    own = bool(seen.rate_iops) and got.iops >= _RATE_KEPT * (seen.rate_iops or 0.0)
+    return not (idle or own or evidence.flat(seen)) and evidence.buffered(seen) < _BUFFERED
 
 
 def _readings(seen: Sequence[Observation]) -> Iterator[tuple[Plateau | None, Plateau | None]]:
@@ -160,7 +163,7 @@ def _plateau(points: Sequence[tuple[float, Observation]]) -> Plateau | None:
     loads = {(one.queue_depth, one.numjobs, one.bs_bytes, one.read_share) for one in top}
     if len(loads) > 1 and any((one.queue_depth or 0) > 1 for one in top):
         return Plateau(most, True)
-    return Plateau(most, False) if any((one.queue_depth or 0) >= DEEP for one in top) else None
+    return Plateau(most, False) if any((one.queue_depth or 0) >= _DEEP for one in top) else None
 
 
 def _sizes(seen: Sequence[Observation], iops: Plateau, moved: Plateau) -> bool:
@@ -186,7 +189,7 @@ def _fitting(
         and _is_near(moved, one.bytes_per_s, reached[1].low, one.kind)
     }
     most = max(weights.values(), default=0.0)
-    alike = [one for one in sorted(weights, key=lambda one: -weights[one]) if weights[one] >= ALIKE * most]
+    alike = [one for one in sorted(weights, key=lambda one: -weights[one]) if weights[one] >= _ALIKE * most]
     if alike:
         pairs = [
             (p.value, cap) for one in alike for p, cap in ((iops, one.iops), (moved, one.bytes_per_s)) if p
@@ -198,15 +201,15 @@ def _fitting(
 def _is_near(plateau: Plateau | None, documented_cap: float, low: float, kind: str) -> bool:
     """Whether a plateau is that of a documented figure; without one, whether the figure is not below."""
     if plateau is None:
-        return low <= (1 + NEAR_ALONE) * documented_cap
+        return low <= (1 + _NEAR_ALONE) * documented_cap
     if kind == "vm" and not plateau.shared:
         return False
-    most = NEAR if plateau.shared and kind != "vm" else NEAR_ALONE
-    return -NEAR_ALONE <= plateau.value / documented_cap - 1 <= most
+    most = _NEAR if plateau.shared and kind != "vm" else _NEAR_ALONE
+    return -_NEAR_ALONE <= plateau.value / documented_cap - 1 <= most
 
 
 def _same(value: float, most: float) -> bool:
-    return value >= (1 - SHARED) * most
+    return value >= (1 - _SHARED) * most
 
 
 def _names(some: Sequence[DocumentedLimits]) -> str:
@@ -218,7 +221,7 @@ def _names(some: Sequence[DocumentedLimits]) -> str:
     for one in sorted(some, key=lambda one: disk_kinds.tier_number(one.name)):
         by_kind.setdefault(one.name[:1], []).append(one.name)
     parts = [
-        f"{names[0]} to {names[-1]}" if len(names) > MOST_NAMES else " or ".join(names)
+        f"{names[0]} to {names[-1]}" if len(names) > _MOST_NAMES else " or ".join(names)
         for names in by_kind.values()
     ]
     return " or ".join(parts) + (" while it bursts" if some[0].kind == "burst" else "")

@@ -153,7 +153,7 @@ def test_runs_that_say_the_same_share_a_card() -> None:
 
 def test_the_card_of_one_run_ends_with_the_job_to_run(fio_output: Path) -> None:
     done = run(str(fio_output), "--vm", "L8s_v2", "--disk", "nvme")
-    assert "Next: run 8 such jobs instead of 4 (" in done.stdout and "filename=${TARGET}" in done.stdout
+    assert "Next: spread the same load over 8 jobs (" in done.stdout and "filename=${TARGET}" in done.stdout
 
 
 @pytest.mark.alone

@@ -78,7 +78,7 @@ def test_what_is_not_known_is_said_with_the_run_that_would_tell(local: list[str]
     card = one(local, "261,000 IOPS")
     assert "Probably no documented limit explains the rate" in card
     assert "No limit is documented for this I/O on this setup." in card
-    assert "Next run Run 8 such jobs instead of 4 (" in card
+    assert "Next run Spread the same load over 32 jobs (" in card
 
 
 def test_limits_far_above_or_below_the_rate_have_no_bar() -> None:

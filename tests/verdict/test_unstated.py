@@ -69,11 +69,8 @@ def test_a_rate_that_no_limit_set_names_nothing(seen: Observation) -> None:
 
 def test_local_disks_and_memory_are_hardly_ever_taken_for_a_disk() -> None:
     rng = np.random.default_rng(1)
-    rates = np.exp(rng.uniform(np.log(2e4), np.log(1e6), 300))
-    named = [
-        words(*sweep(rate, rate * size))
-        for rate, size in zip(rates, rng.uniform(8e3, 64e3, 300), strict=True)
-    ]
+    rates, sizes = np.exp(rng.uniform(np.log(2e4), np.log(1e6), 300)), rng.uniform(8e3, 64e3, 300)
+    named = [words(*sweep(rate, rate * size)) for rate, size in zip(rates, sizes, strict=True)]
     assert sum(name is not None for name in named) <= 12
     assert words(*sweep(261_000, 2.1 * GB)) is None
 

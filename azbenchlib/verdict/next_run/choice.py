@@ -13,14 +13,14 @@ from azbenchlib.verdict.candidates import Route
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.next_run import trials
 from azbenchlib.verdict.next_run.job_file import job_file
-from azbenchlib.verdict.next_run.trials import Experiment, Trial, experiments, trial_of
+from azbenchlib.verdict.next_run.trials import CandidateRun, Trial, experiments, trial_of
 from azbenchlib.verdict.next_run.worlds import Hypothesis
 from azbenchlib.verdict.posterior import Posterior
 from azbenchlib.verdict.text import name
 
-APART = math.log(1.1)  # rates that are nearer may come out alike: limits stray, and so do runs
-LIKELY = 0.02  # of the probability: what is less likely is not worth a run
-ENOUGH = math.log(2)  # rates further apart than this tell no more
+_APART = math.log(1.1)  # rates that are nearer may come out alike: limits stray, and so do runs
+_LIKELY = 0.02  # of the probability: what is less likely is not worth a run
+_ENOUGH = math.log(2)  # rates further apart than this tell no more
 _HELD = "the other runs at hand are those that would tell, and they leave it open"
 _ALIKE = "no run that was simulated would give different rates"
 _SAME_SHARE = 0.02  # of reads: mixes that are nearer to each other are one
@@ -28,7 +28,7 @@ _DIGITS = 3  # of a predicted rate
 _SMALL_BYTES = 32 * KIB  # up to this block size, rates are said in IOPS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NextRun:
     """What to run, why in one sentence, and the job file.
 
@@ -122,27 +122,27 @@ def _pairs(believed: Posterior) -> Iterator[tuple[Label, Label]]:
         yield first, tied[0]
     others = [label for label in believed.probability if label not in believed.top]
     for i, label in enumerate(others):
-        if i == 0 or believed.probability[label] >= LIKELY:
+        if i == 0 or believed.probability[label] >= _LIKELY:
             yield first, label
 
 
 def _best(
-    possible: Iterable[Experiment], hypotheses: Sequence[Hypothesis], known: Sequence[Trial]
-) -> tuple[Experiment | None, bool]:
+    possible: Iterable[CandidateRun], hypotheses: Sequence[Hypothesis], known: Sequence[Trial]
+) -> tuple[CandidateRun | None, bool]:
     """The experiment that tells most per minute, and whether one that would tell was made before."""
     best, most, held = None, 0.0, False
     for experiment in possible:
-        if best is not None and ENOUGH * S_PER_MIN / experiment.costs_s <= most:
+        if best is not None and _ENOUGH * S_PER_MIN / experiment.costs_s <= most:
             continue  # it could not tell more per minute
-        if _apart(*(one.typical(experiment.trial) for one in hypotheses)) < APART:
+        if _apart(*(one.typical(experiment.trial) for one in hypotheses)) < _APART:
             continue
         apart = _apart(*(one.rates(experiment.trial) for one in hypotheses))
-        if apart < APART:
+        if apart < _APART:
             continue
         if not experiment.changes_setup and _is_held(experiment.trial, known):
             held = True
             continue
-        worth = min(apart, ENOUGH) * S_PER_MIN / experiment.costs_s
+        worth = min(apart, _ENOUGH) * S_PER_MIN / experiment.costs_s
         if worth > most:
             best, most = experiment, worth
     return best, held
@@ -159,7 +159,7 @@ def _apart(*ranges: Sequence[float]) -> float:
 def _is_held(trial: Trial, known: Sequence[Trial]) -> bool:
     """Whether runs were made under these conditions, or nearly so: at this queue depth, or on both sides."""
     depths = [point.queue_depth or 1.0 for point in known if _alike(trial, point)]
-    depth, near = trial.queue_depth or 1.0, math.exp(trials.SAME)
+    depth, near = trial.queue_depth or 1.0, math.exp(trials.SAME_LOAD)
     return any(one <= depth * near for one in depths) and any(one >= depth / near for one in depths)
 
 
@@ -172,10 +172,12 @@ def _alike(trial: Trial, point: Trial) -> bool:
     if (trial.rate_iops is None) is not (point.rate_iops is None):
         return False
     pairs = ((trial.bs_bytes, point.bs_bytes), (trial.numjobs, point.numjobs))
-    return all(abs(math.log(mine / its)) < trials.SAME for mine, its in pairs)
+    return all(abs(math.log(mine / its)) < trials.SAME_LOAD for mine, its in pairs)
 
 
-def _run(seen: Observation, was: Trial, experiment: Experiment, hypotheses: Sequence[Hypothesis]) -> NextRun:
+def _run(
+    seen: Observation, was: Trial, experiment: CandidateRun, hypotheses: Sequence[Hypothesis]
+) -> NextRun:
     expected = {one.label: one.rates(experiment.trial)[0] for one in hypotheses}
     size = experiment.trial.bs_bytes
     if len(expected) == 1:

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.patterns import DIRECTIONS
 from azbenchlib.core.units import MIB, fio_size_text
-from azbenchlib.verdict.next_run.trials import RAMP_S, RUN_S, Experiment, Kind, Trial
+from azbenchlib.verdict.next_run.trials import NEXT_RAMP_S, NEXT_RUN_S, CandidateRun, Change, Trial
 
-TARGET = "${TARGET}"  # fio takes it from the environment
-SECTORS = (512, 4096)  # of disks; Ultra and Premium v2 have the latter. Source: Microsoft Learn, 2026
+_TARGET = "${TARGET}"  # fio takes it from the environment
+_SECTORS = (512, 4096)  # of disks; Ultra and Premium v2 have the latter. Source: Microsoft Learn, 2026
 _ENGINE = "libaio"
 _UNSTATED_DEPTH = 32
 _NOT_READ = "; add what else the run had and no output tells, such as fsync or thinktime"
-_PREPARES = {Kind.SPEND: "spend", Kind.FILL: "fill"}
+_PREPARES = {Change.SPEND: "spend", Change.FILL: "fill"}
 
 
-def job_file(seen: Observation, was: Trial, experiment: Experiment) -> str:
+def job_file(seen: Observation, was: Trial, experiment: CandidateRun) -> str:
     """The job file of an experiment.
 
     Parameters
@@ -26,25 +26,25 @@ def job_file(seen: Observation, was: Trial, experiment: Experiment) -> str:
         The run that it follows.
     was : Trial
         Its conditions.
-    experiment : Experiment
+    experiment : CandidateRun
     """
     trial = experiment.trial
-    lines = [*_comments(seen, experiment), "[global]", f"filename={TARGET}", f"ioengine={_engine(seen)}"]
+    lines = [*_comments(seen, experiment), "[global]", f"filename={_TARGET}", f"ioengine={_engine(seen)}"]
     lines += ["direct=1" if trial.direct or seen.direct is None else "direct=0", *_pattern(seen, trial)]
-    lines += [f"size={_span(seen, experiment)}", f"ramp_time={RAMP_S}", "group_reporting"]
-    if experiment.kind is Kind.WARM:
+    lines += [f"size={_span(seen, experiment)}", f"ramp_time={NEXT_RAMP_S}", "group_reporting"]
+    if experiment.kind is Change.WARM:
         lines += ["", "[warm]", "stonewall", "rw=read", f"bs={fio_size_text(MIB)}", "iodepth=32"]
     if experiment.kind in _PREPARES:
         lines += _section(_PREPARES[experiment.kind], seen, was, trial, experiment.before_s)
-    name = "after" if experiment.kind in _PREPARES or experiment.kind is Kind.WARM else "next"
-    lines += _section(name, seen, was, trial, RUN_S)
-    if experiment.kind is Kind.REST:
+    name = "after" if experiment.kind in _PREPARES or experiment.kind is Change.WARM else "next"
+    lines += _section(name, seen, was, trial, NEXT_RUN_S)
+    if experiment.kind is Change.REST:
         lines.append(f"startdelay={experiment.before_s:.0f}")
     return "\n".join(lines) + "\n"
 
 
-def _comments(seen: Observation, experiment: Experiment) -> Iterator[str]:
-    two = experiment.kind is Kind.MORE_DISKS
+def _comments(seen: Observation, experiment: CandidateRun) -> Iterator[str]:
+    two = experiment.kind is Change.MORE_DISKS
     yield f"; TARGET={'FIRST:SECOND' if two else 'FILE_OR_DEVICE'} fio next.fio"
     if experiment.trial.read_share < 1:
         yield "; overwrites TARGET"
@@ -70,7 +70,7 @@ def _pattern(seen: Observation, trial: Trial) -> list[str]:
     return lines if len(ways) == 1 else [*lines, f"rwmixread={share * 100:.0f}"]
 
 
-def _span(seen: Observation, experiment: Experiment) -> str:
+def _span(seen: Observation, experiment: CandidateRun) -> str:
     span = experiment.span_bytes or seen.working_set_bytes
     return fio_size_text(max(1, round(span / MIB)) * MIB) if span and span >= MIB else "100%"
 
@@ -102,5 +102,5 @@ def _sizes(seen: Observation, was: Trial, trial: Trial) -> str:
 
 def _size(size: float) -> str:
     """The nearest size that direct I/O can address on every disk: a mean of several sizes is none."""
-    sector = SECTORS[-1] if size >= SECTORS[-1] else SECTORS[0]
+    sector = _SECTORS[-1] if size >= _SECTORS[-1] else _SECTORS[0]
     return fio_size_text(max(1, round(size / sector)) * sector)

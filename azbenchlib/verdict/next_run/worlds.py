@@ -18,18 +18,18 @@ from azbenchlib.model.setup import VM, BurstKind, Cap, Disk, Setup
 from azbenchlib.verdict import evidence, likelihoods
 from azbenchlib.verdict.candidates import Route, Stage
 from azbenchlib.verdict.labels import Label
-from azbenchlib.verdict.next_run.trials import Credits, Trial
+from azbenchlib.verdict.next_run.trials import CreditState, Trial
 from azbenchlib.verdict.posterior import WAITS_IN_SUBMISSION
 
-TYPICAL = math.exp(likelihoods.FIRM.mean)  # what a limit allows ÷ its documented figure
-QUANTILES = (0.5, 0.05, 0.95)  # of the unloaded latency, where it is not known; the first is the typical one
+_TYPICAL = math.exp(likelihoods.FIRM.mean)  # what a limit allows ÷ its documented figure
+_QUANTILES = (0.5, 0.03, 0.97)  # of the unloaded latency, where it is not known; the first is the typical one
 _SIZE_COUNTS = dict(
-    zip(QUANTILES, (1.0, 0.0, 2.0), strict=True)
+    zip(_QUANTILES, (1.0, 0.0, 2.0), strict=True)
 )  # how far the block size changes the latency
 _ALMOST = 0.98  # of the latency that the rate leaves to each I/O, where the unloaded one must be shorter
 _NEARLY_NONE = 1e-6
-OPEN_SHARE = 0.03  # of the chance: what is likelier is taken into account
-RATE_KEPT = 0.97  # of a rate limit: a run this near to it was held by it
+_OPEN_SHARE = 0.03  # of the chance: what is likelier is taken into account
+_RATE_KEPT = 0.97  # of a rate limit: a run this near to it was held by it
 _PLATEAUS = (Label.UNKNOWN, Label.ABOVE_DOCUMENTED_LIMIT)
 _CAPS = {"disk": (), "vm_uncached": ("uncached", "uncached_v2"), "vm_cached": ("cached",), "nvme": ("nvme",)}
 _Factors = tuple[float, float | None]  # of base and burst; None: no burst
@@ -121,7 +121,7 @@ class World:
     def _same_limits(self, trial: Trial) -> bool:
         """Whether a limit that is not known allows a trial what it allowed the run."""
         same = (trial.bs_bytes, trial.read_share, trial.disks) == (self.was.bs_bytes, self.was.read_share, 1)
-        return same and trial.credits is Credits.AS_BEFORE and trial.on_same_path
+        return same and trial.credits is CreditState.AS_BEFORE and trial.on_same_path
 
     @cached_property
     def _scenarios(self) -> list[Scenario]:
@@ -138,9 +138,9 @@ class World:
         own: tuple[bool, ...] = (False,)
         if label is Label.WORKLOAD_DEMAND:
             rate = self.flow.observation.rate_iops
-            own = (False,) if rate and self.iops >= RATE_KEPT * rate else (False, True)
+            own = (False,) if rate and self.iops >= _RATE_KEPT * rate else (False, True)
         spent = (False, True) if open_credits else (False,)
-        every = product(spent, kinds if is_plateau else (False,), own, self.submits, QUANTILES)
+        every = product(spent, kinds if is_plateau else (False,), own, self.submits, _QUANTILES)
         return [
             Scenario(quantile=quantile, spent=gone, of_bytes=of_bytes, own_rate=own_rate, one_each=one_each)
             for gone, of_bytes, own_rate, one_each, quantile in every
@@ -203,7 +203,7 @@ class World:
         factors = {
             (stage.stem, stage.quantity): self._factors(stage, trial, spent) for stage in self.route.stages
         }
-        drops = spent or trial.credits is Credits.SPENT
+        drops = spent or trial.credits is CreditState.SPENT
 
         def moved(cap: Cap, stem: str) -> Cap:
             return _times(cap, {q: factors.get((stem, q)) for q in ("iops", "bytes_per_s")}, drops)
@@ -235,15 +235,15 @@ class World:
         """What base and burst of a limit are, ÷ their documented figures."""
         burst = stage.burst
         if self.label is Label.PAGE_CACHE:  # the run says nothing of the limits
-            return TYPICAL, None if spent or burst is None else TYPICAL
+            return _TYPICAL, None if spent or burst is None else _TYPICAL
         if stage is not self.stage:
-            drops = spent or trial.credits is Credits.SPENT
+            drops = spent or trial.credits is CreditState.SPENT
             if burst is None or (drops and stage.base.use <= likelihoods.LOOSEST):
-                return max(TYPICAL, stage.base.use), None
-            return TYPICAL, None if trial.credits is Credits.SPENT else max(TYPICAL, burst.use)
+                return max(_TYPICAL, stage.base.use), None
+            return _TYPICAL, None if trial.credits is CreditState.SPENT else max(_TYPICAL, burst.use)
         if self.label.burst and burst is not None:
-            return TYPICAL, None if trial.credits is Credits.SPENT else burst.use
-        return stage.base.use, TYPICAL if burst is not None and trial.credits is Credits.FULL else None
+            return _TYPICAL, None if trial.credits is CreditState.SPENT else burst.use
+        return stage.base.use, _TYPICAL if burst is not None and trial.credits is CreditState.FULL else None
 
     # ---- latency, CPU, and what the workload does itself ---------------------------------------------------
 
@@ -262,7 +262,7 @@ class World:
             for depth in (self.was.queue_depth, self.was.numjobs)
         )
         each, alone = (1 - WAITS_IN_SUBMISSION) * each, WAITS_IN_SUBMISSION * alone
-        if min(each, alone) > OPEN_SHARE * (each + alone):
+        if min(each, alone) > _OPEN_SHARE * (each + alone):
             return (alone > each, each >= alone)
         return (alone > each,)
 
@@ -337,7 +337,7 @@ def _times(cap: Cap, factors: dict[str, _Factors | None], drops: bool) -> Cap:
     """A cap with other limits; where no factors are given, those of a limit that holds."""
     changed: dict[str, Any] = {}
     for quantity, given in factors.items():
-        base, burst = given or (TYPICAL, None if drops else TYPICAL)
+        base, burst = given or (_TYPICAL, None if drops else _TYPICAL)
         if cap.burst_kind == BurstKind.ON_DEMAND:  # the only level that there is
             burst = base
         for name, factor in ((quantity, base), (f"write_{quantity}", base), (f"burst_{quantity}", burst)):
