@@ -39,6 +39,8 @@ CHECKED_S = 60.0  # of the run that was measured
 SKIPPED_S = 5.0  # at the begin of what is measured
 SCOPES = {"disk": 0, "vm_uncached": 2, "vm_cached": 4, "temp": 4, "nvme": 4}
 FASTEST_S = {True: 0.6e-3, False: 30e-6}  # of managed disks, and of what is local
+SLOWEST_S = {True: 6e-3, False: 1e-3}
+CROWDED = 1.1
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -131,8 +133,11 @@ def as_if(label: str, case: Case, rng: np.random.Generator) -> Hidden | None:
     if label == "page_cache":
         return replace(world, page_hit=np.full(1, 0.95), direct=np.array([False]))
     world = _on_path(label, world)
-    if label == "latency_qd" and world.knows_unloaded[0] and not world.knows_slat[0]:
-        world = _submitting(world, iops)
+    if label == "latency_qd":
+        if not world.knows_slat[0]:
+            world = _submitting(world, iops)
+        if float(world.depth[0]) / iops > _slowest_s(world):
+            return None
     latency = _latency(label, world, iops, rng)
     world = replace(
         world, latency_hit_s=world.latency_hit_s * latency, latency_disk_s=world.latency_disk_s * latency
@@ -151,11 +156,20 @@ def _between(least: float, most: float, rng: np.random.Generator) -> float:
 
 
 def _submitting(world: Hidden, iops: float) -> Hidden:
-    """Jobs submit one I/O at a time, where the latency that was measured apart fits that better."""
+    """Jobs submit one I/O at a time, where the latency that was measured apart fits that better, or none of
+    the simulator's is so long as that of so deep a queue.
+    """
     unloaded = math.log(float(world.latency(False, 1.0)[0]))
     depths = (float(world.queue_depth[0]), float(world.numjobs[0]))
     deep, alone = (abs(math.log(depth / iops) - unloaded) for depth in depths)
-    return replace(world, synchronous=np.array([alone < deep]))
+    one_each = alone < deep if world.knows_unloaded[0] else depths[0] / iops > _slowest_s(world)
+    return replace(world, synchronous=np.array([one_each]))
+
+
+def _slowest_s(world: Hidden) -> float:
+    """The longest latency that the simulator draws, somewhat crowded."""
+    remote, size = bool(world.remote[0]), float(world.mean_bytes[0])
+    return CROWDED * (SLOWEST_S[remote] + size / (400e6 if remote else 2e9))
 
 
 def _on_path(label: str, world: Hidden) -> Hidden:

@@ -110,7 +110,7 @@ class World:
             return trial.direct and not self.was.direct
         if label is Label.CACHE_EXHAUSTION:
             return trial.filled
-        if label in _PLATEAUS and (trial.uncached or trial.hit is not None):
+        if label in _PLATEAUS and not trial.on_same_path:
             return False
         if label is Label.ABOVE_DOCUMENTED_LIMIT and not self._same_limits(trial):
             return False
