@@ -77,7 +77,7 @@ def test_the_seed_is_explained_from_cards_to_doubts() -> None:
     assert "5 of 10 runs hit a documented limit" in text  # of two more no limit is documented
     assert "Run for 36 min, until the credits are spent" in text and "runtime=2160" in text
     assert "has no log of IOPS of a run with a documented limit. To have it next time" in text
-    assert "the NVMe disk's IOPS limit (7 %)" in text
+    assert "the NVMe disk's IOPS limit (8 %)" in text
     assert "rate_from_latency" in text and "rate_from_status_line" in text
 
 
@@ -122,7 +122,8 @@ def test_one_setup_under_several_loads_has_one_line(burst: Path) -> None:
 
 def test_a_run_of_two_levels_says_which_is_judged(burst: Path) -> None:
     text = words(Limits([str(burst)]).cards().html)
-    assert "Bound by the disk's IOPS limit" in text and "100 % of 120 IOPS P4, as of 2020-07-01" in text
+    assert re.search(r"until its credits are spent, then by its base: 3,\d+ IOPS for 6 min, then 120;", text)
+    assert "100 % of 120 IOPS P4, as of 2020-07-01" in text
     assert "the longest of them is judged" in text
 
 
