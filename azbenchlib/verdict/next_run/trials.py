@@ -203,9 +203,10 @@ def _credits(flow: Flow, was: Trial, routes: tuple[Route, ...]) -> Iterator[Cand
     rests = [_rest_s(stage) / cut for stage in stages]
     if rests and min(rests) < _MOST_S:
         rest_s = _whole_minutes(max(_LEAST_REST_S / cut, max(rest for rest in rests if rest < _MOST_S)))
+        owner = "disk" if any(stage.stem == "disk" for stage in stages) else "VM"
         yield CandidateRun(
             kind=Change.REST,
-            action=f"let the disk rest for {_minutes(rest_s)}, until credits are back, and run again",
+            action=f"let the {owner} rest for {_minutes(rest_s)}, until credits are back, and run again",
             trial=replace(was, credits=CreditState.FULL),
             costs_s=rest_s + NEXT_RUN_S + NEXT_RAMP_S,
             before_s=rest_s,
