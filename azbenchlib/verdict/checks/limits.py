@@ -51,7 +51,7 @@ def doubtful_figures(route: Route, named: Sequence[Label], rows: Mapping[str, st
     differing = [level.label for stage in route.stages for level in stage.levels() if level.others]
     for label in differing:
         if label in named and label in rows:
-            yield Finding.of(Code.FIGURES_DIFFER, f"{label} has two figures in print: {rows[label]}")
+            yield Finding.of(Code.FIGURES_DIFFER, f"{label} has two documented figures: {rows[label]}")
     for stage in route.stages:
         if stage.open_burst and stage.base.use > HARD:
             what = (
