@@ -41,6 +41,7 @@ REFUSED = {
     "plan size.yaml": SIZE,
     "plan region.yaml": REGION,
     "run size.yaml --target local -o made": SIZE,
+    "plan tier.yaml": TIER,
 }
 
 
@@ -51,6 +52,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "telemetry.json").write_bytes((ROOT / "tests/data/sysstat/extended.json").read_bytes())
     (folder / "size.yaml").write_text(FILE.format(region="westeurope", vm="D8s_v55"))
     (folder / "region.yaml").write_text(FILE.format(region="westeurop", vm="Standard_D8s_v5"))
+    text = FILE.format(region="westeurope", vm="Standard_D8s_v5")
+    (folder / "tier.yaml").write_text(text.replace("size: 128GiB", "size: 128GiB, tier: P31"))
     (folder / "good.yaml").write_text(FILE.format(region="West Europe", vm="d8sv5"))
     return folder
 
@@ -71,6 +74,12 @@ def test_other_spellings_are_taken_and_what_is_doubtful_is_said(folder: Path) ->
     assert "Note: disk 'Premium SSD 1TB' was taken for P30 (Premium SSD, 1 TiB)" in said
     assert "Note: region 'Frankfurt' was taken for germanywestcentral" in said
     assert "Standard_D8s_v5 in germanywestcentral" in ended.stdout
+
+
+def test_advice_is_for_the_size_that_another_spelling_names(folder: Path) -> None:
+    ended = azbench(*shlex.split("advise --iops 5000 --size 1TiB --region westeurope --vm d8sv5"), cwd=folder)
+    assert ended.returncode == 0, ended.stderr
+    assert "Standard_D8s_v5" in ended.stdout or "D8s_v5" in ended.stdout
 
 
 def test_a_measurement_file_takes_other_spellings(folder: Path) -> None:

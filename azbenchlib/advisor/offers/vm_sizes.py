@@ -14,6 +14,7 @@ from azbenchlib.advisor.demands.demand import Demand, Need, Peak
 from azbenchlib.advisor.offers.vm_choice import SizeName, VmChoice
 from azbenchlib.azure.catalog.rows import Offer
 from azbenchlib.azure.disk_kinds import NVME, ULTRA, DiskKind
+from azbenchlib.core.name_forms import squeezed
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.io_path import QUANTITIES
 from azbenchlib.model.setup import VM, Cap
@@ -190,7 +191,7 @@ class VmSizes:
         return np.array([one.offer is None or zone in one.offer.zones for one in self.sizes], dtype=bool)
 
     def named(self, pattern: str) -> list[VmSize]:
-        """The sizes with a name, or names like a pattern, with or without ``Standard_``, in any case."""
+        """The sizes with a name, in any spelling, or with names like a pattern, in any case."""
         return [self.sizes[i] for i in np.flatnonzero(self._like(pattern))]
 
     def utilisation(self, kind: DiskKind, cached: bool, demand: Demand, credits_count: bool = True) -> Floats:
@@ -228,8 +229,12 @@ class VmSizes:
         return self._sizes["nvme_bytes"] * np.array([vm_size.vm.nvme_count or 1 for vm_size in self.sizes])
 
     def _like(self, pattern: str) -> Bools:
-        wanted = re.compile(fnmatch.translate(_bare(pattern))).match
-        return np.array([wanted(name) is not None for name in self._names], dtype=bool)
+        like = re.compile(fnmatch.translate(_bare(pattern))).match
+        found = np.array([like(name) is not None for name in self._names], dtype=bool)
+        if found.any():
+            return found
+        letters = squeezed(pattern).removeprefix("standard")
+        return np.array([squeezed(name) == letters for name in self._names], dtype=bool)
 
     @cached_property
     def _names(self) -> list[str]:

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from azbenchlib.azure import disk_kinds
+from azbenchlib.azure import catalog, disk_kinds
 from azbenchlib.core.choices import HOST_CACHING, ROLES
+from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, parse_size
 
 SKUS = tuple(sku for kind in disk_kinds.managed() for sku in kind.skus())
@@ -40,8 +41,16 @@ def _one_of(choices: tuple[str, ...]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _tier(text: str) -> str:
+    try:
+        return catalog.disk_tier(text).name
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
 Role = Annotated[str, _one_of(ROLES)]
 Sku = Annotated[str, _one_of(SKUS)]
+Tier = Annotated[str, Field(pattern=_TIER), AfterValidator(_tier)]
 Caching = Annotated[str, _one_of(HOST_CACHING)]
 Placement = Annotated[str, _one_of(EPHEMERAL_PLACEMENTS)]
 Zone = Annotated[str, Field(pattern=_ZONE)]
@@ -60,9 +69,7 @@ class DiskSpec(Strict):
     role: Role = Field("data", description="what it is for; all but data come with the VM")
     sku: Sku | None = Field(None, description="kind of a managed disk")
     size: Size | None = Field(None, description="such as 1024GiB; whole GiB")
-    tier: str | None = Field(
-        None, pattern=_TIER, description="performance tier of a Premium disk; its size's otherwise"
-    )
+    tier: Tier | None = Field(None, description="performance tier of a Premium disk; its size's otherwise")
     iops: int | None = Field(None, gt=0, description="Provisioned IOPS (Ultra Disk, Premium SSD v2)")
     mbps: int | None = Field(None, gt=0, description="Provisioned MB/s (Ultra Disk, Premium SSD v2)")
     caching: Caching | None = Field(None, description="host caching; off where it is not said")
