@@ -22,6 +22,9 @@ RATES = ("iops", "bytes_per_s")
 NEAR = (0.9, 1.12)  # measured ÷ limit of what is said to stop there
 BELOW = 0.97  # and of what it is said not to have reached
 NOT = re.compile(r"not (?:at|by its) ?$")
+# (latency at this queue depth: 51,000 IOPS; an unknown cause: 25,500 IOPS)
+PREDICTIONS = re.compile(r"\((?:[^():;]+: [\d.,]+ (?:IOPS|MB/s)(?:; )?){2,}\)")
+APART = 1.09  # of predicted rates, rounded to three digits
 LATER = re.compile(r"(?:then by|up to) ?$")  # a limit that holds after a burst, or with another block size
 
 
@@ -194,6 +197,15 @@ def sentence(checker: Checker, text: str, place: str) -> None:
     said = text.lstrip("! ").rstrip(".").casefold()
     if any(known.casefold().endswith(": " + said) for known in checker.part.verbatim):
         return
-    for figure in figures.find(checker.part.names.read(text)[1]):
+    for figure in figures.find(checker.part.names.read(without_predictions(checker, text, place))[1]):
         if figure.kind in RATES:
             checker.match(figure, Topic(), place, text, None, sold=True)
+
+
+def without_predictions(checker: Checker, text: str, place: str) -> str:
+    """The text without the rates that a proposed run would give by what binds: these must lie apart."""
+    for match in PREDICTIONS.finditer(text):
+        rates = sorted(figure.base for figure in figures.find(match[0]) if figure.kind in RATES)
+        if len(rates) < 2 or rates[-1] < APART * rates[0]:
+            checker.fault(place, f"'{text}': a run that would come out alike tells nothing")
+    return PREDICTIONS.sub("", text)

@@ -6,6 +6,7 @@ from functools import partial
 from bs4 import Tag
 
 from readback import figures
+from readback.answers import without_predictions
 from readback.check import Checker
 from readback.figures import spaced, text_of
 from readback.known import limit_stands
@@ -90,7 +91,7 @@ def _bar(checker: Checker, bar: Tag, topics: list[Topic], place: str) -> None:
 def _doubt(checker: Checker, text: str, place: str) -> None:
     """Why a verdict is open and what to run next: durations and depths by rule of thumb."""
     text = spaced(text)
-    for figure in figures.find(checker.part.names.read(text)[1]):
+    for figure in figures.find(checker.part.names.read(without_predictions(checker, text, place))[1]):
         if figure.kind in ("iops", "bytes_per_s"):
             checker.match(figure, Topic(), place, text, None, sold=True)
 
