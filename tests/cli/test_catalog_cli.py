@@ -98,7 +98,8 @@ def test_json_has_the_statement_that_counts_the_others_and_the_sources():
 
 
 @pytest.mark.parametrize(
-    ("name", "near"), [("E8dsv4", "Standard_E8ds_v4"), ("P35", "P30"), ("standard_d8sv3", "Standard_D8s_v3")]
+    ("name", "near"),
+    [("E8ds_v44", "Standard_E8ds_v4"), ("P35", "P30"), ("standard_d8sv33", "Standard_D8s_v3")],
 )
 def test_an_unknown_name_is_refused_with_the_nearest(name, near):
     with pytest.raises(InputError, match=f"'{name}'.*nearest: .*{near}"):
