@@ -166,7 +166,7 @@ def test_a_region_without_the_size() -> None:
     found = said("--vm", "L8s_v4", "--disk", "P30", "--region", "francesouth")
     assert "standard_l8s_v4, linux, pay-as-you-go (priced in:" in found
     assert "near it there: Standard_" in found
-    assert said("--disk", "P30", "--region", "mars").startswith("no prices for region 'mars'; there are: aus")
+    assert said("--disk", "P30", "--region", "mars").startswith("no region 'mars' is known; there are: aus")
 
 
 def test_a_book_of_ones_own_that_lacks_a_meter(preview: str) -> None:
