@@ -296,9 +296,11 @@ def test_credits_that_are_cut_short_are_spent_as_early_in_the_run(tmp_path: Path
         (judged,) = judge_runs(Dataset.read(folder).tables)
         by_code = {finding.code: finding.message for finding in judged.judgement.findings}
         told[credit_s, lasted_s] = by_code.get(Code.BASE_NOT_SEEN, "")
-    assert "full credits last 4 s at this rate, so this run of 2 s cannot show" in told[4.0, 2]
+    assert "full credits of the disk last 4 s at this rate, so this run of 2 s cannot show" in told[4.0, 2]
     assert not told[4.0, 6]
-    assert "full credits last 30 min at this rate, so this run of 6 s cannot show" in told[1800.0, 6]
+    assert (
+        "full credits of the disk last 30 min at this rate, so this run of 6 s cannot show" in told[1800.0, 6]
+    )
 
 
 LATENCIES = [(0.1 * i, 18e6) for i in range(1, 41)] + [(0.1 * i, 520e6) for i in range(41, 61)]

@@ -122,7 +122,7 @@ def test_bursting_that_azure_does_not_have_is_refused() -> None:
 def test_a_price_that_is_not_shipped_names_the_command_that_reads_it() -> None:
     """M."""
     found = said("advise", "--iops", "100", "--size", "1TiB", "--pay", "3y", *PLACE)
-    assert "none of 1592 VM sizes like '*' has a 3-year reservation price in westeurope" in found
+    assert "none of 1628 VM sizes like '*' has a 3-year reservation price in westeurope" in found
     assert "`azbench catalog refresh --prices --region westeurope`" in found
 
 

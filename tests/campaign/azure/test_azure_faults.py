@@ -197,7 +197,7 @@ def test_a_provider_that_is_missing_is_registered(azure, small):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("Standard_D2s_v3", "Standard_D2_v9"), "westeurope does not offer the size Standard_D2_v9"),
+        (("Standard_D2s_v3", "Standard_D2_v5"), "westeurope does not offer the size Standard_D2_v5"),
         (("zone: 1", "zone: 7"), "has zones 1, 2, 3 in westeurope, not zone 7"),
         (("size: 32GiB", "size: 32GiB, count: 9"), "takes 4 data disks at most, not 9"),
     ],
