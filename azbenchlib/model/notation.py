@@ -19,7 +19,7 @@ Numbers that are not given come from the catalogue (:mod:`azbenchlib.model.fill_
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from azbenchlib.azure import catalog, disk_kinds
@@ -145,9 +145,8 @@ def _named(text: str, head: str, words: _Words) -> _Named:
             head, count = match["name"], match["n"]
             break
     names, letters, size = _kind_names(), squeezed(head), ""
-    if tier := _tier_named(letters, names):
-        row = catalog.disk_tier(tier)
-        return _Named(kind=_kind_of(row.name), tier=row.name, count=count)
+    for tier, kind in _tier_named(letters, names):
+        return _Named(kind=kind, tier=catalog.disk_tier(tier).name, count=count)
     if letters not in names and (match := _SIZED.fullmatch(head)) and squeezed(match["name"]) in names:
         letters, size = squeezed(match["name"]), match["size"].replace(" ", "")
     if letters not in names:
@@ -163,17 +162,12 @@ def _named(text: str, head: str, words: _Words) -> _Named:
     return _Named(kind=kind, redundancy=redundancy, count=count)
 
 
-def _tier_named(letters: str, names: Mapping[str, tuple[DiskKind, str]]) -> str | None:
-    """The tier that letters and digits name, alone or beside its kind: ``premiumssdp30``."""
+def _tier_named(letters: str, names: Mapping[str, tuple[DiskKind, str]]) -> Iterator[tuple[str, DiskKind]]:
+    """The tier that letters and digits name, alone or beside its kind: ``premiumssdp30``; and the kind."""
     for match in filter(None, (pattern.fullmatch(letters) for pattern in _TIERED)):
         kind = disk_kinds.of_tier(match["tier"])
         if kind and (not match["name"] or names.get(match["name"], (None,))[0] is kind):
-            return match["tier"].upper()
-    return None
-
-
-def _kind_of(tier: str) -> DiskKind:
-    return next(kind for kind in disk_kinds.kinds() if kind is disk_kinds.of_tier(tier))
+            yield match["tier"].upper(), kind
 
 
 def _kind_names() -> dict[str, tuple[DiskKind, str]]:

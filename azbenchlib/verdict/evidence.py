@@ -12,6 +12,7 @@ BUFFERED_TOOLS = ("sysbench", "dd", "iozone", "bonnie++")
 _PAGE_CACHE = {"direct": 0.0, "buffered": 0.05, "not known": 0.01}
 
 IDLE = 0.8  # below this share of the requested load, neither a limit nor the latency sets the rate
+RATE_KEPT = 0.97  # of a rate limit that the workload sets itself: a run this near to it was held by it
 BUSY_PCT, FULL_PCT = 85, 97  # of one core; from the former on the CPU may bind, from the latter on it does
 STALL_S = 1.0
 STALL_SHARE = 0.1  # of the run

@@ -30,7 +30,6 @@ _NEAR, _NEAR_ALONE = (
     0.02,
 )  # relative to a documented figure; the latter of a plateau that one run shows
 _DEEP = 16  # outstanding I/Os from which on a single run may show a plateau
-_RATE_KEPT = 0.97  # of a rate limit: the workload's own, and no plateau
 _ALIKE = 0.2  # of the likeliest: what is as likely is named too
 _MOST_NAMES = 3  # of one kind of disk, beside which a range is said
 _BUFFERED = 0.05  # chance that the page cache answered, from which on a run shows no disk
@@ -137,7 +136,7 @@ def _shows_a_disk(seen: Observation) -> bool:
     if got.iops is None or not got.bs_bytes or got.from_latency:
         return False
     idle = (occupancy(seen) or 1.0) < evidence.IDLE
-    own = bool(seen.rate_iops) and got.iops >= _RATE_KEPT * (seen.rate_iops or 0.0)
+    own = bool(seen.rate_iops) and got.iops >= evidence.RATE_KEPT * (seen.rate_iops or 0.0)
     return not (idle or own or evidence.flat(seen)) and evidence.buffered(seen) < _BUFFERED
 
 

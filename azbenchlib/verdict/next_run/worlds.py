@@ -29,7 +29,6 @@ _SIZE_COUNTS = dict(
 _ALMOST = 0.98  # of the latency that the rate leaves to each I/O, where the unloaded one must be shorter
 _NEARLY_NONE = 1e-6
 _OPEN_SHARE = 0.03  # of the chance: what is likelier is taken into account
-_RATE_KEPT = 0.97  # of a rate limit: a run this near to it was held by it
 _PLATEAUS = (Label.UNKNOWN, Label.ABOVE_DOCUMENTED_LIMIT)
 _CAPS = {"disk": (), "vm_uncached": ("uncached", "uncached_v2"), "vm_cached": ("cached",), "nvme": ("nvme",)}
 _Factors = tuple[float, float | None]  # of base and burst; None: no burst
@@ -138,7 +137,7 @@ class World:
         own: tuple[bool, ...] = (False,)
         if label is Label.WORKLOAD_DEMAND:
             rate = self.flow.observation.rate_iops
-            own = (False,) if rate and self.iops >= _RATE_KEPT * rate else (False, True)
+            own = (False,) if rate and self.iops >= evidence.RATE_KEPT * rate else (False, True)
         spent = (False, True) if open_credits else (False,)
         every = product(spent, kinds if is_plateau else (False,), own, self.submits, _QUANTILES)
         return [
