@@ -15,7 +15,7 @@ def with_points(drawn: Drawn, points: pd.DataFrame, series: Sequence[Series]) ->
     Parameters
     ----------
     drawn : Drawn
-        A roofline; its axes stay as they are.
+        A roofline that has room for the rates; its axes stay as they are.
     points : DataFrame
         Columns series (a key), bs_bytes, iops, text (shown on hover). A point outside the axes is left out.
     series : sequence of Series

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -15,7 +16,9 @@ from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, theme
 from azbenchlib.plots.drawing.svg import inline
 
 
-def roofline(ceilings: pd.DataFrame, series: Sequence[Series], layout: Layout) -> Drawn:
+def roofline(
+    ceilings: pd.DataFrame, series: Sequence[Series], layout: Layout, rates: Sequence[float] = ()
+) -> Drawn:
     """Draw the most IOPS over block size, both on log scales: flat under an IOPS limit, falling by the
     block size under a MB/s limit.
 
@@ -29,6 +32,8 @@ def roofline(ceilings: pd.DataFrame, series: Sequence[Series], layout: Layout) -
         One to six; those without data are left out.
     layout : Layout
         The width to draw for.
+    rates : sequence of float
+        Further IOPS that the axis must reach, such as measured ones above the lines.
 
     Returns
     -------
@@ -52,7 +57,7 @@ def roofline(ceilings: pd.DataFrame, series: Sequence[Series], layout: Layout) -
         height = max(380, top + bottom + labels.height)
         figure, panels = canvas(layout, height, left=left, right=labels.margin, top=top, bottom=bottom)
         panel = panels[0, 0]
-        _set_axes(panel, pd.concat(lines.values()), layout)
+        _set_axes(panel, pd.concat(lines.values()), rates, layout)
         for entry, rows in lines.items():
             panel.plot(
                 rows["bs_bytes"], rows["iops"], color=entry.colour, gid=f"roof-{entry.index}", zorder=3
@@ -101,9 +106,9 @@ def _last(rows: pd.DataFrame) -> tuple[float, float]:
     return float(rows["bs_bytes"].iloc[-1]), float(rows["iops"].iloc[-1])
 
 
-def _set_axes(panel: Axes, rows: pd.DataFrame, layout: Layout) -> None:
+def _set_axes(panel: Axes, rows: pd.DataFrame, rates: Sequence[float], layout: Layout) -> None:
     """Block sizes below, IOPS to the left, over the same log scales."""
-    scales.set_y([panel], rows["iops"].to_numpy(dtype=float), format_count, log=True)
+    scales.set_y([panel], np.array([*rows["iops"], *rates], dtype=float), format_count, log=True)
     y_title(panel, "Most IOPS (log scale)", layout)
     low, high = float(rows["bs_bytes"].min()), float(rows["bs_bytes"].max())
     panel.set_xscale("log")

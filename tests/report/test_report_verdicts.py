@@ -235,3 +235,23 @@ def test_a_card_tells_two_phases_that_only_the_mean_shows(tmp_path: Path) -> Non
 def test_a_card_tells_what_is_not_stated_and_no_credits_where_there_are_none(tmp_path: Path) -> None:
     assert "Not stated What the disk is provisioned with is not stated (" in _long_run(tmp_path, "ultra:1TiB")
     assert "credits" not in _long_run(tmp_path, "P60:burst")
+
+
+# fio does not print whether the I/O was direct
+ABOVE = """\
+load: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=64
+fio-3.33
+load: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 10 10:00:00 2023
+  read: IOPS=52.0k, BW=203MiB/s (213MB/s)(714GiB/3600000msec)
+"""
+
+
+def test_a_rate_above_every_limit_is_in_the_lead_and_in_the_roofline(tmp_path: Path) -> None:
+    path = tmp_path / "load.txt"
+    path.write_text(ABOVE)
+    setup = Setup(VM(size="Standard_D16ds_v5"), parse_disks(["P30"]))
+    with importing.as_folders([Dataset.load(path, assumed=Assumed(setup))]) as (folder,):
+        lead = words(Report([str(folder)]).header().html)
+        limits = Limits([str(folder)]).roofline().html.replace("\u00a0", " ")
+    assert "reached 130 % of the VM's uncached burst limit, 40,000 IOPS." in lead
+    assert "Measured: 4 KiB, QD 64: 52,000 IOPS at 4 KiB." in limits

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import file_sets, highest, sayings
 from azbenchlib.report.sections.lead_sentence import Sentence, is_named_by_workload, linked
-from azbenchlib.report.sections.setup_cards import SetupAnswer, setups_and_files
+from azbenchlib.report.sections.setup_cards import FAR, SetupAnswer, setups_and_files
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
 
@@ -163,19 +163,21 @@ def _not_the_disk(found: Sequence[SetupAnswer]) -> Sentence | None:
 
 
 def _unbound(found: Sequence[SetupAnswer]) -> Sentence:
-    """No setup is at a limit: which came closest, or that no limit is known."""
+    """No setup is at a limit: which is above one, which came closest, or that no limit is known."""
     known = [
         (row.utilisation, answer, row)
         for answer in found
         if answer.verdict
         for row in answer.verdict.judged.limits
-        if row.utilisation <= 1.0
+        if row.utilisation <= FAR
     ]
     if known:
         used, answer, row = max(known, key=lambda one: one[0])
-        close = f" is closest, with {100 * used:.0f} % of {sayings.limit_text(row)}."
-        pieces = (("No setup reached a documented limit: ", ""), linked(answer), (close, ""))
-        return Sentence(answer.place, pieces)
+        share = f"{100 * used:.0f} % of {sayings.owner(row.label)} limit, {sayings.limit_text(row)}."
+        if used > 1.0:
+            return Sentence(answer.place, (linked(answer, begins=True), (f" reached {share}", "")))
+        pieces = (linked(answer), (f" is closest, with {share}", ""))
+        return Sentence(answer.place, (("No setup stopped at a documented limit: ", ""), *pieces))
     if len(found) == 1 and found[0].card.rate is not None:
         rate = found[0].card.rate
         text = f"{formatting.rate_words(rate)} ({formatting.workload_of(rate)})."

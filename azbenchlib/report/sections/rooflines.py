@@ -130,7 +130,7 @@ def _with_points(
     series: Sequence[plots.Series],
     layout: plots.Layout,
 ) -> plots.Drawn:
-    return with_points(plots.roofline(rows, lines, layout), points, series)
+    return with_points(plots.roofline(rows, lines, layout, list(points["iops"])), points, series)
 
 
 def _figure(
@@ -145,9 +145,7 @@ def _figure(
 def _at_limits(found: Sequence[RunVerdict]) -> str:
     """The finding of a roofline."""
     sure = [t for t in found if t.at_limit and t.judged.probability >= verdict_words.PROBABLY]
-    if not sure:
-        return f"None of {formatting.count(len(found), 'run')} hit a documented limit"
-    return f"{len(sure)} of {formatting.count(len(found), 'run')} hit a documented limit"
+    return f"{len(sure) or 'None'} of {formatting.count(len(found), 'run')} hit a documented limit"
 
 
 def _in_roofline(verdict: RunVerdict) -> bool:

@@ -49,7 +49,7 @@ def lead(checker: Page, tag: Tag) -> None:
     if counted := re.match(r"(\d+) of (\d+) setups? run into", text):
         right = int(counted[1]) <= int(counted[2]) >= len(checker.titles) > 0
         checker.accept(right, next(figures.find(text)), place, text, [len(checker.titles)], "count")
-    elif used := re.search(r"closest, with (\d+) % of ([\d,.]+ (?:IOPS|MB/s))", text):
+    elif used := re.search(r"(?:closest, with|reached) (\d+) % of \D+ limit, ([\d,.]+ (?:IOPS|MB/s))", text):
         (share, limit) = list(figures.find(used[0]))[:2]
         _share(checker, share, limit, named[0], place, text)
     elif re.search(r"\bstops? at", rest):
