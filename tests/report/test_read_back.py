@@ -225,8 +225,8 @@ def test_of_files_unlike_each_other_the_lead_tells_the_highest_rates(tmp_path: P
     assert_right(read, iops=4)
     head = read.html.partition('class="facts"')[0]
     said = " ".join(re.sub(r"<[^>]*>", "", head[head.index('class="finding"') :]).split())
-    assert "small.json reports the most IOPS: 9,000 IOPS, 36.9 MB/s (4 KiB random reads, QD 4)." in said
-    assert "large.json reports the most MB/s: 800 IOPS, 210 MB/s (256 KiB random writes, QD 8)." in said
+    assert "small.json reported the most IOPS: 9,000 IOPS, 36.9 MB/s (4 KiB random reads, QD 4)." in said
+    assert "large.json reported the most MB/s: 800 IOPS, 210 MB/s (256 KiB random writes, QD 8)." in said
 
 
 def _lead_of(folder: Path) -> str:
@@ -235,11 +235,24 @@ def _lead_of(folder: Path) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", "", head[head.index('class="finding"') :])).split())
 
 
+def test_the_lead_names_the_workload_that_gave_the_highest_rate(tmp_path: Path) -> None:
+    jobs = [
+        foreign.Job({"read": foreign.flow(500.0, 4), "write": foreign.flow(500.0, 4)}, "mixed", 8192, 4),
+        foreign.Job({"read": foreign.flow(6000.0, 4)}, "reads", 8192, 4, group=1),
+        foreign.Job({"write": foreign.flow(20.0, 4)}, "large", 65536, 4, group=2),
+    ]
+    path = tmp_path / "jobs.json"
+    path.write_text(foreign.fio(jobs))
+    assert "Random reads (8 KiB, QD 4) reported the most IOPS and MB/s: 6,000 IOPS, 49.2 MB/s." in _lead_of(
+        path
+    )
+
+
 def test_the_lead_names_two_of_many_workloads_that_ran_at_once(tmp_path: Path) -> None:
     _unlike(tmp_path, cached=False)
     jobs = [foreign.Job({"read": foreign.Flow(90000.0)}, f"j{i}", 4096, i + 1) for i in range(9)]
     (tmp_path / "many.json").write_text(foreign.fio(jobs))
-    told = "many.json reports the most IOPS and MB/s: 810,000 IOPS, 3,318 MB/s "
+    told = "many.json reported the most IOPS and MB/s: 810,000 IOPS, 3,318 MB/s "
     assert f"{told}(4 KiB random reads, QD 1 + 4 KiB random reads, QD 2 and 7 more)." in _lead_of(tmp_path)
 
 
@@ -268,7 +281,7 @@ def test_one_file_with_the_highest_rates_of_all_is_told_once(tmp_path: Path) -> 
     with importing.as_folders([Dataset.load(tmp_path)]) as folders:
         read = read_back(folders)
     assert_right(read, iops=2)
-    assert "reports the most IOPS and MB/s: " in read.html
+    assert "reported the most IOPS and MB/s: " in read.html
 
 
 def test_a_long_path_in_the_title_has_places_to_break(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 from azbenchlib.analysis.totals import totals
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import sayings
-from azbenchlib.report.sections.lead_sentence import Sentence, is_named_by_workload, linked
+from azbenchlib.report.sections.lead_sentence import Sentence, linked
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
@@ -22,7 +22,7 @@ _Top = tuple["SetupAnswer", pd.Series]
 
 
 def rates(found: Sequence[SetupAnswer]) -> list[Sentence]:
-    """Which file reports the most IOPS, and which the most MB/s, with its workload.
+    """Which file reported the most IOPS, and which the most MB/s, with its workload.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def rates(found: Sequence[SetupAnswer]) -> list[Sentence]:
     """
     if len(found) < 2 or any(answer.is_stated for answer in found):
         return []
-    of_series = {(answer.place, answer.card.series): answer for answer in reversed(found)}
+    answers = _by_card(found)
     parts = {answer.place: answer.part for answer in found}
     rows = pd.concat([_of_disks(part).assign(place=place) for place, part in parts.items()])
     if rows["series"].nunique() < 2:
@@ -47,11 +47,21 @@ def rates(found: Sequence[SetupAnswer]) -> list[Sentence]:
         known = rows[rows[column].notna() & (rows[bound].isna() | (rows[bound] == "="))]
         if len(known):
             row = known.sort_values(column, ascending=False, kind="stable").iloc[0]
-            tops[unit] = of_series[row["place"], row["series"]], row
+            place = row["place"], row["series"]
+            tops[unit] = answers.get((*place, row["facet"])) or answers[*place, None], row
     alike = len({(id(answer), row["facet"]) for answer, row in tops.values()}) == 1
     if alike and len(tops) > 1:
         return [_sentence(" and ".join(tops), next(iter(tops.values())))]
     return [_sentence(unit, top) for unit, top in tops.items()]
+
+
+def _by_card(found: Sequence[SetupAnswer]) -> dict[tuple[str, str, str | None], SetupAnswer]:
+    """The answer of each card by dataset, series and workload; for None, the first of a series."""
+    by_card = {}
+    for answer in reversed(found):
+        for facet in (answer.card.facet, None):
+            by_card[answer.place, answer.card.series, facet] = answer
+    return by_card
 
 
 def _of_disks(part: Part) -> pd.DataFrame:
@@ -63,13 +73,12 @@ def _of_disks(part: Part) -> pd.DataFrame:
 
 
 def _sentence(what: str, top: _Top) -> Sentence:
-    """``a.json reports the most IOPS: 7,250 IOPS, 29.7 MB/s (4 KiB random reads, QD 4).``"""
+    """``a.json reported the most IOPS: 7,250 IOPS, 29.7 MB/s (4 KiB random reads, QD 4).``"""
     answer, row = top
-    verb = "report" if is_named_by_workload(answer) else "reports"
     workload = formatting.workload_of(row)
     is_told = answer.card.facet and workload.casefold() in answer.name.casefold()
     load = "" if is_told else f" ({_short(workload)})"
-    text = f" {verb} the most {what}: {formatting.rate_words(row)}{load}."
+    text = f" reported the most {what}: {formatting.rate_words(row)}{load}."
     return Sentence(answer.place, (linked(answer, begins=True), (text, "")))
 
 
