@@ -106,6 +106,7 @@ FORMATS = (
     Format(name="Azure Monitor", reader="azure_monitor:read_azure_monitor", sniffer="azure_monitor:sniff"),
     Format(name="sysstat JSON", reader="sysstat.json:read_sysstat_json", sniffer="sysstat.json:sniff"),
     Format(name="sysstat text", reader="sysstat.text:read_sysstat_text", sniffer="sysstat.text:sniff"),
+    Format(name="sadf XML", reader="sysstat.xml:read_sadf_xml", sniffer="sysstat.xml:sniff"),
     Format(name="sadf", reader="sysstat.sadf:read_sadf", sniffer="sysstat.sadf:sniff"),
     Format(name="perfmon CSV", reader="perfmon_csv:read_perfmon_csv", sniffer="perfmon_csv:sniff"),
     Format(name="blkparse text", reader="blkparse:read_blkparse", sniffer="blkparse:sniff"),

@@ -12,8 +12,13 @@ _STAMP = re.compile(
     re.IGNORECASE,
 )
 _EPOCH = re.compile(r"\d{9,11}")
-_DAY_FIRST = re.compile(r"\b(1[3-9]|2\d|3[01])/(0?[1-9]|1[0-2])/\d{2,4}\b")
+# A day above 12 in a place where sysstat prints a date, not one in the prose of a page
+_DAY_FIRST = re.compile(
+    r"(?:^[ \t>]{0,40}|\)[ \t]{1,9}|\")(?:1[3-9]|2\d|3[01])/(?:0?[1-9]|1[0-2])/\d{2,4}\b", re.MULTILINE
+)
+_WORDS = str.maketrans({"年": "-", "月": "-", "日": " ", "时": ":", "時": ":", "分": ":", "秒": ""})
 _S_PER_DAY = 86_400
+_NO_DAY_S = _S_PER_DAY  # the day that times are counted from where none is stated; none of them is below 0
 _CENTURY = 2000  # sysstat is younger than 2000, and two digits are a year since
 
 
@@ -29,22 +34,27 @@ class Clock:
         self.day_s = self._day(text)
 
     def stamp(self, text: str) -> tuple[float, str] | None:
-        """Seconds since 1970 and the clock of a time; None where the text is none."""
-        text = text.strip()
+        """Seconds since 1970 and the clock of a time; None where the text is none.
+
+        Where no day was stated the clock is "elapsed", and the seconds count from a midnight.
+        """
+        text = text.translate(_WORDS).strip()
         if _EPOCH.fullmatch(text):
             return float(text), "utc"
         found = _STAMP.fullmatch(text)
         if found is None:
             return None
-        day = self.day_s if found["date"] is None else self._day(found["date"])
         seconds = _of_day(found["time"])
+        if found["date"] is None and self.day_s is None and seconds is not None:
+            return _NO_DAY_S + seconds, "elapsed"
+        day = self.day_s if found["date"] is None else self._day(found["date"])
         if day is None or seconds is None:
             return None
         zone = found["zone"]
         return day + seconds - _offset(zone), "local" if zone is None else "utc"
 
     def _day(self, text: str) -> int | None:
-        found = _DATE.fullmatch(text)
+        found = _DATE.fullmatch(text.translate(_WORDS).strip())
         if found is None:
             return None
         first, second, third = int(found[1]), int(found[3]), int(found[4])
