@@ -178,18 +178,12 @@ def _with_times(records: Records, host: str | None, told: Sequence[DeviceReport]
         records.finding(Code.ROW_NOT_READ, message)
     ends = _forward(records, host, [report.end_s or 0.0 for report in dated])
     before: float | None = None  # the end of the report before
-    missing = 0
+    missing = unknown = 0
     for report, end, last, usual in zip(dated, ends, [None, *ends], _usual_steps(dated, ends), strict=False):
-        length = report.interval_s
-        if length is None and report.is_first:
-            before = end
-            continue
-        if length is None and last is None:
-            length = usual
-        elif length is None and last is not None and usual is not None:
-            step = end - last
-            regular = abs(step - usual) <= STAMP_S or step > usual * _PAUSE
-            length = usual if regular or step <= 0 else step
+        length = _length(report, None if last is None else end - last, usual)
+        if length is None and report.devices and not report.is_first:
+            unknown += 1
+            yield _Timed(report, None, None)
         if length is None or length <= 0:
             before = end
             continue
@@ -200,10 +194,25 @@ def _with_times(records: Records, host: str | None, told: Sequence[DeviceReport]
             missing += 1
         yield _Timed(report, begun, length)
         before = begun + length
+    where = f" of {host}" if host else ""
+    if unknown:
+        message = (
+            f"{records.source.path}: how long {unknown} of {len(dated)} reports{where} are is not stated"
+        )
+        records.finding(Code.INTERVAL_UNKNOWN, message)
     if missing:
-        where = f" of {host}" if host else ""
         message = f"{records.source.path}: {missing} pauses between the reports{where}"
         records.finding(Code.INTERVALS_MISSING, message)
+
+
+def _length(report: DeviceReport, step: float | None, usual: float | None) -> float | None:
+    """How long a report is; `step`: since the report before it, `usual`: the usual one."""
+    if report.interval_s is not None:
+        return report.interval_s
+    if report.is_first or step is None or usual is None:
+        return None if report.is_first else usual
+    regular = abs(step - usual) <= STAMP_S or step > usual * _PAUSE
+    return usual if regular or step <= 0 else step
 
 
 def _usual_steps(reports: Sequence[DeviceReport], ends: Sequence[float]) -> Iterator[float | None]:

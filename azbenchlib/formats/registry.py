@@ -109,6 +109,7 @@ FORMATS = (
     Format(name="sadf XML", reader="sysstat.xml:read_sadf_xml", sniffer="sysstat.xml:sniff"),
     Format(name="sadf", reader="sysstat.sadf:read_sadf", sniffer="sysstat.sadf:sniff"),
     Format(name="perfmon CSV", reader="perfmon_csv:read_perfmon_csv", sniffer="perfmon_csv:sniff"),
+    Format(name="PowerShell counters", reader="powershell:read_powershell", sniffer="powershell:sniff"),
     Format(name="blkparse text", reader="blkparse:read_blkparse", sniffer="blkparse:sniff"),
     Format(name="Oracle AWR", reader="oracle_awr:read_oracle_awr", sniffer="oracle_awr:sniff"),
     Format(name="published measurements", reader="published:read_published", sniffer="published:sniff"),

@@ -20,10 +20,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from azbenchlib.core.findings import Code, Severity
+from azbenchlib.formats._clock import Clock
 from azbenchlib.formats._telemetry import DeviceReport, add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
-from azbenchlib.formats.sysstat._clock import Clock
 from azbenchlib.formats.sysstat._columns import length_s, settle, value
 from azbenchlib.formats.sysstat._command import IostatCommand, last_command
 

@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterator
 
 from azbenchlib.core.findings import Code
+from azbenchlib.formats._clock import Clock
 from azbenchlib.formats._telemetry import DeviceReport, add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
-from azbenchlib.formats.sysstat._clock import Clock
 from azbenchlib.formats.sysstat._columns import FIGURES, length_s, value
 
 _HEADER = re.compile(r"(?:# ?)?hostname([;\t,])interval\1timestamp\1")

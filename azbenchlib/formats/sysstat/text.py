@@ -18,10 +18,10 @@ Source: sysstat iostat.c, pr_stats.c and CHANGES, 12.7.9 (2026-07-18), and outpu
 import re
 
 from azbenchlib.core.findings import Code, Severity
+from azbenchlib.formats._clock import Clock, next_day
 from azbenchlib.formats._telemetry import DeviceReport, add_reports, number
 from azbenchlib.formats.base import LONGEST_MESSAGE, Records
 from azbenchlib.formats.source import Source
-from azbenchlib.formats.sysstat._clock import Clock, next_day
 from azbenchlib.formats.sysstat._columns import FIGURES, settle, value
 from azbenchlib.formats.sysstat._command import IostatCommand, command
 

@@ -14,10 +14,10 @@ from xml.parsers.expat import ExpatError
 
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.formats import _xml
+from azbenchlib.formats._clock import Clock
 from azbenchlib.formats._telemetry import DeviceReport, add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
-from azbenchlib.formats.sysstat._clock import Clock
 from azbenchlib.formats.sysstat._columns import length_s, value
 
 _BEGIN = re.compile(r"<sysstat(?=[\s>])")

@@ -1,18 +1,18 @@
-"""Times as sysstat prints them: of the locale, in ISO 8601, as seconds since 1970, or of a day alone."""
+"""Times as tools print them: of the locale, in ISO 8601, as seconds since 1970, or of a day alone."""
 
 import re
 from calendar import timegm
 from datetime import UTC, datetime
 
 _DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})")
-_TIME = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})\s*([AP]M)?", re.IGNORECASE)
+_TIME = re.compile(r"(\d{1,2}):(\d{2}):(\d{2}(?:[.,]\d{1,9})?)\s*([AP]M)?", re.IGNORECASE)
 _STAMP = re.compile(
     r"(?:Time: )?(?:(?P<date>\d{1,4}([-/.])\d{1,2}\2\d{1,4})[T ]+)?"
-    r"(?P<time>\d{1,2}:\d{2}:\d{2}(?:\s*[AP]M)?)\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?",
+    r"(?P<time>\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:\s*[AP]M)?)\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?",
     re.IGNORECASE,
 )
 _EPOCH = re.compile(r"\d{9,11}")
-# A day above 12 in a place where sysstat prints a date, not one in the prose of a page
+# A day above 12 in a place where a tool prints a date, not one in the prose of a page
 _DAY_FIRST = re.compile(
     r"(?:^[ \t>]{0,40}|\)[ \t]{1,9}|\")(?:1[3-9]|2\d|3[01])/(?:0?[1-9]|1[0-2])/\d{2,4}\b", re.MULTILINE
 )
@@ -60,7 +60,7 @@ class Clock:
         first, second, third = int(found[1]), int(found[3]), int(found[4])
         if len(found[1]) == 4:
             year, month, day = first, second, third
-        elif found[2] == "." or self._day_first:
+        elif found[2] in ".-" or self._day_first:  # no locale with these has the month first
             day, month, year = first, second, third
         else:
             month, day, year = first, second, third
@@ -79,11 +79,11 @@ def next_day(stamp_s: float, before_s: float | None) -> float:
     return stamp_s
 
 
-def _of_day(text: str) -> int | None:
+def _of_day(text: str) -> float | None:
     found = _TIME.fullmatch(text)
     if found is None:
         return None
-    hour, minute, second = (int(part) for part in found.groups()[:3])
+    hour, minute, second = int(found[1]), int(found[2]), float(found[3].replace(",", "."))
     half = (found[4] or "").upper()
     if half:
         hour = hour % 12 + (12 if half == "PM" else 0)
