@@ -57,7 +57,7 @@ def _of_answer(run: Mapping[str, object], samples: pd.DataFrame) -> pd.DataFrame
         telemetry_id=run["run_id"],
         source_path=run["source_path"],
         tool=TOOL,
-        host=PurePosixPath(str(run["source_path"])).stem,
+        host=PurePosixPath(str(run["source_path"])).stem if pd.isna(run["host"]) else run["host"],
         seq=np.searchsorted(moments, wide["t_s"].to_numpy(dtype=float)),
         clock="utc",
         t_s=wide["t_s"] + begun,
