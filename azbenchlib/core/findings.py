@@ -187,6 +187,13 @@ class Code(StrEnum):
         "The output has the sum over all disks and not the disks one by one.",
         "Record with sar -d",
     )
+    COUNTERS_ONCE = (
+        "counters_once",
+        WARNING,
+        "Counters that grow from the start of a system give a rate by what they grew from one reading to the "
+        "next; here are no two readings with their times.",
+        "Record several readings with times, such as vmstat -d -t 60, or a range of the counters themselves",
+    )
     SERIES_CUT = (
         "series_cut",
         WARNING,

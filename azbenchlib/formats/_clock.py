@@ -5,9 +5,11 @@ from calendar import timegm
 from datetime import UTC, datetime
 
 _DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})")
+_NAMED = re.compile(r"(\d{1,2})-([A-Za-z]{3})-(\d{4})")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _TIME = re.compile(r"(\d{1,2}):(\d{2}):(\d{2}(?:[.,]\d{1,9})?)\s*([AP]M)?", re.IGNORECASE)
 _STAMP = re.compile(
-    r"(?:Time: )?(?:(?P<date>\d{1,4}([-/.])\d{1,2}\2\d{1,4})[T ]+)?"
+    r"(?:Time: )?(?:(?P<date>\d{1,4}([-/.])\d{1,2}\2\d{1,4}|\d{1,2}-[A-Z]{3}-\d{4})[T ]+)?"
     r"(?P<time>\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:\s*[AP]M)?)\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?",
     re.IGNORECASE,
 )
@@ -54,6 +56,9 @@ class Clock:
         return day + seconds - _offset(zone), "local" if zone is None else "utc"
 
     def _day(self, text: str) -> int | None:
+        named = _NAMED.fullmatch(text.strip())
+        if named and named[2].lower() in _MONTHS:
+            text = f"{named[3]}-{_MONTHS.index(named[2].lower()) + 1}-{named[1]}"
         found = _DATE.fullmatch(text.translate(_WORDS).strip())
         if found is None:
             return None

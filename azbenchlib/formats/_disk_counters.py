@@ -20,7 +20,7 @@ _PATH = re.compile(
 )
 OBJECTS = ("physicaldisk", "physical disk scsi device", "virtual disk", "logicaldisk")  # the first counts
 OF_ESXTOP = frozenset(OBJECTS[1:3])
-RATES = {"iops", "read_iops", "write_iops", "bw_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s"}
+DISK_RATES = {"iops", "read_iops", "write_iops", "bw_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s"}
 _TOTAL = "_total"
 # Name -> column of the table demand, factor.
 _COLUMNS = {

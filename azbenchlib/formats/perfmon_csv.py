@@ -14,14 +14,14 @@ English ones are known; relog leaves samples out and averages nothing.
 Source: learn.microsoft.com, typeperf, relog and Export-Counter (read 2026-11); see :mod:`._disk_counters`.
 """
 
-import csv
 import re
 from calendar import timegm
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.core.units import S_PER_MIN
-from azbenchlib.formats._disk_counters import OF_ESXTOP, RATES, DiskCounter, disk_counter, that_count
+from azbenchlib.formats._csv_rows import readable_rows
+from azbenchlib.formats._disk_counters import DISK_RATES, OF_ESXTOP, DiskCounter, disk_counter, that_count
 from azbenchlib.formats._telemetry import DeviceReport, add_reports, number
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
@@ -59,12 +59,8 @@ def read_perfmon_csv(source: Source) -> Records:
     damaged, of_esxtop = 0, False
     for lines in _captures(source.text):
         head = _HEAD.match(lines[0])
-        rows = csv.reader((line.lstrip(" \t>") for line in lines), delimiter=(head and head["next"]) or ",")
-        try:
-            header = next(rows)[:_MOST_CELLS]
-        except (csv.Error, StopIteration) as error:
-            records.finding(Code.ROW_NOT_READ, f"{source.path}: its header cannot be read: {error}")
-            continue
+        rows = readable_rows(lines, (head and head["next"]) or ",")
+        header = next(rows)[:_MOST_CELLS]
         counters = _counters(records, header)
         bias = None if head is None or head["bias"] is None else int(head["bias"])
         own, broken = _reports(rows, counters, len(header), bias)
@@ -115,7 +111,7 @@ def _reports(
     reports: list[DeviceReport] = []
     damaged = 0
     seen: set[str] = set()
-    for cells in _readable(rows):
+    for cells in rows:
         if not cells or cells[0].startswith(_ENDINGS):
             continue
         end = _seconds(cells[0])
@@ -129,7 +125,7 @@ def _reports(
                 own = told[counter.host].setdefault(counter.instance, {})
                 own[counter.column] = value * counter.factor
         for host, named in told.items():
-            devices = {name: figures for name, figures in named.items() if RATES & figures.keys()}
+            devices = {name: figures for name, figures in named.items() if DISK_RATES & figures.keys()}
             reports.append(
                 DeviceReport(
                     host=host,
@@ -141,18 +137,6 @@ def _reports(
             )
             seen.add(host)
     return reports, damaged
-
-
-def _readable(rows: Iterable[list[str]]) -> Iterator[list[str]]:
-    """The lines that are CSV; another one is an empty one."""
-    lines = iter(rows)
-    while True:
-        try:
-            yield next(lines)
-        except StopIteration:
-            return
-        except csv.Error:
-            yield ["", ""]
 
 
 def _seconds(text: str) -> float | None:

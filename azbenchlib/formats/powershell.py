@@ -12,12 +12,12 @@ first sample is a mean, too, and has the length of the others.
 Source: learn.microsoft.com, Get-Counter and PerformanceCounterSample (read 2026-11).
 """
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.formats._clock import Clock
+from azbenchlib.formats._csv_rows import readable_rows
 from azbenchlib.formats._disk_counters import DiskCounter, disk_counter, that_count
 from azbenchlib.formats._telemetry import DeviceReport, add_reports, number
 from azbenchlib.formats.base import Records
@@ -107,15 +107,8 @@ def _samples(lines: Sequence[str]) -> Iterator[Sample]:
 
 
 def _of_csv(lines: Iterable[str], delimiter: str) -> Iterator[Sample]:
-    rows = csv.reader((line.lstrip(" \t>") for line in lines), delimiter=delimiter)
     titles: list[str] = []
-    while True:
-        try:
-            cells = next(rows)
-        except StopIteration:
-            return
-        except csv.Error:
-            continue
+    for cells in readable_rows(lines, delimiter):
         known = [cell.strip().lower() for cell in cells]
         if set(_NEEDED) <= set(known):
             titles = known

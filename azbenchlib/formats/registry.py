@@ -111,6 +111,10 @@ FORMATS = (
     Format(name="perfmon CSV", reader="perfmon_csv:read_perfmon_csv", sniffer="perfmon_csv:sniff"),
     Format(name="PowerShell counters", reader="powershell:read_powershell", sniffer="powershell:sniff"),
     Format(name="blkparse text", reader="blkparse:read_blkparse", sniffer="blkparse:sniff"),
+    Format(name="nmon", reader="nmon:read_nmon", sniffer="nmon:sniff"),
+    Format(name="dstat CSV", reader="dstat:read_dstat", sniffer="dstat:sniff"),
+    Format(name="vmstat", reader="vmstat:read_vmstat", sniffer="vmstat:sniff"),
+    Format(name="node_exporter", reader="node_exporter:read_node_exporter", sniffer="node_exporter:sniff"),
     Format(name="Oracle AWR", reader="oracle_awr:read_oracle_awr", sniffer="oracle_awr:sniff"),
     Format(name="published measurements", reader="published:read_published", sniffer="published:sniff"),
 )
