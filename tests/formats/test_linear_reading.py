@@ -58,7 +58,7 @@ HEADS = {
     "sadf -p": "a\t1\t2026-11-23 05:54:57 UTC\tvda\ttps\t1.00\n",
     "sadf XML": "<sysstat>\n<sysdata-version>3.8</sysdata-version>\n<host nodename='a'><statistics>",
     "perfmon CSV": '"(PDH-CSV 4.0)","\\\\H\\PhysicalDisk(0)\\Disk Reads/sec"\n"11/20/2026 10:00:00","1"\n',
-    "PowerShell": "Timestamp  CounterSamples\n11/20/2026 10:00:00  \\\\h\\physicaldisk(0)\\disk reads/sec :\n1\n",
+    "PowerShell": "Timestamp  CounterSamples\n11/20/2026 10:00:00 \\\\h\\physicaldisk(0)\\disk reads/sec :\n",
     "PowerShell CSV": "Path,CookedValue,Timestamp\n\\\\h\\physicaldisk(0)\\disk reads/sec,1,10:00:00\n",
     "Azure Monitor": '[{"timeseries": [{"metadatavalues": []}], "name": {"value": "Disk Read Bytes"}}]\n',
     "Azure table": "Timestamp            Name   Average\n-------------------  -----  -------\n",

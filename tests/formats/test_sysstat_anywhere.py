@@ -78,6 +78,17 @@ def test_several_captures_have_each_their_own_begin_and_interval() -> None:
     assert found["read_iops"].tolist() == [20, 30, 40] + [7] * 5
 
 
+def test_a_disk_that_comes_again_below_one_header_begins_a_report() -> None:
+    """As of ``iostat -x 60 | grep -e Device -e sda``, or with a header at the top alone."""
+    rows = "".join(ROW.format(n=n) for n in range(1, 5))
+    found = read(LINUX + X + rows)["demand"]
+    assert found["read_iops"].tolist() == [2, 3, 4]
+    assert found["seq"].is_unique
+    dated = read(LINUX + reports() + ROW.format(n=99))
+    pd.testing.assert_frame_equal(dated["demand"][FIGURES], BARE)
+    assert Code.ROW_NOT_READ in codes(dated)
+
+
 def test_a_command_line_tells_the_interval_and_that_no_report_is_since_boot() -> None:
     one = f"{LINUX}\n{X}{ROW.format(n=9)}"
     assert read(one)["demand"].empty

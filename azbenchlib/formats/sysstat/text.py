@@ -30,7 +30,7 @@ _BANNER = re.compile(
     r"(?:\s{1,9}_\S{1,40}_)?(?:\s{1,9}\(\d{1,5} CPU\))?\s{0,9}"
 )
 _LEAD = " \t>"  # of an indented or quoted line
-_TAGS = re.compile(r"</?(?:pre|code|samp|p|div|span|br)\b[^<>\n]{0,200}>")
+_TAGS = re.compile(r"</?(?:html|body|pre|code|samp|p|div|span|br)\b[^<>\n]{0,200}>")
 _TIME = r"\d{1,2}[:时時]\d{2}[:分]\d{2}秒?(?:[ \t][AP]M)?"
 _SIGN = re.compile(
     rf"^[ \t>]{{0,99}}(?:{_TAGS.pattern}){{0,3}}(?:{_BANNER.pattern}(?:</pre>)?$"
@@ -284,4 +284,10 @@ class _Lines:
             columns.pop("iops", None)
         else:
             name = next(word for word, title in zip(words, self._header, strict=True) if title in _NAMES)
-        self.reports[self._tool][-1].devices.setdefault(name, {}).update(columns)
+        devices = self.reports[self._tool][-1].devices
+        if (
+            self._tool == _TOOLS[0] and devices.get(name, {}).keys() & columns.keys()
+        ):  # its header was cut out
+            self._open(None)
+            devices = self.reports[self._tool][-1].devices
+        devices.setdefault(name, {}).update(columns)
