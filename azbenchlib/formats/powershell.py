@@ -26,6 +26,8 @@ from azbenchlib.formats.source import Source
 _NEEDED = ("timestamp", "path", "cookedvalue")
 _TITLES = re.compile(r"^[ \t>]{0,99}Timestamp[ \t]{1,60}CounterSamples$", re.MULTILINE)
 _PATH_BEGINS = re.compile(r"(?P<time>[^\\]{0,60})(?P<path>\\\\[^\\]{1,255}\\.{1,1000})")
+_ONE_LINE = re.compile(r"(?P<path>.{1,1200}\S) ?: {1,30}(?P<figure>[-\d.,E+]{1,40})")
+_EMPTY = "GetCounter.PerformanceCounterSample"  # the name of the samples, which stands in place of them
 _LONGEST_PATH = 2000  # characters; it may be wrapped over several lines
 
 Sample = tuple[str, str, str]  # time, path, figure
@@ -34,7 +36,7 @@ Sample = tuple[str, str, str]  # time, path, figure
 def sniff(opening: str) -> bool:
     """Whether samples of counters stand in it."""
     as_csv = "CookedValue" in opening and any(_delimiter(line) for line in opening.splitlines())
-    return as_csv or _TITLES.search(opening) is not None
+    return as_csv or _TITLES.search(opening) is not None or _EMPTY in opening
 
 
 def read_powershell(source: Source) -> Records:
@@ -63,7 +65,10 @@ def read_powershell(source: Source) -> Records:
             samples.append((stamp, counter, value))
     if damaged:
         records.finding(Code.ROW_NOT_READ, f"{source.path}: {damaged} damaged samples left out")
-    if others or not samples:
+    if not (samples or others or damaged):
+        message = f"{source.path}: it tells of samples of counters, and has none of them"
+        records.finding(Code.NO_FIGURES, message, "(Get-Counter …).CounterSamples | Export-Csv FILE")
+    elif others or not samples:
         message = f"{source.path}: {others} samples tell nothing of disks"
         advice = None if samples else "Ask for English names, such as \\PhysicalDisk(*)\\Disk Reads/sec"
         severity = None if samples else Severity.WARNING
@@ -99,6 +104,9 @@ def _samples(lines: Sequence[str]) -> Iterator[Sample]:
         begin = _PATH_BEGINS.fullmatch(bare)
         if begin:
             time, path = begin["time"].strip() or time, begin["path"]
+            if whole := _ONE_LINE.fullmatch(path):
+                yield time, whole["path"], whole["figure"]
+                path = ""
         elif path.endswith(":"):
             yield time, path.rstrip(" :"), bare
             path = ""

@@ -114,6 +114,23 @@ def test_samples_as_csv(separator: str) -> None:
     assert found["device"].tolist() == ["1 f:"] * 2
 
 
+def test_a_figure_may_stand_behind_its_path() -> None:
+    times = ["20.11.2026 14:59:56", "20.11.2026 15:00:56"]
+    text = shown(times, comma=True)
+    one_line = text.replace(" :\n" + " " * 26, " : ")
+    assert one_line.count("\n") < text.count("\n")
+    found, expected = read(one_line)["demand"], read(text)["demand"]
+    assert found.drop(columns="telemetry_id").equals(expected.drop(columns="telemetry_id"))
+
+
+def test_names_of_samples_without_the_samples_are_refused_with_the_way_to_get_them() -> None:
+    kind = "Microsoft.PowerShell.Commands.GetCounter.PerformanceCounterSample"
+    text = f'#TYPE {kind}Set\n"Timestamp","CounterSamples"\n"11/20/2026 2:59:56 PM","{kind}[]"\n'
+    (finding,) = read(text)["findings"].to_dict("records")
+    assert finding["code"] == "no_figures"
+    assert "Export-Csv" in finding["advice"]
+
+
 def test_one_sample_has_rates_and_no_length() -> None:
     tables = read(shown(["11/20/2026 2:59:56 PM"]))
     (row,) = tables["demand"].to_dict("records")
