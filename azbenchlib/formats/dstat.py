@@ -99,6 +99,7 @@ class _Run:
         elif first == "Cmdline:" and len(cells) > 1:
             date = next(filter(None, map(_YEAR.match, cells[2:])), None)
             self._delay_s, self._year, self._titles = _delay_s(cells[1]), date[1] if date else "", []
+            self._groups, self._places = [], {}
         elif any(cell.startswith(("dsk/", "io/")) and ":" not in cell for cell in cells):
             self._groups, self._titles = _carried(cells), []
         elif self._groups and not self._titles:

@@ -29,7 +29,7 @@ _LINE = re.compile(
     r"(?P<name>\w{1,99})(?:\{(?P<labels>[^{}\n]{0,999})\})?[ \t]{1,9}(?P<value>[-+.\w]{1,40})"
     r"(?:[ \t]{1,9}(?P<ms>\d{10,16}))?"
 )
-_DEVICE = re.compile(r'\bdevice="([^"]{1,255})"')
+_LABEL = re.compile(r'\b(device|instance)="([^"]{1,255})"')
 _ANSWER = re.compile(r'\{\s{0,99}"status"\s{0,9}:')
 _MOST_DAMAGED = 20  # answers that are tried
 _PERCENT = 100
@@ -80,32 +80,34 @@ def read_node_exporter(source: Source) -> Records:
 
 
 def _of_text(text: str) -> Iterator[CounterReading | None]:
-    """Each output of node_exporter; one ends where a counter comes again."""
-    devices: Devices = {}
-    at_s: float | None = None
+    """Each output of node_exporter; one of a host ends where a counter comes again."""
+    under_way: dict[str, Devices] = {}
+    times: dict[str, float] = {}
     for line in text.splitlines() if "node_disk_" in text else ():
         found = _LINE.fullmatch(line.strip(" \t>"))
         value = number(found["value"]) if found else None
         if found is None or value is None:
             continue
-        device, counter = _DEVICE.search(found["labels"] or ""), _COUNTERS.get(found["name"])
+        labels = dict(_LABEL.findall(found["labels"] or ""))
+        host, counter = labels.get("instance", ""), _COUNTERS.get(found["name"])
         if found["name"] == _TIME:
-            at_s = value
-        elif device and counter:
-            if counter[0] in devices.get(device[1], {}):
-                yield _reading(None, at_s, devices)
-                devices, at_s = {}, None
-            devices.setdefault(device[1], {})[counter[0]] = value * counter[1]
-            at_s = float(found["ms"]) / MS_PER_S if found["ms"] else at_s
-    if devices:
-        yield _reading(None, at_s, devices)
+            times[host] = value
+        elif counter and "device" in labels:
+            if counter[0] in under_way.get(host, {}).get(labels["device"], {}):
+                yield _reading(host, times.pop(host, None), under_way.pop(host))
+            devices = under_way.setdefault(host, {})
+            devices.setdefault(labels["device"], {})[counter[0]] = value * counter[1]
+            if found["ms"]:
+                times[host] = float(found["ms"]) / MS_PER_S
+    for host, devices in under_way.items():
+        yield _reading(host, times.get(host), devices)
 
 
-def _reading(host: str | None, at_s: float | None, devices: Devices) -> CounterReading | None:
+def _reading(host: str, at_s: float | None, devices: Devices) -> CounterReading | None:
     """The counters of one moment; None where that is not known."""
     if at_s is None or not is_moment(at_s):
         return None
-    return CounterReading(host=host, at_s=at_s, clock="utc", devices=devices)
+    return CounterReading(host=host or None, at_s=at_s, clock="utc", devices=devices)
 
 
 def _of_answers(text: str) -> Iterator[CounterReading | None]:

@@ -128,6 +128,13 @@ def test_pcp_dstat_and_a_file_without_disks_are_refused_with_a_reason() -> None:
         assert codes(tables) == {"no_figures"}
 
 
+def test_a_run_without_disks_behind_one_with_them() -> None:
+    disks = dstat("-d", " 5", '"dsk/sda",\n"read","writ"', "0,0", "1,2")
+    processors = dstat("-c", " 5", '"total cpu usage",\n"usr","sys"', "1,2", "3,4")
+    found = read(disks + processors)["demand"]
+    assert found["read_bytes_per_s"].tolist() == [1]
+
+
 def test_rows_that_are_cut_are_left_out_and_told() -> None:
     text = (DATA / "dstat" / "dool.csv").read_text()
     tables = read(text[:-30])
@@ -188,6 +195,19 @@ def test_rates_that_lost_their_name_are_refused() -> None:
         assert codes(tables) == {"counters_once"}
     tables = read(json.dumps({"status": "success", "data": {"resultType": "vector", "result": [None, 3]}}))
     assert codes(tables) == {"counters_once"}
+
+
+def test_hosts_of_one_text_are_told_apart() -> None:
+    """As a server's ``/federate`` prints them: by metric, with a label for the host."""
+    lines = []
+    for n in range(3):
+        for name in ("reads_completed", "writes_completed"):
+            for host, growth in (("a", 60), ("b", 120)):
+                labels = f'device="sda",instance="{host}:9100",job="node"'
+                lines.append(f"node_disk_{name}_total{{{labels}}} {growth * n} {1795168800000 + 60000 * n}")
+    found = read("\n".join(lines))["demand"]
+    assert found.groupby("host")["read_iops"].unique().map(list).to_dict() == {"a:9100": [1], "b:9100": [2]}
+    assert set(found["interval_s"]) == {60}
 
 
 def test_hosts_of_prometheus_are_told_apart() -> None:
