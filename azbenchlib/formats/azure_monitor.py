@@ -13,6 +13,7 @@ name in Azure                            metric of samples                      
 Data Disk … Operations/Sec, Bytes/sec    iops, bw_bytes_per_s, by direction             LUN n
 OS Disk …, Temp Disk …                   the same                                       OS disk …
 Disk Read Operations/Sec, Disk … Bytes   the same                                       VM
+Composite Disk … (of a disk resource)    the same                                       disk
 … Queue Depth; … Latency                 queue_depth; disk_lat_us                       as above
 … IOPS Consumed Percentage               iops_consumed_pct                              as above, VM cached …
 … Bandwidth Consumed Percentage          bw_consumed_pct                                as above
@@ -63,6 +64,7 @@ _OBJECTS = (
     ("vm cached ", "VM cached"),
     ("vm local ", "VM cached"),
     ("disk ", "VM"),
+    ("composite disk ", "disk"),
 )
 # The rest of a name -> metric, direction, factor.
 _METRICS: dict[str, tuple[str, str | None, float]] = {

@@ -126,6 +126,20 @@ def test_an_answer_that_is_cut_costs_no_other() -> None:
     assert tables["findings"].set_index("code")["severity"]["broken_json"] == "warning"
 
 
+def test_disk_resources_have_loads_that_count_where_no_vm_has_them() -> None:
+    units = ("Operations/sec", "Bytes/sec")
+    of_disk = rates(tuple(f"Composite Disk {way} {unit}" for way in ("Read", "Write") for unit in units))
+    of_vm_too = rates(tuple(f"Disk {way} Operations/Sec" for way in ("Read", "Write")))
+    of_vm_too += rates(("Disk Read Bytes", "Disk Write Bytes"))
+    path = "/subscriptions/s/providers/Microsoft.Compute"
+    disks = [{"resourceid": f"{path}/disks/{name}", "value": of_disk} for name in ("data1", "data2")]
+    tables = read(json.dumps({"values": disks}))
+    assert tables["runs"]["host"].tolist() == ["data1", "data2"]
+    assert telemetry(tables).history.read_iops.tolist() == [200, 400, 600]
+    vm = {"resourceid": f"{path}/virtualMachines/vm1", "value": of_vm_too}
+    assert telemetry(read(json.dumps({"values": [*disks, vm]}))).history.read_iops.tolist() == [100, 200, 300]
+
+
 def test_size_takes_what_a_query_left_of_an_answer() -> None:
     names = [
         f"Data Disk {way} {unit}" for way in ("Read", "Write") for unit in ("Operations/Sec", "Bytes/sec")
