@@ -32,7 +32,8 @@ def size(
     telemetry: Annotated[
         list[str],
         typer.Argument(
-            help="Outputs of iostat, sar, sadf, perfmon or az monitor metrics list, averaged logs of fio; "
+            help="Outputs of iostat, sar, sadf, nmon, dstat, vmstat, node_exporter, perfmon or az monitor "
+            "metrics list, averaged logs of fio; "
             "folders of them, or - for standard input. The loads of several hosts are added up, as on one VM."
         ),
     ],

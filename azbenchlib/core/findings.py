@@ -169,6 +169,31 @@ class Code(StrEnum):
         "Some counters tell nothing of disks. It is a warning where none does, as when the names of the "
         "counters are not English.",
     )
+    OPTION_OF_COMMAND_LINE = (
+        "option_of_command_line",
+        INFO,
+        "The output does not show an option that matters; the command line above the output does.",
+    )
+    DISCARDS_IN_WRITES = (
+        "discards_in_writes",
+        INFO,
+        "The tool has one figure for what was written and what was discarded, so what was written is not "
+        "known; the throughput of all is kept.",
+        "Record with iostat -x, which tells them apart",
+    )
+    TOTALS_ALONE = (
+        "totals_alone",
+        INFO,
+        "The output has the sum over all disks and not the disks one by one.",
+        "Record with sar -d",
+    )
+    COUNTERS_ONCE = (
+        "counters_once",
+        WARNING,
+        "Counters that grow from the start of a system give a rate by what they grew from one reading to the "
+        "next; here are no two readings with their times.",
+        "Record several readings with times, such as vmstat -d -t 60, or a range of the counters themselves",
+    )
     SERIES_CUT = (
         "series_cut",
         WARNING,

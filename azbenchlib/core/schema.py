@@ -291,7 +291,10 @@ TABLES: dict[str, Table] = {
         {
             "telemetry_id": _text("The file: a hash of its content"),
             "source_path": _text("The file it was read from"),
-            "tool": _text("What wrote it: iostat, sar, perfmon, esxtop, blkparse, AWR, fio or Azure Monitor"),
+            "tool": _text(
+                "What wrote it: iostat, sar, nmon, dstat, vmstat, node_exporter, perfmon, esxtop, blkparse, "
+                "AWR, fio or Azure Monitor"
+            ),
             "host": _text("Name of the host, as the tool reports it"),
             "device": _text("Disk, partition or volume, as the tool reports it"),
             "seq": _whole("Place of the report in the file, from 0"),

@@ -77,7 +77,7 @@ def is_moment(seconds: float) -> bool:
     return 0 <= seconds < LATEST_S
 
 
-def add_reports(records: Records, tool: str, reports: Sequence[DeviceReport]) -> None:
+def add_reports(records: Records, tool: str, reports: Sequence[DeviceReport], doc: int = 0) -> None:
     """Rows of the table demand, and findings about times.
 
     Parameters
@@ -88,6 +88,8 @@ def add_reports(records: Records, tool: str, reports: Sequence[DeviceReport]) ->
         Name of the tool.
     reports : sequence of DeviceReport
         In the order of the file.
+    doc : int
+        Which of the tools in the file it is.
     """
     columns: dict[str, list[object]] = {name: [] for name in schema.TABLES["demand"].columns}
     n_all = len(reports)
@@ -97,7 +99,7 @@ def add_reports(records: Records, tool: str, reports: Sequence[DeviceReport]) ->
             f"{records.source.path}: {n_all - len(reports)} reports of a time before 1970 or after 2199 "
         )
         records.finding(Code.ROW_NOT_READ, f"{message}left out")
-    telemetry_id = records.source.run_id(0, "demand")
+    telemetry_id = records.source.run_id(doc, "demand")
     for seq, timed in enumerate(_kept(records, reports)):
         report = timed.report
         for device, told in report.devices.items():
@@ -167,22 +169,21 @@ def _kept(records: Records, reports: Sequence[DeviceReport]) -> Iterator[_Timed]
 def _with_times(records: Records, host: str | None, told: Sequence[DeviceReport]) -> Iterator[_Timed]:
     """The reports of one host that have a time."""
     dated = [report for report in told if report.end_s is not None]
+    if others := sum(
+        bool(report.devices) and report.end_s is None and not report.is_first for report in told
+    ):
+        message = (
+            f"{records.source.path}: {others} reports without a time beside others that have one left out"
+        )
+        records.finding(Code.ROW_NOT_READ, message)
     ends = _forward(records, host, [report.end_s or 0.0 for report in dated])
-    steps = [step for step in (later - earlier for earlier, later in pairwise(ends)) if step > 0]
-    usual = median(steps) if steps else None
     before: float | None = None  # the end of the report before
-    missing = 0
-    for report, end, last in zip(dated, ends, [None, *ends], strict=False):
-        length = report.interval_s
-        if length is None and report.is_first:
-            before = end
-            continue
-        if length is None and last is None:
-            length = usual
-        elif length is None and last is not None and usual is not None:
-            step = end - last
-            regular = abs(step - usual) <= STAMP_S or step > usual * _PAUSE
-            length = usual if regular or step <= 0 else step
+    missing = unknown = 0
+    for report, end, last, usual in zip(dated, ends, [None, *ends], _usual_steps(dated, ends), strict=False):
+        length = _length(report, None if last is None else end - last, usual)
+        if length is None and report.devices and not report.is_first:
+            unknown += 1
+            yield _Timed(report, None, None)
         if length is None or length <= 0:
             before = end
             continue
@@ -193,10 +194,41 @@ def _with_times(records: Records, host: str | None, told: Sequence[DeviceReport]
             missing += 1
         yield _Timed(report, begun, length)
         before = begun + length
+    where = f" of {host}" if host else ""
+    if unknown:
+        message = (
+            f"{records.source.path}: how long {unknown} of {len(dated)} reports{where} are is not stated"
+        )
+        records.finding(Code.INTERVAL_UNKNOWN, message)
     if missing:
-        where = f" of {host}" if host else ""
         message = f"{records.source.path}: {missing} pauses between the reports{where}"
         records.finding(Code.INTERVALS_MISSING, message)
+
+
+def _length(report: DeviceReport, step: float | None, usual: float | None) -> float | None:
+    """How long a report is; `step`: since the report before it, `usual`: the usual one."""
+    if report.interval_s is not None:
+        return report.interval_s
+    if report.is_first or step is None or usual is None:
+        return None if report.is_first else usual
+    regular = abs(step - usual) <= STAMP_S or step > usual * _PAUSE
+    return usual if regular or step <= 0 else step
+
+
+def _usual_steps(reports: Sequence[DeviceReport], ends: Sequence[float]) -> Iterator[float | None]:
+    """The usual time between reports where each one is: of the capture that it belongs to, else of all."""
+    steps: list[list[float]] = []  # of each capture, which a tool's first report begins
+    for i, report in enumerate(reports):
+        if report.is_first or not steps:
+            steps.append([])
+        elif (step := ends[i] - ends[i - 1]) > 0:
+            steps[-1].append(step)
+    usual = [median(some) if some else None for some in steps]
+    of_all = median(every) if (every := [step for some in steps for step in some]) else None
+    capture = -1
+    for i, report in enumerate(reports):
+        capture += report.is_first or not i
+        yield of_all if usual[capture] is None else usual[capture]
 
 
 def _forward(records: Records, host: str | None, ends: list[float]) -> list[float]:

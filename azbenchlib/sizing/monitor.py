@@ -14,6 +14,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.formats.azure_monitor import TOOL
 from azbenchlib.sizing.sampled_rates import METRICS, wide_rates
 
+_DISK = "disk"  # the object of a disk resource
 _POINT_S = 60.0  # of a point where there is but one
 
 
@@ -32,14 +33,16 @@ def of_azure_monitor(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     runs = tables["runs"][(tables["runs"]["tool"] == TOOL).fillna(False)]
     parts = [_of_answer(run, tables["samples"]) for run in runs.to_dict("records")]
-    return pd.concat(parts, ignore_index=True) if parts else schema.empty("demand")
+    rows = pd.concat(parts, ignore_index=True) if parts else schema.empty("demand")
+    of_disks = rows["device"] == _DISK
+    return rows if of_disks.all() else rows[~of_disks]  # what a VM tells holds what its disks tell
 
 
 def _of_answer(run: Mapping[str, object], samples: pd.DataFrame) -> pd.DataFrame:
     own = samples[(samples["run_id"] == run["run_id"]) & samples["metric"].isin(METRICS)]
     objects = [str(name) for name in dict.fromkeys(own["object"].dropna())]
     wanted = [name for name in objects if name.startswith("LUN ")] or [
-        name for name in objects if name in ("data disks", "VM")
+        name for name in objects if name in ("data disks", "VM", _DISK)
     ]
     if "data disks" in wanted:
         raise InputError(
@@ -57,7 +60,7 @@ def _of_answer(run: Mapping[str, object], samples: pd.DataFrame) -> pd.DataFrame
         telemetry_id=run["run_id"],
         source_path=run["source_path"],
         tool=TOOL,
-        host=PurePosixPath(str(run["source_path"])).stem,
+        host=PurePosixPath(str(run["source_path"])).stem if pd.isna(run["host"]) else run["host"],
         seq=np.searchsorted(moments, wide["t_s"].to_numpy(dtype=float)),
         clock="utc",
         t_s=wide["t_s"] + begun,

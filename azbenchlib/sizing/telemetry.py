@@ -137,6 +137,8 @@ def _with_directions(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     """
     found = rows.copy()
     iops, size = found["iops"], found["bw_bytes_per_s"]
+    rest = (size - found["read_bytes_per_s"]).clip(lower=0.0)  # written or discarded, in one figure
+    found["write_bytes_per_s"] = found["write_bytes_per_s"].fillna(rest)
     total = found["read_bytes_per_s"] + found["write_bytes_per_s"]
     share = (found["read_bytes_per_s"] / total.where(total > 0)).fillna(0.0)
     for part, of_all in (("read", share), ("write", 1 - share)):

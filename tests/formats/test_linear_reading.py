@@ -50,6 +50,23 @@ HEADS = {
     "IOMeter setup": "'MANAGER LIST ======\n'Worker\n w\n'Assigned access specs\n a\n'Target\n",
     "published": "source_file,source_line,experiment,quantity,stat,value,unit\n",
     "lab log": '{"azbench_lab": 1, "started_unix_s": 1000.0}\n',
+    "iostat": "11/20/26 10:00:00\nDevice            r/s     w/s\nsda 1.00 2.00\n",
+    "iostat -h": "     r/s     w/s Device\n    1.00    2.00 sda\n",
+    "sar": "10:00:01 PM   DEV   tps   rkB/s\n10:10:01 PM   sda   1.00   2.00\n",
+    "sysstat JSON": '{"sysstat": {"hosts": [{"nodename": "a", "statistics": [{"disk": [',
+    "sadf": "# hostname;interval;timestamp;DEV;tps\na;1;2026-11-23 05:54:57 UTC;vda;1.00\n",
+    "sadf -p": "a\t1\t2026-11-23 05:54:57 UTC\tvda\ttps\t1.00\n",
+    "sadf XML": "<sysstat>\n<sysdata-version>3.8</sysdata-version>\n<host nodename='a'><statistics>",
+    "perfmon CSV": '"(PDH-CSV 4.0)","\\\\H\\PhysicalDisk(0)\\Disk Reads/sec"\n"11/20/2026 10:00:00","1"\n',
+    "PowerShell": "Timestamp  CounterSamples\n11/20/2026 10:00:00 \\\\h\\physicaldisk(0)\\disk reads/sec :\n",
+    "PowerShell CSV": "Path,CookedValue,Timestamp\n\\\\h\\physicaldisk(0)\\disk reads/sec,1,10:00:00\n",
+    "Azure Monitor": '[{"timeseries": [{"metadatavalues": []}], "name": {"value": "Disk Read Bytes"}}]\n',
+    "Azure table": "Timestamp            Name   Average\n-------------------  -----  -------\n",
+    "nmon": "AAA,progname,nmon\nDISKREAD,Disk Read KB/s a,sda\nZZZZ,T0001,00:23:37,27-NOV-2026\n",
+    "dstat": '"Dstat 0.7.3 CSV output"\n"Host:","a"\n"dsk/sda",\n"read","writ"\n1,2\n',
+    "vmstat": "disk- ---reads--- ---writes--- ---IO---\n total merged sectors ms total merged cur sec UTC\n",
+    "node_exporter": 'node_disk_reads_completed_total{device="sda"} 1\nnode_time_seconds 1795168800\n',
+    "Prometheus": '{"status": "success", "data": {"resultType": "matrix", "result": []}}\n',
 }
 UNITS = (
     *(
@@ -88,6 +105,30 @@ UNITS = (
         "Children see throughput for 1 a ",
         "CPU utilization ",
         "kB  reclen  write\n",
+    ),
+    *(
+        "$ iostat -xy 60 1\n",
+        "iostat ",
+        "Linux 6.1.0 (a) 11/20/26\n",
+        "Device r/s w/s\n",
+        "10:00:01 PM DEV tps\n",
+        "a 1.00 2.00\n",
+        "11/20/26 10:00:00\n",
+        '{"sysstat": ',
+        '{"disk_device": "a", "r/s": 1.00},',
+        "<pre>",
+        "<sysstat>",
+    ),
+    *(
+        '"(PDH-CSV 4.0)"\n',
+        "\\\\h\\o",
+        "Timestamp CounterSamples\n",
+        '{"value": [',
+        "DISKREAD,T0001,1\n",
+        '"dsk/sda",\n',
+        "vda 1 1 1 1 1 1 1 1 1 1 2026-11-27 00:23:35\n",
+        'node_disk_a{device="a"} 1\n',
+        '{"status":',
     ),
     *("Offset in Kbytes ", "Iozone: Performance Test of File I/O\n", "Command line used: iozone -a\n", "-a "),
     *(
@@ -132,5 +173,16 @@ def test_every_text_after_every_head_takes_about_twice_the_time(name: str) -> No
 
 def test_the_heads_are_claimed_by_the_formats_that_are_tried() -> None:
     claimed = {fmt.name for head in HEADS.values() for fmt in FORMATS if fmt.sniff(head)}
-    tools = ("iozone text", "iozone lat", "diskspd", "IOMeter", "published", "lab")
+    tools = (
+        "iozone text",
+        "iozone lat",
+        "diskspd",
+        "IOMeter",
+        "published",
+        "lab",
+        "sysstat",
+        "sadf",
+        "perfmon",
+    )
+    tools += ("PowerShell", "Azure Monitor", "nmon", "dstat", "vmstat", "node_exporter")
     assert claimed == {fmt.name for fmt in FORMATS if fmt.name.startswith(tools)}

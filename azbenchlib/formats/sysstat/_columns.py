@@ -13,11 +13,16 @@ _SECTOR = 512
 _UNITS = {"kB": KIB, "MB": MIB, "GB": GIB, "sec": _SECTOR}
 _SUFFIXES = {"s": _SECTOR, "B": 1, "k": KIB, "M": MIB, "G": GIB, "T": TIB}  # of --human
 
+WRITTEN_OR_DISCARDED = "written_or_discarded_bytes_per_s"  # of iostat -s; no column of the table: see settle
 # Name -> column of the table demand, factor.
 FIGURES: dict[str, tuple[str, float]] = {
     "tps": ("iops", 1),
     "r/s": ("read_iops", 1),
     "w/s": ("write_iops", 1),
+    "rtps": ("read_iops", 1),
+    "wtps": ("write_iops", 1),
+    "bread/s": ("read_bytes_per_s", _SECTOR),
+    "bwrtn/s": ("write_bytes_per_s", _SECTOR),
     "await": ("lat_us", US_PER_MS),
     "r_await": ("read_lat_us", US_PER_MS),
     "w_await": ("write_lat_us", US_PER_MS),
@@ -38,6 +43,8 @@ FIGURES: dict[str, tuple[str, float]] = {
     **{f"w{unit}/s": ("write_bytes_per_s", factor) for unit, factor in _UNITS.items()},
     **{f"{unit}_read/s": ("read_bytes_per_s", factor) for unit, factor in _UNITS.items()},
     **{f"{unit}_wrtn/s": ("write_bytes_per_s", factor) for unit, factor in _UNITS.items()},
+    "Blk_w+d/s": (WRITTEN_OR_DISCARDED, _SECTOR),
+    **{f"{unit}_w+d/s": (WRITTEN_OR_DISCARDED, factor) for unit, factor in _UNITS.items()},
     **{f"{unit}/s": ("bw_bytes_per_s", factor) for unit, factor in _UNITS.items()},
 }
 _LENGTH = re.compile(r"[0-9]{1,7}")
@@ -46,6 +53,20 @@ _LENGTH = re.compile(r"[0-9]{1,7}")
 def length_s(text: str) -> float | None:
     """The length of an interval as sadf prints it, in s; None: it is zero, or damaged."""
     return float(text) or None if _LENGTH.fullmatch(text) else None
+
+
+def settle(figures: dict[str, float]) -> bool:
+    """Put the sum of writes and discards where it belongs; whether there are discards or may be.
+
+    iostat -s prints writes and discards in one figure. Where that is zero nothing was written; elsewhere what
+    was written is not known, and the sum with the reads is the throughput of all, as iostat -xs has it.
+    """
+    both = figures.pop(WRITTEN_OR_DISCARDED, None)
+    if both == 0:
+        figures["write_bytes_per_s"] = 0.0
+    elif both is not None:
+        figures["bw_bytes_per_s"] = figures.get("read_bytes_per_s", 0.0) + both
+    return bool(both)
 
 
 def value(name: str, text: str) -> tuple[str, float] | None:
