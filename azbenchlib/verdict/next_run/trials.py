@@ -14,7 +14,8 @@ from azbenchlib.model.setup import Volume
 from azbenchlib.verdict.candidates import Route, Stage
 
 NEXT_RUN_S, NEXT_RAMP_S = 60, 10
-_CHANGE_S = 300  # to change a disk or its caching, about; our judgement
+_CHANGE_S = 300  # to change a disk's caching, about; our judgement
+_ADD_DISK_S = 3600  # what ordering, attaching and paying for a disk is worth in time; our judgement
 _MOST_S = 4 * 3600  # that a next run may take, or wait
 _LEAST_REST_S = 300
 _SPENT_AND_MORE_S = 300  # beyond the time that full credits last
@@ -268,7 +269,7 @@ def _on_more_disks(was: Trial, volumes: list[Volume]) -> CandidateRun:
     depth = None if was.queue_depth is None else 2 * was.queue_depth
     jobs = 2 * was.numjobs if was.queue_depth == was.numjobs else was.numjobs
     trial = replace(was, disks=2, queue_depth=depth, numjobs=jobs)
-    return CandidateRun(kind=Change.MORE_DISKS, action=action, trial=trial, costs_s=_CHANGE_S + NEXT_RUN_S)
+    return CandidateRun(kind=Change.MORE_DISKS, action=action, trial=trial, costs_s=_ADD_DISK_S + NEXT_RUN_S)
 
 
 def _spans(flow: Flow, was: Trial, cache_bytes: float | None) -> Iterator[CandidateRun]:

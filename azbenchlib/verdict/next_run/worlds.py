@@ -22,6 +22,7 @@ from azbenchlib.verdict.next_run.trials import CreditState, Trial
 from azbenchlib.verdict.posterior import WAITS_IN_SUBMISSION
 
 _TYPICAL = math.exp(likelihoods.FIRM.mean)  # what a limit allows ÷ its documented figure
+_STRAYS = math.log(likelihoods.HARD)  # of the documented figure, up to which it is what is expected
 _QUANTILES = (0.5, 0.03, 0.97)  # of the unloaded latency, where it is not known; the first is the typical one
 _SIZE_COUNTS = dict(
     zip(_QUANTILES, (1.0, 0.0, 2.0), strict=True)
@@ -38,7 +39,8 @@ _Factors = tuple[float, float | None]  # of base and burst; None: no burst
 class Scenario:
     """What a hypothesis leaves open: the unloaded latency, as a quantile; whether the credits of limits that
     do not bind are spent; whether a plateau is one of bytes; whether a workload keeps a rate of its own; and
-    whether jobs submit one I/O at a time whatever their iodepth.
+    whether jobs submit one I/O at a time whatever their iodepth. `documented` limits stand at their printed
+    figures, not at what runs show of them.
     """
 
     quantile: float
@@ -46,6 +48,7 @@ class Scenario:
     of_bytes: bool
     own_rate: bool
     one_each: bool
+    documented: bool = False
 
 
 class Hypothesis:
@@ -73,6 +76,10 @@ class Hypothesis:
     def typical(self, trial: Trial) -> tuple[float, ...]:
         """The first of the rates alone, where there is one."""
         return self.worlds[0].rates(trial, 1)
+
+    def printed(self, trial: Trial) -> tuple[float, ...]:
+        """The same with limits at their documented figures, which a person can look up."""
+        return self.worlds[0].printed(trial)
 
 
 class World:
@@ -102,6 +109,12 @@ class World:
         if not self._predicts(trial):
             return ()
         return tuple(self._rate(trial, scenario) for scenario in self._scenarios[:most])
+
+    def printed(self, trial: Trial) -> tuple[float, ...]:
+        """The IOPS of a trial in the typical scenario, with limits at their documented figures."""
+        if not self._predicts(trial):
+            return ()
+        return (self._rate(trial, replace(self._scenarios[0], documented=True)),)
 
     def _predicts(self, trial: Trial) -> bool:
         label = self.label
@@ -153,7 +166,7 @@ class World:
         return not stems or remote
 
     def _rate(self, trial: Trial, scenario: Scenario) -> float:
-        most = [self._limit(trial, scenario.spent), *self._own(trial, scenario)]
+        most = [self._limit(trial, scenario), *self._own(trial, scenario)]
         most.append(self._by_cpu(trial, scenario.quantile))
         depth = _depth(trial, scenario.one_each)
         if depth is not None:
@@ -164,20 +177,21 @@ class World:
 
     # ---- limits ------------------------------------------------------------------------------------------
 
-    def _limit(self, trial: Trial, spent: bool) -> float:
+    def _limit(self, trial: Trial, scenario: Scenario) -> float:
         """What the limits allow, in proportion to the run: it had what was measured, of one that binds; else
         that or more.
         """
-        allowed, was = self._delivered(trial, spent), self._delivered(self.was, spent)
+        allowed, was = self._delivered(trial, scenario), self._delivered(self.was, scenario)
         if self.label is Label.PAGE_CACHE or not math.isfinite(allowed) or not math.isfinite(was):
             return allowed
-        return allowed * (self.iops / was if self.stage is not None else max(1.0, self.iops / was))
+        times = self.iops / was if self.stage is not None else max(1.0, self.iops / was)
+        return allowed * _as_printed(times, scenario)
 
-    def _delivered(self, trial: Trial, spent: bool) -> float:
+    def _delivered(self, trial: Trial, scenario: Scenario) -> float:
         how = (trial.credits, trial.filled, trial.hit, trial.uncached, trial.disks)
-        key = (trial.read_share, trial.bs_bytes, *how, spent)
+        key = (trial.read_share, trial.bs_bytes, *how, scenario.spent, scenario.documented)
         if key not in self._limits:
-            setup = self._setup(trial, spent)
+            setup = self._setup(trial, scenario)
             mine = {volume.disk.name for volume in self.flow.driven(self.route.setup)}
             path = self.route.path
             loads = [
@@ -197,15 +211,19 @@ class World:
             self._limits[key] = math.inf if iops is None else iops
         return self._limits[key]
 
-    def _setup(self, trial: Trial, spent: bool) -> Setup:
+    def _setup(self, trial: Trial, scenario: Scenario) -> Setup:
         """The setup with the limits as this hypothesis has them."""
         factors = {
-            (stage.stem, stage.quantity): self._factors(stage, trial, spent) for stage in self.route.stages
+            (stage.stem, stage.quantity): _all_as_printed(
+                self._factors(stage, trial, scenario.spent), scenario
+            )
+            for stage in self.route.stages
         }
-        drops = spent or trial.credits is CreditState.SPENT
+        drops = scenario.spent or trial.credits is CreditState.SPENT
+        every = _all_as_printed((_TYPICAL, None if drops else _TYPICAL), scenario)
 
         def moved(cap: Cap, stem: str) -> Cap:
-            return _times(cap, {q: factors.get((stem, q)) for q in ("iops", "bytes_per_s")}, drops)
+            return _times(cap, {q: factors.get((stem, q), every) for q in ("iops", "bytes_per_s")})
 
         setup = self.route.setup
         mine = {volume.disk.name for volume in self.flow.driven(setup)}
@@ -332,11 +350,20 @@ def _shortened(spread: NormalDist, longest: float, quantile: float) -> float:
     return math.exp(spread.inv_cdf(min(quantile * shorter, 1 - _NEARLY_NONE)))
 
 
-def _times(cap: Cap, factors: dict[str, _Factors | None], drops: bool) -> Cap:
-    """A cap with other limits; where no factors are given, those of a limit that holds."""
+def _as_printed(factor: float, scenario: Scenario) -> float:
+    """Times a documented figure: none, where that is to be shown and runs may stray so far from it."""
+    return 1.0 if scenario.documented and abs(math.log(factor)) < _STRAYS else factor
+
+
+def _all_as_printed(factors: _Factors, scenario: Scenario) -> _Factors:
+    base, burst = factors
+    return _as_printed(base, scenario), None if burst is None else _as_printed(burst, scenario)
+
+
+def _times(cap: Cap, factors: dict[str, _Factors]) -> Cap:
+    """A cap with other limits."""
     changed: dict[str, Any] = {}
-    for quantity, given in factors.items():
-        base, burst = given or (_TYPICAL, None if drops else _TYPICAL)
+    for quantity, (base, burst) in factors.items():
         if cap.burst_kind == BurstKind.ON_DEMAND:  # the only level that there is
             burst = base
         for name, factor in ((quantity, base), (f"write_{quantity}", base), (f"burst_{quantity}", burst)):
