@@ -32,6 +32,12 @@ def open_fact(flow: Flow, setup: Setup, believed: Posterior) -> str | None:
             seen.queue_depth is None and Label.LATENCY_QD in doubtful
         ),
     }
+    documented = {
+        stage.base.label for routes in believed.routes.values() for route in routes for stage in route.stages
+    }
+    for label in believed.named:
+        if label.is_limit and label.base not in documented:
+            missing[f"no figure of {name(label)} is documented, and it may bind"] = True
     return next((sentence for sentence, is_so in missing.items() if is_so), None)
 
 

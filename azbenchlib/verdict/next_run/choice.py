@@ -23,7 +23,7 @@ _LIKELY = 0.02  # of the probability: what is less likely is not worth a run
 _WORTH_A_DISK = 0.1  # of the probability: what is less likely is not worth ordering a disk
 _ENOUGH = math.log(2)  # rates further apart than this tell no more
 _HELD = "the other runs at hand are those that would tell, and they leave it open"
-_ALIKE = "no run that was simulated would give different rates"
+_ALIKE = "both causes would give nearly the same rate in every run that was simulated"
 _SAME_SHARE = 0.02  # of reads: mixes that are nearer to each other are one
 _DIGITS = 3  # of a predicted rate
 _SMALL_BYTES = 32 * KIB  # up to this block size, rates are said in IOPS
@@ -69,22 +69,35 @@ def propose(flow: Flow, believed: Posterior, others: Sequence[Observation] = ())
         what = "the block size is" if was is None else "its rate is"
         return Proposal(why_not=f"no run can be proposed, as {what} not stated")
     known = tuple(dict.fromkeys(filter(None, map(trial_of, (flow.observation, *others)))))
-    held = False
+    held, reasons = False, []
     for pair in _pairs(believed):
         paths = _paths(believed, pair)
         hypotheses = [Hypothesis(label, flow, some, was) for label, some in paths.items()]
-        possible = [
-            experiment
-            for experiment in experiments(
-                flow, was, tuple(route for some in paths.values() for route in some)
-            )
-            if experiment.kind is not Change.MORE_DISKS or believed.probability[pair[1]] >= _WORTH_A_DISK
-        ]
-        best, is_known = _best(possible, hypotheses, known)
+        best, is_known = _best(_worth_it(flow, was, believed, paths), hypotheses, known)
         if best is not None:
             return Proposal(run=_run(flow.observation, was, best, hypotheses))
         held |= is_known
-    return Proposal(why_not=_HELD if held else _ALIKE)
+        reasons.append(_why_alike(hypotheses))
+    if believed.probability.get(Label.PAGE_CACHE, 0.0) >= _LIKELY and not was.direct:
+        return show_disk(flow, believed)
+    return Proposal(why_not=_HELD if held else reasons[0] if reasons else None)
+
+
+def _worth_it(
+    flow: Flow, was: Trial, believed: Posterior, paths: Mapping[Label, Sequence[Route]]
+) -> list[CandidateRun]:
+    """The experiments whose work is in proportion to how likely the less likely hypothesis is."""
+    least = min(believed.probability[label] for label in paths)
+    every = experiments(flow, was, tuple(route for some in paths.values() for route in some))
+    return [one for one in every if one.kind is not Change.MORE_DISKS or least >= _WORTH_A_DISK]
+
+
+def _why_alike(hypotheses: Sequence[Hypothesis]) -> str:
+    """Why no run tells two hypotheses apart, as the end of a sentence."""
+    for one in hypotheses:
+        if one.label.is_limit and not one.documented:
+            return f"no figure of {name(one.label)} is documented, so that its rates cannot be predicted"
+    return _ALIKE
 
 
 def show_base(flow: Flow, believed: Posterior, lasts_s: float) -> Proposal:

@@ -30,7 +30,6 @@ _SIZE_COUNTS = dict(
 _ALMOST = 0.98  # of the latency that the rate leaves to each I/O, where the unloaded one must be shorter
 _NEARLY_NONE = 1e-6
 _OPEN_SHARE = 0.03  # of the chance: what is likelier is taken into account
-_PLATEAUS = (Label.UNKNOWN, Label.ABOVE_DOCUMENTED_LIMIT)
 _CAPS = {"disk": (), "vm_uncached": ("uncached", "uncached_v2"), "vm_cached": ("cached",), "nvme": ("nvme",)}
 _Factors = tuple[float, float | None]  # of base and burst; None: no burst
 
@@ -73,6 +72,11 @@ class Hypothesis:
         each = [world.rates(trial) for world in self.worlds]
         return tuple(rate for rates in each for rate in rates) if all(each) else ()
 
+    @property
+    def documented(self) -> bool:
+        """Whether a figure of the limit is documented, on a path that the I/O may have taken."""
+        return any(world.stage is not None for world in self.worlds)
+
     def typical(self, trial: Trial) -> tuple[float, ...]:
         """The first of the rates alone, where there is one."""
         return self.worlds[0].rates(trial, 1)
@@ -101,7 +105,9 @@ class World:
         self.iops = rates(flow.observation).iops or 0.0
         self._limits: dict[tuple[object, ...], float] = {}
         self._spreads: dict[tuple[object, ...], NormalDist] = {}
-        self.stage = next((s for s in route.stages if s.base.label == label.base), None)
+        self.stage = _stage_of(label, route)
+        unnamed = label in (Label.UNKNOWN, Label.ABOVE_DOCUMENTED_LIMIT)
+        self.plateau = self.stage is None and (unnamed or label.is_limit)
         self.submits = self._submits()
 
     def rates(self, trial: Trial, most: int | None = None) -> tuple[float, ...]:
@@ -122,9 +128,10 @@ class World:
             return trial.direct and not self.was.direct
         if label is Label.CACHE_EXHAUSTION:
             return trial.filled
-        if label in _PLATEAUS and not trial.on_same_path:
+        above = label is Label.ABOVE_DOCUMENTED_LIMIT
+        if (above or label is Label.UNKNOWN) and not trial.on_same_path:
             return False
-        if label is Label.ABOVE_DOCUMENTED_LIMIT and not self._same_limits(trial):
+        if above and self.stage is None and not self._same_limits(trial):
             return False
         if self.was.queue_depth is None and label is Label.LATENCY_QD:
             return False
@@ -143,7 +150,6 @@ class World:
             for stage in self.route.stages
             if stage is not self.stage
         )
-        is_plateau = label in _PLATEAUS or (label.is_limit and self.stage is None)
         kinds: tuple[bool, ...] = (False, True) if self._undocumented else (False,)
         if label.is_limit:
             kinds = (label.quantity == "mbps",)
@@ -152,7 +158,7 @@ class World:
             rate = self.flow.observation.rate_iops
             own = (False,) if rate and self.iops >= evidence.RATE_KEPT * rate else (False, True)
         spent = (False, True) if open_credits else (False,)
-        every = product(spent, kinds if is_plateau else (False,), own, self.submits, _QUANTILES)
+        every = product(spent, kinds if self.plateau else (False,), own, self.submits, _QUANTILES)
         return [
             Scenario(quantile=quantile, spent=gone, of_bytes=of_bytes, own_rate=own_rate, one_each=one_each)
             for gone, of_bytes, own_rate, one_each, quantile in every
@@ -258,6 +264,8 @@ class World:
             if burst is None or (drops and stage.base.use <= likelihoods.LOOSEST):
                 return max(_TYPICAL, stage.base.use), None
             return _TYPICAL, None if trial.credits is CreditState.SPENT else max(_TYPICAL, burst.use)
+        if self.label is Label.ABOVE_DOCUMENTED_LIMIT:
+            return stage.base.use, None
         if self.label.burst and burst is not None:
             return _TYPICAL, None if trial.credits is CreditState.SPENT else burst.use
         return stage.base.use, _TYPICAL if burst is not None and trial.credits is CreditState.FULL else None
@@ -331,11 +339,19 @@ class World:
     def _own(self, trial: Trial, scenario: Scenario) -> Iterator[float]:
         """A plateau, or the rate that the workload asks for."""
         label = self.label
-        if label in _PLATEAUS or (label.is_limit and self.stage is None):
+        if self.plateau:
             times = self.was.bs_bytes / trial.bs_bytes if scenario.of_bytes else 1.0
             yield self.iops * times * (trial.disks if label.scope == "disk" else 1)
         if scenario.own_rate and trial.pauses:
             yield self.iops
+
+
+def _stage_of(label: Label, route: Route) -> Stage | None:
+    """The documented limit that binds if a label does; of a rate above limits, the only one passed."""
+    if label is Label.ABOVE_DOCUMENTED_LIMIT:
+        passed = [stage for stage in route.stages if stage.levels()[-1].use > likelihoods.LOOSEST]
+        return passed[0] if len(passed) == 1 else None
+    return next((stage for stage in route.stages if stage.base.label == label.base), None)
 
 
 def _depth(trial: Trial, one_each: bool) -> float | None:
