@@ -6,7 +6,7 @@ from azbenchlib.analysis.flow import Flow
 from azbenchlib.model.setup import Setup
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.posterior import OpenFact, Posterior
-from azbenchlib.verdict.text import name
+from azbenchlib.verdict.text import either, name
 
 
 def open_fact(flow: Flow, setup: Setup, believed: Posterior) -> str | None:
@@ -46,5 +46,5 @@ def _with_values(fact: OpenFact) -> str:
     by_label: dict[Label, list[str]] = {}
     for value, label in fact.means.items():
         by_label.setdefault(label, []).append(value)
-    parts = [f"{' or '.join(values)} means {name(label)}" for label, values in by_label.items()]
+    parts = [f"{either(values)} means {name(label)}" for label, values in by_label.items()]
     return f"{fact.name} is not stated ({'; '.join(parts)})"
