@@ -1,13 +1,15 @@
-"""The cheapest configuration against plain Python on random small catalogues: every VM with every disk.
+"""The cheapest configuration against plain Python: every VM with every disk.
 
-    .venv/bin/python benchmarks/advice_brute_force.py [CATALOGUES]
+    .venv/bin/python benchmarks/advice_brute_force.py [CATALOGUES] [--shipped] [--from N]
 
-With restrictions, zones, families, retirement, hours of the VM, ways to pay and licences
-(tests/support/small_market.py). It stops at the first that differs.
+On random small catalogues, with restrictions, zones, families, retirement, hours of the VM, ways to pay and
+licences (tests/support/small_market.py); with --shipped on sixty sizes of the shipped catalogue at a time,
+with every kind of disk (tests/support/shipped_market.py). It stops at the first that differs.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from collections import Counter
@@ -15,10 +17,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import ModuleType
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
+import shipped_market
 import small_market
 
 from azbenchlib.advisor.search import Candidate, search
@@ -30,8 +34,8 @@ WANTED = (*KINDS, "cached", "on demand", "hours", "windows", "reserved", "restri
 CATALOGUES = 500
 
 
-def compare(seeds: Iterable[int]) -> Counter[str]:
-    """What was among the answers, and how often.
+def compare(seeds: Iterable[int], source: ModuleType = small_market) -> Counter[str]:
+    """What was among the answers, and how often; `source` draws a market and a demand.
 
     Raises
     ------
@@ -41,7 +45,7 @@ def compare(seeds: Iterable[int]) -> Counter[str]:
     won: Counter[str] = Counter()
     for seed in seeds:
         random = Random(seed)  # noqa: S311
-        there, demand = small_market.market(random), small_market.demand(random)
+        there, demand = source.market(random), source.demand(random)
         slow, found = small_market.cheapest(demand, there), search(demand, there).cheapest()
         if slow is None or found is None:
             if slow is not None or found is not None:
@@ -110,9 +114,23 @@ def _key(candidate: Candidate) -> tuple[Any, ...]:
     return size, option.kind.key, disk.tier, redundancy, disk.count, disk.caching != "None", option.on_demand
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("catalogues", type=int, nargs="?", default=CATALOGUES)
+    parser.add_argument("--shipped", action="store_true", help="parts of the shipped catalogue")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="the first seed")
+    args = parser.parse_args()
+    seeds = range(args.first, args.first + args.catalogues)
+    found = compare(seeds, shipped_market if args.shipped else small_market)
+    print(f"{args.catalogues} catalogues, all equal: " + _counted(found))
+    if not args.shipped:
+        found = compare_volumes(seeds)
+        print(f"{args.catalogues} with two volumes, too: " + _counted(found))
+
+
+def _counted(found: Counter[str]) -> str:
+    return ", ".join(f"{found[name]} {name}" for name in sorted(found))
+
+
 if __name__ == "__main__":
-    many = int(sys.argv[1]) if len(sys.argv) > 1 else CATALOGUES
-    found = compare(range(many))
-    print(f"{many} catalogues, all equal: " + ", ".join(f"{found[name]} {name}" for name in sorted(found)))
-    found = compare_volumes(range(many))
-    print(f"{many} with two volumes, too: " + ", ".join(f"{found[name]} {name}" for name in sorted(found)))
+    main()

@@ -73,14 +73,16 @@ def undecided(
 
 
 def checked(cases: Sequence[Case], rng: np.random.Generator, longest_s: float = math.inf) -> pd.DataFrame:
-    """One row a case: kind of the proposed run ("" for none), the labels, the rates in both worlds (NaN where
-    the simulator has no such setup, or the run is longer than `longest_s`), and whether they differ.
+    """One row a case: kind of the proposed run ("" for none), why there is none, the labels, the rates in
+    both worlds (NaN where the simulator has no such setup, or the run lasts longer), and whether
+    they differ.
     """
     rows, setups = [], []
     for i, case in enumerate(cases):
         proposed = case.judged.next_run
         pair = [label.value for label in proposed.expected] if proposed else []
-        rows.append({"kind": proposed.kind if proposed else "", "labels": " / ".join(pair)})
+        kind = proposed.kind if proposed else ""
+        rows.append({"kind": kind, "why_none": why_none(case.judged), "labels": " / ".join(pair)})
         if proposed is None or len(pair) != 2:
             continue
         for which, label in enumerate(pair):
@@ -101,6 +103,17 @@ def checked(cases: Sequence[Case], rng: np.random.Generator, longest_s: float = 
             found.loc[i, f"rate_{which}"] = then
     found["apart"] = (np.log(found["rate_0"] / found["rate_1"])).abs() > math.log(APART)
     return found
+
+
+def why_none(judged: Judgement) -> str:
+    """Why no run is proposed, in a few words."""
+    if judged.next_run:
+        return ""
+    if judged.open_fact:
+        return "a fact to state is named instead"
+    return (
+        "no figure of a limit is documented" if "documented" in (judged.why_no_run or "") else "rates alike"
+    )
 
 
 def _rates(setups: Sequence[Hidden], rng: np.random.Generator) -> list[float]:
@@ -312,6 +325,8 @@ def summary(found: pd.DataFrame) -> str:
     each = both.groupby("kind")["apart"].agg(["size", "mean"]).sort_values("size", ascending=False)
     counts = named["kind"].value_counts()
     lines += [f"  {kind}: {counts[kind]:,}, differ in {row['mean']:.1%}" for kind, row in each.iterrows()]
+    none = found.loc[found["kind"] == "", "why_none"].value_counts()
+    lines += [f"  no run, as {why}: {count:,} ({count / len(found):.1%})" for why, count in none.items()]
     return "\n".join(lines)
 
 

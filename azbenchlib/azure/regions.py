@@ -1,9 +1,9 @@
 """Azure's regions by name, and by what people call them: display names, cities, words in another order.
 
 The list is `catalog/data/regions.csv`: name, display name, physical location and geography as Microsoft's
-list of regions has them, with its day; `cities` are those of the coordinates that
-``az account list-locations`` gives where the location is a whole country or state. A user adds a region that
-opened since in a file of the same name in the folder of the catalogue.
+list of regions has them, or its SDKs and price lists, each row with its source; `cities` are those at the
+coordinates that ``az account list-locations`` gives where the location is a whole country or state. A user
+adds a region that opened since in a file of the same name in the folder of the catalogue (docs/advice.md).
 """
 
 from __future__ import annotations

@@ -185,7 +185,9 @@ def advise(
     if workloads is not None:
         _refuse_with_workloads(from_, job, region)
         wanted = advise_many.read_workloads(workloads, given)
-        advise_many.workloads(wanted, _market(_only(region), paid, prices, as_of), format_)
+        market = _market(_only(region), paid, prices, as_of)
+        advise_many.check_sizes(workloads, wanted, market)
+        advise_many.workloads(wanted, market, format_)
         return
     if volume:
         if from_ is not None or job is not None:

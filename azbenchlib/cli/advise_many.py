@@ -37,6 +37,21 @@ def read_workloads(path: Path, common: Mapping[str, str]) -> list[tuple[str, Dem
         raise InputError(f"{path}: cannot be read as workloads: {reason}") from error
 
 
+def check_sizes(path: Path, wanted: Iterable[tuple[str, Demand]], market: Market) -> None:
+    """Refuse a file of workloads with VM sizes that there are not: all of them are named."""
+    from azbenchlib.advisor.offers.load_market import check_exists
+
+    wrong: dict[str, list[str]] = {}
+    for name, demand in wanted:
+        try:
+            check_exists(demand.vm, market)
+        except InputError as error:
+            wrong.setdefault(str(error), []).append(name)
+    if wrong:
+        told = "; ".join(f"{', '.join(names)}: {why}" for why, names in wrong.items())
+        raise InputError(f"{path}: {told}")
+
+
 def workloads(wanted: Iterable[tuple[str, Demand]], market: Market, form: str) -> None:
     """The cheapest configuration of each workload; what cannot be met says so in its row."""
     from azbenchlib.advisor.advise import cheapest

@@ -219,7 +219,7 @@ class Dataset:
         from azbenchlib.model import notation
 
         several = [disks] if isinstance(disks, str) else list(disks)
-        described = notation.stated_setup(vm, several)
+        described = notation.stated_setup(vm, several, open_sizes=True)
         assumed = setups.Assumed(described, region)
         setups.check_needed([self.tables], assumed, None)
         told = assumed.as_manifest()

@@ -134,7 +134,7 @@ def _known_disk(disk: Disk, day: str) -> tuple[Disk, list[str]]:
     except InputError as error:
         lacking.append(str(error))
     if _figures_open(disk):
-        disk = _open(disk)
+        disk = replace(_open(disk), tier_caps=_tier_caps(disk, day))
         lacking += [] if lacking else unknown_figures(Setup(disks=(disk,)))
     return disk, lacking
 
@@ -149,6 +149,14 @@ def _figures_open(disk: Disk) -> bool:
 
 def _open(disk: Disk) -> Disk:
     return replace(disk, unstated=tuple(dict.fromkeys((*disk.unstated, "cap"))))
+
+
+def _tier_caps(disk: Disk, day: str) -> tuple[tuple[str, Cap], ...]:
+    """The limits of every tier that a disk may have, by what is stated of its kind."""
+    if disk.kind is None or not disk.kind.tiered:
+        return ()
+    rows = [row for row in catalog.disk_tiers(day) if row.sku == disk.kind.sku]
+    return tuple((row.name, tier_cap(row, disk.bursting is True)) for row in rows)
 
 
 def statements(size: str, as_of: str) -> list[Limit]:

@@ -65,7 +65,9 @@ class _Words:
         self.said[what] = word
 
 
-def stated_setup(vm: str | None, disks: Sequence[str] = (), as_of: str | None = None) -> Setup:
+def stated_setup(
+    vm: str | None, disks: Sequence[str] = (), as_of: str | None = None, *, open_sizes: bool = False
+) -> Setup:
     """The setup that somebody states by hand: a VM size and disks that exist, as Azure writes them.
 
     Parameters
@@ -76,6 +78,8 @@ def stated_setup(vm: str | None, disks: Sequence[str] = (), as_of: str | None = 
         In the short notation.
     as_of : str, optional
         ISO day whose limits apply.
+    open_sizes : bool
+        Whether a kind that is sold in tiers may be named without its size, which then stays open.
 
     Raises
     ------
@@ -83,21 +87,27 @@ def stated_setup(vm: str | None, disks: Sequence[str] = (), as_of: str | None = 
         For a size, a tier or a kind of disk that there is not, with the nearest names.
     """
     size = catalog.vm(vm).size if vm else None
-    return Setup(VM(size=size), parse_disks(disks), as_of)
+    return Setup(VM(size=size), parse_disks(disks, open_sizes=open_sizes), as_of)
 
 
-def parse_disks(texts: Sequence[str]) -> tuple[Disk, ...]:
+def parse_disks(texts: Sequence[str], *, open_sizes: bool = False) -> tuple[Disk, ...]:
     """Disks in the short notation, with the numbers that they state; named so that names differ.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    open_sizes : bool
+        Whether a kind that is sold in tiers may be named without its size.
 
     Raises
     ------
     InputError
         For a text that is not in the notation; the sentence shows it and examples.
     """
-    return with_names(parse_disk(text) for text in texts)
+    return with_names(parse_disk(text, open_sizes=open_sizes) for text in texts)
 
 
-def parse_disk(text: str) -> Disk:
+def parse_disk(text: str, *, open_sizes: bool = False) -> Disk:
     """One disk in the short notation."""
     parts = plain(text).split(":")
     role = parts.pop(0).strip().lower() if parts[0].strip().lower() in ("os", "data", "ephemeral") else "data"
@@ -115,7 +125,7 @@ def parse_disk(text: str) -> Disk:
         name=text.strip(),
         role=kind.key if kind.local else role,
         sku=f"{kind.sku}_{named.redundancy}" if kind.sku else None,
-        tier=named.tier or _tier_by_size(text, named, words),
+        tier=named.tier or _tier_by_size(text, named, words, open_sizes),
         size_bytes=words.sizes.get("size"),
         caching=words.caching,
         cap=Cap(iops=words.sizes.get("iops"), bytes_per_s=words.sizes.get("bytes_per_s")),
@@ -181,12 +191,14 @@ def _kind_names() -> dict[str, tuple[DiskKind, str]]:
     return found
 
 
-def _tier_by_size(text: str, named: _Named, words: _Words) -> str | None:
-    """The tier that holds the stated size, of a kind that is sold in tiers; that is said."""
+def _tier_by_size(text: str, named: _Named, words: _Words, is_open: bool) -> str | None:
+    """The tier that holds the stated size, of a kind that is sold in tiers; that is said. None: open."""
     kind = named.kind
     if not kind.tiered or kind.sku is None:
         return None
     n_bytes = words.sizes.get("size")
+    if n_bytes is None and is_open:
+        return None
     if n_bytes is None:
         raise InputError(
             f"--disk '{text[:QUOTED_CHARS]}': state the size of the {kind.label}, such as {kind.label} 1TiB, "

@@ -196,6 +196,8 @@ class Disk:
         Limits of each.
     on_demand_cap : Cap
         Limits of each with on-demand bursting, where it is not stated whether that is on.
+    tier_caps : tuple of (str, Cap)
+        Limits of each by tier, the smallest first, where neither tier nor size is stated.
     count : int
         How many.
     striped : bool
@@ -222,6 +224,7 @@ class Disk:
     caching: str = "None"
     cap: Cap = NO_CAP
     on_demand_cap: Cap = NO_CAP
+    tier_caps: tuple[tuple[str, Cap], ...] = ()
     count: int = 1
     striped: bool = False
     cache_hit: float | None = None

@@ -239,7 +239,7 @@ def _judge(
     )
     proposed = _next(settled, believed, unseen, other_runs)
     fact = open_fact(flow, setup, believed) if believed.sure < BOUND else None
-    advice = proposed.run.advice if proposed.run else proposed.why_not
+    advice = proposed.run.advice if proposed.run else None if fact else proposed.why_not
     wording = wording_of(flow, believed, phases)
     sentence = words(believed.top, believed.sure, believed.runner_up, advice, fact, wording)
     return FlowVerdict(

@@ -6,7 +6,7 @@ from azbenchlib.analysis.flow import Flow
 from azbenchlib.model.setup import Setup
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.posterior import OpenFact, Posterior
-from azbenchlib.verdict.text import name
+from azbenchlib.verdict.text import either, name
 
 
 def open_fact(flow: Flow, setup: Setup, believed: Posterior) -> str | None:
@@ -32,6 +32,12 @@ def open_fact(flow: Flow, setup: Setup, believed: Posterior) -> str | None:
             seen.queue_depth is None and Label.LATENCY_QD in doubtful
         ),
     }
+    documented = {
+        stage.base.label for routes in believed.routes.values() for route in routes for stage in route.stages
+    }
+    for label in believed.named:
+        if label.is_limit and label.base not in documented:
+            missing[f"no figure of {name(label)} is documented, and it may bind"] = True
     return next((sentence for sentence, is_so in missing.items() if is_so), None)
 
 
@@ -40,5 +46,5 @@ def _with_values(fact: OpenFact) -> str:
     by_label: dict[Label, list[str]] = {}
     for value, label in fact.means.items():
         by_label.setdefault(label, []).append(value)
-    parts = [f"{' or '.join(values)} means {name(label)}" for label, values in by_label.items()]
+    parts = [f"{either(values)} means {name(label)}" for label, values in by_label.items()]
     return f"{fact.name} is not stated ({'; '.join(parts)})"

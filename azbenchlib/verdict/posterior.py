@@ -13,7 +13,7 @@ from azbenchlib.model.limits import TIE_REL
 from azbenchlib.verdict import evidence, likelihoods, monitor
 from azbenchlib.verdict.candidates import Route, Stage
 from azbenchlib.verdict.labels import Label
-from azbenchlib.verdict.text import BOUND
+from azbenchlib.verdict.text import BOUND, PROBABLY
 
 # Weights before anything is measured; our judgement, calibrated on a simulator. The limits on a path
 # share theirs. With one I/O outstanding or a few, their latency sets the rate unless something stronger does.
@@ -48,6 +48,7 @@ UNLIKELY = 0.05
 LEAST = 1e-9  # a label with less is left out
 PARTLY_CACHED = 0.5  # chance that buffered I/O is served in part by the page cache
 OPEN_DOUBT = 0.01  # where the setup is not stated whole: what fits may fit by chance; by the simulator
+SAME_CAUSE = 0.4  # of the chance of a second name for what is named first; by the simulator
 LIKELY_PATH = 0.1  # of the probability of a label: paths with less are left out of what it predicts
 SETTLES = 0.01  # so much more probability of the likeliest label makes it worth stating a fact
 Facts = tuple[tuple[str, str], ...]  # what a reading of the setup takes open facts for
@@ -111,6 +112,7 @@ def posterior(flow: Flow, found: Sequence[Route]) -> Posterior:
     probability = {label: part / scale for label, part in probability.items()}
     if any(route.facts for route in found):
         probability = _doubted(probability)
+    probability = _by_first_name(probability, found)
     sums = [sum(parts.values()) for parts in by_route]
     best = found[sums.index(max(sums))]
     fact = _open_fact(found, by_route)
@@ -147,6 +149,26 @@ def _doubted(probability: dict[Label, float]) -> dict[Label, float]:
     return {first: probability[first] - given} | {
         label: probability[label] * (1 + given / rest) for label in others
     }
+
+
+def _by_first_name(probability: dict[Label, float], found: Sequence[Route]) -> dict[Label, float]:
+    """The probabilities, a part of those of other names for the same cause going to the first.
+
+    A limit of which no figure is documented is an unknown cause too, and a workload that pauses has the rate
+    that its pauses and the latency of its I/Os make. Where one label is probable, nothing is moved.
+    """
+    first = next(iter(probability))
+    if probability[first] >= PROBABLY or first not in (Label.UNKNOWN, Label.WORKLOAD_DEMAND):
+        return probability
+    documented = {stage.base.label for route in found for stage in route.stages}
+    same = (
+        {Label.LATENCY_QD}
+        if first is Label.WORKLOAD_DEMAND
+        else {label for label in probability if label.is_limit and label.base not in documented}
+    )
+    kept = {label: part * (1 - SAME_CAUSE * (label in same)) for label, part in probability.items()}
+    kept[first] += 1 - math.fsum(kept.values())
+    return dict(sorted(kept.items(), key=lambda item: -item[1]))
 
 
 def _passed(flow: Flow, found: Sequence[Route]) -> dict[Facts, float]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.model.rules import CACHE_BELOW_BYTES
-from azbenchlib.model.setup import VM, Disk, Setup
+from azbenchlib.model.setup import VM, Cap, Disk, Setup
 from azbenchlib.verdict import likelihoods
 
 CACHING_FACT, DEVICES_FACT, PLACE_FACT = "the host caching", "the number of NVMe devices", "the disk"
@@ -22,6 +23,8 @@ _CACHING = {
 }
 _ONE_DEVICE = 0.5
 _ON_DEMAND = 0.05  # it is paid for, and off unless it is switched on
+SOFT_HELD = 1.75  # times their limit: what Standard disks were seen to give
+FAR_BEYOND = 2.0  # limits ÷ what was measured, from which on they bind nothing
 _DISK_BINDS = 0.5  # of a disk of which no figure is known
 _PLACES = {
     "a disk without host caching": (0.55, Disk(name="disk")),
@@ -131,11 +134,47 @@ def _figures(reading: Reading, flow: Flow) -> Iterator[Reading]:
     if not doubtful:
         yield reading
         return
+    if doubtful[0].tier_caps:
+        yield from _tiers(reading, flow, doubtful)
+        return
     fact = PROVISIONED_FACT if doubtful[0].provisioned else TIER_FACT
     disk = frozenset({"disk"})
     above, near = ((*reading.facts, (fact, value)) for value in ("more", "about this rate"))
     yield replace(reading, weight=reading.weight * (1 - _DISK_BINDS), facts=above, holds=disk)
     yield replace(reading, weight=reading.weight * _DISK_BINDS, facts=near, binds=disk)
+
+
+def _tiers(reading: Reading, flow: Flow, doubtful: list[Disk]) -> Iterator[Reading]:
+    """The disks with each tier that allows what was measured; those that are far beyond it are one."""
+    uses = {name: _use(cap, flow, reading.setup) for name, cap in doubtful[0].tier_caps}
+    soft = doubtful[0].kind is not None and doubtful[0].kind.soft_limits
+    most = (SOFT_HELD if soft else likelihoods.HARD) if doubtful[0].caching == "None" else math.inf
+    able = [name for name, use in uses.items() if use < most] or [min(uses, key=lambda name: uses[name])]
+    larger = [name for name in able if uses[name] < 1 / FAR_BEYOND]
+    names = {disk.name for disk in doubtful}
+    for name, cap in doubtful[0].tier_caps:
+        if name not in able or name in larger[1:]:
+            continue
+        disks = tuple(replace(disk, cap=cap) if disk.name in names else disk for disk in reading.setup.disks)
+        yield replace(
+            reading,
+            setup=replace(reading.setup, disks=disks),
+            weight=reading.weight * (len(larger) if name in larger else 1) / len(able),
+            facts=(*reading.facts, (TIER_FACT, "a larger one" if name in larger else name)),
+        )
+
+
+def _use(cap: Cap, flow: Flow, setup: Setup) -> float:
+    """What was measured ÷ the most that disks of these limits allow, if all of it reached them."""
+    got, volumes = rates(flow.observation), flow.driven(setup)
+    unit = volumes[0].disk.io_unit_bytes
+    counted = math.ceil(got.bs_bytes / unit) if unit and got.bs_bytes else 1
+    members = sum(volume.members for volume in volumes)
+    measured = (
+        ((got.iops or 0.0) * counted, cap.burst_iops or cap.iops),
+        (got.bytes_per_s or 0.0, cap.burst_bytes_per_s or cap.bytes_per_s),
+    )
+    return max(rate / members / limit if limit else 0.0 for rate, limit in measured)
 
 
 def _on_demand(reading: Reading, flow: Flow) -> Iterator[Reading]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from azbenchlib.verdict.judgement import Judgement
 
 BOUND, PROBABLY = 0.95, 0.8
+_MOST_NAMED = 3  # of several values that mean the same
 
 _OWNERS = {
     "disk": "the disk's",
@@ -67,6 +68,11 @@ def names(labels: Sequence[Label], wording: Wording = IN_WORDS) -> str:
     """Several labels in words, as one thing."""
     found = [wording.names.get(label) or name(label) for label in labels]
     return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]} at once"
+
+
+def either(values: Sequence[str]) -> str:
+    """Some of them, in their order: ``P40 or P50``, ``P1 to P20``."""
+    return " or ".join(values) if len(values) <= _MOST_NAMED else f"{values[0]} to {values[-1]}"
 
 
 def rates(judged: Judgement) -> str:

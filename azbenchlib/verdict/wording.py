@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from azbenchlib.analysis.flow import Flow
+from azbenchlib.azure import disk_kinds
 from azbenchlib.model.setup import BurstKind
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.posterior import Posterior
-from azbenchlib.verdict.text import Wording, name
+from azbenchlib.verdict.readings import TIER_FACT
+from azbenchlib.verdict.text import Wording, either, name
 from azbenchlib.verdict.two_phases import TwoPhases
 
 _SOME = (0.05, 0.95)  # shares of hits that are neither none nor all
@@ -45,7 +47,19 @@ def _phases(phases: TwoPhases | None) -> str:
 
 
 def _given(flow: Flow, believed: Posterior) -> str:
-    """The share of reads that the cache is taken to serve, where nothing states it."""
+    """What is taken of the disk's tier and of the host cache, where nothing states it."""
+    return _tier(believed) + _hits(flow, believed)
+
+
+def _tier(believed: Posterior) -> str:
+    """The tiers of a disk that have the limit which binds."""
+    label = believed.top[0]
+    taken = [dict(route.facts).get(TIER_FACT, "") for route in believed.routes.get(label, ())]
+    tiers = sorted({tier for tier in taken if tier[:1].isupper()}, key=disk_kinds.tier_number)
+    return f", if its tier is {either(tiers)}" if label.scope == "disk" and tiers else ""
+
+
+def _hits(flow: Flow, believed: Posterior) -> str:
     hit = believed.route.path.cache_hit
     limit = believed.top[0].is_limit and flow.cache_hit is None
     if not limit or hit is None or not _SOME[0] < hit < _SOME[1]:

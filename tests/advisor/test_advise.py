@@ -13,6 +13,7 @@ from typing import Any
 import advice_brute_force
 import numpy as np
 import pytest
+import shipped_market
 import small_market
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -71,6 +72,12 @@ def test_it_equals_the_slow_way_on_small_catalogues() -> None:
     """120 of them here; benchmarks/advice_brute_force.py compares 500, and the long test below."""
     won = advice_brute_force.compare(range(120))
     assert won["answers"] > 30 and won["none"] > 20
+
+
+def test_it_equals_the_slow_way_on_parts_of_the_shipped_catalogue() -> None:
+    """Four demands here; `benchmarks/advice_brute_force.py 500 --shipped` compares 500."""
+    won = advice_brute_force.compare(range(4), shipped_market)
+    assert won["answers"] >= 2
 
 
 @pytest.mark.long

@@ -128,6 +128,21 @@ def test_a_file_of_workloads_gives_an_answer_a_row(tmp_path: Path) -> None:
     assert [row["vm"][:10] for row in json.loads(run(*mixed))["demands"]] == ["Standard_D", "Standard_E"]
 
 
+def test_sizes_that_there_are_not_are_refused_before_any_answer(tmp_path: Path) -> None:
+    path = tmp_path / "workloads.csv"
+    path.write_text(
+        "name,iops,size,vm\n"
+        "a,500,1TiB,Standard_D8sv5\n"
+        "b,500,1TiB,Standard_D8s_v55\n"
+        "c,500,1TiB,Standard_ZZ*\n"
+        "d,500,1TiB,Standard_D8s_v55\n"
+    )
+    for form in ("text", "json", "csv"):
+        found = said("--workloads", str(path), *PLACE, "--format", form)
+        assert found.startswith(f"{path}: b, d: no VM size 'Standard_D8s_v55' in the catalogue; nearest: ")
+        assert "Standard_D8s_v5" in found and "; c: no VM size is like 'Standard_ZZ*'" in found
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

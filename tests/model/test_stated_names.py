@@ -2,12 +2,14 @@
 
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.azure import catalog, regions
+from azbenchlib.azure.catalog import files as catalog_files
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.name_forms import TakenForWarning
 from azbenchlib.core.units import GIB
@@ -162,3 +164,29 @@ def test_any_text_is_a_name_or_is_refused_in_a_sentence(text: str) -> None:
                 understand(text)
             except InputError as error:
                 assert len(str(error)) < 2_000
+
+
+def test_a_region_of_ones_own_is_known_by_all_its_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As docs/advice.md shows it."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    with pytest.raises(InputError):
+        regions.understood("Dammam")
+    path = tmp_path / "azbench" / "catalog" / "regions.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "name,display_name,location,cities,geography,source\n"
+        "saudiarabiaeast,Saudi Arabia East,,Dammam,Saudi Arabia,my own\n"
+    )
+    for text in ("saudiarabiaeast", "Saudi Arabia East"):
+        assert regions.understood(text) == "saudiarabiaeast"
+    with pytest.warns(TakenForWarning):
+        assert regions.understood("Dammam") == "saudiarabiaeast"
+    assert regions.understood("US DoD East") == "usdodeast"
+
+
+def test_every_region_has_a_source() -> None:
+    rows = catalog_files.read(catalog_files.DATA / regions.REGIONS_FILE)
+    assert all(row["source"] for row in rows)
+    assert all("city" in row["source"] for row in rows if row["cities"])

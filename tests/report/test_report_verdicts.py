@@ -71,7 +71,7 @@ def test_a_burst_says_that_the_base_was_not_seen(local: list[str]) -> None:
     card = one(local, "3,499 IOPS")
     assert "Bound by the disk's burst 3,500 IOPS, not by its 170 MB/s Bound, 98 %" in card
     assert "so this run of 60 s cannot show the base of 120 IOPS." in card
-    assert "Next run Run for 36 min, until the credits are spent (then 122 IOPS are expected)." in card
+    assert "Next run Run for 36 min, until the credits are spent (then 120 IOPS are expected)." in card
 
 
 def test_what_is_not_known_is_said_with_the_run_that_would_tell(local: list[str]) -> None:

@@ -22,11 +22,14 @@ from azbenchlib.model import VM, Cap
 
 HOURS = 730
 UNIT = 256 * KIB
+PACKS = {"10K": 10_000, "10K/Month": 10_000, "1M": 1_000_000}  # operations that a price is for
+SMALL = 100  # values of a provisioned figure, up to which all are tried
 PRODUCTS = {"Premium": "Premium SSD", "StandardSSD": "Standard SSD", "Standard": "Standard HDD"}
 KINDS = {"Premium": "premium", "StandardSSD": "standard_ssd", "Standard": "standard_hdd"}
 LETTERS = {"Premium": "P", "StandardSSD": "E", "Standard": "S"}
 ORDER = ("any", "ssd", "premium", "submillisecond", "local")
 REACH = {"Standard": 0, "StandardSSD": 1, "Premium": 2}  # of ORDER
+HDD_CAPS = {"S4": 450_000, "S6": 858_000, "S70": 93_000_000, "S80": 110_000_000}  # transactions an hour
 OLDEST = {"D": 5, "E": 5}  # version of a family for servers
 RESERVED = "Reservation1Y"
 
@@ -246,16 +249,21 @@ def cheapest(
     """The lowest price and all designs that have it: VM, kind, tier, redundancy, disks, cached, on demand."""
     found: dict[tuple[Any, ...], Fraction] = {}
     disks = [disk for disk in _disks(wanted, there, bursting) if disk.price is not None]
+    disks.sort(key=lambda disk: disk.price)
     names = _chosen(wanted, there)
+    least: Fraction | float = math.inf
     for vm_size in there.vms:
         vm = _machine(vm_size, there)
         if vm is None or vm_size.size not in names or not _suits(vm_size, wanted):
             continue
         for disk in disks:
+            if vm + disk.price > least:
+                break
             if _carries(vm_size, disk, wanted):
-                found[vm_size.size, *disk.key] = vm + disk.price
+                found[vm_size.size, *disk.key] = least = vm + disk.price
         for kind in _local(vm_size, wanted):
             found[vm_size.size, kind] = vm
+            least = min(least, vm)
     if not found:
         return None
     least = min(found.values())
@@ -473,7 +481,7 @@ def _of_tier(
             above += float(there.vm_hours or HOURS) * 3600 * part * max(over, more, 0)
         packs = math.ceil(math.ceil(round(above, 6)) / 10_000)
         fee = _price(there, meters, f"{redundancy} Burst Enablement")
-        burst = _price(there, meters, f"{redundancy} Burst Transactions", packs * 10_000, 1_000_000)
+        burst = _price(there, meters, f"{redundancy} Burst Transactions", packs * 10_000)
         yield _Disk((*key, True), _sum(n, each, fee, burst if packs else Fraction(0)))
 
 
@@ -493,11 +501,13 @@ def _transactions(
         an_hour = Fraction(str(ios * share)) * 3600
         if row.sku == "StandardSSD":
             an_hour *= math.ceil(bs / UNIT)
-        elif row.name == "S4":
-            an_hour = min(an_hour * math.ceil(bs / (16 * KIB)), 450_000)
+        elif row.name in HDD_CAPS and there.region not in ("eastus", "northeurope"):
+            units = math.ceil(bs / (16 * KIB))
+            units = min(units, 16) if row.name in ("S70", "S80") else units
+            an_hour = min(an_hour * units, HDD_CAPS[row.name])
         most = max(most, an_hour * Fraction(there.vm_hours or HOURS))
     name = f"{LETTERS[row.sku]}4 {redundancy} Disk Operations"
-    return _price(there, f"{PRODUCTS[row.sku]} Managed Disks", name, most, 1_000_000)
+    return _price(there, f"{PRODUCTS[row.sku]} Managed Disks", name, most)
 
 
 def _of_rules(wanted: Demand, there: Market, rules: ProvisionedRules, n: int) -> Iterator[_Disk]:
@@ -514,15 +524,13 @@ def _of_rules(wanted: Demand, there: Market, rules: ProvisionedRules, n: int) ->
         for what in ("Capacity", "IOPS", "Throughput (MBps)")
     ]
     found = []
-    for gib in range(rules.min_size_bytes // GIB, rules.max_size_bytes // GIB + 1):
-        if gib * GIB * n < wanted.size_bytes:
-            continue
-        for i in range(rules.min_iops, rules.max_iops + 1):
+    for gib in _sizes(rules, wanted, n, iops):
+        for i in _iops(rules, gib, iops, rate):
             if i < iops * (1 - 1e-9) or i < (rules.min_iops_per_gib or 0) * gib:
                 continue
             if i > free_iops and i > rules.max_iops_per_gib * gib:
                 continue
-            for m in range(rules.min_bytes_per_s // MB, rules.max_bytes_per_s // MB + 1):
+            for m in _throughputs(rules, rate):
                 if m * MB < rate * (1 - 1e-9) or m * MB > i * rules.max_bytes_per_s_per_iops:
                     continue
                 wants = (gib, i - free_iops, m - free_rate)
@@ -538,12 +546,45 @@ def _of_rules(wanted: Demand, there: Market, rules: ProvisionedRules, n: int) ->
         yield _Disk(key, min(known, default=None))
 
 
+def _sizes(rules: ProvisionedRules, wanted: Demand, n: int, iops: float) -> range:
+    """Sizes in GiB that hold the data: all, or of large disks the least until one may have these IOPS."""
+    least = max(rules.min_size_bytes // GIB, math.ceil(wanted.size_bytes / GIB / n))
+    most = rules.max_size_bytes // GIB
+    if most <= SMALL:
+        return range(least, most + 1)
+    able = math.ceil(max(iops, rules.max_iops) / rules.max_iops_per_gib)
+    return range(least, min(most, max(least, able) + 2) + 1)
+
+
+def _iops(rules: ProvisionedRules, gib: int, iops: float, rate: float) -> range:
+    """IOPS that do: all, or of disks that may have many the least, and some above."""
+    if rules.max_iops - rules.min_iops <= SMALL:
+        return range(rules.min_iops, rules.max_iops + 1)
+    bytes_per_s = max(rate * (1 - 1e-9), rules.min_bytes_per_s)
+    by_rate = math.ceil(math.ceil(bytes_per_s / MB) * MB / rules.max_bytes_per_s_per_iops)
+    by_size = math.ceil((rules.min_iops_per_gib or 0) * gib)
+    least = max(rules.min_iops, math.ceil(iops * (1 - 1e-9)), by_rate, by_size)
+    return range(least, min(rules.max_iops, least + 2) + 1)
+
+
+def _throughputs(rules: ProvisionedRules, rate: float) -> range:
+    """MB/s that do: all, or of disks that may have many the least, and some above."""
+    least, most = rules.min_bytes_per_s // MB, rules.max_bytes_per_s // MB
+    if most - least <= SMALL:
+        return range(least, most + 1)
+    least = max(least, math.ceil(rate * (1 - 1e-9) / MB))
+    return range(least, min(most, least + 2) + 1)
+
+
 def _sum(n: int, *parts: Fraction | None) -> Fraction | None:
     return None if None in parts else n * sum(part for part in parts if part is not None)
 
 
-def _price(there: Market, product_name: str, name: str, many: Any = 1, pack: int = 1) -> Fraction | None:
+def _price(there: Market, product_name: str, name: str, many: Any = 1) -> Fraction | None:
     if not many:
         return Fraction(0)
     found = there.prices.get(Meter(product_name, name))
-    return None if found is None else Fraction(found.unit_price) * Fraction(many) / pack
+    if found is None:
+        return None
+    hours = HOURS if found.unit.endswith("/Hour") else 1
+    return Fraction(found.unit_price) * Fraction(many) * hours / PACKS.get(found.unit, 1)

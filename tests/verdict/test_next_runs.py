@@ -73,15 +73,15 @@ def test_what_differs_is_what_the_hypotheses_differ_in(
 def test_the_advice_says_what_to_expect() -> None:
     following = proposed(WAITS)
     assert following.advice == (
-        "double the queue depth to 16 (latency at this queue depth: 5,080 IOPS; an unknown cause: 3,600 IOPS)"
+        "double the queue depth to 16 (latency at this queue depth: 5,000 IOPS; an unknown cause: 3,600 IOPS)"
     )
-    assert following.expected == pytest.approx({"latency_qd": 5080, "unknown": 3600}, rel=1e-3)
+    assert following.expected == pytest.approx({"latency_qd": 5000, "unknown": 3600}, rel=1e-3)
     assert judge(WAITS, PREMIUM).words.startswith("Probably") and following.action in following.advice
 
 
 def test_a_sure_burst_is_followed_until_its_base_shows() -> None:
     following = proposed(run(iops=3499), Setup(D8S, (P4,)))
-    assert following.advice == "run for 36 min, until the credits are spent (then 122 IOPS are expected)"
+    assert following.advice == "run for 36 min, until the credits are spent (then 120 IOPS are expected)"
     assert [line for line in following.job.splitlines() if line.startswith("[")] == [
         *("[global]", "[spend]", "[after]")
     ]
@@ -103,9 +103,39 @@ def test_where_all_rates_come_out_alike_there_is_no_run_and_a_reason() -> None:
     """Both limits of the temp disk lie within 2 % of each other, and of the rate."""
     judged = judge(run(iops=14_900, bs_bytes=8 * KIB, read_share=0.5), TEMP)
     assert judged.next_run is None
-    assert judged.why_no_run == "no run that was simulated would give different rates"
+    assert judged.why_no_run == "both causes would give nearly the same rate in every run that was simulated"
     unsure = judge(run(iops=9000), PREMIUM)  # a wrong figure, or a limit that is passed
     assert unsure.next_run is None or unsure.next_run.kind != "credits spent"
+
+
+def test_the_vm_alone_is_told_from_what_is_not_stated(tmp_path: Path) -> None:
+    """No disk is stated: the burst of the VM, at a depth that reaches it, shows whether its limit bound."""
+    vm = VM(uncached=Cap(iops=12_800, bytes_per_s=290 * MB, burst_iops=20_000, burst_bytes_per_s=600 * MB))
+    judged = judge(run(iops=12_700, queue_depth=64), Setup(vm))
+    assert judged.binding == ("vm_uncached_iops",) and judged.probability < 0.95
+    assert judged.next_run is not None and judged.open_fact is not None
+    assert (
+        judged.next_run.kind == "rest before" and "and run at a queue depth of 128" in judged.next_run.action
+    )
+    assert judged.next_run.expected == {"vm_uncached_iops": 20_000, "unknown": 12_700}
+    fio_takes(judged.next_run.job, tmp_path)
+
+
+def test_a_limit_without_a_figure_is_a_fact_to_state() -> None:
+    fast = run(iops=9000, queue_depth=64, unloaded_us=200, cpu_pct=20)
+    judged = judge(fast, Setup(D8S, (Disk(name="d", sku="Premium_LRS"),)))
+    assert judged.open_fact == "no figure of the disk's IOPS limit is documented, and it may bind"
+    nothing = judge(fast, Setup(VM(), TEMP.disks))
+    assert nothing.next_run is None and nothing.why_no_run and nothing.open_fact
+    assert nothing.why_no_run.endswith("so that its rates cannot be predicted")
+    assert nothing.why_no_run not in nothing.words
+
+
+def test_buffered_io_that_nothing_else_tells_apart_is_run_past_the_page_cache() -> None:
+    judged = judge(run(iops=5050, direct=False, queue_depth=64), PREMIUM)
+    assert judged.binding == ("disk_iops",) and judged.runner_up == "page_cache"
+    assert judged.next_run is not None
+    assert judged.next_run.advice == "run with direct=1 (then 5,000 IOPS are expected)"
 
 
 def sweep(rates: dict[int, float]) -> Judgement:

@@ -54,6 +54,39 @@ def test_an_os_disk_without_a_tier_leaves_the_cached_limit_of_the_vm() -> None:
     assert "vm_cached_iops" in [row.label for row in got.limits]
 
 
+TIERS = [
+    ("premium", 5_050, "P30", "disk_iops"),
+    ("premium", 7_450, "P40 or P50", "disk_iops"),
+    ("premium", 3_490, "P1 to P20", "disk_burst_iops"),
+    ("Standard HDD", 2_010, "S70 or S80", "disk_iops"),
+]
+
+
+@pytest.mark.parametrize(("disk", "iops", "tier", "label"), TIERS)
+def test_a_tier_that_nobody_states_is_each_that_there_is(
+    disk: str, iops: float, tier: str, label: str
+) -> None:
+    """The answer names those within a few percent of what was measured."""
+    setup = Setup(VM(size=D16DS), parse_disks([disk], open_sizes=True))
+    got = judged(setup, iops)
+    assert got.binding == (label,) and got.words.endswith(f"IOPS limit, if its tier is {tier}")
+    few = judged(setup, iops, queue_depth=16)
+    assert few.open_fact is None or f"not stated ({tier} means" in few.open_fact
+
+
+def test_more_than_any_tier_allows_is_above_the_largest() -> None:
+    got = judged(Setup(VM(size=D16DS), parse_disks(["Standard SSD"], open_sizes=True)), 12_700)
+    assert got.binding == ("above_documented_limit",)
+    assert [row.value for row in got.limits if row.label == "disk_iops"] == [6_000]
+
+
+def test_a_kind_alone_is_enough_only_where_its_size_may_stay_open() -> None:
+    with pytest.raises(InputError, match="state the size of the Premium SSD"):
+        parse_disks(["premium"])
+    (disk,) = parse_disks(["premium"], open_sizes=True)
+    assert (disk.sku, disk.tier, disk.size_bytes) == ("Premium_LRS", None, None)
+
+
 def test_each_part_that_fails_is_named_and_the_others_stay() -> None:
     setup = of("Standard_D16ds_v55", "P30", "ultra:1TiB")
     full, lacking = known_parts(setup, DAY)

@@ -93,6 +93,21 @@ def _reads(region: str) -> str:
     return f"`azbench catalog refresh --prices --region {region}` reads Azure's"
 
 
+def check_exists(vm: str, there: Market) -> None:
+    """Refuse a VM size that there is not, or a pattern that no size is like.
+
+    Raises
+    ------
+    InputError
+        With the nearest names.
+    """
+    if there.vm_sizes.named(vm):
+        return
+    if not set(vm) & set("*?["):
+        catalog.vm(vm)  # says which names are near it
+    raise InputError(f"no VM size is like '{vm}'; write one such as Standard_E8ds_v5 or Standard_E*")
+
+
 def check_offered(vm: str, there: Market) -> None:
     """Refuse a VM size, or a pattern, that has no price in the market.
 
@@ -105,10 +120,7 @@ def check_offered(vm: str, there: Market) -> None:
     sold = [one for one in named if not one.gone]
     if any(one.size.lower() in there.priced_sizes for one in sold):
         return
-    if not named and not set(vm) & set("*?["):
-        catalog.vm(vm)  # says which names are near it
-    if not named:
-        raise InputError(f"no VM size is like '{vm}'; write one such as Standard_E8ds_v5 or Standard_E*")
+    check_exists(vm, there)
     if not sold:
         reasons = "; ".join(f"{one.size} {one.gone}" for one in named[:_SHOWN])
         more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""

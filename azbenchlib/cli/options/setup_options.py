@@ -68,7 +68,12 @@ DayOption = Annotated[str | None, typer.Option(help="Day whose limits apply, ISO
 
 
 def described_setup(
-    setup: str | None, vm: str | None, disks: list[str], as_of: str | None, vm_is_enough: bool = False
+    setup: str | None,
+    vm: str | None,
+    disks: list[str],
+    as_of: str | None,
+    vm_is_enough: bool = False,
+    open_sizes: bool = False,
 ) -> Setup:
     """The setup that the arguments describe, before the catalogue fills it in."""
     from dataclasses import replace
@@ -83,7 +88,9 @@ def described_setup(
     if not disks and not (vm and vm_is_enough) and not _is_json(vm or ""):
         raise InputError("no disk is given; add --disk, such as --disk P30 or --disk temp")
     written = notation.stated_setup(
-        None if vm is None or _is_json(vm) else vm, [text for text in disks if not _is_json(text)]
+        None if vm is None or _is_json(vm) else vm,
+        [text for text in disks if not _is_json(text)],
+        open_sizes=open_sizes,
     )
     shown = _shown_by_az(vm if vm and _is_json(vm) else None, [text for text in disks if _is_json(text)])
     machine = shown.vm if vm is None or _is_json(vm) else written.vm
@@ -123,7 +130,9 @@ def opened(
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.dataset.setups import Assumed
 
-    setup = described_setup(None, vm, list(disks), as_of, vm_is_enough=True) if vm or disks else None
+    setup = None
+    if vm or disks:
+        setup = described_setup(None, vm, list(disks), as_of, vm_is_enough=True, open_sizes=True)
     assumed = Assumed(setup, None if region is None else known_region(region))
     with working("Reading"):
         return Dataset.load_each(names, assumed=assumed, group_by=group_by)

@@ -13,16 +13,17 @@ from azbenchlib.verdict.candidates import Route
 from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.next_run import trials
 from azbenchlib.verdict.next_run.job_file import job_file
-from azbenchlib.verdict.next_run.trials import CandidateRun, Trial, experiments, trial_of
+from azbenchlib.verdict.next_run.trials import CandidateRun, Change, Trial, experiments, trial_of
 from azbenchlib.verdict.next_run.worlds import Hypothesis
 from azbenchlib.verdict.posterior import Posterior
 from azbenchlib.verdict.text import name
 
 _APART = math.log(1.1)  # rates that are nearer may come out alike: limits stray, and so do runs
 _LIKELY = 0.02  # of the probability: what is less likely is not worth a run
+_WORTH_A_DISK = 0.1  # of the probability: what is less likely is not worth ordering a disk
 _ENOUGH = math.log(2)  # rates further apart than this tell no more
 _HELD = "the other runs at hand are those that would tell, and they leave it open"
-_ALIKE = "no run that was simulated would give different rates"
+_ALIKE = "both causes would give nearly the same rate in every run that was simulated"
 _SAME_SHARE = 0.02  # of reads: mixes that are nearer to each other are one
 _DIGITS = 3  # of a predicted rate
 _SMALL_BYTES = 32 * KIB  # up to this block size, rates are said in IOPS
@@ -33,8 +34,8 @@ class NextRun:
     """What to run, why in one sentence, and the job file.
 
     `question` is what it settles, `kind` what it changes, `action` what to do, `advice` that with what is to
-    be expected, and `expected` the IOPS of the last section of the job by what binds. fio reads the target, a
-    file or a device, from the environment variable TARGET.
+    be expected, and `expected` the IOPS of the last section of the job by what binds: of a documented limit,
+    its documented figure. fio reads the target, a file or a device, from the environment variable TARGET.
     """
 
     question: str
@@ -68,16 +69,35 @@ def propose(flow: Flow, believed: Posterior, others: Sequence[Observation] = ())
         what = "the block size is" if was is None else "its rate is"
         return Proposal(why_not=f"no run can be proposed, as {what} not stated")
     known = tuple(dict.fromkeys(filter(None, map(trial_of, (flow.observation, *others)))))
-    held = False
+    held, reasons = False, []
     for pair in _pairs(believed):
         paths = _paths(believed, pair)
         hypotheses = [Hypothesis(label, flow, some, was) for label, some in paths.items()]
-        possible = experiments(flow, was, tuple(route for some in paths.values() for route in some))
-        best, is_known = _best(possible, hypotheses, known)
+        best, is_known = _best(_worth_it(flow, was, believed, paths), hypotheses, known)
         if best is not None:
             return Proposal(run=_run(flow.observation, was, best, hypotheses))
         held |= is_known
-    return Proposal(why_not=_HELD if held else _ALIKE)
+        reasons.append(_why_alike(hypotheses))
+    if believed.probability.get(Label.PAGE_CACHE, 0.0) >= _LIKELY and not was.direct:
+        return show_disk(flow, believed)
+    return Proposal(why_not=_HELD if held else reasons[0] if reasons else None)
+
+
+def _worth_it(
+    flow: Flow, was: Trial, believed: Posterior, paths: Mapping[Label, Sequence[Route]]
+) -> list[CandidateRun]:
+    """The experiments whose work is in proportion to how likely the less likely hypothesis is."""
+    least = min(believed.probability[label] for label in paths)
+    every = experiments(flow, was, tuple(route for some in paths.values() for route in some))
+    return [one for one in every if one.kind is not Change.MORE_DISKS or least >= _WORTH_A_DISK]
+
+
+def _why_alike(hypotheses: Sequence[Hypothesis]) -> str:
+    """Why no run tells two hypotheses apart, as the end of a sentence."""
+    for one in hypotheses:
+        if one.label.is_limit and not one.documented:
+            return f"no figure of {name(one.label)} is documented, so that its rates cannot be predicted"
+    return _ALIKE
 
 
 def show_base(flow: Flow, believed: Posterior, lasts_s: float) -> Proposal:
@@ -134,12 +154,15 @@ def _best(
     for experiment in possible:
         if best is not None and _ENOUGH * S_PER_MIN / experiment.costs_s <= most:
             continue  # it could not tell more per minute
-        if _apart(*(one.typical(experiment.trial) for one in hypotheses)) < _APART:
+        trial = experiment.trial
+        if _apart(*(one.typical(trial) for one in hypotheses)) < _APART:
             continue
-        apart = _apart(*(one.rates(experiment.trial) for one in hypotheses))
+        if _apart(*(one.printed(trial) for one in hypotheses)) < _APART:
+            continue
+        apart = _apart(*(one.rates(trial) for one in hypotheses))
         if apart < _APART:
             continue
-        if not experiment.changes_setup and _is_held(experiment.trial, known):
+        if not experiment.changes_setup and _is_held(trial, known):
             held = True
             continue
         worth = min(apart, _ENOUGH) * S_PER_MIN / experiment.costs_s
@@ -178,7 +201,7 @@ def _alike(trial: Trial, point: Trial) -> bool:
 def _run(
     seen: Observation, was: Trial, experiment: CandidateRun, hypotheses: Sequence[Hypothesis]
 ) -> NextRun:
-    expected = {one.label: one.rates(experiment.trial)[0] for one in hypotheses}
+    expected = {one.label: one.printed(experiment.trial)[0] for one in hypotheses}
     size = experiment.trial.bs_bytes
     if len(expected) == 1:
         outcome, question = _only(hypotheses[0], experiment.trial), experiment.shows
@@ -200,7 +223,7 @@ def _only(hypothesis: Hypothesis, trial: Trial) -> str:
     rates_of_it = hypothesis.rates(trial)
     if not rates_of_it or not 0 < max(rates_of_it) < 2 * min(rates_of_it):
         return ""
-    return f"then {_rate(rates_of_it[0], trial.bs_bytes)} are expected"
+    return f"then {_rate(hypothesis.printed(trial)[0], trial.bs_bytes)} are expected"
 
 
 def _rate(iops: float, bs_bytes: float) -> str:

@@ -14,7 +14,8 @@ from azbenchlib.model.setup import Volume
 from azbenchlib.verdict.candidates import Route, Stage
 
 NEXT_RUN_S, NEXT_RAMP_S = 60, 10
-_CHANGE_S = 300  # to change a disk or its caching, about; our judgement
+_CHANGE_S = 300  # to change a disk's caching, about; our judgement
+_ADD_DISK_S = 3600  # what ordering, attaching and paying for a disk is worth in time; our judgement
 _MOST_S = 4 * 3600  # that a next run may take, or wait
 _LEAST_REST_S = 300
 _SPENT_AND_MORE_S = 300  # beyond the time that full credits last
@@ -186,11 +187,30 @@ def _jobs(was: Trial) -> Iterator[CandidateRun]:
 
 
 def _sizes(was: Trial) -> Iterator[CandidateRun]:
+    """Other block sizes, the nearest first; smaller ones also at greater depths, which the rate may need."""
     nearest = sorted(_SIZES, key=lambda size: abs(math.log(size / was.bs_bytes)))
-    for size in nearest:
-        if abs(math.log(size / was.bs_bytes)) >= SAME_LOAD:
-            trial = replace(was, bs_bytes=float(size))
-            yield CandidateRun(kind=Change.SIZE, action=f"run at bs={fio_size_text(size)}", trial=trial)
+    others = [size for size in nearest if abs(math.log(size / was.bs_bytes)) >= SAME_LOAD]
+    for times in (1, 2, 4):
+        for size in others if times == 1 else [size for size in others if size < was.bs_bytes]:
+            trial = _deeper(replace(was, bs_bytes=float(size)), times)
+            if trial is not None:
+                action = f"run at bs={fio_size_text(size)}{_and_depth(trial, times)}"
+                yield CandidateRun(kind=Change.SIZE, action=action, trial=trial)
+
+
+def _deeper(trial: Trial, times: int) -> Trial | None:
+    """The same at so many times the depth, by more jobs where each has one I/O; None: that is too much."""
+    if times == 1:
+        return trial
+    depth = (trial.queue_depth or math.inf) * times
+    if depth > _MOST_DEPTH:
+        return None
+    jobs = trial.numjobs * (times if trial.queue_depth == trial.numjobs else 1)
+    return replace(trial, queue_depth=depth, numjobs=jobs)
+
+
+def _and_depth(trial: Trial, times: int) -> str:
+    return "" if times == 1 else f" and a queue depth of {trial.queue_depth:,.0f}"
 
 
 def _credits(flow: Flow, was: Trial, routes: tuple[Route, ...]) -> Iterator[CandidateRun]:
@@ -204,13 +224,19 @@ def _credits(flow: Flow, was: Trial, routes: tuple[Route, ...]) -> Iterator[Cand
     if rests and min(rests) < _MOST_S:
         rest_s = _whole_minutes(max(_LEAST_REST_S / cut, max(rest for rest in rests if rest < _MOST_S)))
         owner = "disk" if any(stage.stem == "disk" for stage in stages) else "VM"
-        yield CandidateRun(
-            kind=Change.REST,
-            action=f"let the {owner} rest for {_minutes(rest_s)}, until credits are back, and run again",
-            trial=replace(was, credits=CreditState.FULL),
-            costs_s=rest_s + NEXT_RUN_S + NEXT_RAMP_S,
-            before_s=rest_s,
-        )
+        for times in (1, 2):
+            trial = _deeper(replace(was, credits=CreditState.FULL), times)
+            if trial is not None:
+                rest = f"let the {owner} rest for {_minutes(rest_s)}, until credits are back, and run"
+                yield CandidateRun(
+                    kind=Change.REST,
+                    action=f"{rest} again"
+                    if times == 1
+                    else f"{rest} at a queue depth of {trial.queue_depth:,.0f}",
+                    trial=trial,
+                    costs_s=rest_s + NEXT_RUN_S + NEXT_RAMP_S,
+                    before_s=rest_s,
+                )
 
 
 def spending(was: Trial, lasts_s: float) -> CandidateRun:
@@ -268,7 +294,7 @@ def _on_more_disks(was: Trial, volumes: list[Volume]) -> CandidateRun:
     depth = None if was.queue_depth is None else 2 * was.queue_depth
     jobs = 2 * was.numjobs if was.queue_depth == was.numjobs else was.numjobs
     trial = replace(was, disks=2, queue_depth=depth, numjobs=jobs)
-    return CandidateRun(kind=Change.MORE_DISKS, action=action, trial=trial, costs_s=_CHANGE_S + NEXT_RUN_S)
+    return CandidateRun(kind=Change.MORE_DISKS, action=action, trial=trial, costs_s=_ADD_DISK_S + NEXT_RUN_S)
 
 
 def _spans(flow: Flow, was: Trial, cache_bytes: float | None) -> Iterator[CandidateRun]:

@@ -22,6 +22,7 @@ from azbenchlib.verdict.next_run.trials import CreditState, Trial
 from azbenchlib.verdict.posterior import WAITS_IN_SUBMISSION
 
 _TYPICAL = math.exp(likelihoods.FIRM.mean)  # what a limit allows ÷ its documented figure
+_STRAYS = math.log(likelihoods.HARD)  # of the documented figure, up to which it is what is expected
 _QUANTILES = (0.5, 0.03, 0.97)  # of the unloaded latency, where it is not known; the first is the typical one
 _SIZE_COUNTS = dict(
     zip(_QUANTILES, (1.0, 0.0, 2.0), strict=True)
@@ -29,7 +30,6 @@ _SIZE_COUNTS = dict(
 _ALMOST = 0.98  # of the latency that the rate leaves to each I/O, where the unloaded one must be shorter
 _NEARLY_NONE = 1e-6
 _OPEN_SHARE = 0.03  # of the chance: what is likelier is taken into account
-_PLATEAUS = (Label.UNKNOWN, Label.ABOVE_DOCUMENTED_LIMIT)
 _CAPS = {"disk": (), "vm_uncached": ("uncached", "uncached_v2"), "vm_cached": ("cached",), "nvme": ("nvme",)}
 _Factors = tuple[float, float | None]  # of base and burst; None: no burst
 
@@ -38,7 +38,8 @@ _Factors = tuple[float, float | None]  # of base and burst; None: no burst
 class Scenario:
     """What a hypothesis leaves open: the unloaded latency, as a quantile; whether the credits of limits that
     do not bind are spent; whether a plateau is one of bytes; whether a workload keeps a rate of its own; and
-    whether jobs submit one I/O at a time whatever their iodepth.
+    whether jobs submit one I/O at a time whatever their iodepth. `documented` limits stand at their printed
+    figures, not at what runs show of them.
     """
 
     quantile: float
@@ -46,6 +47,7 @@ class Scenario:
     of_bytes: bool
     own_rate: bool
     one_each: bool
+    documented: bool = False
 
 
 class Hypothesis:
@@ -70,9 +72,18 @@ class Hypothesis:
         each = [world.rates(trial) for world in self.worlds]
         return tuple(rate for rates in each for rate in rates) if all(each) else ()
 
+    @property
+    def documented(self) -> bool:
+        """Whether a figure of the limit is documented, on a path that the I/O may have taken."""
+        return any(world.stage is not None for world in self.worlds)
+
     def typical(self, trial: Trial) -> tuple[float, ...]:
         """The first of the rates alone, where there is one."""
         return self.worlds[0].rates(trial, 1)
+
+    def printed(self, trial: Trial) -> tuple[float, ...]:
+        """The same with limits at their documented figures, which a person can look up."""
+        return self.worlds[0].printed(trial)
 
 
 class World:
@@ -94,7 +105,9 @@ class World:
         self.iops = rates(flow.observation).iops or 0.0
         self._limits: dict[tuple[object, ...], float] = {}
         self._spreads: dict[tuple[object, ...], NormalDist] = {}
-        self.stage = next((s for s in route.stages if s.base.label == label.base), None)
+        self.stage = _stage_of(label, route)
+        unnamed = label in (Label.UNKNOWN, Label.ABOVE_DOCUMENTED_LIMIT)
+        self.plateau = self.stage is None and (unnamed or label.is_limit)
         self.submits = self._submits()
 
     def rates(self, trial: Trial, most: int | None = None) -> tuple[float, ...]:
@@ -103,15 +116,22 @@ class World:
             return ()
         return tuple(self._rate(trial, scenario) for scenario in self._scenarios[:most])
 
+    def printed(self, trial: Trial) -> tuple[float, ...]:
+        """The IOPS of a trial in the typical scenario, with limits at their documented figures."""
+        if not self._predicts(trial):
+            return ()
+        return (self._rate(trial, replace(self._scenarios[0], documented=True)),)
+
     def _predicts(self, trial: Trial) -> bool:
         label = self.label
         if label is Label.PAGE_CACHE:
             return trial.direct and not self.was.direct
         if label is Label.CACHE_EXHAUSTION:
             return trial.filled
-        if label in _PLATEAUS and not trial.on_same_path:
+        above = label is Label.ABOVE_DOCUMENTED_LIMIT
+        if (above or label is Label.UNKNOWN) and not trial.on_same_path:
             return False
-        if label is Label.ABOVE_DOCUMENTED_LIMIT and not self._same_limits(trial):
+        if above and self.stage is None and not self._same_limits(trial):
             return False
         if self.was.queue_depth is None and label is Label.LATENCY_QD:
             return False
@@ -130,7 +150,6 @@ class World:
             for stage in self.route.stages
             if stage is not self.stage
         )
-        is_plateau = label in _PLATEAUS or (label.is_limit and self.stage is None)
         kinds: tuple[bool, ...] = (False, True) if self._undocumented else (False,)
         if label.is_limit:
             kinds = (label.quantity == "mbps",)
@@ -139,7 +158,7 @@ class World:
             rate = self.flow.observation.rate_iops
             own = (False,) if rate and self.iops >= evidence.RATE_KEPT * rate else (False, True)
         spent = (False, True) if open_credits else (False,)
-        every = product(spent, kinds if is_plateau else (False,), own, self.submits, _QUANTILES)
+        every = product(spent, kinds if self.plateau else (False,), own, self.submits, _QUANTILES)
         return [
             Scenario(quantile=quantile, spent=gone, of_bytes=of_bytes, own_rate=own_rate, one_each=one_each)
             for gone, of_bytes, own_rate, one_each, quantile in every
@@ -153,7 +172,7 @@ class World:
         return not stems or remote
 
     def _rate(self, trial: Trial, scenario: Scenario) -> float:
-        most = [self._limit(trial, scenario.spent), *self._own(trial, scenario)]
+        most = [self._limit(trial, scenario), *self._own(trial, scenario)]
         most.append(self._by_cpu(trial, scenario.quantile))
         depth = _depth(trial, scenario.one_each)
         if depth is not None:
@@ -164,20 +183,21 @@ class World:
 
     # ---- limits ------------------------------------------------------------------------------------------
 
-    def _limit(self, trial: Trial, spent: bool) -> float:
+    def _limit(self, trial: Trial, scenario: Scenario) -> float:
         """What the limits allow, in proportion to the run: it had what was measured, of one that binds; else
         that or more.
         """
-        allowed, was = self._delivered(trial, spent), self._delivered(self.was, spent)
+        allowed, was = self._delivered(trial, scenario), self._delivered(self.was, scenario)
         if self.label is Label.PAGE_CACHE or not math.isfinite(allowed) or not math.isfinite(was):
             return allowed
-        return allowed * (self.iops / was if self.stage is not None else max(1.0, self.iops / was))
+        times = self.iops / was if self.stage is not None else max(1.0, self.iops / was)
+        return allowed * _as_printed(times, scenario)
 
-    def _delivered(self, trial: Trial, spent: bool) -> float:
+    def _delivered(self, trial: Trial, scenario: Scenario) -> float:
         how = (trial.credits, trial.filled, trial.hit, trial.uncached, trial.disks)
-        key = (trial.read_share, trial.bs_bytes, *how, spent)
+        key = (trial.read_share, trial.bs_bytes, *how, scenario.spent, scenario.documented)
         if key not in self._limits:
-            setup = self._setup(trial, spent)
+            setup = self._setup(trial, scenario)
             mine = {volume.disk.name for volume in self.flow.driven(self.route.setup)}
             path = self.route.path
             loads = [
@@ -197,15 +217,19 @@ class World:
             self._limits[key] = math.inf if iops is None else iops
         return self._limits[key]
 
-    def _setup(self, trial: Trial, spent: bool) -> Setup:
+    def _setup(self, trial: Trial, scenario: Scenario) -> Setup:
         """The setup with the limits as this hypothesis has them."""
         factors = {
-            (stage.stem, stage.quantity): self._factors(stage, trial, spent) for stage in self.route.stages
+            (stage.stem, stage.quantity): _all_as_printed(
+                self._factors(stage, trial, scenario.spent), scenario
+            )
+            for stage in self.route.stages
         }
-        drops = spent or trial.credits is CreditState.SPENT
+        drops = scenario.spent or trial.credits is CreditState.SPENT
+        every = _all_as_printed((_TYPICAL, None if drops else _TYPICAL), scenario)
 
         def moved(cap: Cap, stem: str) -> Cap:
-            return _times(cap, {q: factors.get((stem, q)) for q in ("iops", "bytes_per_s")}, drops)
+            return _times(cap, {q: factors.get((stem, q), every) for q in ("iops", "bytes_per_s")})
 
         setup = self.route.setup
         mine = {volume.disk.name for volume in self.flow.driven(setup)}
@@ -240,6 +264,8 @@ class World:
             if burst is None or (drops and stage.base.use <= likelihoods.LOOSEST):
                 return max(_TYPICAL, stage.base.use), None
             return _TYPICAL, None if trial.credits is CreditState.SPENT else max(_TYPICAL, burst.use)
+        if self.label is Label.ABOVE_DOCUMENTED_LIMIT:
+            return stage.base.use, None
         if self.label.burst and burst is not None:
             return _TYPICAL, None if trial.credits is CreditState.SPENT else burst.use
         return stage.base.use, _TYPICAL if burst is not None and trial.credits is CreditState.FULL else None
@@ -313,11 +339,19 @@ class World:
     def _own(self, trial: Trial, scenario: Scenario) -> Iterator[float]:
         """A plateau, or the rate that the workload asks for."""
         label = self.label
-        if label in _PLATEAUS or (label.is_limit and self.stage is None):
+        if self.plateau:
             times = self.was.bs_bytes / trial.bs_bytes if scenario.of_bytes else 1.0
             yield self.iops * times * (trial.disks if label.scope == "disk" else 1)
         if scenario.own_rate and trial.pauses:
             yield self.iops
+
+
+def _stage_of(label: Label, route: Route) -> Stage | None:
+    """The documented limit that binds if a label does; of a rate above limits, the only one passed."""
+    if label is Label.ABOVE_DOCUMENTED_LIMIT:
+        passed = [stage for stage in route.stages if stage.levels()[-1].use > likelihoods.LOOSEST]
+        return passed[0] if len(passed) == 1 else None
+    return next((stage for stage in route.stages if stage.base.label == label.base), None)
 
 
 def _depth(trial: Trial, one_each: bool) -> float | None:
@@ -332,11 +366,20 @@ def _shortened(spread: NormalDist, longest: float, quantile: float) -> float:
     return math.exp(spread.inv_cdf(min(quantile * shorter, 1 - _NEARLY_NONE)))
 
 
-def _times(cap: Cap, factors: dict[str, _Factors | None], drops: bool) -> Cap:
-    """A cap with other limits; where no factors are given, those of a limit that holds."""
+def _as_printed(factor: float, scenario: Scenario) -> float:
+    """Times a documented figure: none, where that is to be shown and runs may stray so far from it."""
+    return 1.0 if scenario.documented and abs(math.log(factor)) < _STRAYS else factor
+
+
+def _all_as_printed(factors: _Factors, scenario: Scenario) -> _Factors:
+    base, burst = factors
+    return _as_printed(base, scenario), None if burst is None else _as_printed(burst, scenario)
+
+
+def _times(cap: Cap, factors: dict[str, _Factors]) -> Cap:
+    """A cap with other limits."""
     changed: dict[str, Any] = {}
-    for quantity, given in factors.items():
-        base, burst = given or (_TYPICAL, None if drops else _TYPICAL)
+    for quantity, (base, burst) in factors.items():
         if cap.burst_kind == BurstKind.ON_DEMAND:  # the only level that there is
             burst = base
         for name, factor in ((quantity, base), (f"write_{quantity}", base), (f"burst_{quantity}", burst)):

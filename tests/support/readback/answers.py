@@ -26,7 +26,6 @@ NOT = re.compile(r"not (?:at|by its) ?$")
 PREDICTIONS = re.compile(r"\((?:[^():;]+: [\d.,]+ (?:IOPS|MB/s)(?:; )?){2,}\)")
 EXPECTED = re.compile(r"\(then [\d.,]+ (?:IOPS|MB/s) are expected\)")
 LIKENESS = re.compile(r"The rates look like .*?, within \d+ %\.?")
-TYPICAL = 1.016  # what is measured of a limit ÷ what is documented of it, of published runs
 APART = 1.09  # of predicted rates, rounded to three digits
 LATER = re.compile(r"(?:then by|up to) ?$")  # a limit that holds after a burst, or with another block size
 
@@ -229,6 +228,6 @@ def without_predictions(checker: Checker, text: str, place: str) -> str:
     for match in EXPECTED.finditer(text):
         (rate,) = figures.find(match[0])
         known = sorted(documented(checker.part)[rate.kind])
-        right = any(abs(rate.base - value * TYPICAL) <= rate.half + value / 100 for value in known)
+        right = any(abs(rate.base - value) <= rate.half for value in known)
         checker.accept(right, rate, place, text, known, "limit")
     return EXPECTED.sub("", PREDICTIONS.sub("", text))
