@@ -5,7 +5,7 @@ the job's number counts from 1 over all jobs and is left out with ``per_job_logs
 the host. A log belongs to a run in the same folder whose output is called as the prefix is (``a.json``,
 ``a_clat.1.log``), else to the run whose job is called so. Where one row stands for several jobs, their
 latencies are its own, but a rate is that of one job; such logs, and those without any output, are a run each:
-the logs of one prefix and job together.
+the logs of one prefix and job together. Of a log that several jobs share, each is such a run.
 """
 
 import hashlib
@@ -74,7 +74,14 @@ class Kin:
             run_id = self._own(log, row, version)
         else:
             run_id = str(row["run_id"])
-        return Beside(run_id, version, self._log_unit)
+        return Beside(run_id, version, self._log_unit, jobs_apart=log.job is None and run_id in self.own)
+
+    def add_jobs(self, run_id: str, found: Sequence[str]) -> None:
+        """Add a run for each further job that shared a log of an own run; the first has its run_id."""
+        if len(found) < 2 or run_id not in self.own:
+            return
+        for job_index, one in enumerate(found):
+            self.own[one] = self.own[run_id] | {"run_id": one, "job_index": job_index}
 
     def _row(self, log: Log, near: pd.DataFrame) -> tuple[pd.Series | None, bool]:
         """The run that a log belongs to, if there is just one, and whether that sums up several jobs."""
