@@ -12,7 +12,7 @@ import pandas as pd
 
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
-from azbenchlib.sizing.sampled_rates import LOAD_RATES, METRICS, LOAD_COLUMNS
+from azbenchlib.sizing.sampled_rates import LOAD_COLUMNS, LOAD_RATES, METRICS
 
 _TOOL = "fio"
 _MOST_INTERVALS = 10_000_000  # of a job: four months of seconds
