@@ -7,10 +7,11 @@ application is what is asked for, and disks of Azure keep copies of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ from azbenchlib.sizing.device_loads import Bytes, DeviceLoads
 
 _SEPARATE = ("fio", AZURE_MONITOR)  # tools whose devices are jobs and disks, of which none repeats another
 _MOST_COPIES = 4
+_MOST_GROUPED = 10  # disks of which each two and three are tried
 _MINORS_OF_A_DISK = 16  # of virtio disks, whose major number is dynamic. Source: virtio_blk.c, PART_BITS
 
 
@@ -257,29 +259,46 @@ class _Counting:
         return [*self._roles.partitions, *(disk for disk in self._disks if disk not in whole)]
 
     def _decide_together(self) -> None:
-        """Several devices that together have done what a disk has, or all disks have, lie on them."""
+        """Several devices that together have done what one disk has, or several have, lie on these."""
         loads = self._loads
-        busy = [name for name in self.counted if not loads.is_idle(name)]
-        for disks in (*([name] for name in busy), busy):
+        for disks in self._groups_of_disks():
             free = [name for name in self._pending() if not loads.is_idle(name)]
+            if not free:
+                return
             self._lies_on(loads.parts_of(loads.of_all(disks), free), disks)
 
+    def _groups_of_disks(self) -> Iterator[Sequence[str]]:
+        """Single disks, those of which nothing has the load yet in twos and threes, and all of these."""
+        busy = [name for name in self.counted if not self._loads.is_idle(name)]
+        yield from ([name] for name in busy)
+        for n in (2, 3, None):
+            upper = [one for one in self.left_out.values() if one.reason is Reason.LIES_ON]
+            used = {disk for one in upper for disk in one.on}
+            unused = [name for name in busy if name not in used]
+            if n is None:
+                yield from (unused, busy)
+            elif n < len(unused) <= _MOST_GROUPED:
+                yield from combinations(unused, n)
+
     def _decide_by_driver(self) -> None:
-        """A dynamic number is that of one driver: what holds for one of its devices holds for all."""
+        """What holds for one device of a driver holds for all."""
         for name in self._pending():
-            major = major_of(name)
-            if major not in DYNAMIC_MAJORS:
+            if (driver := self._driver(name)) is None:
                 continue
-            stacked = [
-                one
-                for one in self.left_out.values()
-                if major_of(one.device) == major and one.reason is Reason.LIES_ON
-            ]
-            disks = [one for one in self.counted if major_of(one) == major]
-            if stacked and not disks:
+            upper = [one.device for one in self.left_out.values() if one.reason is Reason.LIES_ON]
+            are_stacked = any(self._driver(one) == driver for one in upper)
+            disks = [one for one in self.counted if self._driver(one) == driver]
+            if are_stacked and not disks:
                 self._leave([name], Reason.LIES_ON)
-            elif disks and not stacked and all(_is_whole(one) for one in (name, *disks)):
+            elif disks and not are_stacked and all(_is_whole(one) for one in (name, *disks)):
                 self.counted.append(name)
+
+    def _driver(self, name: str) -> int | str | None:
+        """What a dynamic number stands for, or a name that no driver gives: that is of the device mapper."""
+        major = major_of(name)
+        if major is None:
+            return "device mapper" if name in self._roles.undecided else None
+        return major if major in DYNAMIC_MAJORS else None
 
     def _may_be_part(self, name: str) -> bool:
         """Whether a device that counts may still be a part of another one: its name does not tell."""

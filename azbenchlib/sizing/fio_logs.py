@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from azbenchlib.analysis.logs_of_jobs import logs_of_jobs
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.sizing.sampled_rates import LOAD_COLUMNS, LOAD_RATES, METRICS
@@ -41,12 +42,43 @@ def of_fio_logs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     runs = tables["runs"][(tables["runs"]["tool"] == _TOOL).fillna(False)].drop_duplicates("run_id")
     jobs = [run for run in schema.records(runs) if run["run_id"] in by_run]
     lengths = _alike([_usual_step(by_run[run["run_id"]]) for run in jobs])
-    names = _names(jobs)
+    begins = _begins_s(jobs, tables, [float(by_run[run["run_id"]]["t_s"].max()) for run in jobs])
     parts = [
-        _of_job(run, by_run[run["run_id"]], length, name)
-        for run, length, name in zip(jobs, lengths, names, strict=True)
+        _of_job(run, by_run[run["run_id"]], length, name).assign(
+            t_s=lambda rows, begin=begin: rows["t_s"] + begin
+        )
+        for run, length, name, begin in zip(jobs, lengths, _names(jobs), begins, strict=True)
     ]
     return pd.concat(parts, ignore_index=True) if parts else schema.empty("demand")
+
+
+def _begins_s(
+    jobs: Sequence[Mapping[str, Any]], tables: Mapping[str, pd.DataFrame], lasted_s: Sequence[float]
+) -> list[float]:
+    """When each job began, after the first: as its output states, else the groups of a file one by one.
+
+    Jobs of one group, those in different files and those without an output began at once, for all that is
+    known.
+    """
+    runs = schema.records(tables["runs"].drop_duplicates("run_id"))
+    by_id = {run["run_id"]: run for run in runs}
+    with_results = set(tables["results"]["run_id"])
+    row_of = {one: row for row, ids in logs_of_jobs(runs, with_results).items() for one in ids}
+    rows = [by_id[row_of.get(job["run_id"], job["run_id"])] for job in jobs]
+    stated = pd.Series([row["started_at"] for row in rows], dtype="string")
+    started = pd.to_datetime(stated, errors="coerce", utc=True, format="ISO8601")
+    if started.notna().all():
+        return [float(seconds) for seconds in (started - started.min()).dt.total_seconds()]
+    places = [(row["source_path"], row["source_doc"] or 0, row["group_id"] or 0) for row in rows]
+    longest: dict[Any, float] = {}
+    for place, lasted in zip(places, lasted_s, strict=True):
+        longest[place] = max(lasted, longest.get(place, 0.0))
+    ordered = sorted(longest)
+    before = {
+        place: sum(longest[one] for one in ordered[:i] if one[0] == place[0])
+        for i, place in enumerate(ordered)
+    }
+    return [before[place] for place in places]
 
 
 def _usual_step(own: pd.DataFrame) -> float | None:

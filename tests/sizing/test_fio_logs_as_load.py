@@ -123,3 +123,57 @@ def test_a_job_is_no_device_of_the_device_mapper(tmp_path: Path) -> None:
     for iops, name in enumerate(("sda", "dm-0", "loop0"), start=1000):
         write(tmp_path, name, steady(iops, 4))
     assert set(read(tmp_path).devices["fio"]) == {"sda", "dm-0", "loop0"}
+
+
+def output(folder: Path, *rows: dict) -> None:
+    """The JSON of a run of several rows; each has a name, a group, how many jobs it sums, and its rate."""
+    jobs = [
+        {
+            "jobname": row["name"],
+            "groupid": row["group"],
+            "error": 0,
+            "job options": {"rw": "rw", "numjobs": str(row["numjobs"]), "group_reporting": "1"},
+            "read": {
+                "io_bytes": row["iops"] * 4 * 8192,
+                "bw_bytes": row["iops"] * 8192,
+                "iops": row["iops"],
+                "runtime": 4000,
+                "total_ios": row["iops"] * 4,
+            },
+        }
+        | ({"job_start": row["start_ms"]} if "start_ms" in row else {})
+        for row in rows
+    ]
+    document = {"fio version": "fio-3.36", "timestamp": 1700000000, "jobs": jobs}
+    (folder / "run.json").write_text(json.dumps(document))
+
+
+def numbered(folder: Path, jobs: list[dict[int, list[tuple[int, int]]]]) -> None:
+    """Logs of several jobs, numbered over all of them, as in :func:`write`."""
+    for number, job in enumerate(jobs, start=1):
+        log(folder, "run", [job])
+        for kind in ("iops", "bw"):
+            (folder / f"run_{kind}.log").rename(folder / f"run_{kind}.{number}.log")
+
+
+def test_a_row_of_two_jobs_has_the_logs_of_both_and_groups_follow_each_other(tmp_path: Path) -> None:
+    pair, after = [steady(1000, 8), steady(1000, 8, jitter=(1, 0))], steady(300, 8)
+    output(
+        tmp_path,
+        {"name": "one", "group": 0, "numjobs": 2, "iops": 2000},
+        {"name": "two", "group": 1, "numjobs": 1, "iops": 300},
+    )
+    numbered(tmp_path, [*pair, after])
+    found = read(tmp_path)
+    assert found.history.read_iops == pytest.approx([2000] * 8 + [300] * 8, rel=0.01)
+    assert "log_disagrees" not in set(Dataset.load(tmp_path).findings["code"])
+
+
+def test_jobs_begin_when_their_output_says(tmp_path: Path) -> None:
+    output(
+        tmp_path,
+        {"name": "one", "group": 0, "numjobs": 1, "iops": 1000, "start_ms": 1_700_000_000_000},
+        {"name": "two", "group": 0, "numjobs": 1, "iops": 300, "start_ms": 1_700_000_002_000},
+    )
+    numbered(tmp_path, [steady(1000, 8), steady(300, 8)])
+    assert read(tmp_path).history.read_iops == pytest.approx([1000] * 4 + [1300] * 4 + [300] * 4)
