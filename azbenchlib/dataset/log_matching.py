@@ -3,8 +3,8 @@
 fio names a log ``PREFIX_KIND.JOB.log``: the prefix is what ``write_*_log`` says, else the name of the job;
 the job's number counts from 1 over all jobs, also over those that a row sums, and is left out with
 ``per_job_logs=0``; a client of servers adds the host. A log belongs to a run in the same folder whose output
-is called as the prefix is (``a.json``, ``a_clat.1.log``), else to the run whose job is called so. Where one row
-stands for several jobs, their latencies are its own, but a rate is that of one job; such logs, and those
+is called as the prefix is (``a.json``, ``a_clat.1.log``), else to the run whose job is called so. Where one
+row stands for several jobs, their latencies are its own, but a rate is that of one job; such logs, and those
 without any output, are a run each: the logs of one prefix and job together. Of a log that several jobs share,
 each is such a run.
 """

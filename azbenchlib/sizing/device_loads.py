@@ -8,8 +8,9 @@ merges and splits I/Os between the two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,8 @@ from azbenchlib.core.units import KIB, MIB
 
 _MOST_FIGURES = 20_000_000  # of all devices: more intervals are added up by twos, threes …
 _MOST_STEPS = 200  # of the history in a search
-_MOST_TRIED = 2_000  # sums in a search
+_MOST_TRIED = 1_000  # sums in a search
+_MOST_TRIED_IN_ALL = 30_000  # sums in all searches on a host
 # How far the bytes of a device may be from those below it: what is under way, and what is counted between
 # the lines of a report. Our choice: 20 ms of I/O, and 1 ms for counters that are raised at once.
 _UNDER_WAY = (MIB, 0.020, 0.02)  # bytes, s of the largest rate, at most this share of all bytes
@@ -34,7 +36,7 @@ _ROUNDED_AT_MOST = 0.05  # of what a device did
 Bytes = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass
 class DeviceLoads:
     """Bytes that each device read and wrote in each interval.
 
@@ -46,12 +48,15 @@ class DeviceLoads:
     length_s : ndarray, shape (intervals,)
     step : float
         In which rates are printed, in bytes per second.
+    tried : int
+        Sums that were tried so far.
     """
 
     names: tuple[str, ...]
     done: Bytes
     length_s: Bytes
     step: float
+    tried: int = 0
 
     @classmethod
     def of(cls, rows: pd.DataFrame) -> DeviceLoads:
@@ -80,22 +85,40 @@ class DeviceLoads:
         """Whether reads are told from writes."""
         return self.done.shape[1] == len(_DIRECTIONS)
 
-    def place(self, name: str) -> int:
-        """Of a device in the arrays."""
-        return self.names.index(name)
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def _totals(self) -> Bytes:
+        return np.asarray(self.done.sum(axis=(1, 2)))
+
+    @cached_property
+    def _begins(self) -> npt.NDArray[np.int64]:
+        """Where the steps of a search begin."""
+        n = self.done.shape[2]
+        return np.linspace(0, n, min(_MOST_STEPS, n) + 1).astype(np.int64)[:-1]
+
+    @cached_property
+    def _in_steps(self) -> Bytes:
+        return self.in_steps(self.done)
+
+    def in_steps(self, done: Bytes) -> Bytes:
+        """Bytes in the steps of a search, instead of in intervals."""
+        return np.asarray(np.add.reduceat(done, self._begins, axis=-1))
 
     def of_device(self, name: str) -> Bytes:
         """What a device did, shape (directions, intervals)."""
-        return self.done[self.place(name)]
+        return np.asarray(self.done[self._place[name]])
 
     def of_all(self, names: Sequence[str]) -> Bytes:
         """What some devices did together."""
-        places = [self.place(name) for name in names]
-        return self.done[places].sum(axis=0) if places else np.zeros(self.done.shape[1:])
+        places = [self._place[name] for name in names]
+        return np.asarray(self.done[places].sum(axis=0))
 
     def is_idle(self, name: str) -> bool:
         """Whether a device did nothing at all."""
-        return not self.of_device(name).any()
+        return not self._totals[self._place[name]]
 
     def varies(self, name: str) -> bool:
         """Whether its load differs enough over time that another is not the same by chance."""
@@ -137,12 +160,26 @@ class DeviceLoads:
         at_least : int
             How many they must be.
         """
+        total = target.sum()
         busy = [name for name in candidates if not self.is_idle(name)]
-        busy.sort(key=lambda name: -self.of_device(name).sum())
-        if not target.any() or len(busy) < at_least:
+        if not total or len(busy) < at_least or self.tried > _MOST_TRIED_IN_ALL:
             return ()
-        search = _Search(self, target, busy, at_once, at_least)
-        return search.found()
+        places = np.array(
+            sorted((self._place[name] for name in busy), key=lambda place: -self._totals[place])
+        )
+        slack = 2 * float(self._slack(target, len(busy), at_once).max())
+        rest, done = self.in_steps(target), self._in_steps[places]
+        fitting = (done <= rest + slack).all(axis=(1, 2))
+        names = [self.names[place] for place in places[fitting]]
+        search = _Search(
+            rest, done[fitting], slack, at_least, lambda taken: self._are(target, names, taken, at_once)
+        )
+        found = search.places()
+        self.tried += search.tried
+        return tuple(names[place] for place in found)
+
+    def _are(self, target: Bytes, names: Sequence[str], taken: Sequence[int], at_once: bool) -> bool:
+        return self.is_sum(target, [names[place] for place in taken], at_once)
 
     def _slack(self, target: Bytes, parts: int, at_once: bool = False) -> Bytes:
         """How far apart what two have done may be, shape (1 or directions, intervals)."""
@@ -158,41 +195,40 @@ class _Search:
     """Looks for a sum depth first: what is more than the rest in any step is not tried."""
 
     def __init__(
-        self, loads: DeviceLoads, target: Bytes, names: Sequence[str], at_once: bool, at_least: int
+        self,
+        target: Bytes,
+        done: Bytes,
+        slack: float,
+        at_least: int,
+        is_sum: Callable[[Sequence[int]], bool],
     ) -> None:
-        self._loads, self._target, self._names = loads, target, names
-        self._at_once, self._at_least = at_once, at_least
-        steps = np.linspace(0, target.shape[1], min(_MOST_STEPS, target.shape[1]) + 1).astype(int)[:-1]
-        self._rest = np.add.reduceat(target, steps, axis=1)
-        done = [np.add.reduceat(loads.of_device(name), steps, axis=1) for name in names]
-        self._done = np.array(done)
-        slack = loads._slack(target, len(names), at_once)
-        self._slack = 2 * slack.max()
-        after = np.cumsum(self._done[::-1], axis=0)[::-1]
-        self._after = np.concatenate([after, np.zeros((1, *self._rest.shape))])
-        self._tried = 0
+        self.tried = 0
+        self._target, self._done, self._slack = target, done, slack
+        self._at_least, self._is_sum = at_least, is_sum
+        after = np.cumsum(done[::-1], axis=0)[::-1]
+        self._after = np.concatenate([after, np.zeros((1, *target.shape))])
+        self._as_before = np.concatenate([[False], (done[1:] == done[:-1]).all(axis=(1, 2))])[: len(done)]
 
-    def found(self) -> tuple[str, ...]:
-        """The names of the first sum."""
-        return self._from(0, self._rest, ())
+    def places(self) -> tuple[int, ...]:
+        """Which of the devices make the first sum."""
+        return self._from(0, self._target, ())
 
-    def _from(self, place: int, rest: Bytes, taken: tuple[str, ...]) -> tuple[str, ...]:
+    def _from(self, place: int, rest: Bytes, taken: tuple[int, ...]) -> tuple[int, ...]:
         """The devices taken and some from this place on."""
-        self._tried += 1
-        if self._tried > _MOST_TRIED:
+        self.tried += 1
+        if self.tried > _MOST_TRIED:
             return ()
-        enough = len(taken) >= self._at_least
-        if enough and self._loads.is_sum(self._target, taken, self._at_once):
+        is_near = bool((rest <= self._slack).all())
+        if is_near and len(taken) >= self._at_least and self._is_sum(taken):
             return taken
         if (rest > self._after[place] + self._slack).any():
             return ()
-        for i in range(place, len(self._names)):
-            same_as_before = i > place and np.array_equal(self._done[i], self._done[i - 1])
-            left = rest - self._done[i]
-            if same_as_before or (left < -self._slack).any():
-                continue
-            if sum_found := self._from(i + 1, left, (*taken, self._names[i])):
-                return sum_found
+        fitting = (self._done[place:] <= rest + self._slack).all(axis=(1, 2))
+        for i in np.flatnonzero(fitting) + place:
+            if i > place and self._as_before[i]:
+                continue  # the one before was not in the sum either
+            if found := self._from(int(i) + 1, rest - self._done[i], (*taken, int(i))):
+                return found
         return ()
 
 
