@@ -374,6 +374,12 @@ class Code(StrEnum):
         "The values of a log are averages over time, from which no percentile can be had.",
         "Log each I/O, or write a histogram log (write_hist_log)",
     )
+    LOG_DISAGREES = (
+        "log_disagrees",
+        WARNING,
+        "The mean of a log of IOPS or bandwidth is another than the rate in the summary of its run.",
+        "Look whether the log is of another run, or of one of several jobs",
+    )
     HIST_LAYOUT_UNKNOWN = (
         "hist_layout_unknown",
         ERROR,

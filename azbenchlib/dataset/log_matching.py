@@ -1,11 +1,12 @@
 """Which of the files that were read belong together: logs and their run, descriptions and what they describe.
 
 fio names a log ``PREFIX_KIND.JOB.log``: the prefix is what ``write_*_log`` says, else the name of the job;
-the job's number counts from 1 over all jobs and is left out with ``per_job_logs=0``; a client of servers adds
-the host. A log belongs to a run in the same folder whose output is called as the prefix is (``a.json``,
-``a_clat.1.log``), else to the run whose job is called so. Where one row stands for several jobs, their
-latencies are its own, but a rate is that of one job; such logs, and those without any output, are a run each:
-the logs of one prefix and job together.
+the job's number counts from 1 over all jobs, also over those that a row sums, and is left out with
+``per_job_logs=0``; a client of servers adds the host. A log belongs to a run in the same folder whose output
+is called as the prefix is (``a.json``, ``a_clat.1.log``), else to the run whose job is called so. Where one
+row stands for several jobs, their latencies are its own, but a rate is that of one job; such logs, and those
+without any output, are a run each: the logs of one prefix and job together. Of a log that several jobs share,
+each is such a run.
 """
 
 import hashlib
@@ -74,7 +75,14 @@ class Kin:
             run_id = self._own(log, row, version)
         else:
             run_id = str(row["run_id"])
-        return Beside(run_id, version, self._log_unit)
+        return Beside(run_id, version, self._log_unit, jobs_apart=log.job is None and run_id in self.own)
+
+    def add_jobs(self, run_id: str, found: Sequence[str]) -> None:
+        """Add a run for each further job that shared a log of an own run; the first has its run_id."""
+        if len(found) < 2 or run_id not in self.own:
+            return
+        for job_index, one in enumerate(found):
+            self.own[one] = self.own[run_id] | {"run_id": one, "job_index": job_index}
 
     def _row(self, log: Log, near: pd.DataFrame) -> tuple[pd.Series | None, bool]:
         """The run that a log belongs to, if there is just one, and whether that sums up several jobs."""
@@ -93,10 +101,17 @@ class Kin:
             covers = bool(pd.notna(several) and several > 1)
             if covers or not by_file or log.job is None:
                 return rows.iloc[0], covers
+        if log.job is None:
+            return None, False
         # each server counts its own jobs
         numbers = rows["job_index"].rank() if log.host else rows["job_index"] + 1
-        mine = rows[(numbers == log.job).fillna(False)] if log.job is not None else rows[:0]
-        return (mine.iloc[0] if len(mine) == 1 else None), False
+        sizes = rows["numjobs"].where(rows["level"] == "group", 1).fillna(1)
+        before = numbers.map(lambda number: (sizes - 1)[(numbers < number).fillna(False)].sum())
+        first = numbers + before
+        mine = rows[((first <= log.job) & (first + sizes > log.job)).fillna(False)]
+        if len(mine) != 1:
+            return None, False
+        return mine.iloc[0], bool(sizes[mine.index[0]] > 1)
 
     def _own(self, log: Log, row: pd.Series | None, version: str | None) -> str:
         """A run of the logs of one job, whose name depends on their content alone."""

@@ -161,6 +161,7 @@ def _read_logs(logs: Mapping[Log, tuple[Path, Format]], kin: Kin) -> list[Tables
             parts.append(_tables_with(findings=[same_content(beside.run_id, log.path)]))
         else:
             parts.append(_read_log(Source(log.path, file=file), fmt, beside))
+            kin.add_jobs(beside.run_id, list(dict.fromkeys(parts[-1]["samples"]["run_id"])))
         seen.add(content)
     told = {run for part in parts for table in ("samples", "bins") for run in part[table]["run_id"].unique()}
     own = [row for run_id, row in kin.own.items() if run_id in told]

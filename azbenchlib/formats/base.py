@@ -38,11 +38,14 @@ class Beside:
         Version that wrote it, where an output of the run tells.
     log_unit : {"us", "ns"} or None
         Unit of its latencies, where the user says it.
+    jobs_apart : bool
+        Whether a log that several jobs share is a run for each of them.
     """
 
     run_id: str
     tool_version: str | None = None
     log_unit: str | None = None
+    jobs_apart: bool = False
 
 
 class Records:

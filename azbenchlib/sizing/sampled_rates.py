@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pandas as pd
 
 METRICS = ("iops", "bw_bytes_per_s")
-_COLUMNS = {
+LOAD_COLUMNS = {
     ("iops", "read"): "read_iops",
     ("iops", "write"): "write_iops",
     ("bw_bytes_per_s", "read"): "read_bytes_per_s",
     ("bw_bytes_per_s", "write"): "write_bytes_per_s",
 }
-LOAD_RATES = tuple(_COLUMNS.values())
+LOAD_RATES = tuple(LOAD_COLUMNS.values())
 
 
 def wide_rates(samples: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
@@ -25,7 +25,7 @@ def wide_rates(samples: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
         Columns of it that tell the rows apart.
     """
     told = samples[samples["ddir"].isin(["read", "write"])]
-    names = [_COLUMNS[pair] for pair in zip(told["metric"], told["ddir"], strict=True)]
+    names = [LOAD_COLUMNS[pair] for pair in zip(told["metric"], told["ddir"], strict=True)]
     wide = told.assign(column=names).pivot_table(
         index=list(index), columns="column", values="value", aggfunc="last"
     )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 import numpy as np
 import pandas as pd
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_span
-from azbenchlib.formats.device_names import sorted_by_role
 from azbenchlib.model.load_history import LoadHistory, Series
+from azbenchlib.sizing.counted_devices import DeviceChoice, choose
 from azbenchlib.sizing.fio_logs import of_fio_logs
 from azbenchlib.sizing.monitor import of_azure_monitor
 from azbenchlib.sizing.sampled_rates import LOAD_RATES
@@ -28,8 +27,8 @@ class Telemetry:
     ----------
     history : LoadHistory
         The sum over all hosts.
-    devices : mapping of str to tuple of str
-        Those that were added up, by host.
+    choices : mapping of str to DeviceChoice
+        By host: the devices that were added up, and those that were not.
     interval_s : float
         The usual length of an interval.
     missing_s : float
@@ -39,10 +38,15 @@ class Telemetry:
     """
 
     history: LoadHistory
-    devices: Mapping[str, tuple[str, ...]]
+    choices: Mapping[str, DeviceChoice]
     interval_s: float
     missing_s: float
     notes: tuple[str, ...]
+
+    @property
+    def devices(self) -> dict[str, tuple[str, ...]]:
+        """Those that were added up, by host."""
+        return {host: choice.counted for host, choice in self.choices.items()}
 
 
 def telemetry(
@@ -73,11 +77,12 @@ def telemetry(
         )
     rows = _placed(rows, interval_s)
     notes: list[str] = []
-    hosts = {}
+    choices, counted = {}, []
     for host, own in rows.groupby("host", sort=False, dropna=False):
-        hosts[str(host)] = _chosen(str(host), own, devices)
-    rows = _with_directions(pd.concat(hosts.values(), ignore_index=True), notes)
-    clock = _clock(rows, len(hosts))
+        choice = choices[str(host)] = choose(str(host), own, devices)
+        counted.append(own[own["device"].isin(choice.counted)])
+    rows = _with_directions(pd.concat(counted, ignore_index=True), notes)
+    clock = _clock(rows, len(choices))
     begin, length, sums = _added_up(rows)
     history = LoadHistory(
         t_s=begin, interval_s=length, clock=clock, **dict(zip(LOAD_RATES, sums, strict=True))
@@ -89,11 +94,10 @@ def telemetry(
             f"of {format_span(missing)} between the first and the last report nothing is known; it is left "
             "out, and no credits come back in it"
         )
-    if len(hosts) > 1:
-        notes.append(f"the loads of {len(hosts)} hosts are added up, as on one VM")
-    names = {host: tuple(dict.fromkeys(own["device"])) for host, own in hosts.items()}
+    if len(choices) > 1:
+        notes.append(f"the loads of {len(choices)} hosts are added up, as on one VM")
     return Telemetry(
-        history=history, devices=names, interval_s=usual, missing_s=max(0.0, missing), notes=tuple(notes)
+        history=history, choices=choices, interval_s=usual, missing_s=max(0.0, missing), notes=tuple(notes)
     )
 
 
@@ -115,19 +119,6 @@ def _placed(rows: pd.DataFrame, interval_s: float | None) -> pd.DataFrame:
         places = rows["seq"] * rows["interval_s"]
         rows = rows.assign(t_s=rows["t_s"].fillna(places))
     return rows
-
-
-def _chosen(host: str, own: pd.DataFrame, patterns: Sequence[str]) -> pd.DataFrame:
-    """The rows of the devices of a host that count."""
-    names = list(dict.fromkeys(own["device"]))
-    if patterns:
-        wanted = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
-    else:
-        wanted = list(sorted_by_role(names).disks)
-    if not wanted:
-        stated = f"--device {' --device '.join(patterns)}: " if patterns else ""
-        raise InputError(f"{stated}no such disk of {host}; there are: {', '.join(names)}")
-    return own[own["device"].isin(wanted)]
 
 
 def _with_directions(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:

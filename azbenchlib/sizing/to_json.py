@@ -8,7 +8,7 @@ from typing import Any
 
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.replay import Throttling
-from azbenchlib.sizing import text
+from azbenchlib.sizing import device_text, text
 from azbenchlib.sizing.answer import Outcome, SizeAnswer
 from azbenchlib.sizing.busiest import LabCheck
 from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
@@ -23,6 +23,7 @@ def record(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> dict[str, Any
     return {
         "telemetry": {
             "hosts": {host: list(devices) for host, devices in telemetry.devices.items()},
+            "left_out": {host: device_text.record(choice) for host, choice in telemetry.choices.items()},
             "clock": history.clock,
             "begin": _time(history, 0.0),
             "end": _time(history, history.duration_s),

@@ -15,7 +15,9 @@ from azbenchlib.core.units import GIB, parse_duration, stated_size
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.sections import sizes
+from azbenchlib.sizing import device_text
 from azbenchlib.sizing.answer import Outcome, SizeAnswer, size
+from azbenchlib.sizing.counted_devices import DeviceChoice
 from azbenchlib.sizing.requirement import requirement
 from azbenchlib.sizing.telemetry import Telemetry, telemetry
 from azbenchlib.sizing.text import assumptions
@@ -108,12 +110,17 @@ class Sizing:
             return render("note", text=text, options=_RECORD)
         history = self.telemetry.history
         rows = [
-            {"entry": None, "name": host, "sub": "", "cells": [", ".join(devices)]}
-            for host, devices in self.telemetry.devices.items()
+            {"entry": None, "name": host, "sub": "", "cells": [", ".join(choice.counted), _left_out(choice)]}
+            for host, choice in self.telemetry.choices.items()
         ]
         note = "; ".join(("Devices that are added up", *self.telemetry.notes))
         made = render(
-            "table", id="size-hosts", note=f"{note}.", columns=["Host", "Devices"], rows=rows, left=[1]
+            "table",
+            id="size-hosts",
+            note=f"{note}.",
+            columns=["Host", "Devices", "Left out"],
+            rows=rows,
+            left=[1, 2],
         )
         return Block(made.html, lambda: pd.DataFrame({"t_s": history.t_s, "iops": history.iops,
                                                       "bytes_per_s": history.bytes_per_s}))  # fmt: skip
@@ -144,3 +151,9 @@ class Sizing:
         if outcome is None:
             return Block("")
         return sizes.over_time(self.answer, outcome, name) + sizes.times(self.answer, outcome, name)
+
+
+def _left_out(choice: DeviceChoice) -> str:
+    """Why other devices of a host do not count."""
+    doubt = device_text.unclear(choice)
+    return "; ".join((*device_text.left_out(choice), *([] if doubt is None else [doubt])))

@@ -79,7 +79,7 @@ def test_a_healthy_run_raises_no_doubt():
 
 
 def test_every_code_is_told_once_and_explained():
-    assert len(checks.CHECKS) == 13
+    assert len(checks.CHECKS) == 14
     assert all(len(code.meaning) > 60 for code in checks.CHECKS)
 
 

@@ -10,6 +10,7 @@ from azbenchlib.analysis.over_time import trace
 from azbenchlib.core.units import NS_PER_US
 
 MOST_POINTS = 300  # per series: more than the pixels that show them buys nothing
+_MIXED = 1.2  # times as many moments as intervals: those of several jobs
 _KINDS = ("clat_us", "lat_us")
 _KEYS = ["series", "facet", "ddir"]
 _COLUMNS = [*_KEYS, "t_s", "lat_us", "lat_max_us"]
@@ -68,9 +69,24 @@ def _width(ends_s: pd.Series) -> float:
     return float(pd.Series([0.0, *sorted(ends_s)]).diff().median())
 
 
+def _spans(group: pd.DataFrame) -> int:
+    """How many spans are no shorter than the intervals of one job, where the logs of several are mixed.
+
+    Each job's intervals end some milliseconds before or after those of the others; spans of these
+    milliseconds would show one job and then the other.
+    """
+    times = group["t_s"].astype(float)
+    steps = times.groupby(group["run_id"], sort=False).diff()
+    forward = steps[steps > 0]
+    if forward.empty:
+        return len(group)
+    spans = 1 + round((times.max() - times.min()) / forward.median())
+    return spans if times.nunique() > _MIXED * spans else len(group)
+
+
 def _thinned(group: pd.DataFrame, key: tuple[Hashable, ...]) -> pd.DataFrame:
     """The rows of one series in at most so many spans of time."""
-    n = min(MOST_POINTS, group["t_s"].nunique())
+    n = min(MOST_POINTS, group["t_s"].nunique(), _spans(group))
     span = pd.cut(group["t_s"].astype(float), n, labels=False) if n > 1 else group["ddir"]
     means = group.assign(total=group["lat_us"] * group["n"]).groupby(span)
     thin = pd.DataFrame(

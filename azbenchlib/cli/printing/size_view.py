@@ -11,6 +11,7 @@ from rich.text import Text
 
 from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.units import format_span
+from azbenchlib.sizing import device_text
 from azbenchlib.sizing import text as words
 from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
 
@@ -27,6 +28,9 @@ def show(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> None:
     console = Console(highlight=False)
     console.print(Text(_what(answer), style="bold"))
     console.print(Padding(_load(answer), (0, 0, 1, 2)))
+    for choice in answer.telemetry.choices.values():
+        if doubt := device_text.unclear(choice):
+            console.print(Text(f"Attention: {doubt}\n", style="yellow"))
     _design(console, "Cheapest that does", answer, answer.best)
     if answer.next_cheaper is None:
         console.print(Text("\nNothing is cheaper", style="bold"))
@@ -39,6 +43,9 @@ def show(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> None:
         _design(console, title, answer, answer.by_percentile)
     if checks:
         _list(console, "Replayed by fio on emulated disks", [words.checked(check) for check in checks])
+    devices = [device_text.sentences(*item) for item in answer.telemetry.choices.items()]
+    if lines := sum(devices, ()):
+        _list(console, "Devices", lines)
     _list(console, "Assumptions", words.assumptions(answer))
     _list(console, "Not modelled", words.NOT_IN_SIZES)
 

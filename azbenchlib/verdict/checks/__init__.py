@@ -11,9 +11,9 @@ import pandas as pd
 from azbenchlib.analysis.view import Check, View
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
-from azbenchlib.verdict.checks import conditions, figures
+from azbenchlib.verdict.checks import conditions, figures, logs
 
-CHECKS: Mapping[Code, Check] = {**figures.FIGURE_CHECKS, **conditions.CONDITION_CHECKS}
+CHECKS: Mapping[Code, Check] = {**figures.FIGURE_CHECKS, **conditions.CONDITION_CHECKS, **logs.LOG_CHECKS}
 
 
 def check(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -13,7 +13,8 @@ Traps that are dealt with: the fifth column is the priority from 3.28 on and the
 versions, so neither is read; averages (``log_avg_msec``) have a block size of 0; with
 ``log_window_value=both`` (from 3.38 on) a second value, the largest in the window, follows the average;
 with ``log_unix_epoch`` the times are those of the clock on the wall; a log may hold damaged lines, and a
-compressed one (``log_store_compressed``, ``.log.fz``) holds fio's own memory, which fio alone unpacks.
+compressed one (``log_store_compressed``, ``.log.fz``) holds fio's own memory, which fio alone unpacks; with
+``per_job_logs=0`` all jobs share a log, and are runs of their own where no output tells of them as one.
 ``_clat_hist`` logs have hundreds of columns and are another format.
 
 Read some megabytes at a time: a line takes about 200 bytes while its file is read, and 100 in the table.
@@ -32,7 +33,7 @@ import pyarrow as pa
 from azbenchlib.core import histogram, schema, units
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.base import Beside, Records
-from azbenchlib.formats.fio.logs import binned_log, log_lines
+from azbenchlib.formats.fio.logs import binned_log, jobs_of_log, log_lines
 from azbenchlib.formats.fio.logs.log_lines import LineDamage, LogColumns
 from azbenchlib.formats.source import Source
 
@@ -68,8 +69,8 @@ def read_fio_log(source: Source, beside: Beside | None) -> Records:
     if binned_log.is_long(source, kind):
         _add_bins(records, source, run_id, kind, units.NS_PER_US // per)
         return records
-    samples = _samples(records, source, run_id)
-    samples = samples.assign(run_id=run_id, metric=metric, value=samples["value"] * times / per)
+    samples = _samples(records, source, run_id, apart=beside is not None and beside.jobs_apart)
+    samples = samples.assign(metric=metric, value=samples["value"] * times / per)
     records.add_frame("samples", samples)
     return records
 
@@ -101,8 +102,8 @@ def _add_bins(records: Records, source: Source, run_id: str, kind: str, ns_per_u
     records.finding(Code.LOG_BINNED, message, run_id=run_id)
 
 
-def _samples(records: Records, source: Source, run_id: str) -> pd.DataFrame:
-    """Columns ddir, seq, t_s, value (as fio printed it) and bs_bytes of all whole lines."""
+def _samples(records: Records, source: Source, run_id: str, apart: bool) -> pd.DataFrame:
+    """Columns run_id, ddir, seq, t_s, value (as fio printed it) and bs_bytes of all whole lines."""
     parts = list(log_lines.blocks(source))
     _report_damage(records, source, parts, run_id)
     data: Columns = {
@@ -113,7 +114,16 @@ def _samples(records: Records, source: Source, run_id: str) -> pd.DataFrame:
         message = f"{source.path}: times are of the clock on the wall; counted here from {start}"
         records.finding(Code.LOG_EPOCH_TIME, message, run_id=run_id)
         data["t_ms"] -= data["t_ms"].min()
-    return _table(data)
+    if not apart:
+        return _table(data).assign(run_id=run_id)
+    job = jobs_of_log.job_of_line(data["t_ms"].astype(np.int64), averaged=not data["bs_bytes"].any())
+    tables = [
+        _table({name: values[job == one] for name, values in data.items()}).assign(
+            run_id=jobs_of_log.run_of_job(run_id, int(one))
+        )
+        for one in np.unique(job)
+    ]
+    return pd.concat(tables, ignore_index=True) if tables else _table(data).assign(run_id=run_id)
 
 
 def _report_damage(
