@@ -55,7 +55,8 @@ class FioJob:
     """What one printed job says.
 
     `jobs` is how many fio added up in it, `members` of how many it is one or the sum (None: not told);
-    `serial` tells it from others of its name; `options` are None where the output does not show them.
+    `serial` tells it from others of its name; `options` are None where the output does not show them;
+    `printed_s` is when it was printed, in seconds of a clock whose zone is not told.
     """
 
     name: str
@@ -70,6 +71,7 @@ class FioJob:
     failed: tuple[int, int] | None = None
     figures: dict[Key, Figure] = field(default_factory=dict)
     notes: tuple[tuple[Code, str], ...] = ()
+    printed_s: int | None = None
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -81,6 +83,11 @@ class FioJob:
         """The directions that did something."""
         found = {key.ddir for key in self.figures if key.table != "runs"}
         return [ddir for ddir in schema.DDIRS if ddir in found]
+
+    @property
+    def seconds(self) -> float:
+        """How long its longest direction took; 0 where that is not told."""
+        return max((self.value("runtime_s", ddir) or 0 for ddir in self.directions), default=0)
 
     def value(self, column: str, ddir: str) -> float | None:
         """A column of the results, where it is told."""

@@ -9,6 +9,7 @@ from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio import _text_lines as lines
 from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key
+from azbenchlib.formats.fio._pasted_runs import separate_runs
 
 _READ_WRITE_TRIM = ("read", "write", "trim")
 _WITHOUT_RUN_TIME = ("io_bytes", "runtime_s")  # what is zero of a direction that fio prints no line of
@@ -208,6 +209,7 @@ class _Search:
             jobs=max(1, int(match["jobs"])),
             serial=(self.starts, int(match["pid"])),
             version=self.version,
+            printed_s=lines.clock_s(match["printed"]),
         )
         self.named = job.name
         self._begin(job)
@@ -313,11 +315,12 @@ class _Search:
 
     def report(self) -> TextReport:
         """All that was found."""
-        documents = tuple(
-            with_devices(_members_counted([block.finished() for block in found]), self.device_ios.get(place))
-            for place, found in enumerate(self.documents)
-        )
-        return TextReport(documents, tuple(self.openings), self.progress, tuple(self.rest))
+        documents: list[tuple[FioJob, ...]] = []
+        for place, printed in enumerate(self.documents):
+            jobs = [block.finished() for block in printed]
+            *before, last = (_members_counted([jobs[i] for i in run]) for run in separate_runs(jobs))
+            documents += [*before, with_devices(last, self.device_ios.get(place))]
+        return TextReport(tuple(documents), tuple(self.openings), self.progress, tuple(self.rest))
 
 
 def _members_counted(jobs: list[FioJob]) -> tuple[FioJob, ...]:

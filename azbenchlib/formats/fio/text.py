@@ -19,12 +19,13 @@ So ``lat (msec): min=3, max=12, avg= 4.03`` is 4,030 µs. Figures are printed wi
 what is rounded stands in the tables as it is printed, and rounded IOPS are a finding; the number of I/Os
 and the run time are exact.
 
-Traps that are dealt with: ``READ:`` in capitals sums up a group that was told of before; lines like
-``lat (usec) : 10=0.01%`` are shares, too coarse for bins; percentiles of ``sync`` and of priorities are
-not those of clat; ``mixed`` of ``unified_rw_reporting=both`` shows no bandwidth; a group
-(``group_reporting``) has level ``group``, "All clients" level ``all``; ``--status-interval`` reports
-several times on the same processes, and the last report counts; a carry is lost in the rounding of some
-versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96); progress lines are no results; a page may quote a
+Traps that are dealt with: ``READ:`` in capitals sums up a group that was told of before; lines like ``lat
+(usec) : 10=0.01%`` are shares, too coarse for bins; percentiles of ``sync`` and of priorities are not those
+of clat; ``mixed`` of ``unified_rw_reporting=both`` shows no bandwidth; a group (``group_reporting``) has
+level ``group``, "All clients" level ``all``; ``--status-interval`` reports several times on the same
+processes, and the last report counts; reports that were pasted below one another are runs of their own, as
+the times at which they were printed, process numbers and groups tell; a carry is lost in the rounding of
+some versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96); progress lines are no results; a page may quote a
 direction's line without its job. Options are those of the opening line, which does not tell them all:
 ``direct`` is not among them. Disk statistics tell the devices' I/Os of all jobs that ran at once.
 
