@@ -238,6 +238,19 @@ class Code(StrEnum):
         "The options that stand with a job are not those it ran with: fio reports a group under the name of "
         "its first job and the options of its last.",
     )
+    OPTIONS_BESIDE = (
+        "options_beside",
+        INFO,
+        "A command line or a job file that stands beside the output says options that the output leaves out; "
+        "they were taken from there.",
+        "Look whether it is that of this run",
+    )
+    OPTIONS_BESIDE_DIFFER = (
+        "options_beside_differ",
+        WARNING,
+        "A command line or a job file beside the output says something else than the output, which counts.",
+        "Look whether it is that of this run",
+    )
     OPTION_NOT_READ = (
         "option_not_read",
         WARNING,

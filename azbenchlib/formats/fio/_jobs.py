@@ -7,7 +7,7 @@ compared; where they tell of the same job, the more exact one counts.
 import os
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise, starmap
 from typing import Any, NamedTuple
@@ -50,6 +50,13 @@ class Figure(NamedTuple):
     slack: float = 0.0
 
 
+class OptionsBeside(NamedTuple):
+    """What a command line or a job file beside an output says: which of them, and the options as typed."""
+
+    what: str
+    options: Mapping[str, str]
+
+
 @dataclass(frozen=True, kw_only=True)
 class FioJob:
     """What one printed job says.
@@ -72,6 +79,7 @@ class FioJob:
     figures: dict[Key, Figure] = field(default_factory=dict)
     notes: tuple[tuple[Code, str], ...] = ()
     printed_s: int | None = None
+    beside: OptionsBeside | None = None
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -354,4 +362,5 @@ def combined(rough: FioJob, exact: FioJob) -> FioJob:
         members=rough.members,
         figures=rough.figures | exact.figures,
         notes=exact.notes,
+        beside=exact.beside or rough.beside,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from azbenchlib.core import units
 from azbenchlib.core.findings import Code
+from azbenchlib.formats.fio._beside import StatedBefore
 from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key, is_later
 from azbenchlib.formats.fio._text_lines import LONGEST
@@ -64,14 +65,16 @@ def find_jobs(text: Iterable[str]) -> TerseReport:
     devices: list[int | None] = []
     broken: list[int] = []
     rest: list[str] = []
+    stated = StatedBefore()
     for number, line in enumerate(text, 1):
         fields = fields_of(line)
         if fields is None:
+            stated.read(line)
             rest.append(line)
             continue
         job, device_ios, whole = _job(fields)
         if job:
-            jobs.append(job)
+            jobs.append(replace(job, beside=stated.of(job.name)))
             devices.append(device_ios)
         if not whole:
             broken.append(number)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio import _text_lines as lines
+from azbenchlib.formats.fio._beside import StatedBefore
 from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key
 from azbenchlib.formats.fio._pasted_runs import separate_runs
@@ -41,6 +42,7 @@ def find_jobs(text: Iterable[str]) -> TextReport:
     """
     search = _Search()
     for line in text:
+        search.look_beside(line)
         if stripped := lines.plain(line):
             search.read(stripped)
     return search.report()
@@ -108,6 +110,7 @@ class _Search:
         self.closed = True  # whether the next job begins a new document
         self.started = True  # whether lines of a new start were seen since the last job
         self.progress = self.headless = self.starts = 0
+        self.stated = StatedBefore()
         self.rest: list[str] = []
         self.handlers = (
             (lines.HEADER, self._header),
@@ -129,6 +132,15 @@ class _Search:
             (lines.ISSUED, self._issued),
             (lines.ERRORS, self._errors),
         )
+
+    def look_beside(self, line: str) -> None:
+        """Take into account what a line, as it stands in the file, says beside the outputs."""
+        self.stated.read(line)
+        if self.stated.begins:
+            version = self.version
+            self._restart()
+            self.version = version  # of fio on the same machine, as far as anything tells
+            self.named = self.stated.only_name
 
     def read(self, line: str) -> None:
         """Take one line into account."""
@@ -179,6 +191,9 @@ class _Search:
         self.version = match[1]
 
     def _fresh_start(self, _: re.Match[str]) -> None:
+        self._restart()
+
+    def _restart(self) -> None:
         """A new start of fio: what was announced before the last jobs is over."""
         if not self.started:
             self.opened, self.version = {}, None
@@ -219,6 +234,7 @@ class _Search:
         if opening is not None:
             members = opening.members if job.jobs == 1 else job.jobs
             job = replace(job, host=opening.host, options=opening.options, members=members)
+        job = replace(job, beside=self.stated.of(job.name))
         known = job.identity in self.known
         if not self.documents or known or (self.closed and job.name != SUM_OF_CLIENTS):
             self.documents.append([])
