@@ -286,7 +286,7 @@ class Code(StrEnum):
     REPORT_CUT = (
         "report_cut",
         WARNING,
-        "The end of a job's report is missing in fio's text.",
+        "The end of a job's report, or a line with its rates, is missing in fio's text.",
         "What is missing is NA; look for the whole output",
     )
     TRIM_NOT_SHOWN = (

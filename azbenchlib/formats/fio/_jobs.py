@@ -254,7 +254,8 @@ class _Writer:
     def _report(self) -> None:
         for code, message in self.job.notes:
             self._finding(code, f"{self.label}: {message}")
-        if not self.job.directions:
+        is_cut = any(code is Code.REPORT_CUT for code, _ in self.job.notes)
+        if not self.job.directions and not is_cut:
             self._finding(Code.NO_IO, f"{self.label}: no I/O at all")
         if self.job.failed and self.job.failed[0]:
             failed, first = self.job.failed

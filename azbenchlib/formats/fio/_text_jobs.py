@@ -60,6 +60,7 @@ class _Block:
     ddirs: list[str] = field(default_factory=list)
     idle: set[str] = field(default_factory=set)
     interrupted: bool = False
+    sampled: bool = False  # whether latencies stand there without the line of their direction
     kind: tuple[str, str] | None = None  # latency and unit of the percentiles that follow
 
     def put(
@@ -74,19 +75,29 @@ class _Block:
         for ddir in busy:
             if ios := self._ios(ddir, busy):
                 self.figures[Key("results", ddir, "ios")] = Figure(ios)
-        if "mixed" not in self.ddirs:  # of a direction without a run time, fio prints the I/Os alone
-            for ddir, ios in zip(_READ_WRITE_TRIM, self.issued, strict=False):
-                if ios and ddir not in self.ddirs:
-                    self.figures |= {Key("results", ddir, "ios"): Figure(ios)}
-                    self.figures |= {Key("results", ddir, name): Figure(0) for name in _WITHOUT_RUN_TIME}
+        missing = self._without_line()
+        for ddir in missing:
+            self.figures[Key("results", ddir, "ios")] = Figure(self.issued[_READ_WRITE_TRIM.index(ddir)])
         notes = self.notes
-        if not self.issued:
-            cut = "the end of its report is missing"
-            notes = [
-                *notes,
-                (Code.REPORT_CUT, cut),
-            ]
+        if missing and (busy or self.sampled):
+            what = f"the line with the rates of {' and '.join(missing)} is missing"
+            notes = [*notes, (Code.REPORT_CUT, what)]
+        elif missing:  # of a direction without a run time, fio prints the I/Os alone
+            zeros = {Key("results", ddir, name): Figure(0) for ddir in missing for name in _WITHOUT_RUN_TIME}
+            self.figures |= zeros
+        elif not self.ddirs and (self.sampled or not self.issued):
+            what = "the lines with its rates are missing; the text was cut, or lines were taken out of it"
+            notes = [*notes, (Code.REPORT_CUT, what)]
+        elif not self.issued:
+            notes = [*notes, (Code.REPORT_CUT, "the end of its report is missing")]
         return replace(self.job, figures=self.figures, notes=tuple(notes), failed=self.failed)
+
+    def _without_line(self) -> list[str]:
+        """The directions that did I/O, and have no line."""
+        if "mixed" in self.ddirs:
+            return []
+        counts = zip(_READ_WRITE_TRIM, self.issued, strict=False)
+        return [ddir for ddir, ios in counts if ios and ddir not in self.ddirs]
 
     def _ios(self, ddir: str, busy: list[str]) -> int | None:
         if ddir == "mixed":
@@ -294,6 +305,7 @@ class _Search:
     def _latency(self, block: _Block, match: re.Match[str]) -> None:
         block.kind = None
         if not block.ddirs:
+            block.sampled = True
             return
         kind, unit, *numbers, deviation = match.groups()
         least, most, mean = (numbers[at : at + 2] for at in (0, 2, 4))
