@@ -1,6 +1,8 @@
 """Reader of iozone's text output: auto mode, throughput mode and the reports of -R.
 
-A row of auto mode has a column for every test; which figure belongs to which, ``_iozone_columns`` tells.
+A row of auto mode has a column for every test; which figure belongs to which, ``_columns`` tells, in the
+layouts of all versions from 3.28 to 3.507. In a page that keeps one blank of several, a row with as many
+figures as the header has titles is read in their order.
 
 Figures are KiB/s, with ``-O`` operations per second, with ``-N`` microseconds per operation, cut to whole
 ones. ``-+n`` prints a zero for the retests that it leaves out. ``-R`` repeats the rows as reports, which are
@@ -12,11 +14,13 @@ process.
 
 Outputs that were appended to one file are a document each. One begins with the banner; where that was cut,
 with the head of a table behind the figures of another, or with anything of iozone behind the end of another.
+A row of sizes that a row above it has is of another run too.
 
 Source: iozone ``iozone.c``, read at 3.414, and outputs of 3.327, 3.430, 3.465 and 3.489.
 """
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from azbenchlib.core.findings import ERROR, Code
 from azbenchlib.formats.base import Records
@@ -87,10 +91,13 @@ def read_iozone_text(source: Source) -> Records:
     """
     records = Records(source)
     runs: list[_Run] = []
-    for line in (raw[:LONGEST_LINE] for raw in source.text.splitlines()):
+    lines = [raw[:LONGEST_LINE] for raw in source.text.splitlines()]
+    for place, line in enumerate(lines):
         if not runs or runs[-1].is_over(line):
             runs.append(_Run(records, source, len(runs)))
-        runs[-1].take(line)
+        elif runs[-1].has_row_of_sizes(line):
+            runs.append(runs[-1].again(len(runs)))
+        runs[-1].take(line, _rows_below(lines, place), place == len(lines) - 1)
     runs = [run for run in runs if run.started]
     for run in runs:
         run.end()
@@ -99,6 +106,14 @@ def read_iozone_text(source: Source) -> Records:
             Code.NO_FIGURES, f"{source.path}: no figure of iozone can be read from this file", severity=ERROR
         )
     return records
+
+
+def _rows_below(lines: Sequence[str], place: int) -> Iterator[str]:
+    """The rows of auto mode that follow a line."""
+    for at in range(place + 1, len(lines)):
+        if not _ROW.match(lines[at]):
+            return
+        yield lines[at]
 
 
 class _Run:
@@ -114,6 +129,7 @@ class _Run:
         self.version: str | None = None
         self.direct: bool | None = None
         self.columns: Columns | None = None
+        self.sizes: set[tuple[int | None, ...]] = set()  # of files and records, of the rows so far
         self.file_bytes: int | None = None
         self.record_bytes: int | None = None
         self.last: Cell | None = None
@@ -131,16 +147,31 @@ class _Run:
         told = bool(self.figures.values) and bool(_HEADER.match(line))
         return BANNER in line or told or (self.ended and bool(_BEGINNING.search(line)))
 
-    def take(self, line: str) -> None:
-        """Read one line."""
+    def has_row_of_sizes(self, line: str) -> bool:
+        """Whether a row of auto mode has the sizes of one above it."""
+        if self.columns is None or not _ROW.match(line):
+            return False
+        return tuple(map(size_kib, line.split()[:2])) in self.sizes
+
+    def again(self, doc: int) -> "_Run":
+        """Another run that was called like this one, whose rows stand below the same titles."""
+        other = _Run(self.records, self.source, doc)
+        other.figures.command, other.figures.unit = self.figures.command, self.figures.unit
+        other.started, other.columns = True, self.columns
+        other.version, other.direct = self.version, self.direct
+        self.ended = True
+        return other
+
+    def take(self, line: str, below: Iterable[str], is_last: bool) -> None:
+        """Read one line; `below` are the rows of auto mode that follow it."""
         if _OPENINGS.search(line):
             self.started = True
         if line.startswith('"') or (self.report and line.lstrip().startswith('"')):
             self._quoted(line.strip())
         elif header := _HEADER.match(line):
-            self.columns = Columns(line, len(header[1]) + 2 - FILE_END)
+            self.columns = Columns(line, len(header[1]) + 2 - FILE_END, below)
         elif self.columns and _ROW.match(line):
-            self._row(self.columns, line)
+            self._row(self.columns, line, is_last)
         else:
             self._said(line)
 
@@ -177,18 +208,26 @@ class _Run:
         elif sizes := _SIZES.search(line):
             self.file_bytes, self.record_bytes = size_kib(sizes[1]), size_kib(sizes[2])
 
-    def _row(self, columns: Columns, line: str) -> None:
+    def _row(self, columns: Columns, line: str, is_last: bool) -> None:
         """A row of auto mode."""
-        end = columns.base + RECORD_END  # a figure may touch the record size, but never reaches into it
-        sizes = _ROW_SIZES.fullmatch(line[:end])
-        file_bytes, record_bytes = map(size_kib, sizes.groups()) if sizes else (None, None)
-        at_their_columns = sizes and (sizes.end(1), sizes.end()) == (columns.base + FILE_END, end)
-        if not at_their_columns or file_bytes is None or record_bytes is None:
+        if columns.base < 0:  # a page that keeps one blank of several
+            numbers = line.split()
+            at_their_columns = len(numbers) == len(columns.columns) + 2 and not is_last
+            tests = [test for test, _, _ in columns.columns]
+            read: dict[str | None, float | None] = dict(zip(tests, map(number, numbers[2:]), strict=False))
+        else:
+            end = columns.base + RECORD_END  # a figure may touch the record size, but never reaches into it
+            sizes = _ROW_SIZES.fullmatch(line[:end])
+            numbers = list(sizes.groups()) if sizes else []
+            at_their_columns = bool(sizes and (sizes.end(1), sizes.end()) == (columns.base + FILE_END, end))
+            read = dict(columns.place(line, end, not is_last)) if at_their_columns else {}
+        file_bytes, record_bytes = map(size_kib, numbers[:2]) if at_their_columns else (None, None)
+        if file_bytes is None or record_bytes is None:
             self.unread.append(line.strip())
             return
-        read = dict(columns.place(line, end))
         if None in read or not columns.complete(set(read)):
             self.unread.append(line.strip())
+        self.sizes.add((file_bytes, record_bytes))
         for test, value in read.items():
             if test is not None:
                 self._figure(self.figures.values, Cell(test, file_bytes, record_bytes), value)
