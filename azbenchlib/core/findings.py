@@ -296,6 +296,13 @@ class Code(StrEnum):
         "Use --output-format=json+",
     )
 
+    SCRIPT_SUMMARY = (
+        "script_summary",
+        INFO,
+        "The file is a summary that a script made of fio's results. It has a part of them, often rounded; "
+        "options that it leaves out are those that the script always gives.",
+    )
+
     # ---- job files of fio -------------------------------------------------------------------------------
     TOO_MANY_JOBS = (
         "too_many_jobs",
