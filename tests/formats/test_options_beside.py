@@ -215,6 +215,29 @@ def test_another_job_file_is_not_that_which_was_run() -> None:
     assert run("[global]\ncolor=1\n[a]\nkey=value\n" + report())["bs_bytes"] is None
 
 
+JSON = (
+    '{"fio version": "fio-2.1.11", "jobs": [{"jobname": "a", "groupid": 0, "read": '
+    '{"io_bytes": 400, "iops": 50, "bw": 200, "runtime": 2000, "total_ios": 100}}]}\n'
+)
+
+
+def test_json_that_repeats_no_options_takes_those_of_the_command_line_above() -> None:
+    command = "$ fio --direct=1 --name=a --bs=4k --rw=randread --output-format=json\n"
+    row = run(command + JSON)
+    assert [row[name] for name in ("direct", "bs_bytes", "rw")] == [True, 4096, "randread"]
+    assert "--direct=1" in said(command + JSON)["options_beside"]
+    text = command + JSON + command.replace("direct=1", "direct=0").replace("randread", "read") + JSON
+    assert [(row["direct"], row["rw"]) for row in runs(text)] == [(True, "randread"), (False, "read")]
+    assert run(command.replace("randread", "randwrite") + JSON)["direct"] is None
+
+
+def test_json_that_repeats_its_options_takes_none_of_a_command_line() -> None:
+    with_options = JSON.replace('"groupid"', '"job options": {"name": "a", "bs": "4k"}, "groupid"')
+    row = run("$ fio --direct=1 --name=a --bs=8k\n" + with_options)
+    assert (row["direct"], row["bs_bytes"]) == (False, 4096)  # an option that is absent has its default
+    assert said("$ fio --direct=1 --name=a --bs=8k\n" + with_options) == {}
+
+
 @pytest.mark.fio
 @pytest.mark.parametrize("kind", ["normal", "terse", "json"])
 def test_real_outputs_below_their_command_lines(kind: str, tmp_path: Path) -> None:
