@@ -192,6 +192,19 @@ def test_a_second_row_of_the_same_sizes_is_of_another_run():
     assert codes(tables) == []
 
 
+@pytest.mark.parametrize(
+    "prompt", ["$ sudo iozone", "root@host:/mnt# ./iozone", "+ iozone", "PS C:\\> iozone.exe"]
+)
+def test_a_command_line_above_an_output_without_its_banner_tells_its_unit(prompt):
+    table = f"{OLDER}\n{older_row({0: 10, 1: 20})}\n"
+    tables = read(f"{prompt} -a -O -I -f /mnt/x | tee out\n{table}$ iozone -a\n{table}")
+    assert tables["runs"]["direct"].tolist() == [True, True, False, False]
+    assert tables["runs"]["target"].dropna().tolist() == ["/mnt/x", "/mnt/x"]
+    assert tables["results"]["iops"].tolist()[:2] == [10, 20]
+    assert (tables["results"]["bw_bytes_per_s"] / KIB).tolist()[2:] == [10, 20]
+    assert codes(tables) == ["options_beside"] * 2
+
+
 def test_a_page_that_keeps_one_blank_of_several_is_read_in_order():
     header = "KB reclen write rewrite read reread"
     tables = read(f"{header}\n1024 64 10 20 30 40\n1024 128 11 21 31 41\n1024 256 12 22\n\n")

@@ -12,6 +12,8 @@ less than half of it, or a child had done nothing by then, that is a finding. Le
 told without a time zone, and what the parent saw else, and the smallest, largest and mean figure of a
 process.
 
+Where the banner was cut, a command line above the output, ``# iozone -a -O``, tells unit, file and ``-I``.
+
 Outputs that were appended to one file are a document each. One begins with the banner; where that was cut,
 with the head of a table behind the figures of another, or with anything of iozone behind the end of another.
 A row of sizes that a row above it has is of another run too.
@@ -50,6 +52,7 @@ _ROW = re.compile(r" *\d+ +\d+")
 _ROW_SIZES = re.compile(r"( *\d+)( +\d+)")
 _VERSION = re.compile(r"Version \$Revision: ([\w.]+) \$")
 _COMMAND = re.compile(r"Command line used: (.*)")
+_PROMPT = re.compile(r"(?<![\w.-])(iozone(?:\.exe)?[ \t]{1,9}-[^|;&<>\n]{1,2000})")
 _SIZES = re.compile(r"Each (?:process|thread) writes a (\d+) [kK][bB]yte file in (\d+) [kK][bB]yte records")
 # Each repetition has a bound, so that no line takes longer than its length.
 _SEEN = re.compile(
@@ -92,11 +95,15 @@ def read_iozone_text(source: Source) -> Records:
     records = Records(source)
     runs: list[_Run] = []
     lines = [raw[:LONGEST_LINE] for raw in source.text.splitlines()]
+    beside = CommandLine(None)
     for place, line in enumerate(lines):
+        if prompt := _PROMPT.search(line):  # what iozone itself repeats holds for its own output alone
+            beside = CommandLine(None if _COMMAND.search(line) else prompt[1])
         if not runs or runs[-1].is_over(line):
             runs.append(_Run(records, source, len(runs)))
         elif runs[-1].has_row_of_sizes(line):
             runs.append(runs[-1].again(len(runs)))
+        runs[-1].beside = beside if not runs[-1].figures.values else runs[-1].beside
         runs[-1].take(line, _rows_below(lines, place), place == len(lines) - 1)
     runs = [run for run in runs if run.started]
     for run in runs:
@@ -128,6 +135,8 @@ class _Run:
         self.started = self.ended = False
         self.version: str | None = None
         self.direct: bool | None = None
+        self.beside = CommandLine(None)  # what stands above an output whose banner was cut
+        self.is_unit_told = False
         self.columns: Columns | None = None
         self.sizes: set[tuple[int | None, ...]] = set()  # of files and records, of the rows so far
         self.file_bytes: int | None = None
@@ -201,6 +210,7 @@ class _Run:
         elif command := _COMMAND.search(line):
             self.figures.command = CommandLine(command[1])
         elif "Output is in " in line:
+            self.is_unit_told = True
             words = {"operations per second": OPS_PER_S, "microseconds per operation": US_PER_OP}
             self.figures.unit = next((unit for word, unit in words.items() if word in line), KIB_PER_S)
         elif "O_DIRECT feature enabled" in line:
@@ -308,6 +318,12 @@ class _Run:
             in_us = self.figures.unit == US_PER_OP
             self.figures.values = {cell: value for cell, value in self.reported.items() if value or in_us}
             self.unread += self.unplaced
+        if not self.figures.command.text and self.beside.text:
+            self.figures.command = self.beside
+            message = f"{path}: the command line beside the output says: {self.beside.text[:200]}"
+            self.records.finding(Code.OPTIONS_BESIDE, message)
+            if not self.is_unit_told and self.figures.unit == KIB_PER_S:
+                self.figures.unit = self.beside.unit
         command_direct = self.figures.command.direct
         self.figures.run = {"tool_version": self.version, "direct": self.direct or command_direct}
         for complaint in [*dict.fromkeys(self.complaints)][:_SHOWN]:
