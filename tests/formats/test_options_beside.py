@@ -71,10 +71,13 @@ def said(text: str) -> dict[str, str]:
         "`fio {}`",
         "<pre>$ fio {}",
         "$ fio {} # the first disk",
+        "INFO run ['fio', {}] in /tmp",
     ],
 )
 def test_a_command_line_in_any_form_tells_what_the_output_leaves_out(call: str) -> None:
-    row = run(call.format("--name=a --direct=1 --runtime=60 --time_based --size=1G") + "\n" + report())
+    words = ["--name=a", "--direct=1", "--runtime=60", "--time_based", "--size=1G"]
+    typed = ", ".join(map(repr, words)) if "[" in call and "," in call else " ".join(words)
+    row = run(call.format(typed) + "\n" + report())
     assert (row["direct"], row["runtime_limit_s"], row["time_based"]) == (True, 60, True)
     assert row["working_set_bytes"] is None or row["working_set_bytes"] == 2**30
 
@@ -87,6 +90,7 @@ def test_a_command_line_in_any_form_tells_what_the_output_leaves_out(call: str) 
         ("--name=a --group_reporting --direct=1", {"direct": True}),
         ("\u2013name=a \u2014direct=1", {"direct": True}),
         ("--name='a' --filename=\"/mnt/some file\" --direct=1", {"target": "/mnt/some file"}),
+        ("--name=a --filename=D:\\fio\\test.dat", {"target": "D:\\fio\\test.dat"}),
         ("--direct=1 --name=b --bs=1m --name=a --bs=4k", {"direct": True, "bs_bytes": 4096}),
         ("--name=a --direct=0 --direct=1", {"direct": True}),
         ("--name=a --buffered=1", {"direct": False}),
@@ -236,6 +240,18 @@ def test_json_that_repeats_its_options_takes_none_of_a_command_line() -> None:
     row = run("$ fio --direct=1 --name=a --bs=8k\n" + with_options)
     assert (row["direct"], row["bs_bytes"]) == (False, 4096)  # an option that is absent has its default
     assert said("$ fio --direct=1 --name=a --bs=8k\n" + with_options) == {}
+
+
+@pytest.mark.fio
+def test_terse_lines_below_command_lines_of_their_own_are_of_several_runs(tmp_path: Path) -> None:
+    text = ""
+    for size in ("64k", "128k", "256k"):
+        command = ["fio", "--name=a", f"--size={size}", "--rw=read", "--minimal"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        text += f"$ {' '.join(command)}\n{done.stdout}"
+    tables = read(text)
+    assert tables["runs"]["source_doc"].tolist() == [0, 1, 2]
+    assert not set(tables["findings"]["code"]) & {"interim_document", "repeated_lines"}
 
 
 @pytest.mark.fio

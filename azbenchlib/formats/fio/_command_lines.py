@@ -21,7 +21,9 @@ LONGEST_CALL = 16_384  # characters of a command line, with the lines that conti
 MOST_WORDS_OF_CALL = 1000
 COMMAND_LINE, JOB_FILE = "command line", "job file"
 
-_CALL = re.compile(r"(?<![\w.-])fio(?:\.exe)?[\"']?[ \t]++(?=\S)", re.IGNORECASE)
+_CALL = re.compile(r"(?<![\w.-])fio(?:\.exe)?[\"']?(?P<list>,)?[ \t]++(?=\S)", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?<=[\"']),[ \t]{0,9}(?=[\"'])")  # words of a list, as Python prints it
+_DRIVE = re.compile(r"[A-Za-z]:\\")
 _JOB_FILE = re.compile(r"[\w./\\:~-]{1,300}\.(?:fio|job|jobfile|ini|cfg|conf|txt)", re.IGNORECASE)
 _DASHES = "-\u2013\u2014"  # editors make one dash of two
 _ENDS_CALL = ";|&<>()#"
@@ -83,7 +85,10 @@ def agreed(several: Sequence[Typed]) -> Typed | None:
 def call_in(line: str) -> str | None:
     """What follows ``fio`` in a line that may be a command line."""
     match = _CALL.search(line)
-    return line[match.end() :] if match else None
+    if match is None:
+        return None
+    arguments = line[match.end() :]
+    return _BETWEEN.sub(" ", arguments.partition("]")[0]) if match["list"] else arguments
 
 
 def read_call(arguments: str) -> Stated | None:
@@ -159,7 +164,8 @@ def _words(text: str) -> list[str]:
     """The words of a command, up to what the shell keeps for itself."""
     for quoting in (text, text.rstrip("\"'` \t")):
         lexer = shlex.shlex(quoting, posix=True, punctuation_chars=";|&<>()")
-        lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", "\\"
+        lexer.whitespace_split, lexer.commenters = True, ""
+        lexer.escape = "" if _DRIVE.search(text) else "\\"
         try:
             words = [word for word, _ in zip(lexer, range(MOST_WORDS_OF_CALL), strict=False)]
             break

@@ -62,8 +62,9 @@ class FioJob:
     """What one printed job says.
 
     `jobs` is how many fio added up in it, `members` of how many it is one or the sum (None: not told);
-    `serial` tells it from others of its name; `options` are None where the output does not show them;
-    `printed_s` is when it was printed, in seconds of a clock whose zone is not told.
+    `serial` tells it from others of its name; `options` are None where the output does not show them; `start`
+    counts the command lines above it, where it is a terse line; `printed_s` is when it was printed, in
+    seconds of a clock whose zone is not told.
     """
 
     name: str
@@ -78,13 +79,14 @@ class FioJob:
     failed: tuple[int, int] | None = None
     figures: dict[Key, Figure] = field(default_factory=dict)
     notes: tuple[tuple[Code, str], ...] = ()
+    start: int = 0
     printed_s: int | None = None
     beside: OptionsBeside | None = None
 
     @property
     def identity(self) -> tuple[Any, ...]:
         """Who it is, in another report on the same run."""
-        return self.name, self.group_id, self.serial
+        return self.name, self.group_id, self.serial, self.start
 
     @property
     def directions(self) -> list[str]:

@@ -59,9 +59,9 @@ def _is_of_another_run(before: FioJob, after: FioJob, names: set[tuple[str, int 
     if before.printed_s is not None and after.printed_s is not None:
         apart_s = abs(after.printed_s - before.printed_s)
         later = after if after.printed_s > before.printed_s else before
-        if not apart_s or apart_s + _AT_ONCE_S <= later.seconds:
-            return False  # they ran at the same time, if only for a part of it
-        return apart_s > _AT_ONCE_S or abs(gap) > 1
+        if apart_s > _AT_ONCE_S:
+            return not 0 <= gap <= _NEXT or apart_s + _AT_ONCE_S > later.seconds
+        return bool(apart_s) and apart_s + _AT_ONCE_S > later.seconds and abs(gap) > 1
     if before.group_id != after.group_id:
         return False
     began_again = pids[0] > _LAST_PIDS and pids[1] < _FIRST_PIDS
