@@ -263,6 +263,19 @@ class Code(StrEnum):
         "The options that stand with a job are not those it ran with: fio reports a group under the name of "
         "its first job and the options of its last.",
     )
+    OPTIONS_BESIDE = (
+        "options_beside",
+        INFO,
+        "A command line or a job file that stands beside the output says options that the output leaves out; "
+        "they were taken from there.",
+        "Look whether it is that of this run",
+    )
+    OPTIONS_BESIDE_DIFFER = (
+        "options_beside_differ",
+        WARNING,
+        "A command line or a job file beside the output says something else than the output, which counts.",
+        "Look whether it is that of this run",
+    )
     OPTION_NOT_READ = (
         "option_not_read",
         WARNING,
@@ -298,7 +311,7 @@ class Code(StrEnum):
     REPORT_CUT = (
         "report_cut",
         WARNING,
-        "The end of a job's report is missing in fio's text.",
+        "The end of a job's report, or a line with its rates, is missing in fio's text.",
         "What is missing is NA; look for the whole output",
     )
     TRIM_NOT_SHOWN = (
@@ -306,6 +319,13 @@ class Code(StrEnum):
         WARNING,
         "Nothing was read or written, and version 3 of terse output shows no trims.",
         "Use --output-format=json+",
+    )
+
+    SCRIPT_SUMMARY = (
+        "script_summary",
+        INFO,
+        "The file is a summary that a script made of fio's results. It has a part of them, often rounded; "
+        "options that it leaves out are those that the script always gives.",
     )
 
     # ---- job files of fio -------------------------------------------------------------------------------

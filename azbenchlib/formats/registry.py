@@ -72,6 +72,11 @@ FORMATS = (
     Format(name="fio terse", reader="fio.terse:read_fio_terse", sniffer="fio.terse:sniff"),
     _TEXT,
     Format(
+        name="summary of fio",
+        reader="fio.summaries.reader:read_fio_summary",
+        sniffer="fio.summaries.reader:sniff",
+    ),
+    Format(
         name="fio job file",
         reader="fio.jobfile:read_fio_jobfile",
         sniffer="fio.jobfile:sniff",

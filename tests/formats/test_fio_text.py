@@ -532,6 +532,33 @@ def test_a_report_that_breaks_off_keeps_what_is_whole():
         assert rows(tables, "results", "ddir", "ios", "io_bytes")[0] == ["read", None, 102400]
 
 
+@pytest.mark.parametrize(
+    ("inside", "ios"),
+    [((), 100), ((CLAT,), 100), (("  cpu          : usr=1.00%, sys=2.00%, ctx=1, majf=0, minf=1\n",), 100)],
+)
+def test_a_job_whose_rates_were_taken_out_did_io(inside: tuple[str, ...], ios: int) -> None:
+    tables = read(HEADER + "".join(inside) + END)
+    assert rows(tables, "results", "ios", "iops", "io_bytes") == [[ios, None, None]]
+    assert "no_io" not in codes(tables)
+
+
+@pytest.mark.parametrize("text", [HEADER, HEADER + CLAT, HEADER + CLAT + END.replace("100,", "0,")])
+def test_where_the_lines_of_the_directions_are_missing_nothing_says_that_there_was_no_io(text: str) -> None:
+    tables = read(text)
+    assert codes(tables) == ["report_cut"]
+    assert "lines with its rates are missing" in tables["findings"]["message"][0]
+
+
+def test_a_direction_without_its_line_beside_another_one_has_its_ios_alone() -> None:
+    tables = read(job(RATES).replace("total=100,0", "total=100,50"))
+    assert rows(tables, "results", "ddir", "ios", "runtime_s") == [["read", 100, 2], ["write", 50, None]]
+    assert codes(tables) == ["report_cut"]
+
+
+def test_a_whole_report_without_io_says_so() -> None:
+    assert codes(read(HEADER + END.replace("100,", "0,"))) == ["no_io"]
+
+
 @settings(max_examples=60)
 @given(st.data())
 def test_no_cut_invents_figures(data: st.DataObject) -> None:

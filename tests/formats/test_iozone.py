@@ -126,6 +126,93 @@ def test_narrow_figures_that_touch_are_told_apart_unless_one_is_too_wide():
         assert codes(tables) == ["row_not_read"]
 
 
+OLDER = HEADER[8].replace("  rewrite     read   fwrite", " rewrite    read   fwrite")
+OLDER_WIDTHS = (8, 8, 9, 9, 8, 8, 8, 8, 8, 9, 9, 8, 9)
+
+
+def older_row(values: dict[int, int], widths: tuple[int, ...] = OLDER_WIDTHS) -> str:
+    """Give a row as iozone 3.28 prints it (``printf`` of its tests), blanks for tests that were not run."""
+    cells = (f"{values.get(place, ''):>{width}}" for place, width in enumerate(widths))
+    return f"{1024:>16}{64:>8}" + "".join(cells)
+
+
+@given(values=st.dictionaries(st.integers(0, 12), st.integers(1, 10**7 - 1), min_size=1))
+def test_a_figure_of_a_version_before_3_4_belongs_to_its_narrower_column(values):
+    values = dict(sorted(values.items()))
+    tables = read(f"{OLDER}\n{older_row(values).rstrip()}\n\niozone test complete.\n")
+    assert figures(tables) == {TESTS[place]: value * KIB for place, value in values.items()}
+    assert codes(tables) == []
+
+
+@pytest.mark.parametrize("command", ["-O", "-N"])
+def test_older_columns_hold_other_units_too(command):
+    column, unit = {
+        "-O": ("iops", "operations per second"),
+        "-N": ("lat_mean_us", "microseconds per operation"),
+    }[command]
+    text = f"Command line used: iozone -a {command}\n\tOutput is in {unit}.\n{OLDER}\n"
+    wanted = {0: 999, 1: 1165, 4: 246, 7: 1107, 8: 88}
+    found = figures(read(f"{text}{older_row(wanted)}\n"), column)
+    assert found == {TESTS[place]: value for place, value in wanted.items()}
+
+
+UNKNOWN = (9, 7, 9, 10, 8, 8, 7, 9, 8, 9, 9, 8, 9)
+
+
+def test_as_many_figures_as_titles_are_taken_in_their_order():
+    wanted = {place: 1000 + place for place in range(13)}
+    tables = read(f"{OLDER}\n{older_row(wanted, UNKNOWN)}\n\niozone test complete.\n")
+    assert figures(tables) == {TESTS[place]: value * KIB for place, value in wanted.items()}
+    assert codes(tables) == []
+    cut = read(f"{OLDER}\n{older_row(wanted, UNKNOWN)[:-1]}")  # its end may be missing
+    assert "row_not_read" in codes(cut)
+
+
+def test_figures_of_some_tests_belong_where_the_rows_of_the_table_share_an_end():
+    wanted = {0: 1000, 1: 1001, 4: 1004, 7: 1007, 8: 1008}
+    rows = [
+        older_row(wanted, UNKNOWN).rstrip(),
+        older_row(wanted, UNKNOWN).rstrip().replace("1024", "2048", 1),
+    ]
+    tables = read(f"{OLDER}\n" + "\n".join(rows) + "\n\niozone test complete.\n")
+    assert codes(tables) == []
+    assert tables["runs"]["rw"].tolist() == [TESTS[place] for place in wanted] * 2
+    assert "row_not_read" in codes(read(f"{OLDER}\n{rows[0]}\n\n"))  # a row alone shares its ends with none
+
+
+def test_a_second_row_of_the_same_sizes_is_of_another_run():
+    rows = [older_row({0: 10, 1: 20}), older_row({0: 30, 1: 40})]
+    text = f"\tIozone: Performance Test of File I/O\n\tVersion $Revision: 3.279 $\n{OLDER}\n" + "\n".join(
+        rows
+    )
+    tables = read(f"{text}\n\niozone test complete.\n")
+    assert tables["runs"]["source_doc"].tolist() == [0, 0, 1, 1]
+    assert tables["runs"]["tool_version"].tolist() == ["3.279"] * 4
+    assert (tables["results"]["bw_bytes_per_s"] / KIB).tolist() == [10, 20, 30, 40]
+    assert codes(tables) == []
+
+
+@pytest.mark.parametrize(
+    "prompt", ["$ sudo iozone", "root@host:/mnt# ./iozone", "+ iozone", "PS C:\\> iozone.exe"]
+)
+def test_a_command_line_above_an_output_without_its_banner_tells_its_unit(prompt):
+    table = f"{OLDER}\n{older_row({0: 10, 1: 20})}\n"
+    tables = read(f"{prompt} -a -O -I -f /mnt/x | tee out\n{table}$ iozone -a\n{table}")
+    assert tables["runs"]["direct"].tolist() == [True, True, False, False]
+    assert tables["runs"]["target"].dropna().tolist() == ["/mnt/x", "/mnt/x"]
+    assert tables["results"]["iops"].tolist()[:2] == [10, 20]
+    assert (tables["results"]["bw_bytes_per_s"] / KIB).tolist()[2:] == [10, 20]
+    assert codes(tables) == ["options_beside"] * 2
+
+
+def test_a_page_that_keeps_one_blank_of_several_is_read_in_order():
+    header = "KB reclen write rewrite read reread"
+    tables = read(f"{header}\n1024 64 10 20 30 40\n1024 128 11 21 31 41\n1024 256 12 22\n\n")
+    assert figures(tables) == {"write": 11 * KIB, "rewrite": 21 * KIB, "read": 31 * KIB, "reread": 41 * KIB}
+    assert len(tables["runs"]) == 8
+    assert codes(tables) == ["row_not_read"]
+
+
 def test_a_row_that_was_cut_loses_the_figure_that_was_cut():
     whole = row({0: 1111111, 1: 2222222, 2: 3333333, 3: 4444444})
     cut = row({0: 1111111, 1: 2222222, 2: 3333333}, sizes=(2048, 64)).rstrip()[:-2]

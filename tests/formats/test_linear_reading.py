@@ -49,6 +49,8 @@ HEADS = {
     "IOMeter names": "'Test Type,Test Description\n'Access specification name,default assignment\n",
     "IOMeter setup": "'MANAGER LIST ======\n'Worker\n w\n'Assigned access specs\n a\n'Target\n",
     "published": "source_file,source_line,experiment,quantity,stat,value,unit\n",
+    "summary of dbench": "Dbench Summary\nRandom Read/Write IOPS: 1k/1k. BW: 1MiB/s / 1MiB/s\n",
+    "summary of kubestr": "FIO version - fio-3.30\nJobName: a\nread:\n  IOPS=5.0 BW(KiB/s)=20\n",
     "lab log": '{"azbench_lab": 1, "started_unix_s": 1000.0}\n',
     "iostat": "11/20/26 10:00:00\nDevice            r/s     w/s\nsda 1.00 2.00\n",
     "iostat -h": "     r/s     w/s Device\n    1.00    2.00 sda\n",
@@ -173,16 +175,6 @@ def test_every_text_after_every_head_takes_about_twice_the_time(name: str) -> No
 
 def test_the_heads_are_claimed_by_the_formats_that_are_tried() -> None:
     claimed = {fmt.name for head in HEADS.values() for fmt in FORMATS if fmt.sniff(head)}
-    tools = (
-        "iozone text",
-        "iozone lat",
-        "diskspd",
-        "IOMeter",
-        "published",
-        "lab",
-        "sysstat",
-        "sadf",
-        "perfmon",
-    )
-    tools += ("PowerShell", "Azure Monitor", "nmon", "dstat", "vmstat", "node_exporter")
+    tools = ("summary", "iozone text", "iozone lat", "diskspd", "IOMeter", "published", "lab", "sysstat")
+    tools += ("sadf", "perfmon", "PowerShell", "Azure Monitor", "nmon", "dstat", "vmstat", "node_exporter")
     assert claimed == {fmt.name for fmt in FORMATS if fmt.name.startswith(tools)}

@@ -7,7 +7,7 @@ compared; where they tell of the same job, the more exact one counts.
 import os
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise, starmap
 from typing import Any, NamedTuple
@@ -50,12 +50,21 @@ class Figure(NamedTuple):
     slack: float = 0.0
 
 
+class OptionsBeside(NamedTuple):
+    """What a command line or a job file beside an output says: which of them, and the options as typed."""
+
+    what: str
+    options: Mapping[str, str]
+
+
 @dataclass(frozen=True, kw_only=True)
 class FioJob:
     """What one printed job says.
 
     `jobs` is how many fio added up in it, `members` of how many it is one or the sum (None: not told);
-    `serial` tells it from others of its name; `options` are None where the output does not show them.
+    `serial` tells it from others of its name; `options` are None where the output does not show them; `start`
+    counts the command lines above it, where it is a terse line; `printed_s` is when it was printed, in
+    seconds of a clock whose zone is not told.
     """
 
     name: str
@@ -70,17 +79,25 @@ class FioJob:
     failed: tuple[int, int] | None = None
     figures: dict[Key, Figure] = field(default_factory=dict)
     notes: tuple[tuple[Code, str], ...] = ()
+    start: int = 0
+    printed_s: int | None = None
+    beside: OptionsBeside | None = None
 
     @property
     def identity(self) -> tuple[Any, ...]:
         """Who it is, in another report on the same run."""
-        return self.name, self.group_id, self.serial
+        return self.name, self.group_id, self.serial, self.start
 
     @property
     def directions(self) -> list[str]:
         """The directions that did something."""
         found = {key.ddir for key in self.figures if key.table != "runs"}
         return [ddir for ddir in schema.DDIRS if ddir in found]
+
+    @property
+    def seconds(self) -> float:
+        """How long its longest direction took; 0 where that is not told."""
+        return max((self.value("runtime_s", ddir) or 0 for ddir in self.directions), default=0)
 
     def value(self, column: str, ddir: str) -> float | None:
         """A column of the results, where it is told."""
@@ -239,7 +256,8 @@ class _Writer:
     def _report(self) -> None:
         for code, message in self.job.notes:
             self._finding(code, f"{self.label}: {message}")
-        if not self.job.directions:
+        is_cut = any(code is Code.REPORT_CUT for code, _ in self.job.notes)
+        if not self.job.directions and not is_cut:
             self._finding(Code.NO_IO, f"{self.label}: no I/O at all")
         if self.job.failed and self.job.failed[0]:
             failed, first = self.job.failed
@@ -347,4 +365,5 @@ def combined(rough: FioJob, exact: FioJob) -> FioJob:
         members=rough.members,
         figures=rough.figures | exact.figures,
         notes=exact.notes,
+        beside=exact.beside or rough.beside,
     )

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -57,11 +57,12 @@ class Damage:
 
 @dataclass(frozen=True)
 class Document:
-    """One document: its top level, its job entries with their places from 0, and its damage."""
+    """A document: its top level, its job entries with their places from 0, its damage, the text above it."""
 
     root: dict[str, Any]
     entries: tuple[tuple[int, Any], ...]
     damage: Damage | None = None
+    above: str = ""
 
     def rows_like(self, entry: Any) -> int | None:
         """How many entries have this one's name and host; None where some may be lost."""
@@ -145,8 +146,8 @@ class _Search:
             start = match.start()
             document, position = self._document(start)
             if document:
-                documents.append(document)
                 gap = self.text[outside:start]
+                documents.append(replace(document, above=gap) if gap.strip() else document)
                 is_all &= document.damage is None and not gap.strip()
                 stray += _stray_lines(gap)
                 outside = position

@@ -10,6 +10,7 @@ from azbenchlib.core.findings import ERROR, Code
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio import _terse_jobs as _fio_terse_jobs
 from azbenchlib.formats.fio import _text_jobs as _fio_text_jobs
+from azbenchlib.formats.fio._beside import with_options_beside
 from azbenchlib.formats.fio._jobs import (
     FioJob,
     combined,
@@ -73,7 +74,7 @@ def read_beside_json(records: Records, source: Source, lines: Sequence[str], fir
         pairs, alone = matched(rough, jobs_of(records.frames()))
         report_differences(records, source, pairs)
         left = _remaining(report, alone)
-        write_documents(records, source, left, first)
+        write_documents(records, source, with_options_beside(left), first)
         first += len(left)
 
 

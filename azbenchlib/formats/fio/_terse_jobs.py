@@ -8,9 +8,11 @@ direction.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from azbenchlib.core import units
 from azbenchlib.core.findings import Code
+from azbenchlib.formats.fio._beside import StatedBefore
 from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key, is_later
 from azbenchlib.formats.fio._text_lines import LONGEST
@@ -64,21 +66,26 @@ def find_jobs(text: Iterable[str]) -> TerseReport:
     devices: list[int | None] = []
     broken: list[int] = []
     rest: list[str] = []
+    stated, begins = StatedBefore(), [0]  # places of the first jobs below a command line
     for number, line in enumerate(text, 1):
         fields = fields_of(line)
         if fields is None:
+            stated.read(line)
+            if stated.begins and jobs and begins[-1] < len(jobs):
+                begins.append(len(jobs))
             rest.append(line)
             continue
         job, device_ios, whole = _job(fields)
         if job:
-            jobs.append(job)
+            jobs.append(replace(job, start=len(begins), beside=stated.of(job.name)))
             devices.append(device_ios)
         if not whole:
             broken.append(number)
     documents, last = [], 0
-    for found in _documents(jobs):
-        last += len(found)
-        documents.append(with_devices(found, devices[last - 1]))
+    for begin, end in pairwise([*begins, len(jobs)]):
+        for found in _documents(jobs[begin:end]):
+            last += len(found)
+            documents.append(with_devices(found, devices[last - 1]))
     return TerseReport(tuple(documents), tuple(broken), tuple(rest))
 
 

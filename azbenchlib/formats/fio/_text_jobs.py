@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio import _text_lines as lines
+from azbenchlib.formats.fio._beside import StatedBefore
 from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key
+from azbenchlib.formats.fio._pasted_runs import separate_runs
 
 _READ_WRITE_TRIM = ("read", "write", "trim")
 _WITHOUT_RUN_TIME = ("io_bytes", "runtime_s")  # what is zero of a direction that fio prints no line of
@@ -40,6 +42,7 @@ def find_jobs(text: Iterable[str]) -> TextReport:
     """
     search = _Search()
     for line in text:
+        search.look_beside(line)
         if stripped := lines.plain(line):
             search.read(stripped)
     return search.report()
@@ -57,6 +60,7 @@ class _Block:
     ddirs: list[str] = field(default_factory=list)
     idle: set[str] = field(default_factory=set)
     interrupted: bool = False
+    sampled: bool = False  # whether latencies stand there without the line of their direction
     kind: tuple[str, str] | None = None  # latency and unit of the percentiles that follow
 
     def put(
@@ -71,19 +75,29 @@ class _Block:
         for ddir in busy:
             if ios := self._ios(ddir, busy):
                 self.figures[Key("results", ddir, "ios")] = Figure(ios)
-        if "mixed" not in self.ddirs:  # of a direction without a run time, fio prints the I/Os alone
-            for ddir, ios in zip(_READ_WRITE_TRIM, self.issued, strict=False):
-                if ios and ddir not in self.ddirs:
-                    self.figures |= {Key("results", ddir, "ios"): Figure(ios)}
-                    self.figures |= {Key("results", ddir, name): Figure(0) for name in _WITHOUT_RUN_TIME}
+        missing = self._without_line()
+        for ddir in missing:
+            self.figures[Key("results", ddir, "ios")] = Figure(self.issued[_READ_WRITE_TRIM.index(ddir)])
         notes = self.notes
-        if not self.issued:
-            cut = "the end of its report is missing"
-            notes = [
-                *notes,
-                (Code.REPORT_CUT, cut),
-            ]
+        if missing and (busy or self.sampled):
+            what = f"the line with the rates of {' and '.join(missing)} is missing"
+            notes = [*notes, (Code.REPORT_CUT, what)]
+        elif missing:  # of a direction without a run time, fio prints the I/Os alone
+            zeros = {Key("results", ddir, name): Figure(0) for ddir in missing for name in _WITHOUT_RUN_TIME}
+            self.figures |= zeros
+        elif not self.ddirs and (self.sampled or not self.issued):
+            what = "the lines with its rates are missing; the text was cut, or lines were taken out of it"
+            notes = [*notes, (Code.REPORT_CUT, what)]
+        elif not self.issued:
+            notes = [*notes, (Code.REPORT_CUT, "the end of its report is missing")]
         return replace(self.job, figures=self.figures, notes=tuple(notes), failed=self.failed)
+
+    def _without_line(self) -> list[str]:
+        """The directions that did I/O, and have no line."""
+        if "mixed" in self.ddirs:
+            return []
+        counts = zip(_READ_WRITE_TRIM, self.issued, strict=False)
+        return [ddir for ddir, ios in counts if ios and ddir not in self.ddirs]
 
     def _ios(self, ddir: str, busy: list[str]) -> int | None:
         if ddir == "mixed":
@@ -107,6 +121,7 @@ class _Search:
         self.closed = True  # whether the next job begins a new document
         self.started = True  # whether lines of a new start were seen since the last job
         self.progress = self.headless = self.starts = 0
+        self.stated = StatedBefore()
         self.rest: list[str] = []
         self.handlers = (
             (lines.HEADER, self._header),
@@ -128,6 +143,15 @@ class _Search:
             (lines.ISSUED, self._issued),
             (lines.ERRORS, self._errors),
         )
+
+    def look_beside(self, line: str) -> None:
+        """Take into account what a line, as it stands in the file, says beside the outputs."""
+        self.stated.read(line)
+        if self.stated.begins:
+            version = self.version
+            self._restart()
+            self.version = version  # of fio on the same machine, as far as anything tells
+            self.named = self.stated.only_name
 
     def read(self, line: str) -> None:
         """Take one line into account."""
@@ -178,6 +202,9 @@ class _Search:
         self.version = match[1]
 
     def _fresh_start(self, _: re.Match[str]) -> None:
+        self._restart()
+
+    def _restart(self) -> None:
         """A new start of fio: what was announced before the last jobs is over."""
         if not self.started:
             self.opened, self.version = {}, None
@@ -208,6 +235,7 @@ class _Search:
             jobs=max(1, int(match["jobs"])),
             serial=(self.starts, int(match["pid"])),
             version=self.version,
+            printed_s=lines.clock_s(match["printed"]),
         )
         self.named = job.name
         self._begin(job)
@@ -217,6 +245,7 @@ class _Search:
         if opening is not None:
             members = opening.members if job.jobs == 1 else job.jobs
             job = replace(job, host=opening.host, options=opening.options, members=members)
+        job = replace(job, beside=self.stated.of(job.name))
         known = job.identity in self.known
         if not self.documents or known or (self.closed and job.name != SUM_OF_CLIENTS):
             self.documents.append([])
@@ -276,6 +305,7 @@ class _Search:
     def _latency(self, block: _Block, match: re.Match[str]) -> None:
         block.kind = None
         if not block.ddirs:
+            block.sampled = True
             return
         kind, unit, *numbers, deviation = match.groups()
         least, most, mean = (numbers[at : at + 2] for at in (0, 2, 4))
@@ -313,11 +343,12 @@ class _Search:
 
     def report(self) -> TextReport:
         """All that was found."""
-        documents = tuple(
-            with_devices(_members_counted([block.finished() for block in found]), self.device_ios.get(place))
-            for place, found in enumerate(self.documents)
-        )
-        return TextReport(documents, tuple(self.openings), self.progress, tuple(self.rest))
+        documents: list[tuple[FioJob, ...]] = []
+        for place, printed in enumerate(self.documents):
+            jobs = [block.finished() for block in printed]
+            *before, last = (_members_counted([jobs[i] for i in run]) for run in separate_runs(jobs))
+            documents += [*before, with_devices(last, self.device_ios.get(place))]
+        return TextReport(tuple(documents), tuple(self.openings), self.progress, tuple(self.rest))
 
 
 def _members_counted(jobs: list[FioJob]) -> tuple[FioJob, ...]:

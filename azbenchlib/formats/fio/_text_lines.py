@@ -7,6 +7,7 @@ and ``lib/num2str.c``, read at tags 2.0.7 to 3.41.
 import html
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from azbenchlib.core import units
@@ -22,6 +23,7 @@ _SIZE = rf"\s*{_N}\s?((?:[kKMGTPE]i?)?)(B|bit)?(?:/s)?"
 HEADER = re.compile(
     r"(?P<name>.*?): \(groupid=(?P<group>\d{1,9}), jobs=(?P<jobs>\d{1,9})\): "
     r"err=\s*(?P<error>-?\d{1,9})\s*(?:\(.*\))?: pid=(?P<pid>\d{1,12})"
+    r"(?:: \w{3} (?P<printed>\w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}))?"
 )
 OPENING = re.compile(
     r"(?:<(?P<host>[\w.:-]{1,255})> )?(?P<name>.*?): \(g=(?P<group>\d{1,9})\): rw=(?P<rw>\w{1,20}), "
@@ -58,6 +60,7 @@ INNER = re.compile(
 )
 
 _PAIR = re.compile(rf"{_N}((?:[kKMGT]i?)?)B?-{_N}((?:[kKMGT]i?)?)B?")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _BREAK = re.compile(r"</?(?:pre|p|div|br|td|tr|li)\b[^<>]{0,200}>", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:code|span|tt|b|i)\b[^<>]{0,200}>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:gt|lt|amp|nbsp|quot|#\d{1,6});")
@@ -85,6 +88,19 @@ def plain(line: str) -> str:
     if progress >= 0 and line.startswith("Jobs:"):
         line = line[progress:].partition("]")[2].lstrip() or line
     return line
+
+
+def clock_s(text: str | None) -> int | None:
+    """Seconds of a time such as ``Oct 18 18:57:40 2022``, as if its zone were UTC; None for no time."""
+    if text is None or text[:3] not in _MONTHS:
+        return None
+    day, clock, year = text[3:].split()
+    hour, minute, second = map(int, clock.split(":"))
+    try:
+        moment = datetime(int(year), _MONTHS.index(text[:3]) + 1, int(day), hour, minute, tzinfo=UTC)
+    except ValueError:
+        return None
+    return int(moment.timestamp()) + second  # the 60th second too
 
 
 class TextRates(NamedTuple):

@@ -18,7 +18,8 @@ percentiles are padded with ``"0.00": 0`` up to 3.1; json+ of fio 2 names bins b
 by their value; ``unified_rw_reporting=both`` adds ``mixed`` to the directions that it sums; "All clients"
 sums all rows of a client/server run, even of one client; ``--status-interval`` writes a document each time;
 messages, progress and other formats stand around the JSON; a killed fio leaves half a document. Options are
-text as typed, and an absent one has fio's default.
+text as typed, and an absent one has fio's default; where a document repeats none, a command line above it
+tells them.
 
 Source: fio ``stat.c`` (``add_ddir_status_json``, ``show_thread_status_json``), ``client.c`` and HOWTO, read
 at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33, 3.38 and 3.41.
@@ -26,6 +27,7 @@ at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33,
 
 import os
 import reprlib
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from itertools import compress
 from typing import Any
@@ -36,8 +38,18 @@ from azbenchlib.core import histogram, schema, units
 from azbenchlib.core.findings import ERROR, WARNING, Code, Severity, job_label
 from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
 from azbenchlib.formats.base import Records
+from azbenchlib.formats.fio._beside import StatedBefore, with_options_beside
 from azbenchlib.formats.fio._disk_util import device_ios_per_io
-from azbenchlib.formats.fio._jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, report_complaints
+from azbenchlib.formats.fio._jobs import (
+    QUOTE_LENGTH,
+    SHOWN,
+    SUM_OF_CLIENTS,
+    Figure,
+    FioJob,
+    Key,
+    OptionsBeside,
+    report_complaints,
+)
 from azbenchlib.formats.fio._json_documents import (
     Document,
     Found,
@@ -82,12 +94,17 @@ def read_fio_json(source: Source) -> Records:
     if not found.documents:
         records.finding(Code.NO_FIO_DOCUMENT, f"{source.path}: no job can be read from this file")
     replaced = superseded(found.documents)
+    stated = StatedBefore()
     for number, document in enumerate(found.documents):
         _report_document(records, source, number, document)
         shared, ratio = SharedOptions(document), device_ios_per_io(document)
+        for line in document.above.splitlines():
+            stated.read(line)
         for place, entry in document.entries:
             run_id = source.run_id(number, place)
-            _Job(records, source, document, shared, run_id, ratio).read(entry, number, place)
+            job = _Job(records, source, document, shared, run_id, ratio)
+            job.beside = stated.of
+            job.read(entry, number, place)
             if number in replaced:
                 records.finding(
                     Code.INTERIM_DOCUMENT,
@@ -151,6 +168,7 @@ class _Job:
         self.records, self.source, self.document, self.run_id = records, source, document, run_id
         self.shared, self.device_ios = shared, device_ios
         self.complaints = Complaints()
+        self.beside: Callable[[str], OptionsBeside | None] = lambda _: None
 
     def read(self, entry: Any, number: int, place: int) -> None:
         """Add all rows of this entry, which stands at `place` in document `number`."""
@@ -202,6 +220,8 @@ class _Job:
             (ddir, part) for ddir in schema.DDIRS if ddir in job and _is_active(part := job.at(ddir))
         ]
         driven = {ddir for ddir, _ in self.active if ddir in schema.DDIRS[:3]}
+        if not is_sum and (beside := self._options_beside(job, own, shared)):
+            workload = workload_of(beside, False, self.document.rows_like(entry))
         columns = dict(workload.columns)
         named = (own or {}).get("name", job.text("jobname"))
         mingled = named != job.text("jobname") or bool(workload.directions and driven - workload.directions)
@@ -221,6 +241,30 @@ class _Job:
         if workload.block_size_varies:
             self._finding(Code.BLOCK_SIZE_VARIES, f"{self.label}: block sizes from a range or a list")
         return columns
+
+    def _options_beside(
+        self, job: Fields, own: Mapping[str, Any] | None, shared: FioOptions | None
+    ) -> FioOptions | None:
+        """All options, where a command line above says some that the document does not repeat.
+
+        fio repeats all of them since 2.4; a script may have taken them out, or the head may have been cut.
+        """
+        name = job.text("jobname") or ""
+        is_repeated = own is not None and not self.document.damage
+        beside = None if is_repeated or job.text("hostname") is not None else self.beside(name)
+        if beside is None:
+            return None
+        figures = {
+            Key("results", ddir, column): Figure(value)
+            for ddir, part in self.active
+            for column, value in (("ios", part.whole("total_ios")), ("io_bytes", _io_bytes(part)))
+            if value is not None
+        }
+        told = dict(merged(shared or {}, own or {}))
+        ((found,),) = with_options_beside([[FioJob(name=name, options=told, figures=figures, beside=beside)]])
+        for code, message in found.notes:
+            self._finding(code, f"{self.label}: {message}")
+        return merged(found.options or {})
 
     def _shared(self, entry: Any, job: Fields, is_sum: bool) -> FioOptions | None:
         """The global options that hold for this job, those unknown that do not; None: all are doubtful."""

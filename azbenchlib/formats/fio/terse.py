@@ -40,6 +40,7 @@ output", read at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.1
 
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.base import Records
+from azbenchlib.formats.fio._beside import with_options_beside
 from azbenchlib.formats.fio._jobs import report_complaints, write_documents
 from azbenchlib.formats.fio._json_documents import shows_document
 from azbenchlib.formats.fio._mixed import terse_and_text
@@ -70,7 +71,7 @@ def read_fio_terse(source: Source) -> Records:
     records = Records(source)
     documents, text = terse_and_text(records, source, split(source.text))
     report_complaints(records, source, text.rest)
-    write_documents(records, source, documents, 0)
+    write_documents(records, source, with_options_beside(documents), 0)
     if not documents:
         records.finding(Code.NO_FIO_JOB, f"{source.path}: no job can be read from this file")
     return records

@@ -20,13 +20,19 @@ what is rounded stands in the tables as it is printed, and rounded IOPS are a fi
 and the run time are exact.
 
 Traps that are dealt with: ``READ:`` in capitals sums up a group that was told of before; lines like
-``lat (usec) : 10=0.01%`` are shares, too coarse for bins; percentiles of ``sync`` and of priorities are
-not those of clat; ``mixed`` of ``unified_rw_reporting=both`` shows no bandwidth; a group
-(``group_reporting``) has level ``group``, "All clients" level ``all``; ``--status-interval`` reports
-several times on the same processes, and the last report counts; a carry is lost in the rounding of some
-versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96); progress lines are no results; a page may quote a
-direction's line without its job. Options are those of the opening line, which does not tell them all:
-``direct`` is not among them. Disk statistics tell the devices' I/Os of all jobs that ran at once.
+``lat (usec) : 10=0.01%`` are shares, too coarse for bins; percentiles of ``sync`` and of priorities are not
+those of clat; ``mixed`` of ``unified_rw_reporting=both`` shows no bandwidth; a group (``group_reporting``)
+has level ``group``, "All clients" level ``all``; ``--status-interval`` reports several times on the same
+processes, and the last report counts; reports that were pasted below one another are runs of their own, as
+the times at which they were printed, process numbers and groups tell; a carry is lost in the rounding of
+some versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96); progress lines are no results; a page may quote a
+direction's line without its job. Disk statistics tell the devices' I/Os of all jobs that ran at once.
+
+Options are those of the opening line, which does not tell them all: ``direct`` is not among them. A command
+line such as ``$ sudo fio --name=a --direct=1``, also one that goes on in further lines, or a job file that
+was printed before the output (``cat job.fio``) tells more of them, for the outputs that follow it until the
+next command line; a finding says which. What the output tells counts; where the pattern or the job's name is
+another one, nothing is taken.
 
 Source: fio ``stat.c`` (``show_thread_status_normal``, ``show_ddir_status``), ``init.c``, ``client.c`` and
 ``lib/num2str.c``, read at tags 2.0.7 to 3.41; outputs of 2.0.13 to 3.41.
@@ -37,6 +43,7 @@ import re
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio import _text_lines as lines
+from azbenchlib.formats.fio._beside import with_options_beside
 from azbenchlib.formats.fio._jobs import ERROR_LINE, report_complaints, write_documents
 from azbenchlib.formats.fio._json_documents import shows_document
 from azbenchlib.formats.fio._mixed import terse_and_text
@@ -81,7 +88,7 @@ def read_fio_text(source: Source) -> Records:
     records = Records(source)
     documents, text = terse_and_text(records, source, lines.split(source.text))
     report_complaints(records, source, text.rest)
-    write_documents(records, source, documents, 0)
+    write_documents(records, source, with_options_beside(documents), 0)
     if not documents and text.progress:
         message = f"{source.path}: {text.progress} lines of fio's progress and no result"
         advice = "Their rates are of a moment and mean nothing for the run; look for the end of the output"

@@ -1,6 +1,8 @@
 """Reader of iozone's text output: auto mode, throughput mode and the reports of -R.
 
-A row of auto mode has a column for every test; which figure belongs to which, ``_iozone_columns`` tells.
+A row of auto mode has a column for every test; which figure belongs to which, ``_columns`` tells, in the
+layouts of all versions from 3.28 to 3.507. In a page that keeps one blank of several, a row with as many
+figures as the header has titles is read in their order.
 
 Figures are KiB/s, with ``-O`` operations per second, with ``-N`` microseconds per operation, cut to whole
 ones. ``-+n`` prints a zero for the retests that it leaves out. ``-R`` repeats the rows as reports, which are
@@ -10,13 +12,17 @@ less than half of it, or a child had done nothing by then, that is a finding. Le
 told without a time zone, and what the parent saw else, and the smallest, largest and mean figure of a
 process.
 
+Where the banner was cut, a command line above the output, ``# iozone -a -O``, tells unit, file and ``-I``.
+
 Outputs that were appended to one file are a document each. One begins with the banner; where that was cut,
 with the head of a table behind the figures of another, or with anything of iozone behind the end of another.
+A row of sizes that a row above it has is of another run too.
 
 Source: iozone ``iozone.c``, read at 3.414, and outputs of 3.327, 3.430, 3.465 and 3.489.
 """
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from azbenchlib.core.findings import ERROR, Code
 from azbenchlib.formats.base import Records
@@ -46,6 +52,7 @@ _ROW = re.compile(r" *\d+ +\d+")
 _ROW_SIZES = re.compile(r"( *\d+)( +\d+)")
 _VERSION = re.compile(r"Version \$Revision: ([\w.]+) \$")
 _COMMAND = re.compile(r"Command line used: (.*)")
+_PROMPT = re.compile(r"(?<![\w.-])(iozone(?:\.exe)?[ \t]{1,9}-[^|;&<>\n]{1,2000})")
 _SIZES = re.compile(r"Each (?:process|thread) writes a (\d+) [kK][bB]yte file in (\d+) [kK][bB]yte records")
 # Each repetition has a bound, so that no line takes longer than its length.
 _SEEN = re.compile(
@@ -87,10 +94,17 @@ def read_iozone_text(source: Source) -> Records:
     """
     records = Records(source)
     runs: list[_Run] = []
-    for line in (raw[:LONGEST_LINE] for raw in source.text.splitlines()):
+    lines = [raw[:LONGEST_LINE] for raw in source.text.splitlines()]
+    beside = CommandLine(None)
+    for place, line in enumerate(lines):
+        if prompt := _PROMPT.search(line):  # what iozone itself repeats holds for its own output alone
+            beside = CommandLine(None if _COMMAND.search(line) else prompt[1])
         if not runs or runs[-1].is_over(line):
             runs.append(_Run(records, source, len(runs)))
-        runs[-1].take(line)
+        elif runs[-1].has_row_of_sizes(line):
+            runs.append(runs[-1].again(len(runs)))
+        runs[-1].beside = beside if not runs[-1].figures.values else runs[-1].beside
+        runs[-1].take(line, _rows_below(lines, place), place == len(lines) - 1)
     runs = [run for run in runs if run.started]
     for run in runs:
         run.end()
@@ -99,6 +113,14 @@ def read_iozone_text(source: Source) -> Records:
             Code.NO_FIGURES, f"{source.path}: no figure of iozone can be read from this file", severity=ERROR
         )
     return records
+
+
+def _rows_below(lines: Sequence[str], place: int) -> Iterator[str]:
+    """The rows of auto mode that follow a line."""
+    for at in range(place + 1, len(lines)):
+        if not _ROW.match(lines[at]):
+            return
+        yield lines[at]
 
 
 class _Run:
@@ -113,7 +135,10 @@ class _Run:
         self.started = self.ended = False
         self.version: str | None = None
         self.direct: bool | None = None
+        self.beside = CommandLine(None)  # what stands above an output whose banner was cut
+        self.is_unit_told = False
         self.columns: Columns | None = None
+        self.sizes: set[tuple[int | None, ...]] = set()  # of files and records, of the rows so far
         self.file_bytes: int | None = None
         self.record_bytes: int | None = None
         self.last: Cell | None = None
@@ -131,16 +156,31 @@ class _Run:
         told = bool(self.figures.values) and bool(_HEADER.match(line))
         return BANNER in line or told or (self.ended and bool(_BEGINNING.search(line)))
 
-    def take(self, line: str) -> None:
-        """Read one line."""
+    def has_row_of_sizes(self, line: str) -> bool:
+        """Whether a row of auto mode has the sizes of one above it."""
+        if self.columns is None or not _ROW.match(line):
+            return False
+        return tuple(map(size_kib, line.split()[:2])) in self.sizes
+
+    def again(self, doc: int) -> "_Run":
+        """Another run that was called like this one, whose rows stand below the same titles."""
+        other = _Run(self.records, self.source, doc)
+        other.figures.command, other.figures.unit = self.figures.command, self.figures.unit
+        other.started, other.columns = True, self.columns
+        other.version, other.direct = self.version, self.direct
+        self.ended = True
+        return other
+
+    def take(self, line: str, below: Iterable[str], is_last: bool) -> None:
+        """Read one line; `below` are the rows of auto mode that follow it."""
         if _OPENINGS.search(line):
             self.started = True
         if line.startswith('"') or (self.report and line.lstrip().startswith('"')):
             self._quoted(line.strip())
         elif header := _HEADER.match(line):
-            self.columns = Columns(line, len(header[1]) + 2 - FILE_END)
+            self.columns = Columns(line, len(header[1]) + 2 - FILE_END, below)
         elif self.columns and _ROW.match(line):
-            self._row(self.columns, line)
+            self._row(self.columns, line, is_last)
         else:
             self._said(line)
 
@@ -170,6 +210,7 @@ class _Run:
         elif command := _COMMAND.search(line):
             self.figures.command = CommandLine(command[1])
         elif "Output is in " in line:
+            self.is_unit_told = True
             words = {"operations per second": OPS_PER_S, "microseconds per operation": US_PER_OP}
             self.figures.unit = next((unit for word, unit in words.items() if word in line), KIB_PER_S)
         elif "O_DIRECT feature enabled" in line:
@@ -177,18 +218,26 @@ class _Run:
         elif sizes := _SIZES.search(line):
             self.file_bytes, self.record_bytes = size_kib(sizes[1]), size_kib(sizes[2])
 
-    def _row(self, columns: Columns, line: str) -> None:
+    def _row(self, columns: Columns, line: str, is_last: bool) -> None:
         """A row of auto mode."""
-        end = columns.base + RECORD_END  # a figure may touch the record size, but never reaches into it
-        sizes = _ROW_SIZES.fullmatch(line[:end])
-        file_bytes, record_bytes = map(size_kib, sizes.groups()) if sizes else (None, None)
-        at_their_columns = sizes and (sizes.end(1), sizes.end()) == (columns.base + FILE_END, end)
-        if not at_their_columns or file_bytes is None or record_bytes is None:
+        if columns.base < 0:  # a page that keeps one blank of several
+            numbers = line.split()
+            at_their_columns = len(numbers) == len(columns.columns) + 2 and not is_last
+            tests = [test for test, _, _ in columns.columns]
+            read: dict[str | None, float | None] = dict(zip(tests, map(number, numbers[2:]), strict=False))
+        else:
+            end = columns.base + RECORD_END  # a figure may touch the record size, but never reaches into it
+            sizes = _ROW_SIZES.fullmatch(line[:end])
+            numbers = list(sizes.groups()) if sizes else []
+            at_their_columns = bool(sizes and (sizes.end(1), sizes.end()) == (columns.base + FILE_END, end))
+            read = dict(columns.place(line, end, not is_last)) if at_their_columns else {}
+        file_bytes, record_bytes = map(size_kib, numbers[:2]) if at_their_columns else (None, None)
+        if file_bytes is None or record_bytes is None:
             self.unread.append(line.strip())
             return
-        read = dict(columns.place(line, end))
         if None in read or not columns.complete(set(read)):
             self.unread.append(line.strip())
+        self.sizes.add((file_bytes, record_bytes))
         for test, value in read.items():
             if test is not None:
                 self._figure(self.figures.values, Cell(test, file_bytes, record_bytes), value)
@@ -269,6 +318,12 @@ class _Run:
             in_us = self.figures.unit == US_PER_OP
             self.figures.values = {cell: value for cell, value in self.reported.items() if value or in_us}
             self.unread += self.unplaced
+        if not self.figures.command.text and self.beside.text:
+            self.figures.command = self.beside
+            message = f"{path}: the command line beside the output says: {self.beside.text[:200]}"
+            self.records.finding(Code.OPTIONS_BESIDE, message)
+            if not self.is_unit_told and self.figures.unit == KIB_PER_S:
+                self.figures.unit = self.beside.unit
         command_direct = self.figures.command.direct
         self.figures.run = {"tool_version": self.version, "direct": self.direct or command_direct}
         for complaint in [*dict.fromkeys(self.complaints)][:_SHOWN]:

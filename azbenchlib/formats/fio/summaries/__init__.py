@@ -1,0 +1,1 @@
+"""Summaries that scripts around fio print of its results."""
