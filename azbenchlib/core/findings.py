@@ -244,6 +244,13 @@ class Code(StrEnum):
         "The value of an option could not be understood.",
         "The columns made from it are NA",
     )
+    BYTES_OF_THE_RAMP = (
+        "bytes_of_the_ramp",
+        INFO,
+        "fio counted the bytes, but not the I/Os, of what was under way when the ramp ended: the throughput "
+        "is too high by as much.",
+        "Take the IOPS, and IOPS times block size as the throughput; a longer run makes the error smaller",
+    )
     BLOCK_SIZE_VARIES = "block_size_varies", INFO, "The job used block sizes from a range or a list."
     UNEXPECTED_VALUE = (
         "unexpected_value",

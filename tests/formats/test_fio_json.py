@@ -378,6 +378,32 @@ def test_options_that_can_be_true_are_believed(options, done):
     assert "options_of_another_job" not in codes(tables)
 
 
+RAMP = {"rw": "randread", "bs": "4k", "ramp_time": "10"}
+AFTER_RAMP = {"read": direction(io_bytes=409600 + 32 * 4096)}  # 32 I/Os were under way when the ramp ended
+
+
+@pytest.mark.parametrize("options", [RAMP | {"iodepth": "32"}, RAMP | {"numjobs": "8", "iodepth": "4"}])
+def test_a_ramp_explains_bytes_without_their_ios(options):
+    """fio 3.33 counts the bytes, not the I/Os, of what was under way when the ramp ended."""
+    own = {name: options[name] for name in ("numjobs", "iodepth") if name in options}
+    for tables in (
+        read(document(job(options=own, **AFTER_RAMP), **{"global options": options})),
+        read(document(job(options=options, **AFTER_RAMP))),
+        clients(options, client("a", AFTER_RAMP), client("b", READ_4K)),
+    ):
+        assert tables["runs"]["bs_bytes"].tolist() == [4096] * len(tables["runs"])
+        assert codes(tables) == ["bytes_of_the_ramp"]
+        assert "a read of it has 5407 B, not 4096" in tables["findings"]["message"][0]
+
+
+@pytest.mark.parametrize("ramp", ["10", "0"])
+def test_a_ramp_does_not_explain_another_block_size(ramp):
+    shared = {"rw": "randread", "bs": "4k", "ramp_time": ramp, "iodepth": "4"}
+    larger = client("a", {"read": direction(io_bytes=100 * 65536)})
+    tables = clients(shared, larger, client("b", READ_4K))
+    assert tables["runs"]["bs_bytes"].isna().all()
+
+
 def test_the_start_is_told_only_by_job_start():
     assert run_of({})["started_at"] is None and run_of({})["ended_at"] is None
     (ended,) = schema.records(read(document(job(), timestamp_ms=1795174139494, timestamp=1))["runs"])

@@ -48,7 +48,7 @@ from azbenchlib.formats.fio._json_documents import (
     without_bins,
 )
 from azbenchlib.formats.fio._options import FioOptions, merged, workload_of
-from azbenchlib.formats.fio._shared import SharedOptions, own_options
+from azbenchlib.formats.fio._shared import SharedOptions, bytes_of_the_ramp, own_options
 from azbenchlib.formats.source import Source
 
 _BIN_CONSTANTS = {"FIO_IO_U_PLAT_BITS", "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"}
@@ -218,6 +218,8 @@ class _Job:
         if workload.unread:
             message = f"{self.label}: option not understood: {', '.join(workload.unread[:SHOWN])}"
             self._finding(Code.OPTION_NOT_READ, message)
+        if columns.get("ramp_s") and (surplus := bytes_of_the_ramp(job, columns)):
+            self._finding(Code.BYTES_OF_THE_RAMP, f"{self.label}: {surplus}")
         if workload.block_size_varies:
             self._finding(Code.BLOCK_SIZE_VARIES, f"{self.label}: block sizes from a range or a list")
         return columns

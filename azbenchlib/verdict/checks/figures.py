@@ -168,7 +168,10 @@ def rate_mismatch(view: View) -> Iterator[Finding]:
 
 _READ_SHARES = {"read": 1.0, "write": 0.0}
 # Findings of readers after which a run has no single block size, or no exact rate.
-_NO_ONE_SIZE = (Code.BLOCK_SIZE_VARIES, Code.OPTIONS_OF_ANOTHER_JOB, Code.APPROXIMATE)
+_NO_ONE_SIZE = (
+    *(Code.BLOCK_SIZE_VARIES, Code.OPTIONS_OF_ANOTHER_JOB, Code.APPROXIMATE),
+    Code.BYTES_OF_THE_RAMP,
+)
 
 
 def zero_for_missing(view: View) -> Iterator[Finding]:
