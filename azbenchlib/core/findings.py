@@ -268,14 +268,22 @@ class Code(StrEnum):
     ROUNDED_IOPS = (
         "rounded_iops",
         INFO,
-        "The IOPS in fio's text are rounded to few digits.",
+        "The IOPS in fio's text are rounded to few digits, and the number of I/Os is not there.",
         "Use JSON, which is exact",
     )
     ROUNDING_ERROR = (
         "rounding_error",
         WARNING,
-        "Some versions of fio round the amount of data in their text wrongly.",
-        "Do not rely on bw_bytes_per_s and io_bytes",
+        "Some versions of fio round the amount of data in their text wrongly: what is carried over to the "
+        "digit before the point is lost.",
+        "The larger figure counts; use JSON, which is exact",
+    )
+    RATES_DISAGREE = (
+        "rates_disagree",
+        WARNING,
+        "A rate that fio printed is not that of the I/Os or bytes and the run time beside it. What was "
+        "printed is kept.",
+        "Compare with JSON or a log of the same run; lines may have been retyped, or be of several runs",
     )
     REPORT_CUT = (
         "report_cut",
