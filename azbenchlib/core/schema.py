@@ -279,7 +279,7 @@ TABLES: dict[str, Table] = {
     ),
     "samples": Table(
         ("run_id", "ddir", "metric", "seq"),
-        "Time series: one row a line of a log",
+        "Time series: one row a line of a log, or an interval between two reports on a run under way",
         {
             "run_id": _RUN_ID,
             "ddir": _DDIR,

@@ -9,6 +9,7 @@ from typing import Any
 from azbenchlib.core.findings import INFO, WARNING, Code, Severity, job_label
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._exact_rates import with_exact_rates
+from azbenchlib.formats.fio._intervals import add_intervals, chains, state_of
 from azbenchlib.formats.fio._jobs import SHOWN, SUM_OF_CLIENTS, FioJob, Key, is_superseded
 from azbenchlib.formats.fio._options import FioWorkload
 from azbenchlib.formats.source import Source
@@ -19,15 +20,18 @@ def write_documents(
 ) -> None:
     """Add the rows of all jobs; the documents are numbered from `first` on."""
     superseded = [*starmap(is_superseded, pairwise(documents)), False]
-    for number, jobs in enumerate(documents):
+    exact = [[with_exact_rates(job) for job in jobs] for jobs in documents]
+    for chain in chains(superseded[: len(documents)]):
+        for place, states in enumerate(zip(*(map(state_of, exact[number]) for number in chain), strict=True)):
+            add_intervals(records, source.run_id(first + chain[-1], place), states)
+    for number, jobs in enumerate(exact):
         rows = Counter((job.name, job.group_id) for job in jobs)
         surely = all(job.serial for job in jobs)  # terse lines have no clock and no process
         if not any(superseded):  # in status reports, all jobs repeat
             _report_repeats(records, source, jobs)
         for place, job in enumerate(jobs):
             run_id = source.run_id(first + number, place)
-            exact = with_exact_rates(job)
-            _Writer(records, source, exact, run_id).write(first + number, place, rows[job.name, job.group_id])
+            _Writer(records, source, job, run_id).write(first + number, place, rows[job.name, job.group_id])
             if superseded[number]:
                 which = f"{source.path}: document {first + number + 1} of {first + len(documents)}"
                 message = f"{which} shows a run under way"

@@ -14,11 +14,12 @@ latency                   ``slat clat lat``, µs   the same, µs            ``sl
 
 Traps that are dealt with: ``bw`` is truncated to KiB/s, so without ``bw_bytes`` the throughput is made of
 bytes and time; a direction without I/O is all zeros, and so is a kind of latency without samples;
-percentiles are padded with ``"0.00": 0`` up to 3.1; json+ of fio 2 names bins by their index, later versions
-by their value; ``unified_rw_reporting=both`` adds ``mixed`` to the directions that it sums; "All clients"
-sums all rows of a client/server run, even of one client; ``--status-interval`` writes a document each time;
-messages, progress and other formats stand around the JSON; a killed fio leaves half a document. Options are
-text as typed, and an absent one has fio's default.
+percentiles are padded with ``"0.00": 0`` up to 3.1; json+ of fio 2 names bins by their index, later
+versions by their value; ``unified_rw_reporting=both`` adds ``mixed`` to the directions that it sums; "All
+clients" sums all rows of a client/server run, even of one client; ``--status-interval`` writes a document
+each time, of which the last counts, and the differences are rates over time; messages, progress and other
+formats stand around the JSON; a killed fio leaves half a document. Options are text as typed, and an absent
+one has fio's default.
 
 Source: fio ``stat.c`` (``add_ddir_status_json``, ``show_thread_status_json``), ``client.c`` and HOWTO, read
 at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33, 3.38 and 3.41.
@@ -26,6 +27,7 @@ at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33,
 
 import os
 import reprlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import compress
 from typing import Any
@@ -37,7 +39,8 @@ from azbenchlib.core.findings import ERROR, WARNING, Code, Severity, job_label
 from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._disk_util import device_ios_per_io
-from azbenchlib.formats.fio._jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, report_complaints
+from azbenchlib.formats.fio._intervals import DirectionState, State, add_intervals, chains
+from azbenchlib.formats.fio._jobs import QUOTE_LENGTH, SHOWN, SUM_OF_CLIENTS, Figure, report_complaints
 from azbenchlib.formats.fio._json_documents import (
     Document,
     Found,
@@ -72,8 +75,8 @@ def read_fio_json(source: Source) -> Records:
     Returns
     -------
     Records
-        Rows of runs, results, latency (µs), percentiles (µs), bins (ns; json+) and findings. A job
-        without I/O has a row in runs alone.
+        Rows of runs, results, latency (µs), percentiles (µs), bins (ns; json+), samples (of status
+        reports) and findings. A job without I/O has a row in runs alone.
     """
     records = Records(source)
     found = _documents(source)
@@ -94,11 +97,39 @@ def read_fio_json(source: Source) -> Records:
                     f"{source.path}: document {number + 1} of {len(found.documents)} shows a run under way",
                     run_id=run_id,
                 )
+    if replaced:
+        _add_intervals(records, source, found.documents, replaced)
     if found.stray:
         from azbenchlib.formats.fio._mixed import read_beside_json  # the other formats, which few files need
 
         read_beside_json(records, source, found.stray, len(found.documents))
     return records
+
+
+def _add_intervals(
+    records: Records, source: Source, documents: Sequence[Document], replaced: set[int]
+) -> None:
+    """Add the rates between the reports on a run under way."""
+    for chain in chains([number in replaced for number in range(len(documents))]):
+        for several in zip(*(documents[number].entries for number in chain), strict=True):
+            place, _ = several[-1]
+            add_intervals(records, source.run_id(chain[-1], place), [_state(entry) for _, entry in several])
+
+
+def _state(entry: Any) -> State:
+    """What the directions of a job had done."""
+    job, found = Fields(entry, "", Complaints()), {}
+    for ddir in schema.DDIRS:
+        part = job.at(ddir)
+        ios, n_bytes, ms = part.whole("total_ios"), _io_bytes(part), part.whole("runtime")
+        if ms is not None and _is_active(part):
+            slack = 0 if "io_kbytes" in part else units.KIB
+            found[ddir] = DirectionState(
+                ms / units.MS_PER_S,
+                None if ios is None else Figure(ios),
+                None if n_bytes is None else Figure(n_bytes, slack),
+            )
+    return found
 
 
 def _documents(source: Source) -> Found:

@@ -20,15 +20,15 @@ number of I/Os, the block size and the run time in full: rates are made of these
 what they would be printed as, and kept as printed where it is not, which is a finding. Where the number of
 I/Os is missing, rounded IOPS are a finding.
 
-Traps that are dealt with: ``READ:`` in capitals sums up a group that was told of before; lines like
-``lat (usec) : 10=0.01%`` are shares, too coarse for bins; percentiles of ``sync`` and of priorities are
-not those of clat; ``mixed`` of ``unified_rw_reporting=both`` shows no bandwidth; a group
-(``group_reporting``) has level ``group``, "All clients" level ``all``; ``--status-interval`` reports
-several times on the same processes, and the last report counts; a carry is lost in the rounding of some
-versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96), so the larger figure counts; progress lines are no
-results; a page may quote a direction's line without its job. Options are those of the opening line, which
-does not tell them all: ``direct`` is not among them. Disk statistics tell the devices' I/Os of all jobs that
-ran at once.
+Traps that are dealt with: ``READ:`` in capitals sums up a group that was told of before; lines like ``lat
+(usec) : 10=0.01%`` are shares, too coarse for bins; percentiles of ``sync`` and of priorities are not those
+of clat; ``mixed`` of ``unified_rw_reporting=both`` shows no bandwidth; a group (``group_reporting``) has
+level ``group``, "All clients" level ``all``; ``--status-interval`` reports several times on the same
+processes: the last report counts, and the differences are rates over time; a carry is lost in the rounding
+of some versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96), so the larger figure counts; progress lines are
+no results; a page may quote a direction's line without its job. Options are those of the opening line,
+which does not tell them all: ``direct`` is not among them. Disk statistics tell the devices' I/Os of all
+jobs that ran at once.
 
 Source: fio ``stat.c`` (``show_thread_status_normal``, ``show_ddir_status``), ``init.c``, ``client.c`` and
 ``lib/num2str.c``, read at tags 2.0.7 to 3.41; outputs of 2.0.13 to 3.41.
