@@ -244,6 +244,12 @@ class Code(StrEnum):
         "The value of an option could not be understood.",
         "The columns made from it are NA",
     )
+    INTERVALS_LEFT_OUT = (
+        "intervals_left_out",
+        WARNING,
+        "An output tells the rates of more intervals than are read; all of them are left out.",
+        "Read fewer time spans at once, or measure with longer intervals (diskspd: -D)",
+    )
     BYTES_OF_THE_RAMP = (
         "bytes_of_the_ramp",
         INFO,
