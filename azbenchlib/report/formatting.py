@@ -222,9 +222,10 @@ def _latency_of(card: Card, told: LatencySummary) -> str:
     kind = LATENCY_KINDS[told.kind].capitalize()
     whole = card.rate is not None and card.rate["workloads"] > 1
     if card.files is None and (card.facet is None or whole):
-        return f"{'Latency' if told.kind == 'clat' else kind}: {told.of}"
-    of = f"{kind} of {told.direction}" if told.direction else kind
-    return f"{of}, range of each file's own percentiles" if told.ranges else of
+        of = f"{'Latency' if told.kind == 'clat' else kind}: {told.of}"
+    else:
+        of = f"{kind} of {told.direction}" if told.direction else kind
+    return f"{of}, range of each {told.each}'s own percentiles" if told.ranges else of
 
 
 def _statistic(stat: str) -> str:

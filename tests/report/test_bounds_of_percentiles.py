@@ -65,3 +65,35 @@ def test_cards_charts_and_tables_show_it(slow: Path) -> None:
     chart = words(report.percentiles().html)
     titles = re.findall(r"p9\d: [^;,<]*? s", chart)
     assert any("≥ 17.1 s" in title for title in titles), titles
+
+
+def of_hosts(folder: Path, **of_second: object) -> Path:
+    """Two clients with a job each, and their sum, of which fio 3.33 tells no percentiles."""
+    entries = []
+    for host, p99 in (("a", 2_000_000), ("b", 6_000_000)):
+        clat = {"min": 900_000, "max": 9_000_000, "mean": 1.5e6, "stddev": 9e5, "N": 9_000}
+        clat["percentile"] = {"50.000000": 1_000_000, "99.000000": p99}
+        done = {"total_ios": 9_000, "io_bytes": 36_864_000, "io_kbytes": 36_000, "runtime": 60_000}
+        entry = {"jobname": "load", "hostname": host, "port": 8765, "groupid": 0, "error": 0}
+        done |= {"iops": 150.0, "bw_bytes": 614_400, "clat_ns": clat}
+        entries.append(entry | {"job options": {"rw": "randread", "bs": "4k"}, "read": done})
+    entries[1]["read"]["clat_ns"] |= of_second  # type: ignore[index]
+    total = {"jobname": "All clients", "hostname": "b", "port": 8765, "groupid": 0, "error": 0}
+    moments = {"min": 900_000, "max": 9_000_000, "mean": 1.5e6, "stddev": 9e5, "N": 18_000}
+    done = {"total_ios": 18_000, "io_bytes": 73_728_000, "io_kbytes": 72_000, "runtime": 60_000}
+    done |= {"iops": 300.0, "bw_bytes": 1_228_800, "clat_ns": moments}
+    document = {"fio version": "fio-3.33", "client_stats": [*entries, total | {"read": done}]}
+    file = folder / "clients.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    return file
+
+
+def test_a_card_of_several_hosts_has_the_range_of_their_percentiles(tmp_path: Path) -> None:
+    cards = words(Report([str(of_hosts(tmp_path))]).cards().html)
+    assert "300 IOPS" in cards and "p99 2 to 6 ms" in cards
+    assert "range of each job's own percentiles" in cards
+
+
+def test_it_has_none_where_a_host_tells_none(tmp_path: Path) -> None:
+    cards = words(Report([str(of_hosts(tmp_path, percentile={}))]).cards().html)
+    assert "300 IOPS" in cards and "p99" not in cards
