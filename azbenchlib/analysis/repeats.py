@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.core.patterns import MIXED
-from azbenchlib.core.units import format_count, format_size
+from azbenchlib.core.units import format_count, format_size, format_us
 
 RATE_COLUMNS = {
     "iops": "iops_bound",
@@ -18,6 +18,14 @@ RATE_COLUMNS = {
 }  # and the column of each that tells its bound
 # Columns of the table setups that do not tell one setup from another.
 _NO_FACTS = ("setup_id", "environment", "time_scale", "credit_s", "as_of")
+# What a workload has that asks for none of it: of no other kind than one of which nothing is stated.
+ASKS_FOR_NONE = {
+    "thinktime_us": "0",
+    "fsync": "0",
+    "fdatasync": "0",
+    "random_distribution": "random",
+    "verify": "none",
+}
 # What makes workloads different that have the same pattern, block size and load, and how it reads.
 DIFFERENCES: dict[str, Callable[[Any], str]] = {
     "tool": str,
@@ -31,8 +39,19 @@ DIFFERENCES: dict[str, Callable[[Any], str]] = {
     "ioengine": str,
     "iodepth": "iodepth {:g} a job".format,
     "rate_iops": lambda rate: f"held to {format_count(rate)} IOPS",
+    "thinktime_us": lambda us: f"{format_us(us)} of think time" if us else "",
+    "fsync": lambda writes: _synced("fsync", writes),
+    "fdatasync": lambda writes: _synced("fdatasync", writes),
+    "random_distribution": lambda name: "" if name == ASKS_FOR_NONE["random_distribution"] else str(name),
+    "verify": lambda way: "" if way == ASKS_FOR_NONE["verify"] else f"verified by {way}",
 }
 WORKLOAD = tuple(DIFFERENCES)
+
+
+def _synced(call: str, writes: float) -> str:
+    return (
+        "" if not writes else f"{call} after each write" if writes == 1 else f"{call} every {writes:g} writes"
+    )
 
 
 def is_stated(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.Series:

@@ -34,8 +34,10 @@ class LatencySummary:
     values : dict of float to float
         Percentile to µs.
     ranges : dict of float to (float, float)
-        Percentile to the lowest and highest, in µs, that a file of a set has, in place of values where the
-        files have no bins that could be merged.
+        Percentile to the lowest and highest, in µs, that a file of a set has, or one of several jobs that
+        ran at once, in place of values where these have no bins that could be merged.
+    each : {"file", "job"}
+        What the ranges are over.
     """
 
     of: str
@@ -43,6 +45,7 @@ class LatencySummary:
     kind: str
     values: dict[float, float]
     ranges: dict[float, tuple[float, float]] = field(default_factory=dict)
+    each: str = "file"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,17 +212,23 @@ def _latencies(points: pd.DataFrame) -> Iterator[LatencySummary]:
 def _ranges(
     arrangement: Arrangement, tables: Mapping[str, pd.DataFrame], timed: pd.DataFrame
 ) -> dict[str, list[LatencySummary]]:
-    """By series: of files of one workload without bins the range of the percentiles that each of them has."""
+    """By series: the range of the percentiles that each of several has, of one workload without bins.
+
+    These are files of a set, or jobs that ran at once, such as those of several hosts. The percentile of all
+    their I/Os together lies between the least and the largest.
+    """
     runs = arrangement.runs
-    runs = runs[runs["in_set"] & ~runs["series"].isin(timed["series"])]
+    at_once = runs.groupby(KEYS)["at_once"].transform("nunique") == 1
+    runs = runs[(runs["in_set"] | at_once) & ~runs["series"].isin(timed["series"])]
     if runs.empty:
         return {}
-    each = curves(replace(arrangement, runs=runs.assign(series=runs["at_once"])), tables)
-    each = each[each["percentile"].isin(CARD_PERCENTILES)].rename(columns={"series": "at_once"})
-    of = runs[["at_once", *KEYS, "workload"]].drop_duplicates()
+    runs = runs.assign(part=runs["at_once"].where(runs["in_set"], runs["run_id"]))
+    each = curves(replace(arrangement, runs=runs.assign(series=runs["part"])), tables)
+    each = each[each["percentile"].isin(CARD_PERCENTILES)].rename(columns={"series": "part"})
+    of = runs[["part", *KEYS, "workload", "in_set"]].drop_duplicates()
     n = of.groupby(KEYS).size()
     found: dict[str, list[LatencySummary]] = {}
-    for key, rows in each.merge(of, on=["at_once", "facet", "ddir"]).groupby(KEYS, sort=False):
+    for key, rows in each.merge(of, on=["part", "facet", "ddir"]).groupby(KEYS, sort=False):
         series, facet, ddir = map(str, key)
         spread = rows.groupby("percentile")["lat_us"].agg(["size", "min", "max"])
         spread = spread[spread["size"] == n[key]]
@@ -227,7 +236,14 @@ def _ranges(
         if told and rows["lat_kind"].nunique() == 1:
             direction = DIRECTION_WORDS.get(ddir, "") if facet != rows["workload"].iloc[0] else ""
             kind = str(rows["lat_kind"].iloc[0])
-            one = LatencySummary(of=facet, direction=direction, kind=kind, values={}, ranges=told)
+            one = LatencySummary(
+                of=facet,
+                direction=direction,
+                kind=kind,
+                values={},
+                ranges=told,
+                each="file" if rows["in_set"].iloc[0] else "job",
+            )
             found.setdefault(series, []).append(one)
     return found
 

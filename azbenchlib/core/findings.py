@@ -282,6 +282,19 @@ class Code(StrEnum):
         "The value of an option could not be understood.",
         "The columns made from it are NA",
     )
+    INTERVALS_LEFT_OUT = (
+        "intervals_left_out",
+        WARNING,
+        "An output tells the rates of more intervals than are read; all of them are left out.",
+        "Read fewer time spans at once, or measure with longer intervals (diskspd: -D)",
+    )
+    BYTES_OF_THE_RAMP = (
+        "bytes_of_the_ramp",
+        INFO,
+        "fio counted the bytes, but not the I/Os, of what was under way when the ramp ended: the throughput "
+        "is too high by as much.",
+        "Take the IOPS, and IOPS times block size as the throughput; a longer run makes the error smaller",
+    )
     BLOCK_SIZE_VARIES = "block_size_varies", INFO, "The job used block sizes from a range or a list."
     UNEXPECTED_VALUE = (
         "unexpected_value",
@@ -299,14 +312,22 @@ class Code(StrEnum):
     ROUNDED_IOPS = (
         "rounded_iops",
         INFO,
-        "The IOPS in fio's text are rounded to few digits.",
+        "The IOPS in fio's text are rounded to few digits, and the number of I/Os is not there.",
         "Use JSON, which is exact",
     )
     ROUNDING_ERROR = (
         "rounding_error",
         WARNING,
-        "Some versions of fio round the amount of data in their text wrongly.",
-        "Do not rely on bw_bytes_per_s and io_bytes",
+        "Some versions of fio round the amount of data in their text wrongly: what is carried over to the "
+        "digit before the point is lost.",
+        "The larger figure counts; use JSON, which is exact",
+    )
+    RATES_DISAGREE = (
+        "rates_disagree",
+        WARNING,
+        "A rate that fio printed is not that of the I/Os or bytes and the run time beside it. What was "
+        "printed is kept.",
+        "Compare with JSON or a log of the same run; lines may have been retyped, or be of several runs",
     )
     REPORT_CUT = (
         "report_cut",

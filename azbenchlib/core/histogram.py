@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import NBSP, format_us
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 BITS = 6
 PER_OCTAVE = 1 << BITS
 REL_ERROR = 1 / (2 * PER_OCTAVE)  # 0.78 %: half a bin
+
+# Where fio's histogram ends, in µs: the value of its last bin, before fio 3.0 (19 groups of 64 bins, of µs)
+# and since (29, of ns). Source: fio stat.h, FIO_IO_U_PLAT_GROUP_NR, and stat.c, plat_val_to_idx, fio-3.41.
+LAST_BINS_US = (16_711_680.0, 17_112_760.32)
 
 IntArray = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.longdouble]
@@ -58,6 +63,17 @@ def on_grid(value_ns: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether each value is one that fio could have printed."""
     values = np.asarray(value_ns, dtype=np.int64)
     return value_of(index_of(values)) == values
+
+
+def is_last_bin(lat_us: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Whether each percentile, in µs, is that of fio's last bin, which means that or longer."""
+    values = np.asarray(lat_us, dtype=float)
+    return np.isclose(values[..., None], LAST_BINS_US, rtol=5e-5, atol=0).any(axis=-1)  # text rounds to ms
+
+
+def format_percentile(lat_us: float) -> str:
+    """A percentile in µs as a reader sees it: ``2.47 ms``; at the end of fio's histogram ``≥ 17.1 s``."""
+    return f"≥{NBSP}{format_us(lat_us)}" if is_last_bin(lat_us) else format_us(lat_us)
 
 
 def merge(bins: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:

@@ -200,6 +200,14 @@ TABLES: dict[str, Table] = {
             "direct": Column(dtype=BOOL, doc="Whether the page cache was bypassed"),
             "ioengine": _text("fio's I/O engine"),
             "rate_iops": _real("Requested rate limit", "1/s"),
+            "rate_bytes_per_s": _real("Requested limit of the throughput", "B/s"),
+            "thinktime_us": _real("Requested pause between I/Os; 0: none", "µs"),
+            "fsync": _whole("Writes after which fsync was to be called each time; 0: never"),
+            "fdatasync": _whole("Writes after which fdatasync was to be called each time; 0: never"),
+            "random_distribution": _text(
+                "Which places a random pattern prefers, in fio's spelling, such as zipf:1.2; random: none"
+            ),
+            "verify": _text("How data were to be verified, in fio's spelling; none: not at all"),
             "ramp_s": _real("Time left out at the start", "s"),
             "runtime_limit_s": _real("Requested run time", "s"),
             "time_based": Column(dtype=BOOL, doc="Whether it ran on until the run time was over"),
@@ -271,7 +279,7 @@ TABLES: dict[str, Table] = {
     ),
     "samples": Table(
         ("run_id", "ddir", "metric", "seq"),
-        "Time series: one row a line of a log",
+        "Time series: one row a line of a log, or an interval between two reports on a run under way",
         {
             "run_id": _RUN_ID,
             "ddir": _DDIR,

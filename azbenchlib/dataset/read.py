@@ -106,7 +106,9 @@ def _tables(
     if logs:
         tables = {name: stack(name, [part.pop(name) for part in parts]) for name in schema.TABLES}
         kin = Kin(tables["runs"], list(logs), log_unit, other_forms(tables))
-        parts = [{**part} for part in (tables, *_read_logs(logs, kin))]
+        logged = _read_logs(logs, kin)
+        tables["samples"] = _without_logged(tables["samples"], logged)
+        parts = [{**part} for part in (tables, *logged)]
     tables = {name: stack(name, [part.pop(name) for part in parts]) for name in schema.TABLES}
     tables["findings"] = _without_included(tables["findings"])
     return count_once(_without_sheets(_without_descriptions(tables)))
@@ -166,6 +168,14 @@ def _read_logs(logs: Mapping[Log, tuple[Path, Format]], kin: Kin) -> list[Tables
     told = {run for part in parts for table in ("samples", "bins") for run in part[table]["run_id"].unique()}
     own = [row for run_id, row in kin.own.items() if run_id in told]
     return [_of_one_run(parts), _tables_with(runs=own)]
+
+
+def _without_logged(samples: pd.DataFrame, logged: Sequence[Tables]) -> pd.DataFrame:
+    """The samples of outputs without those that a log of the same run tells more finely."""
+    keys = ["run_id", "metric"]
+    told = pd.MultiIndex.from_frame(pd.concat([part["samples"][keys] for part in logged]).drop_duplicates())
+    again = samples["object"].isna() & pd.MultiIndex.from_frame(samples[keys]).isin(told)
+    return samples[~again].reset_index(drop=True)
 
 
 def _read_log(source: Source, fmt: Format, beside: Beside) -> Tables:

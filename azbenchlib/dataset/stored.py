@@ -34,6 +34,8 @@ LARGEST_STAMP = 16 * MIB
 MOST_REMEMBERED = 4096  # stamps in the user's cache, each an empty file
 # The same tables are the same bytes for the same versions.
 WRITER = f"pandas {pd.__version__}, pyarrow {pa.__version__}, numpy {np.__version__}"
+# Of tables that had other columns, the raw files are read again.
+STORED_COLUMNS = {name: list(table.columns) for name, table in schema.TABLES.items()}
 
 Tables = dict[str, pd.DataFrame]
 Stamp = dict[str, Any]
@@ -66,6 +68,7 @@ class Stored:
         now = {
             "azbench": __version__,
             "writer": WRITER,
+            "columns": STORED_COLUMNS,
             "manifest": sha256(folder / MANIFEST_FILE),
             "raw": {file.relative_to(raw).as_posix(): sha256(file) for file in regular_files(raw)},
         }

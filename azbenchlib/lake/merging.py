@@ -168,7 +168,10 @@ def _rows(place: LakePlace, part: PartRecord, table: str, columns: Sequence[str]
     names = parts.files_of(part, table)
     found = []
     for name, data in zip(names, place.read(names), strict=True):
-        rows = pq.read_table(io.BytesIO(data), columns=list(columns)).to_pandas()
+        file = pq.ParquetFile(io.BytesIO(data))
+        there = [column for column in columns if column in file.schema_arrow.names]
+        rows = file.read(there).to_pandas()
+        rows = rows.reindex(columns=list(columns))  # parts that were collected before may lack some
         found.append(rows.assign(**parts.values_of(name)))
     return pd.concat(found) if found else pd.DataFrame(columns=[*columns, DAY, OF_SETUP])
 

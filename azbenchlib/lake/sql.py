@@ -214,11 +214,13 @@ def _add_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence
     if files:
         listed = ", ".join(map(text_literal, files))
         options = "hive_partitioning = true, hive_types_autocast = false, filename = true"
-        rows = f"read_parquet([{listed}], {options})"
+        rows = f"read_parquet([{listed}], {options}, union_by_name = true)"
+        there = {name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()}
     else:
         empty = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns.items())
-        rows = f"(SELECT {empty}, NULL::VARCHAR AS filename WHERE false)"
-    names = ", ".join(columns)
+        rows, there = f"(SELECT {empty}, NULL::VARCHAR AS filename WHERE false)", {*columns}
+    # parts that were collected before may lack columns
+    names = ", ".join(name if name in there else f"NULL::{kind} AS {name}" for name, kind in columns.items())
     key = ", ".join(schema.TABLES[table].key)
     if table not in BY_RUN:
         view = f"SELECT DISTINCT ON ({key}) {names} FROM {rows} ORDER BY {key}, filename"

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.histogram import format_percentile
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_count, format_us
 from azbenchlib.plots.drawing import scales
@@ -74,7 +75,7 @@ def _height(name: Sequence[str], note: Sequence[str], layout: Layout) -> float:
 def _figures(rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
     return (
-        f"p50 {format_us(first['p50_us'])}, p99 {format_us(first['p99_us'])}, "
+        f"p50 {format_percentile(first['p50_us'])}, p99 {format_percentile(first['p99_us'])}, "
         f"{format_count(first['n_total'])} I/Os"
     )
 

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 
 from azbenchlib.analysis.percentiles import min_samples
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.histogram import format_percentile
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_us
 from azbenchlib.plots.drawing import interactive, scales
@@ -89,7 +90,7 @@ def _name(percentile: float) -> str:
 
 def _end_value(last: pd.Series, farthest: float) -> str:
     """The value at the end of a curve; which percentile that is, where it is not everyone's."""
-    value = format_us(last["lat_us"])
+    value = format_percentile(last["lat_us"])
     return value if last["percentile"] == farthest else f"{value} ({_name(last['percentile'])})"
 
 
@@ -156,7 +157,7 @@ def _draw_marks(panel: Axes, curve: pd.DataFrame, entry: Series) -> dict[str, li
 
 
 def _hover(entry: Series, row: pd.Series, hollow: bool) -> str:
-    text = f"{entry.label}, {_name(row['percentile'])}: {format_us(row['lat_us'])}"
+    text = f"{entry.label}, {_name(row['percentile'])}: {format_percentile(row['lat_us'])}"
     if not hollow:
         return text
     return f"{text}; {row['n']:,} I/Os, {min_samples(row['percentile']):,} are needed"
@@ -168,7 +169,7 @@ def _in_words(points: pd.DataFrame, present: Sequence[Series], farthest: float) 
     parts = [f"Line chart of latency by percentile; setups: {len(present)}."]
     for percentile in dict.fromkeys([*TOLD, farthest]):
         rows = points[points["percentile"] == percentile]
-        values = [f"{names[row['series']]} {format_us(row['lat_us'])}" for _, row in rows.iterrows()]
+        values = [f"{names[row['series']]} {format_percentile(row['lat_us'])}" for _, row in rows.iterrows()]
         if values:
             parts.append(f"At {_name(percentile)}: {'; '.join(values)}.")
     return " ".join(parts)

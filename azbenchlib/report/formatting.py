@@ -9,7 +9,8 @@ import pandas as pd
 
 from azbenchlib.analysis.setup_names import NO_SETUP
 from azbenchlib.analysis.summary import TABLE_PERCENTILES, Card, LatencySummary
-from azbenchlib.core.units import NBSP, format_bound, format_count, format_mbps, format_size, format_us
+from azbenchlib.core.histogram import format_percentile
+from azbenchlib.core.units import NBSP, format_bound, format_count, format_mbps, format_size
 from azbenchlib.dataset.manifest import Manifest
 
 ResultShare = tuple[str, Mapping[str, Any], pd.DataFrame]  # place, entries, rows of the table of results
@@ -135,8 +136,8 @@ def _percentiles(told: LatencySummary) -> list[tuple[str, str, str]]:
     ends = told.ranges or {p: (us, us) for p, us in told.values.items()}
     known = []
     for p, (low, high) in ends.items():
-        first, _, first_unit = format_us(low).partition(NBSP)
-        last, _, unit = format_us(high).partition(NBSP)
+        first, _, first_unit = format_percentile(low).rpartition(NBSP)
+        last, _, unit = format_percentile(high).rpartition(NBSP)
         first = first if first_unit == unit else f"{first}{NBSP}{first_unit}"
         known.append((f"p{p:g}", f"{first} to {last}" if told.ranges else last, unit))
     return known
@@ -160,7 +161,8 @@ def result_rows(shares: Sequence[ResultShare]) -> tuple[list[dict[str, Any]], li
         "Rates are": [with_phases(_spread_of(row), row) for row in rows],
     }
     for p in TABLE_PERCENTILES:
-        columns[f"p{p:g}"] = ["" if pd.isna(row[f"p{p:g}"]) else format_us(row[f"p{p:g}"]) for row in rows]
+        values = (row[f"p{p:g}"] for row in rows)
+        columns[f"p{p:g}"] = ["" if pd.isna(us) else format_percentile(us) for us in values]
     columns["Latency as published"] = [
         ""
         if pd.isna(row["value"])
@@ -220,9 +222,10 @@ def _latency_of(card: Card, told: LatencySummary) -> str:
     kind = LATENCY_KINDS[told.kind].capitalize()
     whole = card.rate is not None and card.rate["workloads"] > 1
     if card.files is None and (card.facet is None or whole):
-        return f"{'Latency' if told.kind == 'clat' else kind}: {told.of}"
-    of = f"{kind} of {told.direction}" if told.direction else kind
-    return f"{of}, range of each file's own percentiles" if told.ranges else of
+        of = f"{'Latency' if told.kind == 'clat' else kind}: {told.of}"
+    else:
+        of = f"{kind} of {told.direction}" if told.direction else kind
+    return f"{of}, range of each {told.each}'s own percentiles" if told.ranges else of
 
 
 def _statistic(stat: str) -> str:

@@ -16,8 +16,8 @@ from azbenchlib.analysis.over_time import timeline
 from azbenchlib.analysis.percentiles import wide
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.histogram import REL_ERROR
-from azbenchlib.core.units import format_count, format_us
+from azbenchlib.core.histogram import REL_ERROR, format_percentile
+from azbenchlib.core.units import format_count
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.plots.explore import TITLES, WORDS, scatter
 from azbenchlib.plots.heatmap import latency_heatmap
@@ -204,7 +204,7 @@ class Latency(NotebookView):
         rows = []
         for key in curves[keys].drop_duplicates().itertuples(index=False, name=None):
             values = wide.loc[key] if key in wide.index else pd.Series(pd.NA, index=self._wanted)
-            cells = ["" if pd.isna(us) else format_us(us) for us in values]
+            cells = ["" if pd.isna(us) else format_percentile(us) for us in values]
             count = "" if pd.isna(n[key]) else format_count(n[key])
             entry = part.entries[str(key[0])]
             rows.append({"entry": entry, "name": entry.name, "sub": key[1], "cells": [*cells, count]})

@@ -30,7 +30,10 @@ from azbenchlib.views.view import MOST_ROWS, NotebookView
 
 _MOST_COLUMNS = 12  # series that such a table has room for
 _MOST_FIGURES = 2  # of percentiles of each of several datasets
-_NO_FIGURE = "No figures: these results have no percentiles or logs to draw, and no rates to compare"
+_NO_FIGURE = (
+    "No figures: these results have no percentiles of a whole workload and no logs to draw, and no rates to "
+    "compare"
+)
 SEVERAL_SIZES = 2  # block sizes from which on a roofline tells more than rates beside their limits
 
 

@@ -50,6 +50,30 @@ def test_a_lower_rate_is_worse_and_a_higher_one_is_not() -> None:
     assert figure.medians == (1000, 800)
 
 
+@pytest.mark.parametrize(
+    ("column", "plain", "other", "words"),
+    [
+        ("fsync", 0, 1, "fsync after each write"),
+        ("fdatasync", 0, 32, "fdatasync every 32 writes"),
+        ("thinktime_us", 0.0, 200.0, "200.µs of think time"),
+        ("random_distribution", "random", "zipf:1.2", "zipf:1.2"),
+        ("verify", "none", "crc32c", "verified by crc32c"),
+    ],
+)
+def test_what_slows_a_job_down_is_part_of_its_workload(column, plain, other, words) -> None:
+    old, new = rates("old", STEADY, **{column: plain}), rates("new", LOWER, **{column: other})
+    with pytest.raises(InputError, match=f"no workload in common: old has .*QD.8[.] new has .*QD.8, {words}"):
+        compare([old, new])
+    assert answers(compare([rates("old", STEADY), rates("new", LOWER, **{column: plain})])) == [Answer.WORSE]
+    both = [
+        side(name, [{"iops": one, column: value} for value in (plain, other) for one in values])
+        for name, values in (("old", STEADY), ("new", LOWER))
+    ]
+    (pair,) = compare(both).pairs
+    names = [figure.evidence.workload.name for figure in pair.figures]
+    assert re.fullmatch(re.escape(sorted(names)[0]) + f", {words}", sorted(names)[1])
+
+
 def test_a_higher_latency_is_worse() -> None:
     rng = np.random.default_rng(1)
 

@@ -26,6 +26,8 @@ def tables(k: float | None = K) -> Tables:
                 "runtime_limit_s": 32.0,
                 "ramp_s": 8.0,
                 "rate_iops": 10,
+                "rate_bytes_per_s": 40960,
+                "thinktime_us": 16.0,
             },
             {"run_id": "b", "setup_id": "real", "level": "job", "runtime_limit_s": 32.0},
         ],
@@ -84,6 +86,7 @@ def test_times_become_shorter_and_rates_higher() -> None:
     found = time_dilation.undo(tables())
     run, result, moments = one(found["runs"]), one(found["results"]), one(found["latency"])
     assert (run["runtime_limit_s"], run["ramp_s"], run["rate_iops"]) == (2.0, 0.5, 160)
+    assert (run["thinktime_us"], run["rate_bytes_per_s"]) == (1.0, 655_360)
     assert (result["runtime_s"], result["iops"], result["iops_stddev"]) == (2.0, 352.0, 32.0)
     assert result["bw_bytes_per_s"] == 89600 * 16
     assert (moments["lat_mean_us"], moments["lat_max_us"]) == (100.0, 200.0)

@@ -211,3 +211,17 @@ def test_a_table_that_unpacks_to_gigabytes_is_not_unpacked(folder: Path, stamp: 
     rows_found, peak_bytes = map(int, done.stdout.split())
     assert rows_found < 10
     assert peak_bytes < MOST_BYTES
+
+
+def test_tables_without_a_column_that_was_added_since_are_made_anew(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {name: [one for one in names if one != "fsync"] for name, names in stored.STORED_COLUMNS.items()}
+    with monkeypatch.context() as then:
+        then.setattr(stored, "STORED_COLUMNS", before)
+        Dataset.read(folder).save(folder)
+    pq.write_table(pq.read_table(table(folder, "runs")).drop_columns("fsync"), table(folder, "runs"))
+    opened.clear()
+    found = Dataset.load(folder)
+    assert opened == ["raw"]
+    assert (found.runs["fsync"] == 0).all() and found.findings["code"].ne("tables_changed").all()

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from azbenchlib.core import units
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 
@@ -43,8 +44,9 @@ def test_every_figure_of_terse_lines_is_read(truth):
     place = (tables["results"]["run_id"] == run["run_id"]) & (tables["results"]["ddir"] == truth["op"])
     (result,) = tables["results"][place].to_dict("records")
     assert result["io_bytes"] == truth["io_bytes_total"]
-    assert result["bw_bytes_per_s"] == truth["bw_Bps"]
-    assert result["iops"] == truth["iops"]
+    # truncated to KiB/s and to whole ones; bytes and time, or I/Os of normal text beside it, are exact
+    assert 0 <= result["bw_bytes_per_s"] - truth["bw_Bps"] <= units.KIB
+    assert 0 <= result["iops"] - truth["iops"] < 1
     assert result["runtime_s"] == truth["runtime_ms"] / 1000
     clat, percentiles = (
         table[
@@ -67,15 +69,19 @@ def test_every_figure_of_normal_output_is_read(truth):
     tables = _tables(truth["file"])
     rows = tables["results"].merge(tables["runs"], on="run_id")
     rows = rows[(rows["job"] == truth["jobname"]) & (rows["ddir"] == truth["op"])]
+    slack = max(1, 0.01 * truth["iops"])  # printed with three or four digits, or cut to a whole number
     # a page may quote a job several times: the row with this run time and these IOPS
     (row,) = rows[
-        (rows["runtime_s"] == truth["runtime_ms"] / 1000) & (rows["iops"] == truth["iops"])
+        (rows["runtime_s"] == truth["runtime_ms"] / 1000) & ((rows["iops"] - truth["iops"]).abs() <= slack)
     ].to_dict("records")
-    assert row["bw_bytes_per_s"] == pytest.approx(truth["bw_Bps_approx"], abs=1e-3, rel=0)
-    assert row["io_bytes"] == pytest.approx(truth["io_bytes_approx"], abs=0.5, rel=0)
     of_run = tables["findings"][tables["findings"]["run_id"] == row["run_id"]]
     codes = set(of_run["code"])
-    assert ("rounded_iops" in codes) == truth.get("iops_rounded", False)
+    lost = 0.035 if "rounding_error" in codes else 0.01  # where a carry is lost: 29.0 stands for 29.96
+    for name, told in (("bw_bytes_per_s", "bw_Bps_approx"), ("io_bytes", "io_bytes_approx")):
+        assert row[name] == pytest.approx(truth[told], abs=units.KIB, rel=lost)
+    if pd.notna(row["ios"]):
+        assert row["iops"] == row["ios"] / row["runtime_s"]
+    assert ("rounded_iops" in codes) == (truth.get("iops_rounded", False) and pd.isna(row["ios"]))
     if "no_job_header" not in codes:  # a direction that is quoted without its job tells no more
         assert (row["group_id"], row["error"]) == (truth["groupid"], truth["err"])
         assert row["level"] == ("group" if truth["jobs"] > 1 else "job")

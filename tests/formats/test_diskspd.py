@@ -300,3 +300,45 @@ def test_damage_gives_tables_and_no_traceback(data):
     tables = reader(Source("x", bytes(raw))).frames()
     for name, table in tables.items():
         schema.check(name, table)
+
+
+# ---- rates over time ------------------------------------------------------------------------------------
+
+
+def intervals(*rates: tuple[int, int, int]) -> str:
+    buckets = "".join(
+        f'<Bucket SampleMillisecond="{ms}" Read="{r}" Write="{w}" Total="{r + w}" ReadLatencyStdDev="0"/>'
+        for ms, r, w in rates
+    )
+    return f"{buckets}</Iops>"
+
+
+def with_intervals(*rates: tuple[int, int, int]) -> str:
+    text = XML.decode()
+    assert text.count("</Iops>") == 3  # two threads, and the time span
+    return text.replace("</Iops>", intervals(*rates))
+
+
+def test_the_rates_of_each_interval_are_samples():
+    tables = read(with_intervals((1000, 2700, 900), (2000, 2600, 0), (3000, 2800, 950)))
+    samples = of_level(tables, "samples")
+    told = samples[["ddir", "metric", "seq", "t_s", "value"]].values.tolist()
+    assert told[:3] == [["read", "iops", i, i + 1, rate] for i, rate in enumerate((2700, 2600, 2800))]
+    assert [row[-1] for row in told[3:]] == [900, 0, 950]
+    assert len(of_level(tables, "samples", "job")) == 12
+    assert tables["results"]["ios"].tolist() == read(XML)["results"]["ios"].tolist()
+    assert codes(tables) == []
+
+
+def test_a_direction_without_io_and_the_rest_of_an_interval_are_no_samples():
+    tables = read(with_intervals((10_000, 2700, 0), (20_000, 2600, 0), (30_000, 3, 0)))  # of 20 s
+    samples = of_level(tables, "samples")
+    assert samples["ddir"].unique().tolist() == ["read"] and samples["value"].tolist() == [2700, 2600]
+
+
+def test_intervals_that_are_broken_or_too_many_are_left_out(monkeypatch):
+    broken = with_intervals((1000, 2700, 900)).replace('Write="900"', 'Write="many"')
+    assert read(broken)["samples"].empty
+    monkeypatch.setattr(diskspd_xml, "_MOST_INTERVALS", 2)
+    tables = read(with_intervals((1000, 2700, 900)))
+    assert tables["samples"].empty and codes(tables) == ["intervals_left_out"]

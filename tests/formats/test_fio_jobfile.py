@@ -48,6 +48,7 @@ def test_what_a_section_says():
         "[global]\nbs=4k\n[a job]\nrw=randrw\nrwmixread=70\nbs=8KiB,64k\niodepth=16\nnumjobs=4\n"
         "ioengine=libaio\n"
         "direct=1\nruntime=2m\nramp_time=500ms\nrate_iops=100\nsize=1g\nfilename=/dev/sda:/dev/sdb\ntime_based\n"
+        "fsync=8\nthinktime=1ms\nrandom_distribution=pareto:0.3\nverify=md5\nrate=2m,1m\n"
     )
     wanted = {
         "tool": "fio",
@@ -65,6 +66,12 @@ def test_what_a_section_says():
         "runtime_limit_s": 120,
         "ramp_s": 0.5,
         "rate_iops": 200,
+        "rate_bytes_per_s": 3 << 20,
+        "fsync": 8,
+        "fdatasync": 0,
+        "thinktime_us": 1000,
+        "random_distribution": "pareto:0.3",
+        "verify": "md5",
         "working_set_bytes": 1 << 30,
         "target": "/dev/sda:/dev/sdb",
         "time_based": True,

@@ -145,6 +145,11 @@ def test_the_run_says_what_was_asked_for():
         "working_set_bytes": 1048576,
         "direct": False,
         "ioengine": "psync",
+        "thinktime_us": 0,
+        "fsync": 0,
+        "fdatasync": 0,
+        "random_distribution": "random",
+        "verify": "none",
         "usr_cpu_pct": 0.0,
         "ended_at": "2026-11-20T13:36:46.615+00:00",
         "sys_cpu_pct": 33.333333,
@@ -378,6 +383,32 @@ def test_options_that_can_be_true_are_believed(options, done):
     assert "options_of_another_job" not in codes(tables)
 
 
+RAMP = {"rw": "randread", "bs": "4k", "ramp_time": "10"}
+AFTER_RAMP = {"read": direction(io_bytes=409600 + 32 * 4096)}  # 32 I/Os were under way when the ramp ended
+
+
+@pytest.mark.parametrize("options", [RAMP | {"iodepth": "32"}, RAMP | {"numjobs": "8", "iodepth": "4"}])
+def test_a_ramp_explains_bytes_without_their_ios(options):
+    """fio 3.33 counts the bytes, not the I/Os, of what was under way when the ramp ended."""
+    own = {name: options[name] for name in ("numjobs", "iodepth") if name in options}
+    for tables in (
+        read(document(job(options=own, **AFTER_RAMP), **{"global options": options})),
+        read(document(job(options=options, **AFTER_RAMP))),
+        clients(options, client("a", AFTER_RAMP), client("b", READ_4K)),
+    ):
+        assert tables["runs"]["bs_bytes"].tolist() == [4096] * len(tables["runs"])
+        assert codes(tables) == ["bytes_of_the_ramp"]
+        assert "a read of it has 5407 B, not 4096" in tables["findings"]["message"][0]
+
+
+@pytest.mark.parametrize("ramp", ["10", "0"])
+def test_a_ramp_does_not_explain_another_block_size(ramp):
+    shared = {"rw": "randread", "bs": "4k", "ramp_time": ramp, "iodepth": "4"}
+    larger = client("a", {"read": direction(io_bytes=100 * 65536)})
+    tables = clients(shared, larger, client("b", READ_4K))
+    assert tables["runs"]["bs_bytes"].isna().all()
+
+
 def test_the_start_is_told_only_by_job_start():
     assert run_of({})["started_at"] is None and run_of({})["ended_at"] is None
     (ended,) = schema.records(read(document(job(), timestamp_ms=1795174139494, timestamp=1))["runs"])
@@ -434,11 +465,35 @@ def test_the_start_is_told_only_by_job_start():
         ({"rw": "randtrim", "rate": "8m", "bs": "4k,8k"}, {"rate_iops": 1024}),
         ({"rw": "randread", "rate": "8m", "bs": "4k,8k", "rate_min": "1m"}, {"rate_iops": 2048}),
         ({"rw": "read", "rate_min": "1m", "rate_iops_min": "7"}, {"rate_iops": None}),
+        ({"rw": "randrw", "rate": "8m,4m", "bsrange": "4k-8k"}, {"rate_bytes_per_s": 12 << 20}),
+        ({"rw": "randrw", "rate": "8m,"}, {"rate_bytes_per_s": None}),
+        ({}, {"thinktime_us": 0, "fsync": 0, "fdatasync": 0, "verify": "none", "random_distribution": None}),
+        (
+            {"thinktime": "200", "fsync": "1", "fdatasync": "32"},
+            {"thinktime_us": 200, "fsync": 1, "fdatasync": 32},
+        ),
+        ({"thinktime": "5ms", "verify": "crc32c"}, {"thinktime_us": 5000, "verify": "crc32c"}),
+        (
+            {"verify": "0", "fsync": "-1", "thinktime": "soon"},
+            {"verify": "none", "fsync": None, "thinktime_us": None},
+        ),
+        ({"rw": "randread"}, {"random_distribution": "random"}),
+        ({"rw": "randrw", "random_distribution": "zipf:1.2"}, {"random_distribution": "zipf:1.2"}),
+        ({"rw": "write", "random_distribution": "zipf:1.2"}, {"random_distribution": None}),
     ],
 )
 def test_options_become_columns(options, expected):
     run = run_of(options)
     assert {column: run[column] for column in expected} == expected
+
+
+def test_what_is_not_said_of_a_job_without_all_its_options_is_not_known():
+    """fio before 2.4 wrote no options, and a group's row has those of its last job alone."""
+    entry = job()
+    del entry["job options"]
+    run = schema.records(read(document(entry))["runs"])[0]
+    names = ("thinktime_us", "fsync", "fdatasync", "random_distribution", "verify", "rate_bytes_per_s")
+    assert {run[name] for name in names} == {None}
 
 
 def test_a_job_s_own_options_win_over_the_global_ones_under_any_name():

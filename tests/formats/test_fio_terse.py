@@ -214,8 +214,8 @@ def test_jobs_of_one_name_are_not_taken_for_status_reports():
         ("2;90;", "3;95;"),
         ("2;90;", "2;80;"),
         ("2000;1", "1999;1"),
-        ("400;200", "300;200"),
-        (";2000;1", ";2050;1"),
+        ("400;200;", "300;150;"),
+        ("200;50;2000", "195;48;2050"),
     ],
 )
 def test_repeats_of_a_run_in_one_file_all_count(change):

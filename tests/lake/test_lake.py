@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from many_runs import pooled, write_runs
 
@@ -119,6 +120,21 @@ def test_a_log_that_comes_later_joins_its_run(tmp_path: Path) -> None:
     told = lake.query("FROM samples")
     assert set(told["run_id"]) == set(whole.samples["run_id"]) and len(told) == len(whole.samples)
     assert sorted(lake.query("FROM runs")["run_id"]) == sorted(whole.runs["run_id"])
+
+
+def test_parts_that_were_collected_before_a_column_came_are_read(outputs: list[Path], tmp_path: Path) -> None:
+    old = Lake(tmp_path / "lake")
+    for part in outputs[:2]:
+        old.collect(part, setup_id="vm")
+        for file in (tmp_path / "lake").rglob("*.parquet"):
+            rows = pq.read_table(file, partitioning=None)
+            if "fsync" in rows.column_names:
+                pq.write_table(rows.drop_columns("fsync"), file)
+    assert old.query("SELECT count(*) AS n, count(fsync) AS told FROM runs").values.tolist() == [[2, 0]]
+    old.collect(*outputs[:3], setup_id="vm")
+    assert old.query("SELECT count(*) AS n, count(fsync) AS told FROM runs").values.tolist() == [[3, 1]]
+    one, several = (old.percentiles(["fsync"], WANTED, processes=n) for n in (1, 2))
+    assert len(one) and one.equals(several)
 
 
 def test_tables_are_those_of_a_dataset(lake: Lake, outputs: list[Path]) -> None:

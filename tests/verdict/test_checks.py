@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azbenchlib.analysis import runs
+from azbenchlib.analysis.observation import Observation
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.units import GIB, KIB, NS_PER_US
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.verdict import checks
+from azbenchlib.verdict.checks.run_checks import rate_mismatch
 
 ROOT = Path(__file__).parents[2]
 FIO = ROOT / "tests" / "data" / "fio"
@@ -222,6 +224,21 @@ def test_iops_times_block_size_is_the_throughput(times, ok):
         assert codes(findings) == []
     else:
         assert "667 IOPS of 4 KiB are 2.7 MB/s, but" in one(findings, "rate_mismatch")
+
+
+@pytest.mark.parametrize(("ramp_s", "under_way", "ok"), [(2, 60, True), (2, 90, False), (None, 60, False)])
+def test_bytes_of_what_was_under_way_when_a_ramp_ended_are_no_mismatch(ramp_s, under_way, ok):
+    made = 667 * 4096
+    seen = Observation(
+        read_share=1.0,
+        bs_bytes=4096,
+        iops=667.0,
+        bw_bytes_per_s=made + under_way * 4096,
+        queue_depth=32,
+        runtime_s=1.0,
+        ramp_s=ramp_s,
+    )
+    assert (rate_mismatch(seen) is None) == ok
 
 
 def test_the_size_of_writes_is_their_own_and_several_sizes_are_not_reckoned_with():

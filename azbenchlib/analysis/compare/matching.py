@@ -1,8 +1,8 @@
 """Which workloads of two sides are the same, whatever they ran on.
 
-The same pattern, block sizes, depth, share of reads, rate limit and direction are one workload. What else
-tells workloads apart *within* a side (engine, target, setup, …) tells them apart here too; what differs only
-*between* the sides is what is compared.
+The same pattern, block sizes, depth, share of reads, rate limit, think time, syncs, random distribution, way
+to verify and direction are one workload. What else tells workloads apart *within* a side (engine, target,
+setup, …) tells them apart here too; what differs only *between* the sides is what is compared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from azbenchlib.analysis import grouping
-from azbenchlib.analysis.repeats import DIFFERENCES
+from azbenchlib.analysis.repeats import ASKS_FOR_NONE, DIFFERENCES
 from azbenchlib.analysis.setup_names import workload_text
 from azbenchlib.core import schema
 from azbenchlib.core.patterns import MIXED
@@ -22,7 +22,10 @@ Tables = Mapping[str, pd.DataFrame]
 Key = tuple[tuple[str, str], ...]  # (column, its value as text)
 
 # What always makes workloads different.
-BASE = ("rw", "bs_bytes", "bs_write_bytes", "queue_depth", "iodepth", "rwmix_read_pct", "rate_iops", "ddir")
+BASE = (
+    *("rw", "bs_bytes", "bs_write_bytes", "queue_depth", "iodepth", "rwmix_read_pct", "rate_iops", "ddir"),
+    *ASKS_FOR_NONE,
+)
 # What does so where one side has several of it.
 EXTRA = ("setup", "tool", "host", "disks", "target", "working_set_bytes", "direct", "ioengine", "job")
 _AND = " and "
@@ -89,6 +92,8 @@ def _said(runs: pd.DataFrame, name: str) -> pd.Series:
     if name == "job":
         return _jobs(runs)
     text = runs[name].map(_text, na_action="ignore").astype(schema.TEXT).fillna("")
+    if name in ASKS_FOR_NONE:
+        return text.where(text != ASKS_FOR_NONE[name], "")
     return text.where(runs["rw"].isin(MIXED), "") if name == "rwmix_read_pct" else text
 
 
@@ -158,6 +163,6 @@ def _words(name: str, value: str) -> str:
         return f"job '{value}'"
     if form is None or _AND in value:
         return value
-    if name in ("tool", "host", "disks", "target", "ioengine"):
+    if name in ("tool", "host", "disks", "target", "ioengine", "random_distribution", "verify"):
         return form(value)
     return form(float(value))

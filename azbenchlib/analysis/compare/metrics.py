@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from math import log, log1p
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import format_count, format_mbps, format_us
+from azbenchlib.core.histogram import format_percentile
+from azbenchlib.core.units import format_count, format_mbps
 
 RATES = {"iops": "iops", "bw": "bw_bytes_per_s"}  # and the column of each
 DEFAULT_METRICS = ("iops", "bw", "p50", "p95", "p99", "p99.9")
@@ -49,7 +50,7 @@ class Metric:
 
     def shown(self, value: float) -> str:
         """A value as a table shows it; that of a percentile has its unit."""
-        form = {"iops": format_count, "bw": format_mbps}.get(self.name, format_us)
+        form = {"iops": format_count, "bw": format_mbps}.get(self.name, format_percentile)
         return form(value)
 
     def log_margin(self, margin: float) -> float:

@@ -13,14 +13,17 @@ from azbenchlib.core import histogram, schema
 
 # Columns that are times, rates or neither are told apart here, a table at a time.
 _TIMES = {
-    "runs": ("ramp_s", "runtime_limit_s", "idle_before_s"),
+    "runs": ("ramp_s", "runtime_limit_s", "idle_before_s", "thinktime_us"),
     "results": ("runtime_s",),
     "latency": ("lat_min_us", "lat_mean_us", "lat_stddev_us", "lat_max_us"),
     "percentiles": ("lat_us",),
     "bins": ("t_s",),
     "samples": ("t_s",),
 }
-_RATES = {"runs": ("rate_iops",), "results": ("iops", "iops_stddev", "bw_bytes_per_s")}
+_RATES = {
+    "runs": ("rate_iops", "rate_bytes_per_s"),
+    "results": ("iops", "iops_stddev", "bw_bytes_per_s"),
+}
 _SAMPLED_TIMES = ("slat_us", "clat_us", "lat_us")
 _SAMPLED_RATES = ("iops", "bw_bytes_per_s")
 

@@ -59,8 +59,9 @@ def print_overview(found: Dataset, wide: bool = False) -> None:
     import pandas as pd
 
     from azbenchlib.analysis.summary import overview
+    from azbenchlib.core.histogram import format_percentile
     from azbenchlib.core.printable import one_line
-    from azbenchlib.core.units import format_count, format_mbps, format_size, format_us
+    from azbenchlib.core.units import format_count, format_mbps, format_size
 
     rows = overview(found.tables)
     if rows.empty:
@@ -74,7 +75,7 @@ def print_overview(found: Dataset, wide: bool = False) -> None:
     }
     percentiles = [name for name in rows if re.fullmatch(r"p[0-9.]+_us", name)]
     for name in percentiles if wide else ("p50_us", "p99_us"):
-        forms[name] = (name.removesuffix("_us"), format_us)
+        forms[name] = (name.removesuffix("_us"), format_percentile)
     told = {
         "job": "Job",
         "host": "Host",

@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from azbenchlib.core.units import US_PER_MS
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
@@ -136,6 +139,13 @@ class Row:
             self.records.add("percentiles", **row, percentile=percentile, lat_us=us(value))
             if percentile in (0, 100):
                 self._moments(name)["min" if percentile == 0 else "max"] = value
+
+    def samples(self, ddir: str, t_s: np.ndarray, iops: np.ndarray) -> None:
+        """Add the IOPS of a direction in each interval, by the end of it."""
+        told = {"seq": np.arange(len(iops)), "t_s": t_s, "value": iops}
+        self.records.add_frame(
+            "samples", pd.DataFrame({"run_id": self.run_id, "ddir": ddir, "metric": "iops", **told})
+        )
 
     def end(self) -> None:
         """Add the moments of the latency, which are told in two places."""

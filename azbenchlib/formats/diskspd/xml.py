@@ -8,17 +8,22 @@ The total is a run of level ``all``, and ``mixed`` of it sums both directions; a
 level ``job``, and all of a time span ran at once, so they have one group. A time span counts only when its
 end is there, for a part would sum to less. Documents that were appended to one file are read one by one. The
 file is read without a document type, and thus without entities; one that declares a document type is refused.
-Left aside: the counters of each interval.
+The IOPS of each interval (``-D``; by default each second) are samples, of the total and of each target of a
+thread, the last one only where it is whole.
 
 Source: diskspd ``XmlResultParser.cpp``, and an output of 2.0.21.
 """
 
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+import numpy as np
+
 from azbenchlib.core.findings import ERROR, Code
+from azbenchlib.core.units import MS_PER_S
 from azbenchlib.formats._xml import PIECE, RefusedError, parse
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.diskspd._options import Targets
@@ -38,6 +43,8 @@ from azbenchlib.formats.source import Source
 ROOT_END = "</Results>"
 _MOST_ELEMENTS = 500_000  # that are kept; 1,000 threads with ten targets each have 200,000
 _LONGEST_TEXT = 64 * 1024  # of an element
+_MOST_INTERVALS = 2_000_000  # of all targets; a day of 20 threads, each second
+_WHOLE = 0.9  # of an interval: what is shorter is the rest of the run
 SHORTEST_S = 1e-3  # of a time span; diskspd itself tells no results of one that is shorter than 0.1 µs
 
 # name of a direction -> what its counters and latencies are called
@@ -84,8 +91,8 @@ def read_diskspd_xml(source: Source) -> Records:
     Returns
     -------
     Records
-        Rows of runs (``source_doc`` counts the time spans), results (bytes/s, 1/s), latency, percentiles (µs)
-        and findings.
+        Rows of runs (``source_doc`` counts the time spans), results (bytes/s, 1/s), latency, percentiles
+        (µs), samples (1/s) and findings.
     """
     records, doc = Records(source), 0
     broken: list[str] = []
@@ -96,12 +103,17 @@ def read_diskspd_xml(source: Source) -> Records:
             document.read(text.encode())
         except (expat.ExpatError, RefusedError, ValueError) as error:
             broken.append(f"{error}; {len(document.spans)} whole time spans were read")
+        if document.n_intervals > _MOST_INTERVALS:
+            document.intervals.clear()
+            told, most = f"{document.n_intervals:,}", f"{_MOST_INTERVALS:,}"
+            message = f"{source.path}: {told} intervals; at most {most} are read"
+            records.finding(Code.INTERVALS_LEFT_OUT, message)
         asked = document.system_and_profile
         options = asked["Profile"].findall("TimeSpans/TimeSpan") if "Profile" in asked else []
         for place, span in enumerate(document.spans):
             own = options[place] if place < len(options) else Element("TimeSpan")
             reader = _Span(records, source, doc, span, own, asked.get("System", Element("System")))
-            reader.add()
+            reader.add(document.intervals)
             timeless += reader.runtime_s is None
             doc += 1
     _report(records, source.path, broken, timeless, doc)
@@ -134,8 +146,10 @@ class _Document:
     def __init__(self) -> None:
         self.spans: list[Element] = []
         self.system_and_profile: dict[str, Element] = {}
+        self.intervals: Intervals = {}
         self._builder, self._open = TreeBuilder(), ["", ""]  # names of the elements around the present one
-        self._left_out = self._n_kept = self._n_text = 0
+        self._left_out = self._n_kept = self._n_text = self.n_intervals = 0
+        self._series = array("d")
 
     def read(self, data: bytes) -> None:
         """Read a document.
@@ -148,8 +162,10 @@ class _Document:
         pieces = (data[at : at + PIECE] for at in range(0, len(data), PIECE))
         parse(pieces, self._start, self._end, self._text)
 
-    def _start(self, name: str, _: object) -> None:
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
         interval = name == "Bucket" and self._open[-1] == "Iops"
+        if interval and not self._left_out:
+            self._add_interval(attributes)
         if self._left_out or name not in KEPT or interval:
             self._left_out += 1
             return
@@ -157,7 +173,16 @@ class _Document:
         if self._n_kept > _MOST_ELEMENTS:
             raise RefusedError(f"more than {_MOST_ELEMENTS:,} figures")
         self._open.append(name)
-        self._builder.start(name, {})
+        element = self._builder.start(name, {})
+        if name == "Iops":
+            self._series = self.intervals.setdefault(element, array("d"))
+
+    def _add_interval(self, attributes: dict[str, str]) -> None:
+        """Its end in ms, and reads and writes per second in it."""
+        told = [real(attributes.get(name)) for name in _INTERVAL]
+        self.n_intervals += 1
+        if None not in told and self.n_intervals <= _MOST_INTERVALS:
+            self._series.extend(value for value in told if value is not None)
 
     def _text(self, text: str) -> None:
         if self._left_out:
@@ -197,23 +222,24 @@ class _Span:
             "runtime_limit_s": real(options.findtext("Duration")),
         }
 
-    def add(self) -> None:
+    def add(self, intervals: "Intervals") -> None:
         """Add the total, and each target of each thread."""
         counters = [
             (thread.findtext("Id") or "", target)
             for thread in self.span.findall("Thread")
             for target in thread.findall("Target")
         ]
-        self._total([target for _, target in counters])
+        self._total([target for _, target in counters], intervals)
         for place, (thread, target) in enumerate(counters, start=1):
             row = Row(self.records, self.source, self.doc, f"{thread}:{place}")
             asked = self.targets.at(target.findtext("Path"))
             row.run(asked, f"thread {thread}", place, **self.shared)
             for name in COUNTERS:
                 row.result(name, self._measured(name, [target], target, target.find("Iops")), self.runtime_s)
+            self._samples(row, target, intervals)
             row.end()
 
-    def _total(self, targets: list[Element]) -> None:
+    def _total(self, targets: list[Element], intervals: "Intervals") -> None:
         row = Row(self.records, self.source, self.doc, None)
         cpu = self.span.find("CpuUtilization/Average")
         row.run(
@@ -233,7 +259,19 @@ class _Span:
                 row.percentile(
                     percentile, {name: real(bucket.findtext(f"{name}Milliseconds")) for name in COUNTERS}
                 )
+        self._samples(row, self.span, intervals)
         row.end()
+
+    def _samples(self, row: Row, of: Element, intervals: "Intervals") -> None:
+        """Add the rates of each interval, of the directions that did something."""
+        rates = of.find("Iops")
+        series = np.array(() if rates is None else intervals.get(rates, ())).reshape(-1, len(_INTERVAL))
+        if len(series) and self.runtime_s:
+            width_s = series[0, 0] / MS_PER_S
+            series = series[series[:, 0] / MS_PER_S <= self.runtime_s + (1 - _WHOLE) * width_s]
+        for ddir, values in zip(("read", "write"), series.T[1:], strict=True):
+            if values.any():
+                row.samples(ddir, series[:, 0] / MS_PER_S, values)
 
     def _measured(
         self, name: str, targets: list[Element], latency: Element | None, rates: Element | None
@@ -260,6 +298,10 @@ def _sum(counts: Any) -> int | None:
     numbers = list(counts)
     total = sum(numbers) if numbers and None not in numbers else None
     return total if total is None or total <= LARGEST_EXACT else None
+
+
+_INTERVAL = ("SampleMillisecond", "Read", "Write")  # attributes: the end of an interval, and its IOPS
+Intervals = dict[Element, "array[float]"]  # by the element that has them
 
 
 def _target(element: Element) -> DiskspdTarget:

@@ -17,8 +17,8 @@ from azbenchlib.formats.fio._jobs import (
     jobs_of,
     matched,
     report_differences,
-    write_documents,
 )
+from azbenchlib.formats.fio._rows import write_documents
 from azbenchlib.formats.source import Source
 
 Documents = list[list[FioJob]]

@@ -6,7 +6,7 @@ Source: fio HOWTO and ``options.c`` (aliases, defaults), ``parse.c`` (times), re
 import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from azbenchlib.core import units
@@ -94,7 +94,8 @@ USED = {
         "ioengine",
     ),
     *("group_reporting", "filename", "directory", "size", "buffered", "direct", "time_based", "rate"),
-    *("rate_iops", "ramp_time", "runtime", "kb_base"),
+    *("rate_iops", "ramp_time", "runtime", "kb_base", "fsync", "fdatasync", "thinktime"),
+    "random_distribution",
 }
 
 
@@ -182,6 +183,7 @@ class FioWorkload:
         self._concurrency()
         self._working_set()
         self._limits()
+        self._pace()
 
     def _read(self, name: str, parse: Callable[[str], Any], default: Any = None) -> Any:
         """An option's value; None where it is absent without a default, or not understood."""
@@ -280,27 +282,41 @@ class FioWorkload:
         self.columns |= {
             "direct": direct,
             "time_based": self._read("time_based", _flag),
-            "rate_iops": self._rate_limit(),
             "ramp_s": self._read("ramp_time", seconds),
             "runtime_limit_s": self._read("runtime", seconds),
         }
 
-    def _rate_limit(self) -> float | None:
+    def _pace(self) -> None:
+        """Read what makes a job slower than the disk: limits, pauses, syncs and data that are verified."""
+        by_count, by_bytes = (self._read(name, self._sizes(name, 0)) for name in ("rate_iops", "rate"))
+        distribution = self._read("random_distribution", _word, "random")
+        self.columns |= {
+            "rate_iops": self._rate_limit(by_count, by_bytes),
+            "rate_bytes_per_s": self._sum_of_limits(partial(_of_direction, by_bytes)),
+            "thinktime_us": self._read("thinktime", microseconds, 0.0),
+            "fsync": self._read("fsync", _count_or_none, 0),
+            "fdatasync": self._read("fdatasync", _count_or_none, 0),
+            "random_distribution": distribution if (self.columns["rw"] or "").startswith("rand") else None,
+            "verify": self._read("verify", _way_to_verify, "none"),
+        }
+
+    def _rate_limit(self, by_count: list[int] | None, by_bytes: list[int] | None) -> float | None:
         """I/Os per second that a job may do: the limits of all directions that it drives.
 
         fio has one limit a direction, in I/Os or in bytes; the last one holds for the directions after it
         too. Tried with fio 3.33, 2026-11.
         """
-        by_count, by_bytes = (self._read(name, self._sizes(name, 0)) for name in ("rate_iops", "rate"))
-        total = 0.0
-        for ddir in DIRECTIONS.get(self.columns["rw"], set()):
-            limit: float = _of_direction(by_count, ddir)
-            if not limit and (size := _of_direction(self._block_sizes, ddir)):
-                limit = _of_direction(by_bytes, ddir) / size
-            if not limit:
-                return None  # a direction without a limit is as fast as it can be
-            total += limit
-        return total or None
+
+        def of(ddir: str) -> float:
+            size = _of_direction(self._block_sizes, ddir)
+            return _of_direction(by_count, ddir) or (_of_direction(by_bytes, ddir) / size if size else 0)
+
+        return self._sum_of_limits(of)
+
+    def _sum_of_limits(self, of: Callable[[str], float]) -> float | None:
+        """The limits of all directions that are driven; None: one of them is as fast as it can be."""
+        limits = [of(ddir) for ddir in DIRECTIONS.get(self.columns["rw"], set())]
+        return sum(limits) or None if all(limits) else None
 
     def _put(self, column: str, value: int) -> None:
         """A product of options, unless no column can hold it."""
@@ -359,6 +375,28 @@ def _word(text: str) -> str | None:
 def _flag(text: str) -> bool:
     """A bare flag has an empty value."""
     return text == "" or bool(int(text))
+
+
+def _count_or_none(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise ValueError(text)
+    return value
+
+
+def _way_to_verify(text: str) -> str | None:
+    return "none" if text == "0" else _word(text)
+
+
+def microseconds(text: str) -> float:
+    """Return a time as fio reads it where a bare number is one of microseconds.
+
+    Raises
+    ------
+    ValueError
+        When it is none.
+    """
+    return seconds(text if not text.isdecimal() else f"{text}us") * units.US_PER_S
 
 
 def seconds(text: str) -> float:

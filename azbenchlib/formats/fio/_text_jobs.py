@@ -9,6 +9,7 @@ from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio import _text_lines as lines
 from azbenchlib.formats.fio._beside import StatedBefore
 from azbenchlib.formats.fio._disk_util import with_devices
+from azbenchlib.formats.fio._exact_rates import lost_carry
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key
 from azbenchlib.formats.fio._pasted_runs import separate_runs
 
@@ -289,16 +290,17 @@ class _Search:
         if not rates.iops.value and not moved.value:
             block.idle.add(ddir)
             return
+        if again and abs(rate.value - again.value) > rate.slack + again.slack:
+            note = f"{ddir} BW is {rate.value:.4g} and {again.value:.4g} B/s in one line: fio lost a carry"
+            block.notes.append((Code.ROUNDING_ERROR, note))
+            rate = again if lost_carry(rate, again) else rate
+        by_rate = Figure(rate.value * rates.seconds, rate.slack * rates.seconds)
+        is_short = abs(by_rate.value - moved.value) > by_rate.slack + moved.slack
+        moved = by_rate if is_short and lost_carry(moved, by_rate) else moved
         block.put(rates.iops, "results", "iops")
         block.put(rate, "results", "bw_bytes_per_s")
         block.put(Figure(round(moved.value), moved.slack), "results", "io_bytes")
         block.put(Figure(rates.seconds), "results", "runtime_s")
-        if rates.iops_rounded:
-            note = f"{ddir} IOPS are rounded: {rates.iops.value:.0f} to within {rates.iops.slack:.0f}"
-            block.notes.append((Code.ROUNDED_IOPS, note))
-        if again and abs(rate.value - again.value) > rate.slack + again.slack:
-            note = f"{ddir} BW is {rate.value:.4g} and {again.value:.4g} B/s in one line: fio lost a carry"
-            block.notes.append((Code.ROUNDING_ERROR, note))
 
     # ---- lines inside of a job -------------------------------------------------------------------------
 

@@ -108,7 +108,6 @@ class TextRates(NamedTuple):
 
     ddir: str
     iops: Figure
-    iops_rounded: bool
     rate: Figure
     again: Figure | None
     moved: Figure
@@ -122,7 +121,6 @@ def rates(match: re.Match[str]) -> TextRates:
     return TextRates(
         ddir,
         count(iops),
-        bool(iops[1]),
         size(rate, True),
         size(again, True),
         size(moved, True),
@@ -135,7 +133,7 @@ def old_rates(match: re.Match[str]) -> TextRates:
     ddir, *parts, ms = match.groups()
     moved, rate, iops = parts[:3], parts[3:6], parts[6:]
     seconds = int(ms) / units.MS_PER_S
-    return TextRates(ddir, count(iops), bool(iops[1]), size(rate, False), None, size(moved, False), seconds)
+    return TextRates(ddir, count(iops), size(rate, False), None, size(moved, False), seconds)
 
 
 def count(parts: Sequence[str]) -> Figure:
@@ -148,7 +146,7 @@ def size(parts: Sequence[str], si_is_decimal: bool) -> Figure:
     number, prefix, unit = parts
     base = units.KB if si_is_decimal and not prefix.endswith("i") else units.KIB
     figure = _scaled(number, base ** _POWERS[prefix[:1].upper() or " "])
-    return Figure(figure.value / _BITS, figure.slack / _BITS) if unit == "bit" else figure
+    return Figure(*(part / _BITS for part in figure)) if unit == "bit" else figure
 
 
 def latency_us(parts: Sequence[str], unit: str, whole: bool) -> Figure:
@@ -156,14 +154,15 @@ def latency_us(parts: Sequence[str], unit: str, whole: bool) -> Figure:
 
     fio cuts or rounds up what it prints as a whole number, so it can be off by one.
     """
-    value, slack = count(parts)
+    value, slack, _ = count(parts)
     return Figure(value * _US_PER[unit], (max(slack, 1) if whole else slack) * _US_PER[unit])
 
 
 def _scaled(number: str, factor: float) -> Figure:
     """Off by at most one in the last digit that is printed: fio rounds here and cuts there."""
-    decimals = len(number.partition(".")[2])
-    return Figure(float(number.replace(",", "")) * factor, factor / 10**decimals)
+    decimals = number.partition(".")[2]
+    carry = factor if decimals and not decimals.strip("0") else 0.0
+    return Figure(float(number.replace(",", "")) * factor, factor / 10 ** len(decimals), carry)
 
 
 def block_sizes(text: str) -> dict[str, str]:

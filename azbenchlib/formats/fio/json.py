@@ -14,12 +14,12 @@ latency                   ``slat clat lat``, µs   the same, µs            ``sl
 
 Traps that are dealt with: ``bw`` is truncated to KiB/s, so without ``bw_bytes`` the throughput is made of
 bytes and time; a direction without I/O is all zeros, and so is a kind of latency without samples;
-percentiles are padded with ``"0.00": 0`` up to 3.1; json+ of fio 2 names bins by their index, later versions
-by their value; ``unified_rw_reporting=both`` adds ``mixed`` to the directions that it sums; "All clients"
-sums all rows of a client/server run, even of one client; ``--status-interval`` writes a document each time;
-messages, progress and other formats stand around the JSON; a killed fio leaves half a document. Options are
-text as typed, and an absent one has fio's default; where a document repeats none, a command line above it
-tells them.
+percentiles are padded with ``"0.00": 0`` up to 3.1; json+ of fio 2 names bins by their index, later
+versions by their value; ``unified_rw_reporting=both`` adds ``mixed`` to the directions that it sums; "All
+clients" sums all rows of a client/server run, even of one client; ``--status-interval`` writes a document
+each time, of which the last counts, and the differences are rates over time; messages, progress and other
+formats stand around the JSON; a killed fio leaves half a document. Options are text as typed, and an absent
+one has fio's default; where a document repeats none, a command line above it tells them.
 
 Source: fio ``stat.c`` (``add_ddir_status_json``, ``show_thread_status_json``), ``client.c`` and HOWTO, read
 at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33, 3.38 and 3.41.
@@ -27,7 +27,7 @@ at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33,
 
 import os
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import compress
 from typing import Any
@@ -40,6 +40,7 @@ from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._beside import StatedBefore, with_options_beside
 from azbenchlib.formats.fio._disk_util import device_ios_per_io
+from azbenchlib.formats.fio._intervals import DirectionState, State, add_intervals, chains
 from azbenchlib.formats.fio._jobs import (
     QUOTE_LENGTH,
     SHOWN,
@@ -60,7 +61,7 @@ from azbenchlib.formats.fio._json_documents import (
     without_bins,
 )
 from azbenchlib.formats.fio._options import FioOptions, merged, workload_of
-from azbenchlib.formats.fio._shared import SharedOptions, own_options
+from azbenchlib.formats.fio._shared import SharedOptions, bytes_of_the_ramp, own_options
 from azbenchlib.formats.source import Source
 
 _BIN_CONSTANTS = {"FIO_IO_U_PLAT_BITS", "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"}
@@ -84,8 +85,8 @@ def read_fio_json(source: Source) -> Records:
     Returns
     -------
     Records
-        Rows of runs, results, latency (µs), percentiles (µs), bins (ns; json+) and findings. A job
-        without I/O has a row in runs alone.
+        Rows of runs, results, latency (µs), percentiles (µs), bins (ns; json+), samples (of status
+        reports) and findings. A job without I/O has a row in runs alone.
     """
     records = Records(source)
     found = _documents(source)
@@ -111,11 +112,39 @@ def read_fio_json(source: Source) -> Records:
                     f"{source.path}: document {number + 1} of {len(found.documents)} shows a run under way",
                     run_id=run_id,
                 )
+    if replaced:
+        _add_intervals(records, source, found.documents, replaced)
     if found.stray:
         from azbenchlib.formats.fio._mixed import read_beside_json  # the other formats, which few files need
 
         read_beside_json(records, source, found.stray, len(found.documents))
     return records
+
+
+def _add_intervals(
+    records: Records, source: Source, documents: Sequence[Document], replaced: set[int]
+) -> None:
+    """Add the rates between the reports on a run under way."""
+    for chain in chains([number in replaced for number in range(len(documents))]):
+        for several in zip(*(documents[number].entries for number in chain), strict=True):
+            place, _ = several[-1]
+            add_intervals(records, source.run_id(chain[-1], place), [_state(entry) for _, entry in several])
+
+
+def _state(entry: Any) -> State:
+    """What the directions of a job had done."""
+    job, found = Fields(entry, "", Complaints()), {}
+    for ddir in schema.DDIRS:
+        part = job.at(ddir)
+        ios, n_bytes, ms = part.whole("total_ios"), _io_bytes(part), part.whole("runtime")
+        if ms is not None and _is_active(part):
+            slack = 0 if "io_kbytes" in part else units.KIB
+            found[ddir] = DirectionState(
+                ms / units.MS_PER_S,
+                None if ios is None else Figure(ios),
+                None if n_bytes is None else Figure(n_bytes, slack),
+            )
+    return found
 
 
 def _documents(source: Source) -> Found:
@@ -238,6 +267,8 @@ class _Job:
         if workload.unread:
             message = f"{self.label}: option not understood: {', '.join(workload.unread[:SHOWN])}"
             self._finding(Code.OPTION_NOT_READ, message)
+        if columns.get("ramp_s") and (surplus := bytes_of_the_ramp(job, columns)):
+            self._finding(Code.BYTES_OF_THE_RAMP, f"{self.label}: {surplus}")
         if workload.block_size_varies:
             self._finding(Code.BLOCK_SIZE_VARIES, f"{self.label}: block sizes from a range or a list")
         return columns

@@ -32,7 +32,8 @@ without I/O is all zeros; progress stands in the same line before it; "All clien
 it, and its percentiles are padding alone; a client's disks stand in a line of their own; the description of
 v2 too; ``--status-interval`` repeats the lines, which are told from further jobs of one name (``numjobs``)
 by what only grows. With ``lat_percentiles=1`` fio puts the percentiles of lat in the place of those of
-clat, which a line tells only where one is longer than the longest clat; the number of I/Os is not there.
+clat, which a line tells only where one is longer than the longest clat; the number of I/Os is not there,
+so IOPS stay cut to whole ones, while the throughput is that of bytes and run time.
 
 Source: fio ``stat.c`` (``show_thread_status_terse_all``, ``show_ddir_status_terse``) and HOWTO, "Terse
 output", read at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33, 3.38, 3.41.
@@ -41,9 +42,10 @@ output", read at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.1
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._beside import with_options_beside
-from azbenchlib.formats.fio._jobs import report_complaints, write_documents
+from azbenchlib.formats.fio._jobs import report_complaints
 from azbenchlib.formats.fio._json_documents import shows_document
 from azbenchlib.formats.fio._mixed import terse_and_text
+from azbenchlib.formats.fio._rows import write_documents
 from azbenchlib.formats.fio._terse_jobs import fields_of
 from azbenchlib.formats.fio._text_lines import split
 from azbenchlib.formats.source import Source

@@ -15,18 +15,20 @@ percentiles         ``(usec)`` or ``(msec)``, own line     also ``(nsec)``, own 
 I/Os                ``issued : total=r=8591/w=8021/d=0``   ``issued rwts: total=7140,7180,0,0``
 =================== ====================================== ==============================================
 
-So ``lat (msec): min=3, max=12, avg= 4.03`` is 4,030 µs. Figures are printed with three or four digits:
-what is rounded stands in the tables as it is printed, and rounded IOPS are a finding; the number of I/Os
-and the run time are exact.
+So ``lat (msec): min=3, max=12, avg= 4.03`` is 4,030 µs. Rates are printed with three or four digits, the
+number of I/Os, the block size and the run time in full: rates are made of these where what is printed is
+what they would be printed as, and kept as printed where it is not, which is a finding. Where the number of
+I/Os is missing, rounded IOPS are a finding.
 
 Traps that are dealt with: ``READ:`` in capitals sums up a group that was told of before; lines like
 ``lat (usec) : 10=0.01%`` are shares, too coarse for bins; percentiles of ``sync`` and of priorities are not
 those of clat; ``mixed`` of ``unified_rw_reporting=both`` shows no bandwidth; a group (``group_reporting``)
 has level ``group``, "All clients" level ``all``; ``--status-interval`` reports several times on the same
-processes, and the last report counts; reports that were pasted below one another are runs of their own, as
-the times at which they were printed, process numbers and groups tell; a carry is lost in the rounding of
-some versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96); progress lines are no results; a page may quote a
-direction's line without its job. Disk statistics tell the devices' I/Os of all jobs that ran at once.
+processes: the last report counts, and the differences are rates over time; reports that were pasted below
+one another are runs of their own, as the times at which they were printed, process numbers and groups tell;
+a carry is lost in the rounding of some versions (3.16: ``29.0MiB/s (31.4MB/s)`` of 29.96), so the larger
+figure counts; progress lines are no results; a page may quote a direction's line without its job. Disk
+statistics tell the devices' I/Os of all jobs that ran at once.
 
 Options are those of the opening line, which does not tell them all: ``direct`` is not among them. A command
 line such as ``$ sudo fio --name=a --direct=1``, also one that goes on in further lines, or a job file that
@@ -44,9 +46,10 @@ from azbenchlib.core.findings import Code
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio import _text_lines as lines
 from azbenchlib.formats.fio._beside import with_options_beside
-from azbenchlib.formats.fio._jobs import ERROR_LINE, report_complaints, write_documents
+from azbenchlib.formats.fio._jobs import ERROR_LINE, report_complaints
 from azbenchlib.formats.fio._json_documents import shows_document
 from azbenchlib.formats.fio._mixed import terse_and_text
+from azbenchlib.formats.fio._rows import write_documents
 from azbenchlib.formats.fio._terse_jobs import fields_of
 from azbenchlib.formats.source import Source
 

@@ -8,7 +8,8 @@ import pandas as pd
 from azbenchlib.analysis.matched_runs import counterparts
 from azbenchlib.analysis.setup_names import workload_text
 from azbenchlib.azure.catalog.latency import origins, percentiles
-from azbenchlib.core.units import NBSP, format_count, format_mbps, format_us
+from azbenchlib.core.histogram import format_percentile
+from azbenchlib.core.units import NBSP, format_count, format_mbps
 from azbenchlib.lab.engine import latency
 from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.model.setup import Setup
@@ -105,5 +106,5 @@ def _named(quantity: str) -> str:
 
 def _formatted(quantity: str, value: float) -> str:
     if quantity.endswith("_us"):
-        return format_us(value)
+        return format_percentile(value)
     return format_count(value) if quantity == "iops" else format_mbps(value)

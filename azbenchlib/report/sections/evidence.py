@@ -14,7 +14,7 @@ from azbenchlib import plots
 from azbenchlib.analysis.over_time import timeline
 from azbenchlib.analysis.over_time.phases import phases
 from azbenchlib.analysis.percentiles import min_samples
-from azbenchlib.core.histogram import REL_ERROR
+from azbenchlib.core.histogram import REL_ERROR, format_percentile
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import format_us
 from azbenchlib.report import formatting
@@ -219,8 +219,8 @@ def _percentile_finding(part: Part, curves: pd.DataFrame, series: Sequence[plots
     if not low["lat_us"] or high["lat_us"] / low["lat_us"] < APART:
         return "Latency by percentile"
     return (
-        f"p{told.max():g} runs from {format_us(low['lat_us'])} ({names[low['series']]}) to "
-        f"{format_us(high['lat_us'])} ({names[high['series']]}): "
+        f"p{told.max():g} runs from {format_percentile(low['lat_us'])} ({names[low['series']]}) to "
+        f"{format_percentile(high['lat_us'])} ({names[high['series']]}): "
         f"{formatting.times(high['lat_us'] / low['lat_us'])}"
     )
 

@@ -20,7 +20,7 @@ from azbenchlib.analysis.view import (
     View,
 )
 from azbenchlib.core.findings import INFO, WARNING, Code, Finding
-from azbenchlib.core.histogram import index_of, value_of
+from azbenchlib.core.histogram import index_of, is_last_bin, value_of
 from azbenchlib.core.units import (
     NS_PER_US,
     US_PER_MS,
@@ -37,9 +37,6 @@ NS_PER_MS = NS_PER_US * US_PER_MS
 # Source: fio stat.c, show_clat_percentiles and show_ddir_status_terse, fio-3.41.
 PRINTED = ((1, True), (1, False), (NS_PER_US, True))
 
-# Where fio's histogram ends, in µs: the value of its last bin, before fio 3.0 (19 groups of 64 bins, of µs)
-# and since (29, of ns). Source: fio stat.h, FIO_IO_U_PLAT_GROUP_NR, and stat.c, plat_val_to_idx, fio-3.41.
-LAST_BINS_US = (16_711_680.0, 17_112_760.32)
 SURE_UP_TO = 99  # percentile; what lies beyond it is rarely quoted
 
 Values = TypeVar("Values", float, FloatArray)
@@ -80,7 +77,7 @@ def beyond_the_histogram(view: View) -> Iterator[Finding]:
     """
     rows = _fio_percentiles(view)
     rows = rows.where(rows.of(lambda block: block[2] != "slat"))
-    last = np.isclose(rows.lat_us[:, None], LAST_BINS_US, rtol=5e-5, atol=0).any(axis=1)  # text rounds to ms
+    last = is_last_bin(rows.lat_us)
     longest_us = _longest_us(view) if last.any() else {}
     firsts: set[str] = set()
     for i in sorted(np.flatnonzero(last), key=rows.percentile.__getitem__):
@@ -168,7 +165,10 @@ def rate_mismatch(view: View) -> Iterator[Finding]:
 
 _READ_SHARES = {"read": 1.0, "write": 0.0}
 # Findings of readers after which a run has no single block size, or no exact rate.
-_NO_ONE_SIZE = (Code.BLOCK_SIZE_VARIES, Code.OPTIONS_OF_ANOTHER_JOB, Code.APPROXIMATE)
+_NO_ONE_SIZE = (
+    *(Code.BLOCK_SIZE_VARIES, Code.OPTIONS_OF_ANOTHER_JOB, Code.APPROXIMATE),
+    Code.BYTES_OF_THE_RAMP,
+)
 
 
 def zero_for_missing(view: View) -> Iterator[Finding]:
