@@ -137,6 +137,20 @@ class Records:
                 for frame in frames
             ]
 
+    def count_documents_from(self, first: int) -> int:
+        """Count the documents of the file on from those of its parts before; the number after the last.
+
+        Parameters
+        ----------
+        first : int
+            How many documents these parts have.
+        """
+        rows = [row for row in self._rows["runs"] if row.get("source_doc") is not None]
+        last = max((row["source_doc"] for row in rows), default=-1)
+        for row in rows if first else ():
+            row["source_doc"] += first
+        return first + int(last) + 1
+
     def drop_findings(self, code: Code, run_ids: Collection[str]) -> None:
         """Take back what was found of some runs."""
         if run_ids:
