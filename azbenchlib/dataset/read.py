@@ -106,7 +106,8 @@ def _tables(
 
 def _records(source: Source, logs: dict[Log, tuple[Source, Format]]) -> Iterator[Records]:
     """The rows of the outputs in a file; logs, which are read when all runs are known, go to `logs`."""
-    layer, n_documents = registry.unwrapping(), 0
+    layer = registry.unwrapping()
+    n_documents: dict[str, int] = {}  # of each file of an archive
     try:
         for part in layer.parts(source):
             if part.format and (log := _as_log(part.source, part.format)):
@@ -114,7 +115,8 @@ def _records(source: Source, logs: dict[Log, tuple[Source, Format]]) -> Iterator
                 part.source.forget()
                 continue
             records = _read(part.source, part.format)
-            n_documents = records.count_documents_from(n_documents) if part.source is not source else 0
+            if part.source is not source:
+                records.count_documents_on(n_documents)
             yield records
             part.source.forget()  # or the texts of a thousand files are kept until their tables are made
     except OSError as error:

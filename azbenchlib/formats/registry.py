@@ -176,11 +176,12 @@ def unwrapping() -> Layer[Format]:
 
 def read(source: Source, beside: Beside | None = None) -> dict[str, pd.DataFrame]:
     """All tables of one file; a file that nobody knows gives a finding and empty tables."""
-    layer, n_documents = unwrapping(), 0
+    layer = unwrapping()
     found: list[Records] = []
+    n_documents: dict[str, int] = {}  # of each file of an archive
     for part in layer.parts(source):
         found.append(records_as(part.format, part.source, beside))
-        n_documents = found[-1].count_documents_from(n_documents)
+        found[-1].count_documents_on(n_documents)
     if len(found) == 1 and not layer.findings:
         return found[0].frames()
     tables = frames_of([*found, *records_of(source, layer.findings)])

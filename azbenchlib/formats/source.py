@@ -13,6 +13,7 @@ from pathlib import Path
 
 from azbenchlib.core.units import KIB, MIB
 
+_FEW = 256  # characters
 _OPENING = 64 * 1024  # bytes that tell a format; no more is read of a file that nobody claims
 LARGEST_SOURCE = 256 * MIB  # of a file that is read whole
 LARGEST_LOG = 1024 * MIB  # some 45 million lines
@@ -165,6 +166,13 @@ class Source:
         if self.size_bytes <= _OPENING:
             return self.text
         return without_blank_ends(self._start.decode(self._encoding, errors="replace"))
+
+    @property
+    def ending(self) -> str:
+        """The last characters but blanks and line ends."""
+        if self.size_bytes <= _OPENING:
+            return self.text[-_FEW:].rstrip()
+        return self.closing[-_FEW:].rstrip()
 
     @property
     def closing(self) -> str:

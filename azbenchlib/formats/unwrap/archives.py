@@ -4,16 +4,9 @@ gzip, bzip2, xz and Zstandard are told by their first bytes, and so are zip and 
 documents of Office are zip archives too, and stay whole.
 """
 
-import bz2
-import gzip
 import io
-import lzma
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.formats.source import LARGEST_SOURCE
@@ -22,15 +15,24 @@ MOST_ARCHIVED = 10_000  # files of an archive
 MOST_NESTED = 3  # archives in each other
 _BLOCK = 256 * KIB
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+_ZIP_END, _LONGEST_END = b"PK\x05\x06", 22 + 65535  # and its comment
+_LONGEST_DIRECTORY = 4 * MIB  # of 10,000 members, whose names have some 350 characters
+_BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # of the first block, or the end of an empty file
+# What damaged archives make the libraries raise besides their own errors.
+_OTHER = (
+    OSError,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+    KeyError,
+    IndexError,
+    OverflowError,
+)
 _NAME_AT = 30  # of the first member of a zip archive
 _OFFICE = (b"[Content_Types].xml", b"mimetype")  # the first member of OOXML, and of OpenDocument and EPUB
 # Sources: RFC 1952, RFC 8878, the bzip2 and xz file formats, PKWARE's APPNOTE 6.3.10.
 _GZIP, _BZIP2, _XZ, _ZSTD, _ZIP = b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
-_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
-_FAULTS = (
-    *(OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile),
-    *(NotImplementedError, RuntimeError, KeyError, IndexError, OverflowError),
-)
 
 
 @dataclass
@@ -63,12 +65,6 @@ def is_compressed(start: bytes) -> bool:
     return _opener(start) is not None
 
 
-def bare_name(name: str) -> str:
-    """The name of a compressed file without the suffix that says so."""
-    suffix = PurePosixPath(name).suffix
-    return name.removesuffix(suffix) if suffix.lower() in _SUFFIXES else name
-
-
 def members(data: bytes, budget: UnpackingBudget) -> Iterator[Member]:
     """The files of an archive, one at a time.
 
@@ -84,6 +80,11 @@ def members(data: bytes, budget: UnpackingBudget) -> Iterator[Member]:
     RefusedArchiveError
         When it is damaged, encrypted or too large; what came before is whole.
     """
+    import lzma  # with those below, what few files need
+    import tarfile
+    import zipfile
+    import zlib
+
     try:
         opener = _opener(data)
         if opener is not None:
@@ -92,20 +93,34 @@ def members(data: bytes, budget: UnpackingBudget) -> Iterator[Member]:
             yield from _of_zip(data, budget)
         else:
             yield from _of_tar(data, budget)
-    except _FAULTS as error:
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        lzma.LZMAError,
+        tarfile.TarError,
+        zipfile.BadZipFile,
+        *_OTHER,
+    ) as error:
         raise RefusedArchiveError(f"it is damaged ({str(error)[:200] or type(error).__name__})") from error
 
 
 def _opener(start: bytes) -> Callable[[bytes], io.BufferedIOBase] | None:
-    if start.startswith(_GZIP):
-        return lambda data: gzip.GzipFile(fileobj=io.BytesIO(data))
-    if start.startswith(_BZIP2) and start[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
-        return lambda data: bz2.BZ2File(io.BytesIO(data))
-    if start.startswith(_XZ):
-        return lambda data: _Xz(data)
-    if start.startswith(_ZSTD):
-        return _zstd
-    return None
+    if start.startswith(_BZIP2) and start[4:10] not in _BZIP2_BLOCKS:
+        return None
+    return next((opener for mark, opener in _OPENERS if start.startswith(mark)), None)
+
+
+def _gzip(data: bytes) -> io.BufferedIOBase:
+    import gzip
+
+    return gzip.GzipFile(fileobj=io.BytesIO(data))
+
+
+def _bzip2(data: bytes) -> io.BufferedIOBase:
+    import bz2
+
+    return bz2.BZ2File(io.BytesIO(data))
 
 
 def _zstd(data: bytes) -> io.BufferedIOBase:
@@ -119,6 +134,8 @@ class _Xz(io.BufferedIOBase):
     """Content of xz, whose dictionary may take no more memory than a file."""
 
     def __init__(self, data: bytes) -> None:
+        import lzma
+
         self._data, self._decompressor = data, lzma.LZMADecompressor(memlimit=LARGEST_SOURCE)
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -129,6 +146,14 @@ class _Xz(io.BufferedIOBase):
         if not found and not self._decompressor.eof:
             raise EOFError("it ends too early")
         return found
+
+
+_OPENERS: tuple[tuple[bytes, Callable[[bytes], io.BufferedIOBase]], ...] = (
+    (_GZIP, _gzip),
+    (_BZIP2, _bzip2),
+    (_XZ, _Xz),
+    (_ZSTD, _zstd),
+)
 
 
 def _is_zip(start: bytes) -> bool:
@@ -142,6 +167,9 @@ def _is_tar(start: bytes) -> bool:
 
 
 def _of_zip(data: bytes, budget: UnpackingBudget) -> Iterator[Member]:
+    import zipfile
+
+    _check_directory(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for member in archive.infolist():
             if member.is_dir() or _is_hidden(member.filename):
@@ -149,11 +177,23 @@ def _of_zip(data: bytes, budget: UnpackingBudget) -> Iterator[Member]:
             _count(budget)
             if member.flag_bits & 1:
                 raise RefusedArchiveError("it is encrypted")
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2):
+                raise RefusedArchiveError("it is compressed in a way that is not known here")
             with archive.open(member) as file:
                 yield Member(member.filename, _bounded(file, budget))
 
 
+def _check_directory(data: bytes) -> None:
+    """Refuse a zip archive whose list of members is too long, before it is read."""
+    end = data.rfind(_ZIP_END, max(0, len(data) - _LONGEST_END))
+    size = int.from_bytes(data[end + 12 : end + 16], "little") if end >= 0 else 0
+    if size > _LONGEST_DIRECTORY:
+        raise RefusedArchiveError(f"it has more than {MOST_ARCHIVED:,} files")
+
+
 def _of_tar(data: bytes, budget: UnpackingBudget) -> Iterator[Member]:
+    import tarfile
+
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for member in archive:
             _count(budget)

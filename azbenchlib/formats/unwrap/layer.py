@@ -14,12 +14,13 @@ from azbenchlib.formats.source import LARGEST_SOURCE, Source
 from azbenchlib.formats.unwrap import archives, strings, transcripts
 from azbenchlib.formats.unwrap.archives import Member, RefusedArchiveError, UnpackingBudget
 from azbenchlib.formats.unwrap.escapes import has_escapes, without_escapes
-from azbenchlib.formats.unwrap.prefixes import without_indent, without_prefix
-from azbenchlib.formats.unwrap.signs import ANYWHERE, line_at
+from azbenchlib.formats.unwrap.prefixes import may_be_prefixed, without_indent, without_prefix
+from azbenchlib.formats.unwrap.signs import ANYWHERE, sign_lines
 
 MOST_WRAPPINGS = 5  # wrappings in each other
 _NAMED = 5  # members of an archive that a sentence names
 _FIO_JSON = "fio JSON"
+_FEW = 1024  # bytes
 
 
 class KnownFormat(Protocol):
@@ -43,6 +44,7 @@ class KnownFormat(Protocol):
 
 
 F = TypeVar("F", bound=KnownFormat)
+Taken = tuple[list[Source], str]  # texts, and what was taken off them
 
 
 @dataclass(frozen=True)
@@ -88,33 +90,29 @@ class Layer(Generic[F]):
     def _unpacked(self, archive: Source, depth: int) -> Iterator[FilePart[F]]:
         """The outputs in an archive; members that nobody claims are told of together."""
         unknown: list[str] = []
-        n_members = n_read = 0
+        n_read = 0
         try:
             self._check(archive, depth)
             for member in archives.members(archive.data, self.budget):
-                n_members += 1
                 source = _member(archive, member)
-                parts = [*self._of_member(source, depth)]
-                n_read += any(part.format for part in parts)
-                if not any(part.format for part in parts):
+                parts = [part for part in self._of_member(source, depth) if part.format]
+                n_read += bool(parts)
+                if not parts and member.data:
                     unknown.append(source.path)
-                yield from (part for part in parts if part.format)
-                if source.size_bytes == 0:
-                    yield from (part for part in parts if not part.format)
+                yield from parts
         except RefusedArchiveError as error:
             self._say(Code.ARCHIVE_NOT_READ, archive, f"not all of it was unpacked: {error}")
-        self._tell_of(archive, n_members, n_read, unknown)
-
-    def _tell_of(self, archive: Source, n_members: int, n_read: int, unknown: Sequence[str]) -> None:
-        """A finding on an archive; one without any output is a file that nobody knows."""
         named = ", ".join(unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
-        what = f"{len(unknown)} of its {n_members} files are in no known format: {named}" if unknown else ""
-        if n_read:
+        if n_read and not self._has_said(Code.UNWRAPPED, archive):
             kind = "compressed" if archives.is_compressed(archive.start) else "an archive"
-            more = f"; {what}" if what else ""
+            more = f"; these files in it are in no known format: {named}" if unknown else ""
             self._say(Code.UNWRAPPED, archive, f"the file is {kind}; it was unpacked in memory{more}")
-        elif unknown:
+        elif depth == 1 and not (n_read or self.findings):
+            what = f"no file in it is in a known format: {named}" if unknown else "there is no file in it"
             self._say(Code.NOT_RECOGNISED, archive, what)
+
+    def _has_said(self, code: Code, source: Source) -> bool:
+        return any(one.code == code and one.source_path == source.path for one in self.findings)
 
     def _of_member(self, source: Source, depth: int) -> Iterator[FilePart[F]]:
         if archives.is_archive(source.start) and not self._is_binary(source):
@@ -139,8 +137,9 @@ class Layer(Generic[F]):
     def _inside(self, source: Source, fmt: F | None, depth: int, taken: list[str]) -> Iterator[FilePart[F]]:
         """The outputs in a text; what was taken off is added to `taken`."""
         if depth < MOST_WRAPPINGS and not self._is_bare(source, fmt):
+            signs = sign_lines(source.opening)
             for step in (_without_escapes, self._without_prefix, _from_strings, _without_indent):
-                found, what = step(source, fmt)
+                found, what = step(source, fmt, signs) if signs or fmt is None else ([], "")
                 said: list[str] = []
                 inner = [*self._readable(found, depth, said)] if found else []
                 if inner:
@@ -159,7 +158,12 @@ class Layer(Generic[F]):
         """Whether a reader sees all of a text as it stands."""
         if self._is_opaque(source) or (fmt and fmt.stands_bare):
             return True
-        return bool(fmt and fmt.name == _FIO_JSON) and source.opening.lstrip()[:1] == "{"
+        return fmt is not None and self._begins_as_json(source, fmt)
+
+    @staticmethod
+    def _begins_as_json(source: Source, fmt: KnownFormat) -> bool:
+        """Whether a file of fio's JSON begins with it, which a few bytes tell."""
+        return fmt.name == _FIO_JSON and source.start[:_FEW].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
     @staticmethod
     def _is_opaque(source: Source) -> bool:
@@ -173,11 +177,12 @@ class Layer(Generic[F]):
             return False
         if fmt is None:
             return bool(ANYWHERE.search(source.opening))
-        is_json = fmt.name == _FIO_JSON and source.opening.lstrip()[:1] == "{"
-        return not (fmt.is_binary or fmt.needs_beside or (is_json and source.closing.rstrip()[-1:] == "}"))
+        if fmt.is_binary or fmt.needs_beside:
+            return False
+        return not (self._begins_as_json(source, fmt) and source.ending.endswith("}"))
 
-    def _without_prefix(self, source: Source, fmt: F | None) -> tuple[list[Source], str]:
-        found = without_prefix(source, self._claims)
+    def _without_prefix(self, source: Source, fmt: F | None, signs: Sequence[str]) -> Taken:
+        found = without_prefix(source, self._claims) if not signs or may_be_prefixed(signs) else None
         if found is None:
             return [], ""
         streams = [source.part("\n".join(one.lines) + "\n", one.numbers) for one in found.streams]
@@ -229,34 +234,29 @@ def _member(archive: Source, member: Member) -> Source:
     return Source(path, member.data, with_bins=archive.with_bins)
 
 
-def _without_escapes(source: Source, fmt: object) -> tuple[list[Source], str]:
-    opening = source.opening
-    lines = (line_at(opening, sign.start()) for sign in ANYWHERE.finditer(opening)) if fmt else (opening,)
-    if not any(map(has_escapes, lines)):
+def _without_escapes(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    if not any(map(has_escapes, signs if fmt else (source.opening,))):
         return [], ""
     return [source.part(without_escapes(source.text))], "escape sequences of a terminal were taken out"
 
 
-def _without_indent(source: Source, fmt: KnownFormat | None) -> tuple[list[Source], str]:
+def _without_indent(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
     if (fmt and fmt.name.startswith("fio")) or source.opening.lstrip("\r\n")[:1] not in (" ", "\t"):
         return [], ""
     text = without_indent(source.text)
     return ([source.part(text)], "each line began with blanks, which were taken off") if text else ([], "")
 
 
-def _from_strings(source: Source, fmt: KnownFormat | None) -> tuple[list[Source], str]:
-    if not (fmt or _has_marks(source.opening)):
+def _from_strings(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    begins_so = source.opening.lstrip()[:1] in ("{", "[", "'", '"')
+    if fmt is None and not (signs or begins_so):
         return [], ""
     if text := strings.unescaped(source.text):
         return [source.part(text)], "characters written as entities were decoded"
     if (text := strings.as_json(source.text)) is not None:
         return [source.part(text)], "it is a dictionary of Python's, which was read as JSON"
-    if not strings.may_have_strings(source.opening, '"' if fmt and fmt.name == _FIO_JSON else ""):
+    is_json = bool(fmt and fmt.name == _FIO_JSON)
+    if not (strings.are_quoted(signs, '"' if is_json else "") or (fmt is None and begins_so)):
         return [], ""
     found = [source.part(one.text, one.numbers) for one in strings.texts_in(source.text)]
     return found, "its outputs stand in strings, which were decoded"
-
-
-def _has_marks(opening: str) -> bool:
-    """Whether a text that nobody claims may hold outputs in strings."""
-    return opening.lstrip()[:1] in ("{", "[", "'", '"') or bool(ANYWHERE.search(opening))

@@ -48,6 +48,18 @@ class Unprefixed:
     what: str
 
 
+def may_be_prefixed(lines: Sequence[str]) -> bool:
+    """Whether something may stand before most of some lines with the signs of outputs."""
+    if _is_bare(lines):
+        return False
+    least = SHARE * len(lines)
+    return any(
+        sum(map(bool, map(component.pattern.match, lines))) >= least
+        for component in COMPONENTS
+        if component.goes_first
+    )
+
+
 def without_prefix(source: Source, claims: Callable[[str], bool]) -> Unprefixed | None:
     """Return the lines of a text without what stands before each; None where that is nothing.
 

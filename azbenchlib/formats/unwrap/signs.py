@@ -62,6 +62,33 @@ ANYWHERE = re.compile(
     r"|avg-cpu: |Device:? {1,9}(?:r/s|tps|rrqm)|DEV {1,9}tps|'Target Type,"
 )
 
+# A word of each of these, which is found far sooner.
+_WORDS = (
+    *("fio version", "(groupid=", "(g=", ";fio-", "IOPS=", "iops=", "Iozone: Perf", "reclen", "Children see"),
+    *("Results for timespan", "Input parameters:", "<Results>", " CPU)", "avg-cpu: ", "Device", "DEV "),
+    "'Target Type,",
+)
+_OF_EACH, _ENOUGH = 2, 4  # lines with a word, and in all
+
+
+def sign_lines(opening: str) -> list[str]:
+    """Return the first lines that have the signs of outputs, whatever stands before these."""
+    found: dict[int, str] = {}
+    for word in _WORDS:
+        if len(found) >= _ENOUGH:
+            break
+        place = opening.find(word)
+        for _ in range(_OF_EACH):
+            if place < 0:
+                break
+            begin = opening.rfind("\n", 0, place) + 1
+            if begin not in found:
+                line = line_at(opening, place)
+                if ANYWHERE.search(line):
+                    found[begin] = line
+            place = opening.find(word, place + len(word))
+    return [found[begin] for begin in sorted(found)]
+
 
 def line_at(text: str, place: int) -> str:
     """Return the line of a text in which a place is."""

@@ -10,12 +10,12 @@ import json
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import orjson
 
-from azbenchlib.formats.unwrap.signs import ANCHORED, ANYWHERE, line_at
+from azbenchlib.formats.unwrap.signs import ANCHORED, ANYWHERE
 
 # A key of JSON or Python, or a value; Python's strings may have a letter before them.
 _TOKEN = re.compile(r'"((?:[^"\\\n]|\\.)*+)"|(?<![\w)])[bruBRU]{0,2}\'((?:[^\'\\\n]|\\.)*+)\'')
@@ -61,14 +61,13 @@ class _List:
     numbers: list[int] = field(default_factory=list)
 
 
-def may_have_strings(opening: str, usual: str) -> bool:
-    """Whether signs of outputs stand in quotes, but for usual ones, near the beginning of a text."""
-    for sign in ANYWHERE.finditer(opening):
-        line = line_at(opening, sign.start())
+def are_quoted(lines: Sequence[str], usual: str) -> bool:
+    """Whether lines with the signs of outputs stand in quotes, but for usual ones."""
+    for line in lines:
         first = line.lstrip(" \t-,[")[:1]
         if "\\n" in line or '\\"' in line or (first and first in "\"'{" and first != usual):
             return True
-    return opening.lstrip()[:1] in ("{", "[") and "\\n" in opening
+    return False
 
 
 def texts_in(text: str) -> list[InString]:

@@ -50,8 +50,10 @@ def cut(text: str, claimed_by: str | None) -> Transcript | None:
     claimed_by : str or None
         The name of the format that claims it as a whole.
     """
-    begins = _begins(text)
     own = next((name for name in SIGNS if claimed_by and claimed_by.startswith(name)), None)
+    if not any(word in text for name, sign in SIGNS.items() if name != own for word in sign.words):
+        return None
+    begins = _begins(text)
     if all(name == own for _, name in begins):
         return None
     keeps_rest = claimed_by is not None and own in (FIO, None)
