@@ -18,6 +18,7 @@ Match = re.Match[str]
 SHARE = 0.6  # of the lines have a prefix that counts
 NEARLY_ALL = 0.9  # of them, where the component could as well be the beginning of what a tool wrote
 _LEAST_SHARE = 0.04  # of the lines with a name, which thus is one of some programs that wrote by turns
+_OFTEN = 0.1  # of the lines have a host's name; the first words of fio's own lines come less often
 _STEPS = 0.8  # of the lines have the next number
 _END = r"(?=[ \t]|$)"
 _BLANKS = r"[ \t]{0,40}"
@@ -86,6 +87,13 @@ def _are_names(matches: Sequence[Match | None]) -> bool:
     return sum(count for count in names.values() if count >= least) >= SHARE * len(matches)
 
 
+def _are_often(matches: Sequence[Match | None]) -> bool:
+    """Whether nearly all lines have one of some names, each of them often."""
+    names = Counter(match["value"] for match in matches if match)
+    often = sum(count for count in names.values() if count >= _OFTEN * len(matches))
+    return often >= NEARLY_ALL * len(matches)
+
+
 def _are_numbers(matches: Sequence[Match | None]) -> bool:
     """Whether most lines have a number, which grows, mostly by as much each time."""
     numbers = [int(match["number"]) for match in matches if match]
@@ -131,5 +139,5 @@ COMPONENTS = (
     Component(
         "a quotation mark", _start(r"(?:(?:[>#*|;!%\u2502\u2503]|//|--|::){1,3}" + _END + ")"), _is_always
     ),
-    Component("a name", re.compile(r"[ \t]{1,9}(?P<value>[^\s\"{}<=|]{1,100})" + _END), _is_always, False),
+    Component("a name", re.compile(r"[ \t]{1,9}(?P<value>[^\s\"{}<=|]{1,100})" + _END), _are_often, False),
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from azbenchlib.core.findings import Code, Finding
+from azbenchlib.core.units import MIB
 from azbenchlib.formats.source import LARGEST_SOURCE, Source
 from azbenchlib.formats.unwrap import archives, strings, transcripts
 from azbenchlib.formats.unwrap.archives import Member, RefusedArchiveError, UnpackingBudget
@@ -17,6 +18,7 @@ from azbenchlib.formats.unwrap.escapes import has_escapes, without_escapes
 from azbenchlib.formats.unwrap.prefixes import may_be_prefixed, without_indent, without_prefix
 from azbenchlib.formats.unwrap.signs import ANYWHERE, sign_lines
 
+MOST_TIMES, LARGEST_SMALL = 12, MIB  # its size, and more of small ones, is what is made of a text at most
 MOST_WRAPPINGS = 5  # wrappings in each other
 _NAMED = 5  # members of an archive that a sentence names
 _FIO_JSON = "fio JSON"
@@ -68,11 +70,14 @@ class Layer(Generic[F]):
     ----------
     findings : list of Finding
         What was taken off, and what could not be read; whole when all parts were gone through.
+    left : int
+        How many bytes of texts may still be made of the text at hand, whatever is tried.
     """
 
     recognise: Callable[[Source], F | None]
     findings: list[Finding] = field(default_factory=list)
     budget: UnpackingBudget = field(default_factory=UnpackingBudget)
+    left: int = 0
 
     def parts(self, source: Source) -> Iterator[FilePart[F]]:
         """The outputs that a file holds; of a file that nobody claims, the file itself."""
@@ -130,6 +135,7 @@ class Layer(Generic[F]):
 
     def _of_text(self, source: Source, depth: int) -> Iterator[FilePart[F]]:
         taken: list[str] = []
+        self.left = MOST_TIMES * source.size_bytes + LARGEST_SMALL
         yield from self._inside(source, self.recognise(source), depth, taken)
         if taken:
             self._say(Code.UNWRAPPED, source, "; ".join(dict.fromkeys(taken)))
@@ -141,7 +147,8 @@ class Layer(Generic[F]):
             for step in (_without_escapes, self._without_prefix, _from_strings, _without_indent):
                 found, what = step(source, fmt, signs) if signs or fmt is None else ([], "")
                 said: list[str] = []
-                inner = [*self._readable(found, depth, said)] if found else []
+                self.left -= sum(one.size_bytes for one in found)
+                inner = [*self._readable(found, depth, said)] if found and self.left > 0 else []
                 if inner:
                     taken += what, *said
                     yield from inner

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from azbenchlib.formats.source import Source
-from azbenchlib.formats.unwrap.components import COMPONENTS, SHARE, Component
+from azbenchlib.formats.unwrap.components import COMPONENTS, NEARLY_ALL, SHARE, Component
 from azbenchlib.formats.unwrap.signs import ANCHORED, ANYWHERE
 
 _BEFORE, _LOOKED_AT = 20, 240  # lines: before the first sign, and in all
@@ -75,10 +75,13 @@ def without_prefix(source: Source, claims: Callable[[str], bool]) -> Unprefixed 
         return None
     lines = source.text.splitlines()
     ends = [_end_of(line, components) for line in lines]
+    if not any(ends):
+        return None
     indent = min((_indent(line, end) for line, end in zip(lines, ends, strict=True) if end), default=0)
     shown = next((line[:end].strip() for line, end in zip(lines, ends, strict=True) if end), "")
     names = [_name_of(line, components) if end else None for line, end in zip(lines, ends, strict=True)]
     bare = [line[end + indent :] if end else line for line, end in zip(lines, ends, strict=True)]
+    _leave_out_foreign(bare, ends)
     whats = list(dict.fromkeys(component.what for component in components))
     what = f"{_listed(whats)} ({_short(shown)})"
     return Unprefixed(_streams(bare, names), what)
@@ -172,6 +175,16 @@ def _name_of(line: str, components: Sequence[Component]) -> tuple[str, ...]:
         if "value" in component.pattern.groupindex and not _NOISE.fullmatch(match["value"]):
             names.append(match["value"])
     return tuple(names)
+
+
+def _leave_out_foreign(lines: list[str], ends: Sequence[int]) -> None:
+    """Empty the lines of other programs: the few without a prefix that look like a sentence."""
+    places = [place for place, end in enumerate(ends) if end]
+    if len(places) < NEARLY_ALL * (places[-1] - places[0] + 1):
+        return
+    for place in range(places[0], places[-1]):
+        if not ends[place] and lines[place][:1].isalpha() and not ANYWHERE.search(lines[place]):
+            lines[place] = ""
 
 
 def _streams(lines: Sequence[str], names: Sequence[tuple[str, ...] | None]) -> list[Stream]:

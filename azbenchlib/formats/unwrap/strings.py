@@ -18,17 +18,18 @@ import orjson
 from azbenchlib.formats.unwrap.signs import ANCHORED, ANYWHERE
 
 # A key of JSON or Python, or a value; Python's strings may have a letter before them.
-_TOKEN = re.compile(r'"((?:[^"\\\n]|\\.)*+)"|(?<![\w)])[bruBRU]{0,2}\'((?:[^\'\\\n]|\\.)*+)\'')
+_TOKEN = re.compile(r'(?<!\\)"((?:[^"\\\n]|\\.)*+)"|(?<![\w)\\])[bruBRU]{0,2}\'((?:[^\'\\\n]|\\.)*+)\'')
 _BETWEEN = re.compile(r"[ \t\r]{0,999},?\s{0,999}(?:-[ \t]{1,9})?")
 _IS_KEY = re.compile(r"\s{0,99}:")
 _PYTHON_ESCAPE = re.compile(r"\\(?:([abfnrtv\\'\"])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|(\d{1,3}))")
 _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _PYTHON_SIGN = re.compile(r"\{\s{0,99}'[\w ]{1,60}'\s{0,9}:")
 _PYTHON_TOKEN = re.compile(
-    r"'((?:[^'\\\n]|\\.)*+)'|\"(?:[^\"\\\n]|\\.)*+\"|\b(True|False|None|nan|inf)\b|([()])"
+    r"(?<!\\)'((?:[^'\\\n]|\\.)*+)'|(?<!\\)\"(?:[^\"\\\n]|\\.)*+\"|\b(True|False|None|nan|inf)\b|([()])"
 )
 _IN_JSON = {"True": "true", "False": "false", "None": "null", "nan": "NaN", "inf": "NaN"}
 _FEWEST_BREAKS = 2  # a string with fewer line ends is no output
+_MOST_TEXTS = 1000  # that are read one by one
 _FEWEST_ITEMS = 3  # lines of an output in a list
 # Source: Azure's run command (v1), which puts both streams into one message; az vm run-command, 2026.
 _STDOUT = re.compile(r"\[stdout\]\n(.*)\n\[stderr\](?:\n|\Z)", re.DOTALL)
@@ -80,6 +81,8 @@ def texts_in(text: str) -> list[InString]:
         if content not in seen:
             seen.add(content)
             kept.append(one)
+    if len(kept) > _MOST_TEXTS:  # each would take its time
+        return [InString("\n".join(one.text for one in kept), [])]
     return kept
 
 

@@ -20,6 +20,7 @@ _ENDS = {  # what the last line of an output has
     "diskspd text": _ROW,
 }
 _ONE_EACH = ("iozone text",)  # of these, each beginning is of an output of its own
+_MOST_OUTPUTS = 1000  # of several tools in one text
 FIO = "fio"
 
 
@@ -58,7 +59,12 @@ def cut(text: str, claimed_by: str | None) -> Transcript | None:
         return None
     keeps_rest = claimed_by is not None and own in (FIO, None)
     spans = [span for span in _spans(text, begins) if not (keeps_rest and span[2] == own)]
-    outputs = [Output(name, text[begin:end], text.count("\n", 0, begin) + 1) for begin, end, name in spans]
+    if len(spans) > _MOST_OUTPUTS:
+        return None
+    outputs, line, counted = [], 1, 0
+    for begin, end, name in spans:
+        line, counted = line + text.count("\n", counted, begin), begin
+        outputs.append(Output(name, text[begin:end], line))
     if not keeps_rest:
         return Transcript(outputs, None)
     parts: list[str] = []
