@@ -8,6 +8,7 @@ import copy
 import json
 import random
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,8 @@ from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.dataset import lab_outputs, manifest
 from azbenchlib.dataset.probed import PROBE_FILE, read_probe
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
 from azbenchlib.lab.server import live_log
 from azbenchlib.lessons.answers import IN_IOPS, parse_answer
 from azbenchlib.model import VM
@@ -47,6 +50,9 @@ from azbenchlib.verdict.cases.judge import judge_case
 from azbenchlib.verdict.cases.schema import parsed, unknown_keys
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+from support.wrappings import ARCHIVES, PREFIXES, STRINGS, tar_of, zip_of  # noqa: E402
+
 MOST_RESOLVED = 20  # disks of a setup that is looked up in the catalogue
 
 
@@ -436,6 +442,44 @@ def _read_string(_: Path, data: bytes, __: bool) -> None:
         _STRINGS[name][1](text)
 
 
+_OUTPUTS = ("fio/text/randrw.txt", "fio/randrw.json", "iozone/narrow.txt", "sysstat/sar.txt")
+_DEEPEST = 9  # archives and strings in each other
+_MANY_CELLS, _LONG = 20_000, 1 << 20
+
+
+def _wrapped() -> tuple[bytes, ...]:
+    """Outputs in all wrappings that the tests know, and in some that no program makes."""
+    texts = [(ROOT / "tests" / "data" / name).read_text(encoding="utf-8") for name in _OUTPUTS]
+    wrappings = (PREFIXES | STRINGS | ARCHIVES).values()
+    usual = [wrap(texts[number % len(texts)]) for number, wrap in enumerate(wrappings)]
+    packed, quoted = texts[0].encode(), texts[0]
+    for number in range(_DEEPEST):
+        packed = zip_of({"a": packed}) if number % 2 else tar_of({"a": packed, "b": b"b"}, "w:gz")
+        quoted = json.dumps({"stdout": quoted}) if number < _DEEPEST // 2 else repr(quoted)
+    cell = {"outputs": [{"output_type": "stream", "text": ["alpha: (g=0): rw=read\n"] * 3}]}
+    odd = [
+        *(
+            packed,
+            quoted.encode(),
+            zip_of({name: text.encode() for name, text in zip("abcd", texts, strict=True)}),
+        ),
+        "\n".join(f"{'x' * _LONG} {line}" for line in texts[0].splitlines()[:3]).encode(),
+        "".join(f"{'[a] ' * 90}{line}\n" for line in texts[0].splitlines()).encode(),
+        json.dumps({"cells": [cell] * _MANY_CELLS}).encode(),
+        "\n".join(texts * 3).encode(),
+    ]
+    return (*usual, *odd)
+
+
+def _read_wrapped(_: Path, data: bytes, whole: bool) -> None:
+    source = Source("wrapped", data)
+    if whole:
+        registry.read(source)
+        return
+    for part in registry.unwrapping().parts(source):
+        registry.records_as(part.format, part.source)
+
+
 KINDS: dict[str, Kind] = {
     "az vm": Kind((_json(_AZ_VM), json.dumps(_ARM_VM, indent=2).encode()), _read_vm, is_tree=True),
     "az disk": Kind((_json(_AZ_DISK), _json(_ARM_DISK)), _read_disk, is_tree=True),
@@ -457,6 +501,7 @@ KINDS: dict[str, Kind] = {
     "demands": Kind(_DEMANDS, _read_demands),
     "probe": Kind((_json(_PROBE),), _read_probe, is_tree=True),
     "string": Kind((), _read_string, is_text=True),
+    "wrapped": Kind(_wrapped(), _read_wrapped),
 }
 # These have their seeds among the files of the project.
 PARSERS: dict[str, Callable[[Path, bytes, bool], None]] = {

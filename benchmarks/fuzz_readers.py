@@ -118,21 +118,22 @@ def read_output(name: str, data: bytes, whole: bool) -> bool:
     Making ten frames takes twenty times as long as reading a small file, so most of the time the rows are
     checked as they are, and only where `whole` is true, or a row breaks a check, the tables are made.
     """
-    source = Source(name, data)
-    fmt = registry.recognise(source)
-    if fmt is None:
-        return False
-    beside = Beside("0123456789abcdef", "fio-3.33", "ns") if fmt.needs_beside else None
-    if not whole:
-        records = fmt.read(source, beside)
-        whole = not all(fits(table, row) for table, rows in records._rows.items() for row in rows)
-    if whole:
+    source, claimed = Source(name, data), False
+    beside = Beside("0123456789abcdef", "fio-3.33", "ns")
+    for part in registry.unwrapping().parts(source):
+        if part.format is None:
+            continue
+        claimed = True
+        if not whole:
+            records = part.format.read(part.source, beside)
+            whole = not all(fits(table, row) for table, rows in records._rows.items() for row in rows)
+    if whole and claimed:
         tables = registry.read(source, beside)
         for table, rows in tables.items():
             schema.check(table, rows)
         if not tables["demand"].empty:
             telemetry(tables, interval_s=60.0)
-    return True
+    return claimed
 
 
 def fits(table: str, row: Mapping[str, Any]) -> bool:

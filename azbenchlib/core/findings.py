@@ -61,6 +61,7 @@ class Code(StrEnum):
         "which is never followed.",
     )
     NOT_RECOGNISED = "not_recognised", WARNING, "No reader knows the format of this file."
+    EMPTY_FILE = "empty_file", WARNING, "The file is empty.", "Look whether the program before it failed"
     EMPTY_LOG = "empty_log", INFO, "The log is empty: fio had nothing to write."
     COMPRESSED_LOG = "compressed_log", WARNING, "The log is compressed, and only fio can unpack it."
     TOO_LARGE = (
@@ -77,8 +78,20 @@ class Code(StrEnum):
     SEVERAL_TOOLS = (
         "several_tools",
         ERROR,
-        "The file holds outputs of several tools, and only those of one of them were read.",
+        "The file holds outputs of several tools, and some of them could not be read.",
         "Put each output into a file of its own",
+    )
+    UNWRAPPED = (
+        "unwrapped",
+        INFO,
+        "Something stood around the outputs of the file, such as a time before each line, an archive or JSON "
+        "that holds them as a string. It was taken off, and the outputs were read as if they stood alone.",
+    )
+    ARCHIVE_NOT_READ = (
+        "archive_not_read",
+        ERROR,
+        "An archive is damaged, encrypted, or unpacks to more than is read at once.",
+        "Unpack it, and name the files",
     )
     NO_FIGURES = (
         "no_figures",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _NOT_STATED = "not stated"
 _MOST_NAMED = 12  # files that one note names
-_LEFT_OUT = (Code.NOT_READ, Code.NOT_RECOGNISED)
+_LEFT_OUT = (Code.NOT_READ, Code.NOT_RECOGNISED, Code.EMPTY_FILE)
 _GROUPED = {
     GroupBy.path: "Each file counts as a setup of its own",
     GroupBy.host: "All runs of a host count as made on one setup, and those of one workload as repeats",

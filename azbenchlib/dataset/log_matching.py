@@ -19,6 +19,7 @@ import pandas as pd
 from azbenchlib.core.findings import Code
 from azbenchlib.dataset.log_names import Log
 from azbenchlib.formats.base import Beside
+from azbenchlib.formats.unwrap.compressed_names import bare_name
 
 LAB = "lab"  # the log of an emulated disk
 _RATES = ("bw", "iops")  # kinds that tell of one job, not of all jobs of a row
@@ -58,7 +59,7 @@ class Kin:
             counts=~runs["run_id"].isin(forms or {}),
             run_id=runs["run_id"].replace(dict(forms or {})),
             folder=runs["source_path"].map(lambda path: str(Path(path).parent)),
-            stem=runs["source_path"].map(lambda path: Path(path).stem),
+            stem=runs["source_path"].map(lambda path: Path(bare_name(path)).stem),
         )
         self._logs, self._log_unit = logs, log_unit
         self.own: dict[str, dict[str, Any]] = {}

@@ -4,10 +4,17 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from azbenchlib.formats.unwrap.compressed_names import bare_name
+
 # Source: fio init.c (gen_log_name), client.c (fio_client_handle_iolog), read at fio-3.41.
 LOG_NAME = re.compile(
     r"^(?P<prefix>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist|lab)(?:\.(?P<job>\d{1,9}))?\.log(?:\.(?P<host>.+))?$"
 )
+
+
+def log_name(path: str | Path) -> re.Match[str] | None:
+    """What the name of a file tells of the log that it is, also where it is compressed; None for others."""
+    return LOG_NAME.match(bare_name(Path(path).name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +42,7 @@ class Log:
     @classmethod
     def named(cls, path: str, sha256: str) -> "Log | None":
         """What a path tells; None where it is not named as fio names logs."""
-        name = LOG_NAME.match(Path(path).name)
+        name = log_name(path)
         if name is None:
             return None
         folder, job = str(Path(path).parent), int(name["job"]) if name["job"] else None

@@ -84,24 +84,16 @@ def _tables(
     files: Sequence[tuple[Path, str]], log_unit: str | None, left_out: Mapping[Path, Obstacle], bins: bool
 ) -> Tables:
     read = [_not_read(str(path), why) for path, why in left_out.items()]
-    logs: dict[Log, tuple[Path, Format]] = {}
+    logs: dict[Log, tuple[Source, Format]] = {}
     parts: list[dict[str, Rows]] = []
     held = 0
     for file, shown in files:
-        source = Source(shown, file=file, with_bins=bins)
-        try:
-            fmt = registry.recognise(source)
-            if fmt and (log := _as_log(source, fmt)):
-                logs[log] = (file, fmt)
-            else:
-                read.append(_read(source, fmt))
-                source.forget()  # or the texts of a thousand files are kept until their tables are made
-        except OSError as error:
-            read.append(_not_read(shown, Obstacle(error.strerror or str(error))))
-        held += read[-1].weight if read else 0
-        if held > _TOGETHER:
-            parts += frames_of(read)
-            read, held = [], 0
+        for records in _records(Source(shown, file=file, with_bins=bins), logs):
+            read.append(records)
+            held += records.weight
+            if held > _TOGETHER:
+                parts += frames_of(read)
+                read, held = [], 0
     parts += frames_of(read)
     if logs:
         tables = {name: stack(name, [part.pop(name) for part in parts]) for name in schema.TABLES}
@@ -112,6 +104,27 @@ def _tables(
     tables = {name: stack(name, [part.pop(name) for part in parts]) for name in schema.TABLES}
     tables["findings"] = _without_included(tables["findings"])
     return count_once(_without_sheets(_without_descriptions(tables)))
+
+
+def _records(source: Source, logs: dict[Log, tuple[Source, Format]]) -> Iterator[Records]:
+    """The rows of the outputs in a file; logs, which are read when all runs are known, go to `logs`."""
+    layer = registry.unwrapping()
+    n_documents: dict[str, int] = {}  # of each file of an archive
+    try:
+        for part in layer.parts(source):
+            if part.format and (log := _as_log(part.source, part.format)):
+                logs[log] = (part.source, part.format)
+                part.source.forget()
+                continue
+            records = _read(part.source, part.format)
+            if part.source is not source:
+                records.count_documents_on(n_documents)
+            yield records
+            part.source.forget()  # or the texts of a thousand files are kept until their tables are made
+    except OSError as error:
+        yield _not_read(source.path, Obstacle(error.strerror or str(error)))
+    source.forget()
+    yield from registry.records_of(source, layer.findings)
 
 
 def _as_log(source: Source, fmt: Format) -> Log | None:
@@ -152,17 +165,18 @@ def _read(source: Source, fmt: Format | None, beside: Beside | None = None) -> R
     return records
 
 
-def _read_logs(logs: Mapping[Log, tuple[Path, Format]], kin: Kin) -> list[Tables]:
+def _read_logs(logs: Mapping[Log, tuple[Source, Format]], kin: Kin) -> list[Tables]:
     """The tables of the logs, and the runs that they are of their own."""
     parts: list[Tables] = []
     seen = set()
-    for log, (file, fmt) in logs.items():
+    for log, (source, fmt) in logs.items():
         beside = kin.beside(log)
         content = (beside.run_id, log.kind, log.job, log.sha256)
         if content in seen:
             parts.append(_tables_with(findings=[same_content(beside.run_id, log.path)]))
         else:
-            parts.append(_read_log(Source(log.path, file=file), fmt, beside))
+            parts.append(_read_log(source, fmt, beside))
+            source.forget()
             kin.add_jobs(beside.run_id, list(dict.fromkeys(parts[-1]["samples"]["run_id"])))
         seen.add(content)
     told = {run for part in parts for table in ("samples", "bins") for run in part[table]["run_id"].unique()}

@@ -140,6 +140,21 @@ class Records:
                 for frame in frames
             ]
 
+    def count_documents_on(self, so_far: dict[str, int]) -> None:
+        """Count the documents of a part of a file on from those of the parts before.
+
+        Parameters
+        ----------
+        so_far : dict of str to int
+            How many documents each file has, which becomes more.
+        """
+        rows = [row for row in self._rows["runs"] if row.get("source_doc") is not None]
+        first = so_far.get(self.source.path, 0)
+        for row in rows if first else ():
+            row["source_doc"] += first
+        last = max((row["source_doc"] for row in rows), default=first - 1)
+        so_far[self.source.path] = int(last) + 1
+
     def drop_findings(self, code: Code, run_ids: Collection[str]) -> None:
         """Take back what was found of some runs."""
         if run_ids:

@@ -113,10 +113,10 @@ def _rows(records: Records, source: Source) -> Iterator[dict[str, str]]:
                 yield dict(zip(columns, cells, strict=True))
             elif cells:
                 what = f"{len(cells)} cells where the header has {len(columns)}"
-                message = f"{source.path}, line {reader.line_num}: {what}"
+                message = f"{source.path}, line {source.line(reader.line_num)}: {what}"
                 records.finding(Code.ROW_NOT_READ, message, "Quote cells that hold a comma", severity=ERROR)
     except csv.Error as error:
-        message = f"{source.path}, line {reader.line_num}: no CSV from here on ({error})"
+        message = f"{source.path}, line {source.line(reader.line_num)}: no CSV from here on ({error})"
         records.finding(Code.ROW_NOT_READ, message, "Close every quote", severity=ERROR)
 
 

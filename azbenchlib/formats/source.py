@@ -7,12 +7,13 @@ format means anything by them, and each reader would have to allow for them.
 import hashlib
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from azbenchlib.core.units import KIB, MIB
 
+_FEW = 256  # characters
 _OPENING = 64 * 1024  # bytes that tell a format; no more is read of a file that nobody claims
 LARGEST_SOURCE = 256 * MIB  # of a file that is read whole
 LARGEST_LOG = 1024 * MIB  # some 45 million lines
@@ -46,19 +47,35 @@ class Source:
         Where the content is, and the files that it includes.
     with_bins : bool
         Whether the latency bins of whole runs are wanted; those of logs always are.
+    lines : sequence of int, optional
+        Where the content is a part of a file: of each line, the number that it has in the file, from 1.
     """
 
     def __init__(
-        self, path: str, data: bytes | None = None, file: Path | None = None, with_bins: bool = True
+        self,
+        path: str,
+        data: bytes | None = None,
+        file: Path | None = None,
+        with_bins: bool = True,
+        lines: Sequence[int] | None = None,
     ) -> None:
         # bytes of a name that are no UTF-8 are shown escaped, so that every table and page can be written
         self.path = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        self._data, self._file, self.with_bins = data, file, with_bins
+        self._data, self._file, self.with_bins, self._lines = data, file, with_bins, lines
 
     @classmethod
     def of(cls, path: Path, with_bins: bool = True) -> "Source":
         """The file at `path`, called by that path."""
         return cls(str(path), file=path, with_bins=with_bins)
+
+    def line(self, number: int) -> int:
+        """The number of a line, from 1, in the file as it lies there."""
+        return self._lines[min(number, len(self._lines)) - 1] if self._lines else number
+
+    def part(self, text: str, lines: Sequence[int] | None = None) -> "Source":
+        """A text that was made of this one, and for each of its lines the number of the line that it was."""
+        numbers = [self.line(number) for number in lines] if lines is not None else self._lines
+        return Source(self.path, text.encode("utf-8", "replace"), with_bins=self.with_bins, lines=numbers)
 
     def _open(self) -> io.BufferedReader | io.BytesIO:
         # the kernel's own files say that they are empty, and reading some of them never ends
@@ -130,6 +147,16 @@ class Source:
             return file.read(_OPENING)
 
     @property
+    def start(self) -> bytes:
+        """The first 64 KiB."""
+        return self._start
+
+    @property
+    def is_in_utf16(self) -> bool:
+        """Whether its byte order mark says that it is UTF-16."""
+        return self._start.startswith(_BYTE_ORDERS)
+
+    @property
     def _encoding(self) -> str:
         return next((encoding for mark, encoding in _MARKS if self._start.startswith(mark)), "utf-8")
 
@@ -139,6 +166,13 @@ class Source:
         if self.size_bytes <= _OPENING:
             return self.text
         return without_blank_ends(self._start.decode(self._encoding, errors="replace"))
+
+    @property
+    def ending(self) -> str:
+        """The last characters but blanks and line ends."""
+        if self.size_bytes <= _OPENING:
+            return self.text[-_FEW:].rstrip()
+        return self.closing[-_FEW:].rstrip()
 
     @property
     def closing(self) -> str:

@@ -17,10 +17,11 @@ from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.printable import one_line
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.files import Obstacle, regular_files, sha256
-from azbenchlib.dataset.log_names import LOG_NAME
+from azbenchlib.dataset.log_names import log_name
 from azbenchlib.dataset.names import MANIFEST_FILE, RAW
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
+from azbenchlib.formats.unwrap.compressed_names import bare_name
 
 _AT_ONCE = 250  # outputs that are read together
 _BESIDE = (".xls", ".fio")  # spreadsheets of iozone, job files
@@ -86,7 +87,7 @@ def _beside(folder: Path) -> list[Path]:
 
 def _stem(path: Path) -> str:
     """What a file is called after: the prefix of a log, else its name without the suffix."""
-    log = LOG_NAME.match(path.name)
+    log = log_name(path)
     return log["prefix"] if log else path.stem
 
 
@@ -96,8 +97,12 @@ def _has_kin(path: Path, named: Sequence[Path]) -> bool:
     return _tells_of_others(path) or any(map(_tells_of_others, like))
 
 
+def _is_compressed_log(path: str) -> bool:
+    return bare_name(path) != path and log_name(path) is not None
+
+
 def _tells_of_others(path: Path) -> bool:
-    return bool(LOG_NAME.match(path.name)) or path.suffix in _BESIDE
+    return bool(log_name(path)) or path.suffix in _BESIDE
 
 
 def look(files: Sequence[File]) -> list[Looked]:
@@ -110,7 +115,9 @@ def _look(file: File) -> Looked:
     try:
         fmt = registry.recognise(source)
         return Looked(
-            file=file, sha256=source.sha256, alone=not (fmt and (fmt.needs_beside or fmt.tells_of_others))
+            file=file,
+            sha256=source.sha256,
+            alone=not (_is_compressed_log(file[1]) or (fmt and (fmt.needs_beside or fmt.tells_of_others))),
         )
     except OSError as error:
         return Looked(file=file, why_not=error.strerror or str(error))

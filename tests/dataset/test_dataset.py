@@ -214,7 +214,7 @@ def test_an_unknown_file_is_told_and_the_others_are_read(tmp_path):
     (tmp_path / "empty").touch()
     found = _read(tmp_path)
     assert found.runs["job"].tolist() == ["mix"]
-    assert found.findings["code"].tolist() == ["not_recognised"] * 2
+    assert found.findings["code"].tolist() == ["empty_file", "not_recognised"]
     assert found.findings["source_path"].tolist() == [str(tmp_path / name) for name in ("empty", "photo.jpg")]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from azbenchlib.dataset.read import read_files
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 
@@ -147,28 +148,56 @@ def test_a_broken_xml_document_loses_none_of_the_others(broken: int) -> None:
 FIO = '{\n"fio version" : "fio-3.33",\n"jobs" : [{"jobname": "a", "read": {"total_ios": 3, "iops": 1}}]\n}\n'
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "named"),
-    [
-        ("diskspd/mixed.txt", "iozone/auto.txt", "iozone"),
-        ("iozone/auto.txt", "diskspd/mixed.txt", "diskspd"),
-        ("iometer/results.csv", "diskspd/mixed.txt", "diskspd"),
-        ("diskspd/mixed.txt", "diskspd/mixed.xml", "diskspd XML"),
-        ("diskspd/mixed.xml", "diskspd/mixed.txt", "diskspd text"),
-        ("iozone/throughput.txt", "iometer/results.csv", "IOMeter"),
-        ("iozone/auto.txt", "lab", "lab log"),
-    ],
-)
-def test_outputs_of_several_tools_in_a_file_are_named(first: str, second: str, named: str) -> None:
-    tables = read(text_of(first) + "\n" + text_of(second))
-    messages = tables["findings"].set_index("code")["message"]
-    assert "several_tools" in messages.index
-    assert re.search(rf"not read: .*{named}|read as .*{named}", messages["several_tools"])
+SEVERAL = [
+    ("diskspd/mixed.txt", "iozone/auto.txt"),
+    ("iozone/auto.txt", "diskspd/mixed.txt"),
+    ("iometer/results.csv", "diskspd/mixed.txt"),
+    ("diskspd/mixed.txt", "diskspd/mixed.xml"),
+    ("diskspd/mixed.xml", "diskspd/mixed.txt"),
+    ("iozone/throughput.txt", "iometer/results.csv"),
+    ("iozone/auto.txt", "lab"),
+    ("fio/text/randrw.txt", "iozone/auto.txt"),
+    ("iozone/auto.txt", "fio/text/randrw.txt"),
+    ("fio/randrw.json", "diskspd/mixed.xml"),
+    ("sysstat/extended.txt", "fio/terse/v3.txt"),
+    ("fio/text/randrw.txt", "sysstat/sar.txt"),
+]
 
 
-def test_fio_beside_another_tool_is_named() -> None:
+@pytest.mark.parametrize(("first", "second"), SEVERAL)
+def test_outputs_of_several_tools_in_a_file_are_read_as_alone(first: str, second: str) -> None:
+    alone, both = (
+        [read(text_of(name)) for name in (first, second)],
+        read(text_of(first) + "\n" + text_of(second)),
+    )
+    for table in (*TABLES, "demand"):
+        keys = [name for name in both[table] if name not in ("run_id", "source_path")]
+        rows = pd.concat([tables[table] for tables in alone])[keys]
+        assert sorted(map(repr, rows.itertuples(index=False))) == sorted(
+            map(repr, both[table][keys].itertuples(index=False))
+        )
+    assert "several_tools" not in codes(both)
+    documents = both["runs"].groupby("source_doc")["tool"].nunique()
+    assert (documents == 1).all()
+
+
+def test_an_output_that_was_pasted_twice_is_counted_once(tmp_path: Path) -> None:
+    out = tmp_path / "page.txt"
+    iozone = text_of("iozone/auto.txt")
+    out.write_text(text_of("fio/text/randrw.txt") + iozone + "Again:\n" + iozone, encoding="utf-8")
+    tables = read_files([(out, "page.txt")])
+    alone = read(iozone)
+    assert (tables["runs"]["tool"] == "iozone").sum() == len(alone["runs"])
+    assert "counted_once" in codes(tables)
+
+
+def test_json_with_another_tool_between_its_documents_names_it() -> None:
+    text = FIO + text_of("iozone/auto.txt") + FIO
+    assert "several_tools" in codes(read(text))
+
+
+def test_fio_beside_another_tool_is_read() -> None:
     other = text_of("iozone/auto.txt")
     for text in (FIO + other, other + FIO):
         tables = read(text)
-        assert "several_tools" in codes(tables)
-        assert len(tables["results"])
+        assert set(tables["runs"]["tool"]) == {"fio", "iozone"}

@@ -19,8 +19,8 @@ from azbenchlib.formats.source import Source
 def taken(text):
     source = Source("run_wol.dat", text.encode())
     started = time.process_time()
-    fmt = registry.recognise(source)
-    fmt and fmt.read(source, None)
+    for part in registry.unwrapping().parts(source):
+        part.format and part.format.read(part.source, None)
     return time.process_time() - started
 
 head, units = eval(sys.stdin.read())
@@ -51,6 +51,10 @@ HEADS = {
     "published": "source_file,source_line,experiment,quantity,stat,value,unit\n",
     "summary of dbench": "Dbench Summary\nRandom Read/Write IOPS: 1k/1k. BW: 1MiB/s / 1MiB/s\n",
     "summary of kubestr": "FIO version - fio-3.30\nJobName: a\nread:\n  IOPS=5.0 BW(KiB/s)=20\n",
+    "string": '{"stdout": "a: (g=0): rw=read\\nfio-3.33\\n',
+    "dictionary": "{'fio version': 'fio-3.33', 'jobs': [",
+    "prefix": "2024-05-02T10:00:00Z [a] b  | a: (g=0): rw=read\n" * 9,
+    "JSON lines": '{"log": "a: (g=0): rw=read\\n"}\n' * 3,
     "lab log": '{"azbench_lab": 1, "started_unix_s": 1000.0}\n',
     "iostat": "11/20/26 10:00:00\nDevice            r/s     w/s\nsda 1.00 2.00\n",
     "iostat -h": "     r/s     w/s Device\n    1.00    2.00 sda\n",
@@ -146,6 +150,20 @@ UNITS = (
         '"a"\n',
         "Total latency distribution:\n",
     ),
+    *(
+        '\\"',
+        "\\\\'",
+        "'a', ",
+        '"a\\n\\n", ',
+        "\x1b[",
+        "\x1b]",
+        "a: ",
+        "a | ",
+        "[a] ",
+        "$ a\n",
+        "10:00:00 ",
+    ),
+    *("a: (g=0): rw=read\n<Results>\n", '{"log": "IOPS="}\n', "Linux a (b) \t1 CPU)\n(g=0\n"),
 )
 
 

@@ -39,9 +39,8 @@ def terse_and_text(
     terse = _fio_terse_jobs.find_jobs(lines)
     text = _fio_text_jobs.find_jobs(terse.rest)
     if terse.broken:
-        message = (
-            f"{source.path}: {len(terse.broken)} terse lines are broken, the first is line {terse.broken[0]}"
-        )
+        first = source.line(terse.broken[0])
+        message = f"{source.path}: {len(terse.broken)} terse lines are broken, the first is line {first}"
         records.finding(Code.BROKEN_LINES, message, "Directions that are whole were kept", severity=ERROR)
     exact = [job for document in terse.documents for job in document]
     pairs, alone = matched([job for document in text.documents for job in document], exact)

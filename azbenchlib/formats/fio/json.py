@@ -170,7 +170,7 @@ def _report_lines(records: Records, source: Source, lines: tuple[str, ...]) -> N
 def _report_document(records: Records, source: Source, number: int, document: Document) -> None:
     """Findings on a document as a whole."""
     if document.damage:
-        where = f"line {document.damage.line}, column {document.damage.column}"
+        where = f"line {source.line(document.damage.line)}, column {document.damage.column}"
         records.finding(
             Code.BROKEN_JSON,
             f"{source.path}: document {number + 1} is broken at {where} ({document.damage.reason}); "

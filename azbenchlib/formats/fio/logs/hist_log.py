@@ -82,7 +82,9 @@ def _table(parts: Sequence[HistBins]) -> pd.DataFrame:
 
 def _report(records: Records, source: Source, run_id: str, layout: HistLayout, broken: list[int]) -> None:
     if broken:
-        message = f"{source.path}: {len(broken)} broken lines left out, the first is line {broken[0]}"
+        message = (
+            f"{source.path}: {len(broken)} broken lines left out, the first is line {source.line(broken[0])}"
+        )
         records.finding(Code.BROKEN_LINES, message, run_id=run_id)
     if layout.merged > 1:
         error = layout.merged * histogram.REL_ERROR

@@ -131,7 +131,9 @@ def _report_damage(
 ) -> None:
     broken = log_lines.damaged_lines(parts)
     if broken:
-        message = f"{source.path}: {len(broken)} broken lines left out, the first is line {broken[0]}"
+        message = (
+            f"{source.path}: {len(broken)} broken lines left out, the first is line {source.line(broken[0])}"
+        )
         records.finding(Code.BROKEN_LINES, message, run_id=run_id)
     if log_lines.has_maxima(source.opening):
         message = f"{source.path}: the average of each window is kept, its largest value left out"

@@ -1,0 +1,1 @@
+"""What stands around outputs, taken off before a format is recognised."""

@@ -1,0 +1,57 @@
+"""An output is read alike whether it stands alone or a program put something around it."""
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.wrappings import ARCHIVES, PREFIXES, STRINGS
+
+from azbenchlib.formats import registry
+from azbenchlib.formats.source import Source
+
+DATA = Path(__file__).parents[1] / "data"
+OUTPUTS = {
+    "fio text": "fio/text/randrw.txt",
+    "fio text, two jobs": "fio/text/numjobs.txt",
+    "fio JSON": "fio/randrw.json",
+    "fio JSON, failed": "fio/failed_job.json",
+    "terse": "fio/terse/v3.txt",
+    "diskspd text": "diskspd/mixed.txt",
+    "diskspd XML": "diskspd/mixed.xml",
+    "iozone": "iozone/auto.txt",
+    "iozone, throughput": "iozone/throughput.txt",
+    "iostat": "sysstat/extended.txt",
+    "sar": "sysstat/sar.txt",
+}
+WRAPPINGS = PREFIXES | STRINGS | ARCHIVES
+OF_PLACE = ["run_id", "source_path", "source_sha256", "source_doc"]
+
+
+def _tables(name: str, data: bytes) -> dict[str, pd.DataFrame]:
+    tables = registry.read(Source(name, data))
+    return {table: frame.drop(columns=OF_PLACE, errors="ignore") for table, frame in tables.items()}
+
+
+@cache
+def _text(name: str) -> str:
+    return (DATA / OUTPUTS[name]).read_text(encoding="utf-8")
+
+
+@cache
+def _bare(name: str) -> dict[str, pd.DataFrame]:
+    return _tables("out", _text(name).encode())
+
+
+def differences(output: str, wrapping: str) -> list[str]:
+    """What is read otherwise from a wrapped output."""
+    bare, wrapped = _bare(output), _tables("out", WRAPPINGS[wrapping](_text(output)))
+    other = [table for table in bare if table != "findings" and not bare[table].equals(wrapped[table])]
+    codes = [set(tables["findings"]["code"]) for tables in (bare, wrapped)]
+    return [*other, *(f"finding {code}" for code in codes[0] ^ (codes[1] - {"unwrapped"}))]
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_wrapped_output_is_read_as_the_bare_one(output: str, wrapping: str) -> None:
+    assert differences(output, wrapping) == []

@@ -1,0 +1,177 @@
+"""Outputs as people have them: what CI logs, containers, shells, notebooks and archives put around a text."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import tarfile
+import zipfile
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from itertools import count
+
+import pyarrow as pa
+
+Wrap = Callable[[str], bytes]
+_BEGIN = datetime(2024, 5, 2, 9, 59, 30, 123456)
+
+
+def _each_line(prefix: Callable[[int, datetime], str]) -> Wrap:
+    def wrapped(text: str) -> bytes:
+        moments = (_BEGIN + timedelta(seconds=0.7 * n) for n in count())
+        lines = zip(text.splitlines(), moments, strict=False)
+        return "".join(f"{prefix(n, at)}{line}\n" for n, (line, at) in enumerate(lines, 1)).encode()
+
+    return wrapped
+
+
+def _form(form: str) -> Wrap:
+    """Put a time in this form of strftime before each line."""
+    return _each_line(lambda _, at: at.strftime(form))
+
+
+def _iso(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%f0Z")
+
+
+PREFIXES: dict[str, Wrap] = {
+    "GitHub Actions": _each_line(lambda _, at: f"{_iso(at)} "),
+    "GitLab": _each_line(lambda _, at: f"{at:%Y-%m-%dT%H:%M:%S.%fZ} 00O "),
+    "Azure Pipelines": _each_line(lambda _, at: f"{at:%Y-%m-%dT%H:%M:%S.%f}3Z "),
+    "Jenkins": _each_line(lambda _, at: f"[{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z] "),
+    "Jenkins, elapsed": _form("%H:%M:%S "),
+    "TeamCity": _form("[%H:%M:%S] :\t "),
+    "kubectl logs --prefix": _each_line(lambda *_: "[pod/fio-7d9c/fio] "),
+    "kubectl logs --timestamps": _form("%Y-%m-%dT%H:%M:%S.%f789Z "),
+    "kubectl logs, both": _each_line(lambda _, at: f"[pod/fio-7d9c/fio] {_iso(at)} "),
+    "container runtime": _each_line(lambda _, at: f"{at:%Y-%m-%dT%H:%M:%S.%f789+00:00} stdout F "),
+    "docker compose": _each_line(lambda *_: "fio-1  | "),
+    "docker compose --timestamps": _each_line(lambda _, at: f"bench-fio-1  | {_iso(at)} "),
+    "terraform": _each_line(lambda *_: "null_resource.fio (remote-exec): "),
+    "packer": _each_line(lambda *_: "    azure-arm.fio: "),
+    "vagrant": _each_line(lambda *_: "    default: "),
+    "avocado": _form("%H:%M:%S DEBUG| [stdout] "),
+    "syslog": _form("May  2 %H:%M:%S vm1 fio[4711]: "),
+    "logger": _form("May  2 %H:%M:%S vm1 root: "),
+    "RFC 5424": _form("<13>1 %Y-%m-%dT%H:%M:%S.%fZ vm1 fio 4711 - - "),
+    "journalctl": _form("May 02 %H:%M:%S vm1 run-fio.sh[4711]: "),
+    "journalctl -o short-iso": _form("%Y-%m-%dT%H:%M:%S+0000 vm1 run-fio.sh[4711]: "),
+    "ts": _form("May 02 %H:%M:%S "),
+    "ts -s": _form("00:%M:%S "),
+    "dmesg": _each_line(lambda n, _: f"[{n * 0.731 + 12:12.6f}] "),
+    "seconds since 1970": _each_line(lambda n, _: f"{1714644061 + n}.123 "),
+    "klog": _form("I0502 %H:%M:%S.%f       1 runner.go:42] "),
+    "Python logging": _form("%Y-%m-%d %H:%M:%S,123 - root - INFO - "),
+    "Python logging, basic": _each_line(lambda *_: "INFO:root:"),
+    "pytest": _form("%H:%M:%S INFO     bench.runner:runner.py:120 "),
+    "pdsh": _each_line(lambda *_: "host1: "),
+    "heroku": _form("%Y-%m-%dT%H:%M:%S.%f+00:00 app[fio.1]: "),
+    "Windows": _form("%m/%d/%Y %I:%M:%S %p  "),
+    "slashes": _form("%Y/%m/%d %H:%M:%S "),
+    "cat -n": _each_line(lambda n, _: f"{n:6d}\t"),
+    "grep -n": _each_line(lambda n, _: f"{n}:"),
+    "grep -Hn": _each_line(lambda n, _: f"run.log:{n}:"),
+    "less -N": _each_line(lambda n, _: f"{n:7d} "),
+    "quoted": _each_line(lambda *_: "> "),
+    "commented": _each_line(lambda *_: "# "),
+    "indented": _each_line(lambda *_: "        "),
+    "tab": _each_line(lambda *_: "\t"),
+    "colours": _each_line(lambda *_: "\x1b[0m\x1b[36;1m"),
+    "screen": _each_line(lambda *_: "\x1b]0;fio\x07\x1b[K"),
+    "compose, GitHub": _each_line(lambda n, at: f"{_iso(at)} fio-1  | "),
+    "compose, colours": _each_line(lambda *_: "\x1b[36mfio-1  |\x1b[0m "),
+    "kubectl, Jenkins": _form("[%Y-%m-%dT%H:%M:%S.123Z] [pod/fio-7d9c/fio] "),
+}
+
+
+def _json_lines(text: str) -> bytes:
+    rows = ({"log": f"{line}\n", "stream": "stdout", "time": _iso(_BEGIN)} for line in text.splitlines())
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def _notebook(text: str) -> bytes:
+    output = {"output_type": "stream", "name": "stdout", "text": text.splitlines(keepends=True)}
+    cell = {"cell_type": "code", "source": ["!fio base.fio"], "outputs": [output], "execution_count": 1}
+    return json.dumps(
+        {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1
+    ).encode()
+
+
+def _ansible(text: str) -> bytes:
+    row = {"changed": True, "rc": 0, "stderr": "", "stdout": text, "stdout_lines": text.splitlines()}
+    return json.dumps(row, indent=2).encode()
+
+
+def _playbook(text: str) -> bytes:
+    row = json.dumps({"changed": True, "stdout": text, "stdout_lines": text.splitlines(), "rc": 0})
+    told = f"changed: [vm1] => {row}"
+    return f"PLAY [all] ****\n\nTASK [fio] ****\n{told}\n\nPLAY RECAP ****\nvm1 : ok=2\n".encode()
+
+
+def _debug(text: str) -> bytes:
+    row = json.dumps({"out.stdout_lines": text.splitlines()}, indent=4)
+    return f"TASK [debug] ****\nok: [vm1] => {row}\n\nPLAY RECAP ****\nvm1 : ok=2\n".encode()
+
+
+def _run_command(text: str) -> bytes:
+    message = f"Enable succeeded: \n[stdout]\n{text}\n[stderr]\n"
+    row = {"code": "ProvisioningState/succeeded", "displayStatus": "Provisioning succeeded", "level": "Info"}
+    return json.dumps({"value": [{**row, "message": message, "time": None}]}, indent=2).encode()
+
+
+def tar_of(files: dict[str, bytes], mode: str) -> bytes:
+    """Return a tar archive of these files."""
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode=mode) as archive:  # type: ignore[call-overload]
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return held.getvalue()
+
+
+def zip_of(files: dict[str, bytes]) -> bytes:
+    """Return a zip archive of these files."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return held.getvalue()
+
+
+def zstd_of(data: bytes) -> bytes:
+    """Return the data compressed with Zstandard."""
+    held = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(held, "zstd") as stream:
+        stream.write(data)
+    return bytes(held.getvalue())
+
+
+STRINGS: dict[str, Wrap] = {
+    "Ansible": _ansible,
+    "Ansible's results": lambda text: json.dumps({"results": [{"item": "a", "stdout": text}]}).encode(),
+    "ansible-playbook -v": _playbook,
+    "Ansible's debug": _debug,
+    "az vm run-command": _run_command,
+    "notebook": _notebook,
+    "json-file": _json_lines,
+    "journalctl -o json": lambda text: "".join(
+        json.dumps({"_PID": "1", "MESSAGE": line}) + "\n" for line in text.splitlines()
+    ).encode(),
+    "repr": lambda text: f"2024-05-02 10:00:00,123 INFO out: {text!r}\n".encode(),
+    "list of Python": lambda text: repr(text.splitlines()).encode(),
+    "string in a string": lambda text: json.dumps({"body": json.dumps({"stdout": text})}).encode(),
+}
+ARCHIVES: dict[str, Wrap] = {
+    "gzip": lambda text: gzip.compress(text.encode()),
+    "bzip2": lambda text: bz2.compress(text.encode()),
+    "xz": lambda text: lzma.compress(text.encode()),
+    "zstd": lambda text: zstd_of(text.encode()),
+    "zip": lambda text: zip_of({"results/out": text.encode()}),
+    "tar": lambda text: tar_of({"results/out": text.encode()}, "w"),
+    "tar.gz": lambda text: tar_of({"results/out": text.encode()}, "w:gz"),
+    "tar.xz": lambda text: tar_of({"results/out": text.encode()}, "w:xz"),
+    "tar.bz2": lambda text: tar_of({"results/out": text.encode()}, "w:bz2"),
+    "zip of tar.gz": lambda text: zip_of({"a.tgz": tar_of({"out": text.encode()}, "w:gz")}),
+}
