@@ -155,7 +155,8 @@ class _Lines:
         words = bare.split()
         if not words or self._begins_capture(line, bare):
             return
-        if words[0] in _DEVICE or words[-1] in _DEVICE:
+        named = words[0] in _DEVICE or words[-1] in _DEVICE
+        if named and any(word.endswith("/s") for word in words):
             self._begin_table(words, len(line) - len(bare))
         elif "DEV" in words[1:] or "rtps" in words[1:4]:
             self._begin_sar(words)
