@@ -24,7 +24,7 @@ from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 
 _NEEDED = ("timestamp", "path", "cookedvalue")
-_TITLES = re.compile(r"^[ \t>]{0,99}Timestamp[ \t]{1,60}CounterSamples$", re.MULTILINE)
+_TITLES = re.compile(r"^[ \t>]{0,99}Timestamp[ \t]{1,60}CounterSamples\r?$", re.MULTILINE)
 _PATH_BEGINS = re.compile(r"(?P<time>[^\\]{0,60})(?P<path>\\\\[^\\]{1,255}\\.{1,1000})")
 _ONE_LINE = re.compile(r"(?P<path>.{1,1200}\S) ?: {1,30}(?P<figure>[-\d.,E+]{1,40})")
 _EMPTY = "GetCounter.PerformanceCounterSample"  # the name of the samples, which stands in place of them

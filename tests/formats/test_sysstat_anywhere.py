@@ -53,12 +53,13 @@ def quoted(text: str, prefix: str) -> str:
         + LINUX
         + reports()
         + "^C\nuser@db1:~$ df\nFilesystem 1K Use% Mounted\n",
+        "Which is the slow\nDevice\nDevice: the first one\n" + reports(),
         quoted(LINUX + reports(), "    "),
         quoted(LINUX + reports(), "\t"),
         quoted(LINUX + reports(), "> "),
         LINUX + reports() + "\nNAME MAJ:MIN RM SIZE RO TYPE\nsda 8:0 0 128G 0 disk\n",
     ],
-    ids=["no banner", "page", "html", "prompt", "blanks", "tabs", "quoted", "lsblk"],
+    ids=["no banner", "page", "html", "prompt", "prose", "blanks", "tabs", "quoted", "lsblk"],
 )
 def test_iostat_stands_anywhere(text: str) -> None:
     tables = read(text)

@@ -25,7 +25,17 @@ from azbenchlib.formats.source import Source
 DATA = Path(__file__).parents[1] / "data"
 FILES = sorted(
     path.with_name(path.name.removesuffix(".demand.csv"))
-    for tool in ("sysstat", "perfmon", "blkparse", "oracle_awr", "nmon", "dstat", "vmstat", "node_exporter")
+    for tool in (
+        "sysstat",
+        "perfmon",
+        "blkparse",
+        "oracle_awr",
+        "powershell",
+        "nmon",
+        "dstat",
+        "vmstat",
+        "node_exporter",
+    )
     for path in (DATA / tool).glob("*.demand.csv")
 )
 LINUX = "Linux 6.1.0 (db1) \t11/20/26 \t_x86_64_\t(8 CPU)\n"

@@ -33,9 +33,9 @@ _LEAD = " \t>"  # of an indented or quoted line
 _TAGS = re.compile(r"</?(?:html|body|pre|code|samp|p|div|span|br)\b[^<>\n]{0,200}>")
 _TIME = r"\d{1,2}[:时時]\d{2}[:分]\d{2}秒?(?:[ \t][AP]M)?"
 _SIGN = re.compile(
-    rf"^[ \t>]{{0,99}}(?:{_TAGS.pattern}){{0,3}}(?:{_BANNER.pattern}(?:</pre>)?$"
+    rf"^[ \t>]{{0,99}}(?:{_TAGS.pattern}){{0,3}}(?:{_BANNER.pattern}(?:</pre>)?\r?$"
     r"|Device:?[ \t]{1,60}(?:tps|r/s|rrqm/s)(?=[ \t])"
-    r"|(?:tps|r/s)[ \t][^\n]{0,300}[ \t]Device$"
+    r"|(?:tps|r/s)[ \t][^\n]{0,300}[ \t]Device\r?$"
     rf"|{_TIME}[ \t]{{1,60}}(?:DEV[ \t]{{1,60}}tps|tps[ \t]{{1,60}}rtps)(?=[ \t]))",
     re.MULTILINE,
 )
@@ -155,7 +155,8 @@ class _Lines:
         words = bare.split()
         if not words or self._begins_capture(line, bare):
             return
-        if words[0] in _DEVICE or words[-1] in _DEVICE:
+        named = words[0] in _DEVICE or words[-1] in _DEVICE
+        if named and any(word.endswith("/s") for word in words):
             self._begin_table(words, len(line) - len(bare))
         elif "DEV" in words[1:] or "rtps" in words[1:4]:
             self._begin_sar(words)

@@ -1,9 +1,9 @@
 """Reader of ``sadf -x -- -d``: sar's records of disks as XML.
 
 Each ``timestamp`` states date, time, zone and the length of its interval, which ends then; below it stands a
-``disk-device`` for each disk. Versions of sysstat up to 11 declare the type of the document, and that line is
-taken off; any other document type is refused. Times in the zone of the host (``-t``, ``-T``) are local. What
-is whole of a document that breaks off is read.
+``disk-device`` for each disk. Version 12.6 and those before declare the type of the document, in front of it,
+where nothing is read; a document type within it is refused. Times in the zone of the host (``-t``, ``-T``)
+are local. What is whole of a document that breaks off is read.
 
 Source: sysstat xml_stats.c and sadf_misc.c, 12.7.9 (2026-07-18), and outputs of 12.6.1.
 """
