@@ -19,6 +19,11 @@ SIGNS = {
         r"[{ \t]{0,99}\"fio version\" ?: ?\"|[345];fio-\d"
         r"|[^\n:]{1,200}: \(groupid=\d{1,9}, jobs=\d{1,9}\): err=",
     ),
+    # dbench prints its summary below the texts of fio that it sums up, so it is none of these
+    "summary of fio": (
+        ("FIO Benchmark ", "fio Disk Speed", "FIO version - fio-"),
+        r"[ \t#>=]{0,99}(?:FIO Benchmark Summary\b|fio Disk Speed Tests |FIO version - fio-\d)",
+    ),
     "iozone text": (("Iozone: Perf",), r"[ \t]{0,99}Iozone: Performance Test of File I/O"),
     "diskspd text": (("Results for timespan",), r"Results for timespan \d{1,6}:"),
     "diskspd XML": (("<Results>",), r"[ \t]{0,99}<Results>"),
