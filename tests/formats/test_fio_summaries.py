@@ -135,6 +135,7 @@ def test_yabs_has_a_mix_of_each_block_size() -> None:
     assert found[0] == ["rand_rw_4k", "randrw", 50, 4096, 128, "read", 4100]
     assert [row[-1] for row in found] == [4100, 61_000, 2300, 2400, 598, 630, 283, 1000]
     assert "rounded_iops" in codes(tables)
+    assert set(tables["runs"]["target"]) == {"/dev/vda1"}
 
 
 def test_what_yabs_calls_megabytes_follows_from_the_iops_beside_them() -> None:
