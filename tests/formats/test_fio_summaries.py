@@ -114,12 +114,28 @@ def test_a_comparison_of_kbench_has_two_volumes() -> None:
     ]
 
 
+def test_the_first_versions_of_kbench_have_a_block_a_pattern() -> None:
+    text = (
+        "=========\n= FIO Benchmark Summary =\n=========\n\nRandom Read/Write\n"
+        "IOPS:             98,368  / 89,200\nIOPS CPU(USR/SYS): ( 8% / 9% ) / ( 7% / 5% )\n"
+        "Bandwidth:        542,447 KiB/sec   / 514,487 KiB/sec\nAverage Latency:  97,222 ns  / 44,548 ns\n"
+    )
+    assert rows(read(text), "job", "iops", "bw_bytes_per_s") == [
+        ["rand-read-iops", 98_368, None],
+        ["rand-write-iops", 89_200, None],
+        ["rand-read-bw", None, 542_447 * KIB],
+        ["rand-write-bw", None, 514_487 * KIB],
+    ]
+    assert read(text)["latency"]["lat_mean_us"].tolist() == [97.222, 44.548]
+
+
 def test_yabs_has_a_mix_of_each_block_size() -> None:
     tables = read(fixture("yabs.txt"))
     found = rows(tables, "job", "rw", "rwmix_read_pct", "bs_bytes", "queue_depth", "ddir", "iops")
     assert found[0] == ["rand_rw_4k", "randrw", 50, 4096, 128, "read", 4100]
     assert [row[-1] for row in found] == [4100, 61_000, 2300, 2400, 598, 630, 283, 1000]
     assert "rounded_iops" in codes(tables)
+    assert set(tables["runs"]["target"]) == {"/dev/vda1"}
 
 
 def test_what_yabs_calls_megabytes_follows_from_the_iops_beside_them() -> None:
@@ -151,6 +167,14 @@ def test_the_output_of_fio_in_the_same_file_counts() -> None:
     fio = "j: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 20 16:23:18 2026\n"
     fio += "  read: IOPS=50, BW=200KiB/s (205kB/s)(400KiB/2000msec)\n"
     assert rows(read(fio + fixture("dbench.txt")), "job", "iops") == [["j", 50]]
+
+
+def test_a_summary_beside_another_output_of_fio_is_told() -> None:
+    fio = "j: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 20 16:23:18 2026\n"
+    fio += "  read: IOPS=50, BW=200KiB/s (205kB/s)(400KiB/2000msec)\n"
+    for name in ("kbench.txt", "kubestr.txt", "yabs.txt"):
+        assert "several_tools" in codes(read(fio + fixture(name)))
+    assert "several_tools" not in codes(read(fio + fixture("dbench.txt")))  # its log holds both
 
 
 @pytest.mark.parametrize("name", ["kubestr.txt", "dbench.txt", "kbench.txt", "yabs.txt", "yabs.json"])

@@ -97,6 +97,41 @@ def test_pasted_runs_of_one_name_are_not_added_up() -> None:
     assert sorted(run.flows[0].observation.iops or 0 for run in runs(read(text))) == [100, 335, 3600]
 
 
+def clients(*, sum_of_all: bool = True) -> str:
+    """Give what fio prints of two hosts with two jobs each: a report of each host, and the sum."""
+    sizes = "bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=8"
+    text = "".join(
+        f"<{host}> {job}: (g=0): rw=read, {sizes}\n" for host in ("hosta", "hostb") for job in ("one", "two")
+    )
+    status = (
+        "Run status group 0 (all jobs):\n   READ: bw=800KiB/s (819kB/s), io=24MiB, run=30000-30000msec\n\n"
+    )
+    for pid, at in ((40, "18:00:00"), (4000, "18:00:09")):
+        text += report("one", pid, at) + report("two", pid + 1, at) + status
+    return text + report("All clients", 0, "18:00:09", iops=400) * sum_of_all
+
+
+def test_hosts_that_worked_at_once_are_one_run_and_their_sum_is_not_added() -> None:
+    tables = read(clients())
+    assert tables["runs"]["source_doc"].tolist() == [0] * 5
+    assert [sum(flow.observation.iops or 0 for flow in run.flows) for run in runs(tables)] == [400]
+    assert read(clients(sum_of_all=False))["runs"]["source_doc"].tolist() == [0] * 4
+
+
+def test_whose_report_it_is_of_several_hosts_is_not_told() -> None:
+    tables = read(clients())["runs"]
+    assert tables["host"].isna().all()
+    assert tables["iodepth"].tolist()[:4] == [8] * 4
+    other = clients().replace("<hostb> one: (g=0): rw=read, ", "<hostb> one: (g=0): rw=randread, ")
+    assert read(other)["runs"]["rw"].dropna().tolist() == ["read"] * 2  # of the jobs named two
+    alone = clients().replace("<hostb> one", "<hostb> three").replace("<hostb> two", "<hostb> four")
+    assert read(alone)["runs"]["host"].tolist()[:2] == ["hosta"] * 2
+
+
+def test_two_runs_of_several_hosts_are_two() -> None:
+    assert read(clients() + clients())["runs"]["source_doc"].tolist() == [0] * 5 + [1] * 5
+
+
 @pytest.mark.fio
 @pytest.mark.parametrize(
     "options",

@@ -1,13 +1,14 @@
 """The jobs that fio's normal output tells of, wherever it stands among other lines."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio import _text_lines as lines
 from azbenchlib.formats.fio._beside import StatedBefore
+from azbenchlib.formats.fio._command_lines import Typed, agreed
 from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._exact_rates import lost_carry
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key
@@ -116,6 +117,9 @@ class _Search:
         self.openings: list[FioJob] = []
         self.opened: dict[tuple[str, int | None], int] = {}  # the first of a name, and of a name and group
         self.known: set[tuple[object, ...]] = set()  # who is in the last document
+        # options by host, of a name and group; None: of all jobs
+        self.hosts: dict[tuple[str, int | None] | None, dict[str | None, Typed]] = defaultdict(dict)
+        self.of_clients: list[bool] = []  # by document: whether several hosts worked at once
         self.version: str | None = None
         self.named = ""  # the job that was named last
         self.block: _Block | None = None
@@ -197,6 +201,8 @@ class _Search:
         self.openings.append(job)
         for group in (job.group_id, None):
             self.opened.setdefault((job.name, group), len(self.openings) - 1)
+        for key in (None, (job.name, job.group_id)):
+            self.hosts[key][job.host] = job.options or {}
 
     def _version(self, match: re.Match[str]) -> None:
         self._fresh_start(match)
@@ -209,6 +215,7 @@ class _Search:
         """A new start of fio: what was announced before the last jobs is over."""
         if not self.started:
             self.opened, self.version = {}, None
+            self.hosts.clear()
             self.starts += 1
         self.started = self.closed = True
         self.block = None
@@ -224,7 +231,9 @@ class _Search:
             self.device_ios[last] = self.device_ios.get(last, 0) + done
 
     def _group_summary(self, _: re.Match[str]) -> None:
-        self.closed, self.block = True, None
+        """The end of a report; that of several hosts ends with the sum over them, or a new start."""
+        summed = bool(self.documents) and self.documents[-1][-1].job.name == SUM_OF_CLIENTS
+        self.closed, self.block = summed or len(self.hosts[None]) < 2, None
 
     # ---- jobs ------------------------------------------------------------------------------------------
 
@@ -246,10 +255,14 @@ class _Search:
         if opening is not None:
             members = opening.members if job.jobs == 1 else job.jobs
             job = replace(job, host=opening.host, options=opening.options, members=members)
+        by_host = self.hosts[job.name, job.group_id]
+        if len(by_host) > 1:  # whose report it is, nothing tells
+            job = replace(job, host=None, options=dict(agreed([*by_host.values()]) or {}))
         job = replace(job, beside=self.stated.of(job.name))
         known = job.identity in self.known
         if not self.documents or known or (self.closed and job.name != SUM_OF_CLIENTS):
             self.documents.append([])
+            self.of_clients.append(len(self.hosts[None]) > 1)
             self.known = set()
         self.known.add(job.identity)
         block = self.block = _Block(job=job)
@@ -348,7 +361,8 @@ class _Search:
         documents: list[tuple[FioJob, ...]] = []
         for place, printed in enumerate(self.documents):
             jobs = [block.finished() for block in printed]
-            *before, last = (_members_counted([jobs[i] for i in run]) for run in separate_runs(jobs))
+            runs = [[*range(len(jobs))]] if self.of_clients[place] else separate_runs(jobs)
+            *before, last = (_members_counted([jobs[i] for i in run]) for run in runs)
             documents += [*before, with_devices(last, self.device_ios.get(place))]
         return TextReport(tuple(documents), tuple(self.openings), self.progress, tuple(self.rest))
 

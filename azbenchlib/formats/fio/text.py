@@ -30,6 +30,8 @@ a carry is lost in the rounding of some versions (3.16: ``29.0MiB/s (31.4MB/s)``
 figure counts; progress lines are no results; a page may quote a direction's line without its job. Disk
 statistics tell the devices' I/Os of all jobs that ran at once.
 
+Reports of several hosts are one run, which ends with "All clients"; nothing tells whose report it is.
+
 Options are those of the opening line, which does not tell them all: ``direct`` is not among them. A command
 line such as ``$ sudo fio --name=a --direct=1``, also one that goes on in further lines, or a job file that
 was printed before the output (``cat job.fio``) tells more of them, for the outputs that follow it until the

@@ -8,7 +8,7 @@ from azbenchlib.core import units
 
 PRINTED_NUMBER = r"\d{1,3}(?:,\d{3}){1,5}|\d{1,15}(?:\.\d{1,9})?"
 COUNT = rf"({PRINTED_NUMBER})([kKM]?)"
-RATE = rf"({PRINTED_NUMBER})\s?([kKMG]?i?)B/s"
+RATE = rf"({PRINTED_NUMBER})\s?((?:[kKMG]i?)?)B/s"
 _POWERS = {letter: power for power, letter in enumerate(" KMG")}
 
 

@@ -24,6 +24,7 @@ _BLOCK = r"\|\s{0,20}(\d{1,7}[kKmM]?)\s{1,40}\(IOPS\)\s{0,20}"
 _SIZES = re.compile(rf"Block Size\s{{0,20}}{_BLOCK}(?:{_BLOCK})?")
 _CELL = rf"\|\s{{0,20}}({PRINTED_NUMBER}) ([KMG])B/s\s{{0,40}}\(({PRINTED_NUMBER})([kM]?)\)\s{{0,40}}"
 _ROW = re.compile(rf"(Read|Write)\s{{0,20}}{_CELL}(?:{_CELL})?")
+_PARTITION = re.compile(r"\(Partition (\S{1,200})\)")
 _POWERS = {"K": 1, "M": 2, "G": 3}
 _DECIMAL, _BINARY = 1.0, units.KIB / units.KB  # bytes in what is called a byte
 _TELLING = 0.008  # a third of the 2.4 % between them: what rounding may hide of IOPS
@@ -43,15 +44,18 @@ class _Cell:
 def find(lines: Sequence[str]) -> Iterator[SummaryJob]:
     """Give the jobs of all tables among these lines."""
     tables: list[list[_Cell]] = []
+    partitions: list[dict[str, str]] = []
     sizes: list[str] = []
     for line in lines:
         if line.startswith(YABS_SIGN):
             tables.append([])
+            named = _PARTITION.search(line)
+            partitions.append({"target": named[1]} if named else {})
         elif match := _SIZES.match(line):
             sizes = [text.lower() for text in match.groups() if text]
         elif tables and (match := _ROW.match(line)):
             tables[-1] += _cells(match, sizes)
-    for table in tables:
+    for table, columns in zip(tables, partitions, strict=True):
         unit = _unit(table)
         by_size: dict[str, dict[str, dict[str, float]]] = {}
         for cell in table:
@@ -60,7 +64,11 @@ def find(lines: Sequence[str]) -> Iterator[SummaryJob]:
         for bs, results in by_size.items():
             rounded = any(cell.slack > 1 for cell in table if cell.bs == bs)
             yield SummaryJob(
-                name=f"rand_rw_{bs}", options={**_OPTIONS, "bs": bs}, results=results, rounded=rounded
+                name=f"rand_rw_{bs}",
+                options={**_OPTIONS, "bs": bs},
+                results=results,
+                columns=columns,
+                rounded=rounded,
             )
 
 
