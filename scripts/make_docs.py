@@ -23,6 +23,7 @@ from azbenchlib.core import findings as registry
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio.job_lines import ALIASES
 from azbenchlib.formats.registry import FORMATS
+from azbenchlib.formats.unwrap import archives, examples, layer, prefixes, strings, transcripts
 
 USE = """\
 `azbench plan FILE` prints its runs, how long they take, how much they write, which limit is expected to bind
@@ -160,6 +161,11 @@ def tables() -> str:
 
 
 _SAME_RUN = "Which files tell of the same run: [datasets](datasets.md#the-same-run-in-several-files)."
+_EXAMPLES = {
+    "before each line": examples.PREFIXED,
+    "in strings": examples.IN_STRINGS,
+    "packed": examples.PACKED,
+}
 
 
 def formats() -> str:
@@ -168,7 +174,23 @@ def formats() -> str:
     for form in FORMATS:
         module = import_module(f"azbenchlib.formats.{form.sniffer.partition(':')[0]}")
         lines += [f"## {form.name}", "", _as_markdown(_said(module)), ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_wrappings()])
+
+
+def _wrappings() -> list[str]:
+    """What may stand around outputs, as the layer that takes it off says."""
+    lines = ["## What stands around outputs", ""]
+    for module in (layer, prefixes, strings, archives, transcripts):
+        lines += [_as_markdown(inspect.getdoc(module) or ""), ""]
+    for title, wrappings in _EXAMPLES.items():
+        lines += [f"| {title} | example |", "|---|---|"]
+        lines += [f"| {what} | `{_in_cell(shown)}` |" for what, shown in wrappings.items()]
+        lines.append("")
+    return lines
+
+
+def _in_cell(shown: str) -> str:
+    return shown.replace("|", "\\|").replace("\t", "  ")
 
 
 def _as_markdown(text: str) -> str:

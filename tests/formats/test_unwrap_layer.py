@@ -10,6 +10,7 @@ from support.wrappings import PREFIXES
 from azbenchlib.dataset.read import read_files
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
+from azbenchlib.formats.unwrap import examples
 
 DATA = Path(__file__).parents[1] / "data"
 FIO = (DATA / "fio" / "text" / "randrw.txt").read_text(encoding="utf-8")
@@ -131,3 +132,30 @@ def test_an_azure_answer_with_two_streams_is_that_of_stdout() -> None:
     message = f"Enable succeeded: \n[stdout]\n{IOSTAT}\n[stderr]\nfio: warning\n"
     tables = _read(json.dumps({"value": [{"message": message}]}))
     assert len(tables["demand"]) == len(_read(IOSTAT)["demand"])
+
+
+@pytest.mark.parametrize("name", examples.PREFIXED)
+def test_the_examples_of_prefixes_are_taken_off(name: str) -> None:
+    before = examples.PREFIXED[name].removesuffix("…")
+    is_numbered = name.startswith(("cat", "grep"))
+    lines = [
+        f"{before.replace('1', str(number)) if is_numbered else before}{line}"
+        for number, line in enumerate(FIO.splitlines(), 1)
+    ]
+    assert _figures(_read("\n".join(lines))) == _figures(_read(FIO))
+
+
+@pytest.mark.parametrize("name", [*examples.IN_STRINGS])
+def test_the_examples_of_strings_are_read(name: str) -> None:
+    shown = examples.IN_STRINGS[name]
+    if name == "Python":
+        text = repr(json.loads(JSON))
+    elif '"…", "…"' in shown or '"…\\n", "…\\n"' in shown:
+        end = "\\n" if "…\\n" in shown else ""
+        told = ", ".join(json.dumps(line)[:-1] + f'{end}"' for line in FIO.splitlines())
+        text = shown.replace(f'"…{end}", "…{end}"', told).replace("…", json.dumps(FIO)[1:-1])
+    elif shown.startswith(('{"log', "time")):
+        text = "\n".join(shown.replace("…", json.dumps(line)[1:-1]) for line in FIO.splitlines())
+    else:
+        text = shown.replace("…", json.dumps(FIO)[1:-1])
+    assert _figures(_read(text)) == _figures(_read(JSON if name == "Python" else FIO))

@@ -83,6 +83,31 @@ PREFIXES: dict[str, Wrap] = {
     "compose, colours": _each_line(lambda *_: "\x1b[36mfio-1  |\x1b[0m "),
     "kubectl, Jenkins": _form("[%Y-%m-%dT%H:%M:%S.123Z] [pod/fio-7d9c/fio] "),
 }
+# Further ones, which are tried with fewer outputs: the same text before each line, but for the time in it.
+FURTHER: dict[str, Wrap] = {
+    form: _form(form)
+    for form in (
+        *("build\t02-May-2024 %H:%M:%S\t", "[run-fio] ", "%Y-%m-%dT%H:%M:%S.123000+00:00 ecs/fio/abcdef "),
+        *(
+            "%H:%M:%S fio.1   | ",
+            "0|fio  | ",
+            "[1,0]<stdout>:",
+            "0: ",
+            "vm1\t",
+            ">> ",
+            "E       ",
+            "+ ",
+            "++ ",
+        ),
+        *("[Thu May  2 %H:%M:%S 2024] ", "%H:%M:%S O: ", "%Y-%m-%d %H:%M:%S,123 [main] INFO  a.Runner - "),
+        *("%Y-%m-%dT%H:%M:%S.123Z  INFO 1 --- [main] c.a.Runner      : ", "[%H:%M:%S INF] ", "REM ", "// "),
+        *("%Y-%m-%dT%H:%M:%S.123Z\tINFO\trunner\t", "[%Y-%m-%dT%H:%M:%SZ INFO  runner] ", "run.log:"),
+        *("I, [%Y-%m-%dT%H:%M:%S.%f #4711]  INFO -- : ", "fio[stdout]: ", "default/fio-7d9c[fio]: "),
+        *('%Y-%m-%dT%H:%M:%SZ {app="fio", pod="fio-1"} ', "fio-7d9c fio ", "fio.1.abc@vm1    | ", "%%%% "),
+        *("05-02 %H:%M:%S.123  4711  4711 I fio     : ", "%Y-%m-%d %H:%M:%S | vm1 | fio | ", " * ", "\t\t"),
+        *("[%Y-%m-%d %H:%M:%S,123: INFO/MainProcess] ", "[%Y-%m-%d, %H:%M:%S UTC] {bash.py:170} INFO - "),
+    )
+}
 
 
 def _json_lines(text: str) -> bytes:

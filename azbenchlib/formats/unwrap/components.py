@@ -19,7 +19,7 @@ SHARE = 0.6  # of the lines have a prefix that counts
 NEARLY_ALL = 0.9  # of them, where the component could as well be the beginning of what a tool wrote
 _LEAST_SHARE = 0.04  # of the lines with a name, which thus is one of some programs that wrote by turns
 _OFTEN = 0.1  # of the lines have a host's name; the first words of fio's own lines come less often
-_STEPS = 0.8  # of the lines have the next number
+_STEPS = 0.5  # of the lines have the next number
 _END = r"(?=[ \t]|$)"
 _BLANKS = r"[ \t]{0,40}"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -31,6 +31,7 @@ _TIME = (
     rf"|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}},?[T _-]{_CLOCK}{_ZONE}"
     rf"|(?:{_DAY})?{_MONTH} {{1,2}}\d{{1,2}},? (?:\d{{4}},? )?{_CLOCK}{_ZONE}(?: \d{{4}}\b)?"
     rf"|(?:{_DAY})?\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{2,4}}[: ]{_CLOCK}{_ZONE}"
+    rf"|\d{{2}}-\d{{2}} {_CLOCK}"
     rf"|\d{{8}}[T -]?\d{{6}}(?:[.,]\d{{1,9}})?{_ZONE}|\d{{8}} {_CLOCK}{_ZONE}"
     rf"|[IWEF]\d{{4}} {_CLOCK} {{1,9}}\d{{1,9}} [\w./-]{{1,80}}:\d{{1,6}}\]"  # klog
     rf"|{_CLOCK}{_ZONE}"
@@ -41,7 +42,7 @@ _TIME = (
 _OPEN, _CLOSE = r"(?P<open>[\[(<{\"'][ \t]{0,9})?", r"(?(open)[ \t]{0,9}[\])>}\"'])"
 # what follows the name of a job or a direction in fio's own lines
 _NOT_FIO = r"(?! {0,9}(?:\((?:g|groupid)=\d|IOPS=|io=))"
-_AFTER = r"(?:[ \t]?[|:>-]{1,2}" + _END + r")?"  # no comma: columns of CSV have them
+_AFTER = r"(?:[iWEFt]?:(?=[ \t]))?(?:[ \t]?[|:>-]{1,2}" + _END + r")?"  # no comma: columns of CSV have them
 
 
 def _start(pattern: str) -> re.Pattern[str]:
@@ -119,14 +120,21 @@ COMPONENTS = (
     Component("the mark of a stream", re.compile(r" (?:stdout|stderr) [FP]" + _END), _is_shared, False),
     Component(
         "a name",
-        _start(r"(?P<value>\[[^\]\n]{1,100}\]|\([^)\n]{1,100}\)|\{[\w./-]{1,60}\}):?" + _END),
+        _start(
+            r"(?P<value>\[[^\]\"\n]{1,100}\]|\([^)\n]{1,100}\)|\{[\w./:-]{1,60}\})(?::?"
+            + _END
+            + r"|(?=[\[<]))"
+        ),
         _is_shared,
     ),
+    Component("a name", _start(r"(?P<value>\{[^{}\n]{1,200}\})" + _END), _are_names, False),  # labels of Loki
     Component("a name", re.compile(r"(?P<value>[^\s:|\"{}<=(]{1,100}):" + _NOT_FIO), _is_always),
+    Component("a name", _start(r"(?P<value>[^\s:|\"{}<=(]{1,100})[ \t]{1,40}:" + _END), _is_always),
     Component(
         "a name",
         _start(
-            r"(?:[=-]{1,2}> )?(?P<value>[^\s:|>\"{}\[\]]{1,100}(?:\[\d{1,9}\])?(?: \([\w ./-]{1,40}\))?)"
+            r"(?:[=-]{1,2}> |\d{1,3}\|)?"
+            r"(?P<value>[^\s:|>\"{}\[\]]{1,100}(?:\[\d{1,9}\])?(?: \([\w ./-]{1,40}\))?)"
             rf"(?::{_NOT_FIO}(?=[ \t\d]|$)|[ \t]{{0,40}}[|\u2502](?=[ \t]|$)|>{_END})"
         ),
         _are_names,
@@ -139,5 +147,7 @@ COMPONENTS = (
     Component(
         "a quotation mark", _start(r"(?:(?:[>#*|;!%\u2502\u2503]|//|--|::){1,3}" + _END + ")"), _is_always
     ),
+    Component("a quotation mark", re.compile(r"\+{1,2}"), _is_always),  # of diff and of sh -x
     Component("a name", re.compile(r"[ \t]{1,9}(?P<value>[^\s\"{}<=|]{1,100})" + _END), _are_often, False),
+    Component("a name", _start(r"(?P<value>[^\s\"{}<=|;(]{1,100})" + _END), _is_always),
 )

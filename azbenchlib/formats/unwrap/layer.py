@@ -214,7 +214,7 @@ class Layer(Generic[F]):
                 names.append(whole.name)
         for output in transcript.outputs:
             numbers = range(output.first_line, output.first_line + output.text.count("\n") + 1)
-            part = source.part(output.text, numbers)
+            part = source.part(without_indent(output.text) or output.text, numbers)
             claimed = self.recognise(part)
             if claimed is None:
                 unread.append(f"{output.name} from line {source.line(output.first_line):,} on")

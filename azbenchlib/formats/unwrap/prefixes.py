@@ -15,9 +15,9 @@ from azbenchlib.formats.source import Source
 from azbenchlib.formats.unwrap.components import COMPONENTS, NEARLY_ALL, SHARE, Component
 from azbenchlib.formats.unwrap.signs import ANCHORED, ANYWHERE
 
-_BEFORE, _LOOKED_AT = 20, 240  # lines: before the first sign, and in all
+_BEFORE, _LOOKED_AT = 2, 240  # lines: before the first sign, and in all
 _MOST_COMPONENTS = 9
-_MOST_STREAMS = 64
+_MOST_STREAMS, _FEWEST_OF_STREAM = 64, 6  # programs that wrote, and lines of each on average
 _LONGEST_PREFIX = 400  # characters of a line that are looked at
 _SHOWN = 60
 _FEWEST = 2  # lines
@@ -190,7 +190,7 @@ def _leave_out_foreign(lines: list[str], ends: Sequence[int]) -> None:
 def _streams(lines: Sequence[str], names: Sequence[tuple[str, ...] | None]) -> list[Stream]:
     """The lines of each name; those without one stay with the line before."""
     counts = Counter(name for name in names if name is not None)
-    if len(counts) <= 1 or len(counts) > _MOST_STREAMS:
+    if len(counts) <= 1 or len(counts) > min(_MOST_STREAMS, len(lines) / _FEWEST_OF_STREAM):
         return [Stream(list(lines), list(range(1, len(lines) + 1)))]
     found: dict[tuple[str, ...], Stream] = defaultdict(lambda: Stream([], []))
     last = next(name for name in names if name is not None)

@@ -41,13 +41,15 @@ SIGNS = {
     "iozone text": _sign(("Iozone: Perf",), r"[ \t]{0,99}Iozone: Performance Test of File I/O"),
     "diskspd text": _sign(
         ("Results for timespan",),
-        r"(?:Results for timespan \d{1,6}:|Command Line: |Input parameters:[ \t]*$)",
+        r"[ \t]{0,99}(?:Results for timespan \d{1,6}:|Command Line: |Input parameters:[ \t]{0,99}$)",
     ),
     "diskspd XML": _sign(("<Results>",), r"[ \t]{0,99}<Results>"),
     "IOMeter results": _sign(("'Target Type,",), r"'Target Type,Target Name,"),
     "IOMeter setup": _sign(("'MANAGER LIST",), r"'MANAGER LIST =="),
     "lab log": _sign(('{"azbench_lab"',), r'\{"azbench_lab": 1,'),
-    "sysstat text": _sign((" CPU)",), r"Linux \S{1,200} \([^()\n]{0,255}\)[ \t]{1,9}\S{6,10}[ \t]"),
+    "sysstat text": _sign(
+        (" CPU)",), r"[ \t]{0,99}Linux \S{1,200} \([^()\n]{0,255}\)[ \t]{1,9}\S{6,10}[ \t]"
+    ),
 }
 # Lines whose beginning is known to be that of the line itself.
 ANCHORED = re.compile(

@@ -10,8 +10,9 @@ import json
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
@@ -28,6 +29,9 @@ _PYTHON_TOKEN = re.compile(
     r"(?<!\\)'((?:[^'\\\n]|\\.)*+)'|(?<!\\)\"(?:[^\"\\\n]|\\.)*+\"|\b(True|False|None|nan|inf)\b|([()])"
 )
 _IN_JSON = {"True": "true", "False": "false", "None": "null", "nan": "NaN", "inf": "NaN"}
+_TAG = re.compile(r"<!\[CDATA\[|\]\]>|</?[A-Za-z?!][^<>\n]{0,999}>")
+_FEW = 200  # characters
+_PAIRED = re.compile(r'\b(?:msg|message)=("(?:[^"\\\n]|\\.)*+")')
 _FEWEST_BREAKS = 2  # a string with fewer line ends is no output
 _MOST_TEXTS = 1000  # that are read one by one
 _FEWEST_ITEMS = 3  # lines of an output in a list
@@ -54,6 +58,9 @@ class InString:
     numbers: list[int]
 
 
+Row = dict[str, Any]
+
+
 @dataclass
 class _List:
     """Strings that follow each other."""
@@ -66,7 +73,9 @@ def are_quoted(lines: Sequence[str], usual: str) -> bool:
     """Whether lines with the signs of outputs stand in quotes, but for usual ones."""
     for line in lines:
         first = line.lstrip(" \t-,[")[:1]
-        if "\\n" in line or '\\"' in line or (first and first in "\"'{" and first != usual):
+        if any(mark in line for mark in ("\\n", '\\"', '="')) or (
+            first and first in "\"'{" and first != usual
+        ):
             return True
     return False
 
@@ -94,23 +103,49 @@ def as_json(text: str) -> str | None:
 
 
 def unescaped(text: str) -> str | None:
-    """Return the text without the entities of HTML and XML; None where there is no output behind them."""
+    """Return a page of XML, or what else has entities for quotes, without these; None for other texts."""
+    start = text[:_FEW].lstrip()
+    is_page = start.startswith("<") and "<Results" not in start and "<html" not in start.lower()
+    if is_page and "</" in text:
+        return html.unescape(_TAG.sub("", text))
     return html.unescape(text) if "&quot;fio version&quot;" in text or "&lt;Results&gt;" in text else None
 
 
 def lines_of_log(text: str) -> list[InString]:
-    """The texts that a log of JSON lines tells, by who wrote them."""
-    if text.lstrip()[:1] != "{":
-        return []
+    """The texts that a log of JSON lines tells, or of names with values, by who wrote them."""
     lines = text.splitlines()
-    sample = [row for line in lines[:_LINES_LOOKED_AT] if line.strip() and (row := _object(line)) is not None]
-    least = max(2, _SHARE * sum(1 for line in lines[:_LINES_LOOKED_AT] if line.strip()))
-    key = next((k for k in _MESSAGES if sum(isinstance(row.get(k), str) for row in sample) >= least), None)
+    sample = [line for line in lines[:_LINES_LOOKED_AT] if line.strip()]
+    read = next((one for one in (_object, _pair) if _are_rows(sample, one)), None)
+    if read is not None:
+        return _of_rows([(number, read(line)) for number, line in enumerate(lines, 1) if line.strip()])
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return []
+    return [one for rows in _tables_in(document) for one in _of_rows([(1, row) for row in rows])]
+
+
+def _are_rows(sample: Sequence[str], read: Callable[[str], Row | None]) -> bool:
+    rows = [row for line in sample if (row := read(line)) is not None and _message_key([row])]
+    return len(rows) >= max(min(2, len(sample)), _SHARE * len(sample)) > 0
+
+
+def _message_key(rows: Sequence[Row]) -> str | None:
+    """What the rows call the line that a program wrote."""
+    least = max(1, _SHARE * len(rows))
+    return next(
+        (key for key in _MESSAGES if sum(isinstance(row.get(key), str) for row in rows) >= least), None
+    )
+
+
+def _of_rows(rows: Sequence[tuple[int, Row | None]]) -> list[InString]:
+    """The texts that rows tell, by who wrote them."""
+    some = [row for _, row in rows[:_LINES_LOOKED_AT] if row is not None]
+    key = _message_key(some) if some else None
     if key is None:
         return []
     found: dict[str, _List] = defaultdict(_List)
-    for number, line in enumerate(lines, 1):
-        row = _object(line) if line.strip() else None
+    for number, row in rows:
         if row is not None and isinstance(told := row.get(key), str):
             writer = repr([row.get(name) for name in _WRITERS if name != key])
             found[writer].texts.append(told)
@@ -118,12 +153,41 @@ def lines_of_log(text: str) -> list[InString]:
     return [_joined(one) for one in found.values()]
 
 
-def _object(line: str) -> dict[str, object] | None:
+def _tables_in(document: object) -> Iterator[list[Row]]:
+    """The lists of objects in a document that tell lines."""
+    waiting = [document]
+    while waiting:
+        one = waiting.pop()
+        inner = list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else []
+        rows = [row for row in inner if isinstance(row, dict)] if isinstance(one, list) else []
+        key = _message_key(rows) if len(rows) >= _FEWEST_ITEMS else None
+        if key and any(ANYWHERE.search(str(row.get(key))) for row in rows):
+            yield rows
+            continue
+        waiting += [part for part in inner if isinstance(part, dict | list)]
+
+
+def _object(line: str) -> Row | None:
+    """A line of JSON; of a recording of asciinema, what the terminal showed."""
+    if line[:1] not in ("{", "["):
+        return None
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
+    if isinstance(row, list) and row[1:2] == ["o"] and len(row) == 3:
+        return {"log": row[2]}
     return row if isinstance(row, dict) else None
+
+
+def _pair(line: str) -> Row | None:
+    """A line of names and values, as logrus and slog write it."""
+    if (told := _PAIRED.search(line)) is None:
+        return None
+    try:
+        return {"msg": json.loads(told[1])}
+    except ValueError:
+        return None
 
 
 def _strings(text: str) -> Iterator[InString]:
@@ -149,9 +213,9 @@ def _strings(text: str) -> Iterator[InString]:
 
 def _with_sign(strings: _List) -> Iterator[InString]:
     first = "".join(strings.texts[:1])
-    if (len(strings.texts) >= _FEWEST_ITEMS or "\n" in first or ANCHORED.match(first)) and any(
-        ANYWHERE.search(one) or "<Results>" in one for one in strings.texts
-    ):
+    if (
+        len(strings.texts) >= _FEWEST_ITEMS or "\n" in first or "\\n" in first or ANCHORED.match(first)
+    ) and any(ANYWHERE.search(one) or "<Results>" in one for one in strings.texts):
         yield _joined(strings)
 
 

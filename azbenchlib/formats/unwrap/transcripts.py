@@ -18,6 +18,7 @@ _ENDS = {  # what the last line of an output has
     "iozone text": re.compile(r"iozone test complete\.[^\n]*"),
     "diskspd XML": re.compile(r"</Results>"),
     "diskspd text": _ROW,
+    "sysstat text": re.compile(r"^[^\n]{0,999}\d[ \t]{0,99}$", re.MULTILINE),
 }
 _ONE_EACH = ("iozone text",)  # of these, each beginning is of an output of its own
 _MOST_OUTPUTS = 1000  # of several tools in one text
@@ -93,7 +94,7 @@ def _spans(text: str, begins: list[tuple[int, str]]) -> list[tuple[int, int, str
         for number, (place, name) in enumerate(begins)
         if number == 0 or begins[number - 1][1] != name or name in _ONE_EACH
     ]
-    starts = [_with_lines_before(text, place) for place, _ in firsts]
+    starts = [_with_lines_before(text, place) if name == FIO else place for place, name in firsts]
     found = []
     for number, (place, name) in enumerate(firsts):
         begin, end = starts[number], starts[number + 1] if number + 1 < len(firsts) else len(text)
