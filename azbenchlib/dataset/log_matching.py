@@ -10,6 +10,7 @@ each is such a run.
 """
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,9 @@ class Kin:
             stem=runs["source_path"].map(lambda path: Path(path).stem),
         )
         self._logs, self._log_unit = logs, log_unit
+        self._numbers: dict[tuple[str, str, str], set[int | None]] = defaultdict(set)
+        for log in logs:
+            self._numbers[log.folder, log.prefix, log.host].add(log.job)
         self.own: dict[str, dict[str, Any]] = {}
 
     def beside(self, log: Log) -> Beside:
@@ -98,7 +102,9 @@ class Kin:
             return None, False
         if len(rows) == 1:
             several = rows["numjobs"].iloc[0]
-            covers = bool(pd.notna(several) and several > 1)
+            # a row of a group is that of its first job, and tells the number of no other
+            others = self._numbers[log.folder, log.prefix, log.host] - {None, log.job}
+            covers = bool(pd.notna(several) and several > 1) or (by_file and bool(others))
             if covers or not by_file or log.job is None:
                 return rows.iloc[0], covers
         if log.job is None:
