@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 
 
 def logs_of_jobs(runs: Iterable[Row], with_results: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The runs of the logs of all jobs of a row, by its run_id; only where there is one for each job.
+    """The runs of the logs of all jobs of a row, by its run_id; none where logs are missing or too many.
 
     Parameters
     ----------
@@ -29,16 +29,23 @@ def logs_of_jobs(runs: Iterable[Row], with_results: Collection[str]) -> dict[str
     logs: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     rows: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for run in runs:
-        path, numjobs = run["source_path"] or "", run["numjobs"]
-        if run["tool"] != "fio" or not numjobs:
+        if run["tool"] != "fio":
             continue
+        path = run["source_path"] or ""
         key = (str(PurePath(path).parent), run["host"], run["job"])
         if run["run_id"] in with_results:
             rows[key].append(run)
-        elif numjobs == 1 and _RATE_LOG.search(path):
+        elif run["numjobs"] == 1 and _RATE_LOG.search(path):
             logs[key].append(str(run["run_id"]))
     return {
-        str(rows[key][0]["run_id"]): tuple(ids)
+        str(row["run_id"]): tuple(ids)
         for key, ids in logs.items()
-        if len(rows[key]) == 1 and len(ids) == rows[key][0]["numjobs"]
+        for row in rows[key]
+        if len(rows[key]) == 1 and _may_be_all(row, len(ids))
     }
+
+
+def _may_be_all(row: Row, n: int) -> bool:
+    """Whether so many logs are of all jobs of a row; a row may sum more jobs than its options tell."""
+    told = row["numjobs"] or 1
+    return bool(n == told or (n > told and row["level"] == "job"))

@@ -10,6 +10,7 @@ each is such a run.
 """
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,9 @@ class Kin:
             stem=runs["source_path"].map(lambda path: Path(bare_name(path)).stem),
         )
         self._logs, self._log_unit = logs, log_unit
+        self._numbers: dict[tuple[str, str, str], set[int | None]] = defaultdict(set)
+        for log in (one for one in logs if one.kind in _RATES):
+            self._numbers[log.folder, log.prefix, log.host].add(log.job)
         self.own: dict[str, dict[str, Any]] = {}
 
     def beside(self, log: Log) -> Beside:
@@ -99,7 +103,7 @@ class Kin:
             return None, False
         if len(rows) == 1:
             several = rows["numjobs"].iloc[0]
-            covers = bool(pd.notna(several) and several > 1)
+            covers = bool(pd.notna(several) and several > 1) or (by_file and self._is_of_several(log))
             if covers or not by_file or log.job is None:
                 return rows.iloc[0], covers
         if log.job is None:
@@ -113,6 +117,11 @@ class Kin:
         if len(mine) != 1:
             return None, False
         return mine.iloc[0], bool(sizes[mine.index[0]] > 1)
+
+    def _is_of_several(self, log: Log) -> bool:
+        """Whether this is the rate of one of several jobs; a row of a group may tell of the first alone."""
+        numbers = self._numbers[log.folder, log.prefix, log.host]
+        return log.kind in _RATES and len(numbers - {None}) > 1
 
     def _own(self, log: Log, row: pd.Series | None, version: str | None) -> str:
         """A run of the logs of one job, whose name depends on their content alone."""

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from azbenchlib.core.units import KIB, MIB
+from azbenchlib.core.units import GIB, KIB, MIB
 
 _MOST_FIGURES = 20_000_000  # of all devices: more intervals are added up by twos, threes …
 _MOST_STEPS = 200  # of the history in a search
@@ -26,17 +26,16 @@ _MOST_TRIED_IN_ALL = 30_000  # sums in all searches on a host
 # the lines of a report. Our choice: 20 ms of I/O, and 1 ms for counters that are raised at once.
 _UNDER_WAY = (MIB, 0.020, 0.02)  # bytes, s of the largest rate, at most this share of all bytes
 _AT_ONCE = (64 * KIB, 0.001, 0.002)
-# Steps in which tools print rates, the widest first: iostat -h, -m, and all others. Source: sysstat iostat.c
-# and common.c (cprintf_unit), 12.7.
-_STEPS = (0.1 * MIB, 0.01 * MIB)
-_STEP = 0.01 * KIB
+# Steps in which tools print rates: iostat -h (of the unit that a rate has), -m, and all others. Source:
+# sysstat iostat.c and common.c (cprintf_unit), 12.7.
+_HUMAN, _MEGA, _KILO = 0.1, 0.01 * MIB, 0.01 * KIB
 _ENOUGH = 4  # different figures that a step must fit
 _ROUNDED_AT_MOST = 0.05  # of what a device did
 
 Bytes = npt.NDArray[np.float64]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class DeviceLoads:
     """Bytes that each device read and wrote in each interval.
 
@@ -78,7 +77,7 @@ class DeviceLoads:
         lengths[begin] = seconds
         length_s = np.zeros(n)
         np.add.at(length_s, np.arange(len(begins)) // at_once, lengths)
-        return cls(tuple(names), done, length_s, _step(rates[rates > 0]))
+        return cls(names=tuple(names), done=done, length_s=length_s, step=_step(rates[rates > 0]))
 
     @property
     def has_directions(self) -> bool:
@@ -185,9 +184,10 @@ class DeviceLoads:
         """How far apart what two have done may be, shape (1 or directions, intervals)."""
         flat, seconds, share = _AT_ONCE if at_once else _UNDER_WAY
         every = target.sum()
-        largest = (target.sum(axis=0) / self.length_s).max()
-        under_way = min(flat + seconds * largest, share * every)
-        rounded = self.step / 2 * (parts + 1) * np.cumsum(self.length_s)
+        rates = target.sum(axis=0) / self.length_s
+        under_way = min(flat + seconds * rates.max(), share * every)
+        steps = np.where((rates >= GIB) & (self.step > _MEGA), _HUMAN * GIB, self.step)
+        rounded = (parts + 1) / 2 * np.cumsum(steps * self.length_s)
         return np.asarray(under_way + np.minimum(rounded, _ROUNDED_AT_MOST * every))[None, :]
 
 
@@ -236,9 +236,9 @@ _DIRECTIONS = ("read", "write")
 
 
 def _step(rates: Bytes) -> float:
-    """In which steps rates are printed: the widest that all of them fit."""
-    large = rates[rates >= MIB]
-    for step in _STEPS:
-        if len(np.unique(large)) >= _ENOUGH and np.allclose(large / step, np.rint(large / step), atol=1e-3):
+    """In which steps rates below 1 GiB/s are printed: the widest that all of them fit."""
+    for step, least in ((_HUMAN * MIB, MIB), (_MEGA, 0.0)):
+        some = rates[rates >= least]
+        if len(np.unique(some)) >= _ENOUGH and np.allclose(some / step, np.rint(some / step), atol=1e-3):
             return step
-    return _STEP
+    return _KILO

@@ -52,6 +52,15 @@ def of_fio_logs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else schema.empty("demand")
 
 
+def jobs_with_one_log(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """The files of jobs that logged their IOPS or their bandwidth alone, which is no load."""
+    samples = tables["samples"]
+    samples = samples[samples["metric"].isin(METRICS) & samples["object"].isna() & samples["bs_bytes"].isna()]
+    logged = samples.groupby("run_id")["metric"].nunique()
+    runs = tables["runs"][(tables["runs"]["tool"] == _TOOL).fillna(False)]
+    return list(dict.fromkeys(runs.loc[runs["run_id"].isin(logged[logged == 1].index), "source_path"]))
+
+
 def _begins_s(
     jobs: Sequence[Mapping[str, Any]], tables: Mapping[str, pd.DataFrame], lasted_s: Sequence[float]
 ) -> list[float]:

@@ -12,7 +12,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_span
 from azbenchlib.model.load_history import LoadHistory, Series
 from azbenchlib.sizing.counted_devices import DeviceChoice, choose
-from azbenchlib.sizing.fio_logs import of_fio_logs
+from azbenchlib.sizing.fio_logs import jobs_with_one_log, of_fio_logs
 from azbenchlib.sizing.monitor import of_azure_monitor
 from azbenchlib.sizing.sampled_rates import LOAD_RATES
 
@@ -76,7 +76,10 @@ def telemetry(
             "there is no telemetry in what was named; record some with: iostat -x -t -y -o JSON 60"
         )
     rows = _placed(rows, interval_s)
-    notes: list[str] = []
+    notes = [
+        f"{path}: it has a log of IOPS or of bandwidth alone, and does not count"
+        for path in jobs_with_one_log(tables)
+    ]
     choices, counted = {}, []
     for host, own in rows.groupby("host", sort=False, dropna=False):
         choice = choices[str(host)] = choose(str(host), own, devices)

@@ -177,3 +177,11 @@ def test_jobs_begin_when_their_output_says(tmp_path: Path) -> None:
     )
     numbered(tmp_path, [steady(1000, 8), steady(300, 8)])
     assert read(tmp_path).history.read_iops == pytest.approx([1000] * 4 + [1300] * 4 + [300] * 4)
+
+
+def test_a_job_without_both_logs_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "one", steady(1000, 8))
+    write(tmp_path, "two", steady(300, 8))
+    (tmp_path / "two_bw.1.log").unlink()
+    (note,) = read(tmp_path).notes
+    assert "two_iops.1.log: it has a log of IOPS or of bandwidth alone" in note

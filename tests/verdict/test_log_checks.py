@@ -103,3 +103,15 @@ def test_logs_of_single_ios_and_damaged_logs_are_not_compared(tmp_path: Path) ->
     with (tmp_path / "j_iops.1.log").open("a") as file:
         file.write("11000, 7\n")
     assert told(tmp_path) == []
+
+
+@pytest.mark.parametrize(("rate", "apart"), [(2103.0, False), (1401.0, True)])
+def test_a_row_may_sum_more_jobs_than_it_tells(tmp_path: Path, rate: float, apart: bool) -> None:
+    """With group_reporting the row of a group has the options of its first job alone."""
+    summary(tmp_path, {"read": rate})
+    for job in (1, 2, 3):
+        log(tmp_path, [700 + job - 1] * 10, f"j_iops.{job}.log")
+    assert bool(told(tmp_path)) == apart
+    ((run,),) = [runs(Dataset.load(tmp_path).tables)]
+    _, rates = run.flows[0].observation.samples
+    assert rates.tolist() == [2103] * 10
