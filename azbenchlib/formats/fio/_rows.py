@@ -48,6 +48,14 @@ def _report_repeats(records: Records, source: Source, jobs: Sequence[FioJob]) ->
         records.finding(Code.REPEATED_LINES, message, advice)
 
 
+def errors_of_each(failed: int | None, n_active: int) -> int | None:
+    """The I/Os of a direction that failed, of those of a job.
+
+    fio counts them per job: whose they are is clear where there are none, or one direction did I/O.
+    """
+    return failed if failed == 0 or n_active == 1 else None
+
+
 class JobRows:
     """One job on its way into the tables: what each output gives a row or a finding for.
 
@@ -61,25 +69,17 @@ class JobRows:
         self.records, self.source, self.run_id = records, source, run_id
         self.label = job_label(source.path, name)
 
-    def add_run(self, name: str | None, document: int, place: int, **columns: Any) -> None:
-        """Add the row of the job, which stands at `place` in `document`."""
-        self.records.add(
-            "runs",
-            run_id=self.run_id,
-            tool="fio",
-            job=name,
-            job_index=place,
-            source_path=self.source.path,
-            source_sha256=self.source.sha256,
-            source_doc=document,
-            **columns,
-        )
-
-    def add_result(self, ddir: str, failed: int | None, n_active: int, **columns: Any) -> None:
-        """Add what a direction did; `failed` I/Os are those of all `n_active` directions."""
-        # fio counts failures per job: whose they are is clear when there are none, or one direction
-        errors = failed if failed == 0 or n_active == 1 else None
-        self.records.add_result(self.label, ddir, run_id=self.run_id, errors=errors, **columns)
+    def identity(self, name: str | None, document: int, place: int) -> dict[str, Any]:
+        """Columns of the run of the job, which stands at `place` in `document`."""
+        return {
+            "run_id": self.run_id,
+            "tool": "fio",
+            "job": name,
+            "job_index": place,
+            "source_path": self.source.path,
+            "source_sha256": self.source.sha256,
+            "source_doc": document,
+        }
 
     def report_options(self, workload: FioWorkload) -> None:
         """Report the options that were not understood, and block sizes that are not one."""
@@ -121,10 +121,9 @@ class JobRows:
 def _write(rows: JobRows, job: FioJob, document: int, place: int, alike: int) -> None:
     """Add a printed job; `alike` jobs of the document have its name and group."""
     level = "all" if job.name == SUM_OF_CLIENTS else "group" if job.jobs > 1 else "job"
-    rows.add_run(
-        job.name,
-        document,
-        place,
+    rows.records.add(
+        "runs",
+        **rows.identity(job.name, document, place),
         level=level,
         tool_version=job.version,
         host=job.host,
@@ -165,6 +164,7 @@ def _measured(rows: JobRows, job: FioJob, failed: int | None) -> None:
         if place.percentile is not None:
             row["percentile"] = place.percentile
         if place.table == "results":
-            rows.add_result(place.ddir, failed, len(job.directions), **row)
+            errors = errors_of_each(failed, len(job.directions))
+            rows.records.add_result(rows.label, place.ddir, run_id=rows.run_id, errors=errors, **row)
         else:
             rows.records.add(place.table, run_id=rows.run_id, ddir=place.ddir, **row)

@@ -134,7 +134,7 @@ class _Reader:
         if "time_based" not in section.options:
             workload.columns["time_based"] = False
         rows = JobRows(self.records, self.source, run_id, name)
-        rows.add_run(name, 0, self.place, level="job", **workload.columns)
+        self.records.add("runs", **rows.identity(name, 0, self.place), level="job", **workload.columns)
         message = f"{rows.label} is a description of a run; nothing was measured"
         rows.finding(Code.JOB_DESCRIPTION, message, "Run it, and read its json+")
         rows.report_options(workload)

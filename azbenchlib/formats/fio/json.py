@@ -50,7 +50,7 @@ from azbenchlib.formats.fio._json_documents import (
     without_bins,
 )
 from azbenchlib.formats.fio._options import FioOptions, merged, workload_of
-from azbenchlib.formats.fio._rows import JobRows
+from azbenchlib.formats.fio._rows import JobRows, errors_of_each
 from azbenchlib.formats.fio._shared import SharedOptions, bytes_of_the_ramp, own_options
 from azbenchlib.formats.source import Source
 
@@ -189,10 +189,9 @@ class _Job:
         is_sum = name == SUM_OF_CLIENTS and host is not None
         version = Fields({"fio version": self.document.root.get("fio version")}, "", self.complaints)
         error = job.whole("error", low=-INT64_MAX)
-        self.rows.add_run(
-            name,
-            number,
-            place,
+        self.records.add(
+            "runs",
+            **self.rows.identity(name, number, place),
             tool_version=version.text("fio version"),
             host=host,
             group_id=job.whole("groupid"),
@@ -209,8 +208,9 @@ class _Job:
             **self._workload(entry, job, is_sum),
         )
         failed = job.whole("total_err")
+        errors = errors_of_each(failed, len(self.active))
         for ddir, part in self.active:
-            self._result(ddir, part, failed)
+            self._result(ddir, part, errors)
             for kind in schema.LAT_KINDS:
                 self._latency(ddir, kind, part)
         self.rows.report_outcome(not self.active, failed, job.whole("first_error") if failed else None, error)
@@ -276,17 +276,18 @@ class _Job:
             return None
         return moment.isoformat(timespec=precision)
 
-    def _result(self, ddir: str, part: Fields, failed: int | None) -> None:
+    def _result(self, ddir: str, part: Fields, errors: int | None) -> None:
         runtime_ms, n_bytes = part.whole("runtime"), _io_bytes(part)
         rate = part.real("bw_bytes")
         if rate is None and runtime_ms and n_bytes is not None:
             rate = n_bytes * units.MS_PER_S / runtime_ms
         elif rate is None and (rate_kib := part.real("bw")) is not None:
             rate = rate_kib * units.KIB
-        self.rows.add_result(
+        self.records.add_result(
+            self.rows.label,
             ddir,
-            failed,
-            len(self.active),
+            run_id=self.run_id,
+            errors=errors,
             ios=part.whole("total_ios"),
             io_bytes=n_bytes,
             runtime_s=None if runtime_ms is None else runtime_ms / units.MS_PER_S,
