@@ -205,6 +205,15 @@ def test_rates_are_those_of_ios_and_time(line, ios, seconds):
     assert codes(tables) == (["rounding_error"] if is_in_doubt and "BW" in line else [])
 
 
+def test_a_block_size_in_kib_is_one_too():
+    opening = OPENING.replace("4096B-4096B", "64.0KiB-64.0KiB")
+    tables = issued("read: IOPS=160, BW=10.0MiB/s (10.5MB/s)(100MiB/10000msec)", 1601, opening)
+    assert rows(tables, "results", "io_bytes", "iops") == [[1601 << 16, 160.1]]
+    several = OPENING.replace("(R) 4096B-4096B", "(R) 4096B-64.0KiB")
+    tables = issued("read: IOPS=160, BW=10.0MiB/s (10.5MB/s)(100MiB/10000msec)", 1601, several)
+    assert rows(tables, "results", "io_bytes", "iops") == [[100 << 20, 160.1]]
+
+
 def test_without_a_block_size_the_rate_is_that_of_bytes_and_time():
     tables = issued("read: IOPS=75.5k, BW=295MiB/s (309MB/s)(2947MiB/10000msec)", 754_530, opening="")
     columns = ("io_bytes", "iops", "bw_bytes_per_s")

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio._jobs import Figure, FioJob, Key
+from azbenchlib.formats.fio._options import FioWorkload
 
-_SIZE_AT = {"read": 0, "write": 1, "trim": 2}
 _CUT = 1  # a rate that is printed in full is off by less
 
 
@@ -107,9 +107,10 @@ class _ExactRates:
                 self.notes.append((Code.RATES_DISAGREE, note))
 
 
-def _block_sizes(job: FioJob) -> dict[str, float]:
-    """The one block size of each direction, where an opening line tells it."""
-    told = (job.options or {}).get("bs", "").split(",")
-    if not all(size.isdecimal() for size in told):
+def _block_sizes(job: FioJob) -> dict[str, int]:
+    """The one block size of each direction, where the options tell it."""
+    told = FioWorkload(job.options or {}, False, None).columns
+    size, of_writes = told.get("bs_bytes"), told.get("bs_write_bytes")
+    if size is None:
         return {}
-    return {ddir: float(told[min(at, len(told) - 1)]) for ddir, at in _SIZE_AT.items()}
+    return {"read": size, "write": of_writes or size} | ({} if of_writes else {"trim": size})

@@ -20,9 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from azbenchlib.core.findings import WARNING, Code, Finding, Severity, job_label
+from azbenchlib.core.findings import WARNING, Code, Finding, Severity
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._options import DISTINCTIVE, FioOptions, FioWorkload, merged
+from azbenchlib.formats.fio._rows import JobRows
 from azbenchlib.formats.fio.job_lines import GLOBAL, JobLine, canonical, lex
 from azbenchlib.formats.source import LONGEST_LINE, Source
 
@@ -132,32 +133,14 @@ class _Reader:
         workload = FioWorkload(section.options, True, 1)
         if "time_based" not in section.options:
             workload.columns["time_based"] = False
-        self.records.add(
-            "runs",
-            run_id=run_id,
-            level="job",
-            tool="fio",
-            job=name,
-            job_index=self.place,
-            source_path=self.source.path,
-            source_sha256=self.source.sha256,
-            source_doc=0,
-            **workload.columns,
-        )
-        label = job_label(self.source.path, name)
-        message = f"{label} is a description of a run; nothing was measured"
-        self.records.finding(Code.JOB_DESCRIPTION, message, "Run it, and read its json+", run_id=run_id)
-        if workload.unread:
-            message = f"{label}: option not understood: {', '.join(workload.unread[:_SHOWN])}"
-            self.records.finding(Code.OPTION_NOT_READ, message, run_id=run_id)
+        rows = JobRows(self.records, self.source, run_id, name)
+        self.records.add("runs", **rows.identity(name, 0, self.place), level="job", **workload.columns)
+        message = f"{rows.label} is a description of a run; nothing was measured"
+        rows.finding(Code.JOB_DESCRIPTION, message, "Run it, and read its json+")
+        rows.report_options(workload)
         if section.unresolved:
             typed = ", ".join(f"{key}={value}" for key, value in section.unresolved.items())
-            message = f"{label}: left as typed: {typed}"
-            self.records.finding(Code.VARIABLE_NOT_RESOLVED, message, run_id=run_id)
-        if workload.block_size_varies:
-            self.records.finding(
-                Code.BLOCK_SIZE_VARIES, f"{label}: block sizes from a range or a list", run_id=run_id
-            )
+            rows.finding(Code.VARIABLE_NOT_RESOLVED, f"{rows.label}: left as typed: {typed}")
 
     def _lines(self, source: Source) -> Iterator[JobLine]:
         """Sections and options, without comments, included files in their place."""

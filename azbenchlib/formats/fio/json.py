@@ -25,7 +25,6 @@ Source: fio ``stat.c`` (``add_ddir_status_json``, ``show_thread_status_json``), 
 at tags 2.0.7 to 3.41, and outputs of 2.1.11, 2.14, 2.21, 3.0, 3.16, 3.28, 3.33, 3.38 and 3.41.
 """
 
-import os
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -35,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from azbenchlib.core import histogram, schema, units
-from azbenchlib.core.findings import ERROR, WARNING, Code, Severity, job_label
+from azbenchlib.core.findings import ERROR, WARNING, Code
 from azbenchlib.formats._json_values import INT64_MAX, Complaints, Fields
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._beside import StatedBefore, with_options_beside
@@ -61,6 +60,7 @@ from azbenchlib.formats.fio._json_documents import (
     without_bins,
 )
 from azbenchlib.formats.fio._options import FioOptions, merged, workload_of
+from azbenchlib.formats.fio._rows import JobRows, errors_of_each
 from azbenchlib.formats.fio._shared import SharedOptions, bytes_of_the_ramp, own_options
 from azbenchlib.formats.source import Source
 
@@ -107,11 +107,7 @@ def read_fio_json(source: Source) -> Records:
             job.beside = stated.of
             job.read(entry, number, place)
             if number in replaced:
-                records.finding(
-                    Code.INTERIM_DOCUMENT,
-                    f"{source.path}: document {number + 1} of {len(found.documents)} shows a run under way",
-                    run_id=run_id,
-                )
+                job.rows.report_interim(number, len(found.documents))
     if replaced:
         _add_intervals(records, source, found.documents, replaced)
     if found.stray:
@@ -203,17 +199,15 @@ class _Job:
         """Add all rows of this entry, which stands at `place` in document `number`."""
         job = Fields(entry, "", self.complaints)
         name = job.text("jobname")
-        self.label = job_label(self.source.path, name or str(place))
+        self.rows = JobRows(self.records, self.source, self.run_id, name or str(place))
         host = job.text("hostname")
         is_sum = name == SUM_OF_CLIENTS and host is not None
         version = Fields({"fio version": self.document.root.get("fio version")}, "", self.complaints)
+        error = job.whole("error", low=-INT64_MAX)
         self.records.add(
             "runs",
-            run_id=self.run_id,
-            tool="fio",
+            **self.rows.identity(name, number, place),
             tool_version=version.text("fio version"),
-            job=name,
-            job_index=place,
             host=host,
             group_id=job.whole("groupid"),
             started_at=self._moment("job_start", job.real("job_start"), units.MS_PER_S, "milliseconds"),
@@ -225,14 +219,16 @@ class _Job:
             ),
             usr_cpu_pct=job.real("usr_cpu"),
             sys_cpu_pct=job.real("sys_cpu"),
-            error=job.whole("error", low=-INT64_MAX),
-            source_path=self.source.path,
-            source_sha256=self.source.sha256,
-            source_doc=number,
+            error=error,
             **self._workload(entry, job, is_sum),
         )
-        self._directions(job)
-        self._report_error(job)
+        failed = job.whole("total_err")
+        errors = errors_of_each(failed, len(self.active))
+        for ddir, part in self.active:
+            self._result(ddir, part, errors)
+            for kind in schema.LAT_KINDS:
+                self._latency(ddir, kind, part)
+        self.rows.report_outcome(not self.active, failed, job.whole("first_error") if failed else None, error)
         self._report_complaints()
 
     def _workload(self, entry: Any, job: Fields, is_sum: bool) -> dict[str, Any]:
@@ -256,21 +252,17 @@ class _Job:
         mingled = named != job.text("jobname") or bool(workload.directions and driven - workload.directions)
         if mingled:
             # reporting on a group, fio gives the name of its first job and the options of its last
-            message = f"{self.label}: the options are of another job, or of one among several in the row"
+            message = f"{self.rows.label}: the options are of another job, or of one among several in the row"
             advice = "Do not rely on the columns made from options; give each job its own new_group"
-            self._finding(Code.OPTIONS_OF_ANOTHER_JOB, message, advice)
+            self.rows.finding(Code.OPTIONS_OF_ANOTHER_JOB, message, advice)
         if not columns.get("ramp_s"):  # the devices count in a ramp too
             columns["device_ios_per_io"] = self.device_ios
         columns["level"] = "all" if is_sum else "group" if (workload.members or 1) > 1 else "job"
         if is_sum or mingled:
             columns = {key: columns[key] for key in columns.keys() - {"queue_depth", "working_set_bytes"}}
-        if workload.unread:
-            message = f"{self.label}: option not understood: {', '.join(workload.unread[:SHOWN])}"
-            self._finding(Code.OPTION_NOT_READ, message)
+        self.rows.report_options(workload)
         if columns.get("ramp_s") and (surplus := bytes_of_the_ramp(job, columns)):
-            self._finding(Code.BYTES_OF_THE_RAMP, f"{self.label}: {surplus}")
-        if workload.block_size_varies:
-            self._finding(Code.BLOCK_SIZE_VARIES, f"{self.label}: block sizes from a range or a list")
+            self.rows.finding(Code.BYTES_OF_THE_RAMP, f"{self.rows.label}: {surplus}")
         return columns
 
     def _options_beside(
@@ -294,7 +286,7 @@ class _Job:
         told = dict(merged(shared or {}, own or {}))
         ((found,),) = with_options_beside([[FioJob(name=name, options=told, figures=figures, beside=beside)]])
         for code, message in found.notes:
-            self._finding(code, f"{self.label}: {message}")
+            self.rows.finding(code, f"{self.rows.label}: {message}")
         return merged(found.options or {})
 
     def _shared(self, entry: Any, job: Fields, is_sum: bool) -> FioOptions | None:
@@ -309,9 +301,9 @@ class _Job:
                 shared.put(name, None, False)
         if disproved or blended:
             why = "; ".join(disproved.values()) or "they are of several clients, and another one shows it"
-            message = f"{self.label}: the global options are not those of this job: {why}"
+            message = f"{self.rows.label}: the global options are not those of this job: {why}"
             advice = "What they alone tell is NA; write the options into each job's own section"
-            self._finding(Code.OPTIONS_OF_ANOTHER_JOB, message, advice)
+            self.rows.finding(Code.OPTIONS_OF_ANOTHER_JOB, message, advice)
         return shared
 
     def _moment(self, name: str, value: float | None, per_s: int, precision: str) -> str | None:
@@ -325,21 +317,6 @@ class _Job:
             return None
         return moment.isoformat(timespec=precision)
 
-    def _directions(self, job: Fields) -> None:
-        """Rows of every direction that did something."""
-        failed = job.whole("total_err")
-        for ddir, part in self.active:
-            # fio counts failures per job: whose they are is clear when there are none, or one direction
-            errors = failed if failed == 0 or len(self.active) == 1 else None
-            self._result(ddir, part, errors)
-            for kind in schema.LAT_KINDS:
-                self._latency(ddir, kind, part)
-        if not self.active:
-            self._finding(Code.NO_IO, f"{self.label}: no I/O at all")
-        if failed:
-            message = f"{self.label}: {failed} I/Os failed, the first with error {job.whole('first_error')}"
-            self._finding(Code.IO_ERRORS, message)
-
     def _result(self, ddir: str, part: Fields, errors: int | None) -> None:
         runtime_ms, n_bytes = part.whole("runtime"), _io_bytes(part)
         rate = part.real("bw_bytes")
@@ -348,16 +325,16 @@ class _Job:
         elif rate is None and (rate_kib := part.real("bw")) is not None:
             rate = rate_kib * units.KIB
         self.records.add_result(
-            self.label,
+            self.rows.label,
             ddir,
             run_id=self.run_id,
+            errors=errors,
             ios=part.whole("total_ios"),
             io_bytes=n_bytes,
             runtime_s=None if runtime_ms is None else runtime_ms / units.MS_PER_S,
             iops=part.real("iops"),
             iops_stddev=part.real("iops_stddev") if part.whole("iops_samples") else None,
             bw_bytes_per_s=rate,
-            errors=errors,
         )
 
     def _latency(self, ddir: str, kind: str, part: Fields) -> None:
@@ -383,13 +360,6 @@ class _Job:
             numbers, counts = _bins(fields.at("bins"))
             self.records.add_columns("bins", row, bin_ns=numbers * bin_ns, n=counts)
 
-    def _report_error(self, job: Fields) -> None:
-        error = job.whole("error", low=-INT64_MAX)
-        if error:
-            meaning = os.strerror(error) if 0 < error < 2**15 else "no known error"
-            message = f"{self.label} failed with error {error} ({meaning}); its results are partial"
-            self._finding(Code.JOB_FAILED, message)
-
     def _report_complaints(self) -> None:
         for code, offenders, what in (
             (Code.UNEXPECTED_VALUE, self.complaints.unexpected, "not what fio writes there"),
@@ -397,13 +367,8 @@ class _Job:
         ):
             if offenders := list(dict.fromkeys(offenders)):
                 more = f" and {len(offenders) - SHOWN} more" if len(offenders) > SHOWN else ""
-                message = f"{self.label}: {what}: {', '.join(offenders[:SHOWN])}{more}"
-                self._finding(code, message)
-
-    def _finding(
-        self, code: Code, message: str, advice: str | None = None, severity: Severity | None = None
-    ) -> None:
-        self.records.finding(code, message, advice, run_id=self.run_id, severity=severity)
+                message = f"{self.rows.label}: {what}: {', '.join(offenders[:SHOWN])}{more}"
+                self.rows.finding(code, message)
 
 
 def _io_bytes(part: Fields) -> int | None:
