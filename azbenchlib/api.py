@@ -61,7 +61,7 @@ def read(
     """
     from azbenchlib.dataset.setups import Assumed
 
-    assumed = Assumed(_described(vm, disks) if vm or disks else None, region)
+    assumed = Assumed(_described(vm, disks, open_sizes=True) if vm or disks else None, region)
     return Dataset.load(*data, assumed=assumed, group_by=group_by)
 
 
@@ -273,7 +273,9 @@ def emulate(vm: str, disks: Sequence[str], *, as_of: str | None = None) -> Lab:
     return Lab(resolve(_described(vm, disks, as_of), as_of or date.today().isoformat()))
 
 
-def _described(vm: str | None, disks: Sequence[str], as_of: str | None = None) -> Setup:
+def _described(
+    vm: str | None, disks: Sequence[str], as_of: str | None = None, *, open_sizes: bool = False
+) -> Setup:
     from azbenchlib.model import notation
 
-    return notation.stated_setup(vm, disks, as_of)
+    return notation.stated_setup(vm, disks, as_of, open_sizes=open_sizes)

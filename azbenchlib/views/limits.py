@@ -53,7 +53,7 @@ class Limits(NotebookView):
     ) -> None:
         if vm and not disks:
             raise InputError(f"disks: say what was driven on the {vm}, such as P30 or temp")
-        setup = notation.stated_setup(vm, disks) if disks else None
+        setup = notation.stated_setup(vm, disks, open_sizes=True) if disks else None
         super().__init__(datasets, "limits need at least one dataset")
         self._verdicts = {
             f"d{i}": verdicts_of(part, setup, as_of or None, nvme) for i, part in enumerate(self.parts)

@@ -256,10 +256,16 @@ def cheapest(
         vm = _machine(vm_size, there)
         if vm is None or vm_size.size not in names or not _suits(vm_size, wanted):
             continue
+        carried: dict[tuple[str, bool], bool] = {}
         for disk in disks:
             if vm + disk.price > least:
                 break
-            if _carries(vm_size, disk, wanted):
+            if disk.count > min(vm_size.vm.max_data_disks or 0, wanted.most_disks):
+                continue
+            way = (disk.kind, disk.cached)
+            if way not in carried:
+                carried[way] = _carries(vm_size, *way, wanted)
+            if carried[way]:
                 found[vm_size.size, *disk.key] = least = vm + disk.price
         for kind in _local(vm_size, wanted):
             found[vm_size.size, kind] = vm
@@ -387,16 +393,15 @@ def _through(wanted: Demand, cap: Cap, share: float) -> bool:
     return True
 
 
-def _carries(vm_size: VmSize, disk: _Disk, wanted: Demand) -> bool:
-    if disk.count > min(vm_size.vm.max_data_disks or 0, wanted.most_disks):
+def _carries(vm_size: VmSize, kind: str, cached: bool, wanted: Demand) -> bool:
+    """Whether a VM carries the load to so few disks of a kind as it takes."""
+    if kind == "ultra" and vm_size.offer and vm_size.ultra is False:
         return False
-    if disk.kind == "ultra" and vm_size.offer and vm_size.ultra is False:
+    if not kind.startswith("standard") and not vm_size.premium_io:
         return False
-    if not disk.kind.startswith("standard") and not vm_size.premium_io:
-        return False
-    v2 = disk.kind in ("premium_v2", "ultra")
+    v2 = kind in ("premium_v2", "ultra")
     uncached = vm_size.vm.uncached_v2 if v2 and vm_size.vm.uncached_v2 else vm_size.vm.uncached
-    if not disk.cached:
+    if not cached:
         return _through(wanted, uncached, 1)
     if not vm_size.caching or not _through(wanted, vm_size.vm.cached, 1):
         return False
@@ -524,7 +529,7 @@ def _of_rules(wanted: Demand, there: Market, rules: ProvisionedRules, n: int) ->
         for what in ("Capacity", "IOPS", "Throughput (MBps)")
     ]
     found = []
-    for gib in _sizes(rules, wanted, n, iops):
+    for gib in _sizes(rules, wanted, n, iops, rate):
         for i in _iops(rules, gib, iops, rate):
             if i < iops * (1 - 1e-9) or i < (rules.min_iops_per_gib or 0) * gib:
                 continue
@@ -546,13 +551,13 @@ def _of_rules(wanted: Demand, there: Market, rules: ProvisionedRules, n: int) ->
         yield _Disk(key, min(known, default=None))
 
 
-def _sizes(rules: ProvisionedRules, wanted: Demand, n: int, iops: float) -> range:
-    """Sizes in GiB that hold the data: all, or of large disks the least until one may have these IOPS."""
+def _sizes(rules: ProvisionedRules, wanted: Demand, n: int, iops: float, rate: float) -> range:
+    """Sizes in GiB that hold the data: all, or of large disks those up to one that may have the rates."""
     least = max(rules.min_size_bytes // GIB, math.ceil(wanted.size_bytes / GIB / n))
     most = rules.max_size_bytes // GIB
     if most <= SMALL:
         return range(least, most + 1)
-    able = math.ceil(max(iops, rules.max_iops) / rules.max_iops_per_gib)
+    able = math.ceil(_iops(rules, 0, iops, rate).start / rules.max_iops_per_gib)
     return range(least, min(most, max(least, able) + 2) + 1)
 
 

@@ -9,7 +9,7 @@ from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.units import GIB, KIB, MB
 from azbenchlib.model.notation import parse_disk
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
-from azbenchlib.verdict import judge
+from azbenchlib.verdict import judge, posterior
 from azbenchlib.verdict.readings import readings
 
 SILENT = ("caching",)
@@ -116,3 +116,19 @@ def test_whether_the_page_cache_may_have_answered_depends_on_the_tool(
 ) -> None:
     got = judge(run(iops=9_000, direct=None, tool=tool), Setup(D8S, (P30,)))
     assert least <= got.posterior.get("page_cache", 0) <= most
+
+
+def test_a_limit_without_a_figure_is_a_part_of_the_unknown_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both names are right of it: where nothing is probable, the first has a part of the other's chance."""
+    setup = Setup(VM(), (Disk(name="d", sku="Premium_LRS", unstated=("cap",)),))
+    seen = run(iops=2000, queue_depth=32, unloaded_us=700)
+    together = judge(seen, setup)
+    monkeypatch.setattr(posterior, "SAME_CAUSE", 0.0)
+    apart = judge(seen, setup)
+    assert together.binding == apart.binding == ("unknown",) and apart.probability < 0.8
+    limits = [label for label in apart.posterior if label.is_limit]
+    moved = 0.4 * sum(apart.posterior[label] for label in limits)
+    assert together.probability == pytest.approx(apart.probability + moved)
+    assert sum(together.posterior.values()) == pytest.approx(1.0)
+    others = [label for label in apart.posterior if label not in (*limits, "unknown")]
+    assert all(together.posterior[label] == pytest.approx(apart.posterior[label]) for label in others)

@@ -155,8 +155,6 @@ def _best(
         if best is not None and _ENOUGH * S_PER_MIN / experiment.costs_s <= most:
             continue  # it could not tell more per minute
         trial = experiment.trial
-        if _apart(*(one.typical(trial) for one in hypotheses)) < _APART:
-            continue
         if _apart(*(one.printed(trial) for one in hypotheses)) < _APART:
             continue
         apart = _apart(*(one.rates(trial) for one in hypotheses))

@@ -77,12 +77,8 @@ class Hypothesis:
         """Whether a figure of the limit is documented, on a path that the I/O may have taken."""
         return any(world.stage is not None for world in self.worlds)
 
-    def typical(self, trial: Trial) -> tuple[float, ...]:
-        """The first of the rates alone, where there is one."""
-        return self.worlds[0].rates(trial, 1)
-
     def printed(self, trial: Trial) -> tuple[float, ...]:
-        """The same with limits at their documented figures, which a person can look up."""
+        """The typical rate with limits at their documented figures, which a person can look up."""
         return self.worlds[0].printed(trial)
 
 
@@ -110,11 +106,11 @@ class World:
         self.plateau = self.stage is None and (unnamed or label.is_limit)
         self.submits = self._submits()
 
-    def rates(self, trial: Trial, most: int | None = None) -> tuple[float, ...]:
-        """The IOPS of a trial in the first scenarios, the typical one first; empty: none is predicted."""
+    def rates(self, trial: Trial) -> tuple[float, ...]:
+        """The IOPS of a trial in each scenario, the typical one first; empty: none is predicted."""
         if not self._predicts(trial):
             return ()
-        return tuple(self._rate(trial, scenario) for scenario in self._scenarios[:most])
+        return tuple(self._rate(trial, scenario) for scenario in self._scenarios)
 
     def printed(self, trial: Trial) -> tuple[float, ...]:
         """The IOPS of a trial in the typical scenario, with limits at their documented figures."""
