@@ -24,6 +24,19 @@ OUTPUTS = {
     "iostat": "sysstat/extended.txt",
     "sar": "sysstat/sar.txt",
 }
+TELEMETRY = {
+    "iostat -o JSON": "sysstat/extended.json",
+    "sadf": "sysstat/sadf.txt",
+    "perfmon": "perfmon/typeperf.csv",
+    "Get-Counter": "powershell/get_counter.txt",
+    "Azure Monitor": "azure_monitor/two_disks.json",
+    "nmon": "nmon/linux.nmon",
+    "dool": "dstat/dool.csv",
+    "vmstat": "vmstat/d_t.txt",
+    "node_exporter": "node_exporter/scrapes.txt",
+    "Prometheus": "node_exporter/range.json",
+    "IOMeter": "iometer/results.csv",
+}
 WRAPPINGS = PREFIXES | STRINGS | ARCHIVES | FURTHER
 AROUND = {"unwrapped", "text_around_json"}  # what a wrapping may add to the findings
 OF_PLACE = ["run_id", "source_path", "source_sha256", "source_doc"]
@@ -36,7 +49,7 @@ def _tables(name: str, data: bytes) -> dict[str, pd.DataFrame]:
 
 @cache
 def _text(name: str) -> str:
-    return (DATA / OUTPUTS[name]).read_text(encoding="utf-8")
+    return (DATA / (OUTPUTS | TELEMETRY)[name]).read_text(encoding="utf-8")
 
 
 @cache
@@ -61,4 +74,12 @@ def test_whatever_stands_before_each_line_is_taken_off(output: str, wrapping: st
 @pytest.mark.parametrize("wrapping", PREFIXES | STRINGS | ARCHIVES)
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_wrapped_output_is_read_as_the_bare_one(output: str, wrapping: str) -> None:
+    assert differences(output, wrapping) == []
+
+
+@pytest.mark.parametrize(
+    "wrapping", ["GitHub Actions", "kubectl logs --prefix", "syslog", "Ansible", "notebook"]
+)
+@pytest.mark.parametrize("output", TELEMETRY)
+def test_wrapped_telemetry_is_read_as_the_bare_one(output: str, wrapping: str) -> None:
     assert differences(output, wrapping) == []

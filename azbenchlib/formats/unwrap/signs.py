@@ -53,22 +53,36 @@ SIGNS = {
 }
 # Lines whose beginning is known to be that of the line itself.
 ANCHORED = re.compile(
-    r"[ \t]{0,99}(?:\{[ \t]{0,99}\"|\"fio version\" ?: ?\"|[2345];fio-\d|Iozone: Performance|<Results>"
-    r"|[kK]B {1,9}reclen {1,9}write|Results for timespan \d|'Target Type,|\{\"azbench_lab\""
-    rf"|Linux \S{{1,200}} \([^()\n]{{0,255}}\)[ \t]|avg-cpu: |{_CLOCK}DEV[ \t]|Device:?[ \t])"
+    r"[ \t]{0,99}(?:[\[ ]{0,9}\{[ \t]{0,99}\"|\"[\w ]{1,40}\" ?: ?|[2345];fio-\d|Iozone: Performance"
+    r"|<Results>|[kK]B {1,9}reclen {1,9}write|Results for timespan \d|'Target Type,|\{\"azbench_lab\""
+    rf"|Linux \S{{1,200}} \([^()\n]{{0,255}}\)[ \t]|avg-cpu: |{_CLOCK}DEV[ \t]|Device:?[ \t]"
+    r"|<sysdata-version>|(?:# ?)?hostname[;\t,]|\"?\(PDH-|Timestamp {1,99}CounterSamples|AAA,|ZZZZ,T\d"
+    r"|disk- ?-|\"(?:Dstat|pcp-dstat|dool) |(?:# (?:HELP|TYPE) )?node_disk_)"
 )
 # What lines of outputs have, whatever stands before it.
 ANYWHERE = re.compile(
     r"fio version\\{0,9}[\"']|\(groupid=\d|\(g=\d|[2345];fio-\d|IOPS=|iops=\d|Iozone: Perf|reclen {1,9}write"
     r"|Children see|Results for timespan|Input parameters:|<Results>|Linux \S{1,200} \([^()\n]{0,255}\)[ \t]"
-    r"|avg-cpu: |Device:? {1,9}(?:r/s|tps|rrqm)|DEV {1,9}tps|'Target Type,"
+    r"|avg-cpu: |Device:? {1,9}(?:r/s|tps|rrqm)|DEV {1,9}tps|'Target Type,|\"sysstat\\{0,9}\" ?:"
+    r"|<sysdata-version>|hostname[;\t,]interval[;\t,]|\(PDH-[CT]SV \d|Timestamp {1,99}CounterSamples"
+    r"|metadatavalues\\{0,9}\" ?:|AAA,progname,|ZZZZ,T\d|disk- ?-{1,99}reads|\"(?:Dstat|pcp-dstat|dool) [\d.]"
+    r"|node_disk_\w{1,60}\{|resultType\\{0,9}\" ?:"
 )
 
 # A word of each of these, which is found far sooner.
 _WORDS = (
     *("fio version", "(groupid=", "(g=", ";fio-", "IOPS=", "iops=", "Iozone: Perf", "reclen", "Children see"),
     *("Results for timespan", "Input parameters:", "<Results>", " CPU)", "avg-cpu: ", "Device", "DEV "),
-    "'Target Type,",
+    *(
+        "'Target Type,",
+        '"sysstat',
+        "<sysdata-version>",
+        "hostname",
+        "(PDH-",
+        "CounterSamples",
+        "metadatavalues",
+    ),
+    *("AAA,progname,", "ZZZZ,T", "disk- ", '"Dstat ', '"pcp-dstat ', '"dool ', "node_disk_", "resultType"),
 )
 _OF_EACH, _ENOUGH = 2, 4  # lines with a word, and in all
 
