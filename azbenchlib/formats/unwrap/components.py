@@ -104,6 +104,14 @@ def _are_numbers(matches: Sequence[Match | None]) -> bool:
     return min(steps) > 0 and steps[1] >= _STEPS * (len(numbers) - 1)
 
 
+def may_be_before(component: Component, lines: Sequence[str]) -> bool:
+    """Whether a component may stand before most of some lines that do not follow each other."""
+    if not component.goes_first or not any(map(component.pattern.match, lines[:2])):
+        return False
+    matches = [component.pattern.match(line) for line in lines]
+    return _is_always(matches) if component.fits is _is_always else _is_shared(matches)
+
+
 COMPONENTS = (
     Component("a time", _start(rf"{_OPEN}(?:{_TIME}){_CLOSE}{_AFTER}{_END}"), _is_shared),
     Component("a priority", _start(r"<\d{1,3}>\d{0,2}"), _is_shared),
@@ -149,5 +157,5 @@ COMPONENTS = (
     ),
     Component("a quotation mark", re.compile(r"\+{1,2}"), _is_always),  # of diff and of sh -x
     Component("a name", re.compile(r"[ \t]{1,9}(?P<value>[^\s\"{}<=|]{1,100})" + _END), _are_often, False),
-    Component("a name", _start(r"(?P<value>[^\s\"{}<=|;(]{1,100})" + _END), _is_always),
+    Component("a name", _start(r"(?P<value>[^\s\"{}<=|;(]{1,100})(?<!:)" + _END), _is_always),
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from azbenchlib.formats.source import Source
-from azbenchlib.formats.unwrap.components import COMPONENTS, NEARLY_ALL, SHARE, Component
+from azbenchlib.formats.unwrap.components import COMPONENTS, NEARLY_ALL, SHARE, Component, may_be_before
 from azbenchlib.formats.unwrap.signs import ANCHORED, ANYWHERE
 
 _BEFORE, _LOOKED_AT = 2, 240  # lines: before the first sign, and in all
@@ -50,14 +50,7 @@ class Unprefixed:
 
 def may_be_prefixed(lines: Sequence[str]) -> bool:
     """Whether something may stand before most of some lines with the signs of outputs."""
-    if _is_bare(lines):
-        return False
-    least = SHARE * len(lines)
-    return any(
-        sum(map(bool, map(component.pattern.match, lines))) >= least
-        for component in COMPONENTS
-        if component.goes_first
-    )
+    return not _is_bare(lines) and any(may_be_before(component, lines) for component in COMPONENTS)
 
 
 def without_prefix(source: Source, claims: Callable[[str], bool]) -> Unprefixed | None:
