@@ -45,14 +45,17 @@ def samples(tables: dict[str, pd.DataFrame], **wanted: str) -> list[tuple[int, f
 
 
 def test_differences_of_counts_are_rates_over_time():
-    states = [(100, 1000), (100, 2000), (400, 3000), (410, 3020)]  # a stall, and a final report at once
+    states = [(100, 1000), (100, 2000), (400, 3000), (500, 3020)]  # a stall, and a final report at once
     tables = read("\n".join(document(read=state(*one)) for one in states))
     assert samples(tables, metric="iops") == [(0, 1, 100), (1, 2, 0), (2, 3, 300)]
     assert samples(tables, metric="bw_bytes_per_s") == [(0, 1, 100 * KIB_4), (1, 2, 0), (2, 3, 300 * KIB_4)]
     (counted,) = set(tables["samples"]["run_id"])
     interim = tables["findings"].loc[tables["findings"]["code"] == "interim_document", "run_id"]
     assert len(interim) == 3 and counted not in set(interim)
-    assert tables["results"].set_index("run_id").loc[counted, "ios"] == 410
+    assert tables["results"].set_index("run_id").loc[counted, "ios"] == 500
+    states[-1] = (430, 3400)  # soon after
+    tables = read("\n".join(document(read=state(*one)) for one in states))
+    assert samples(tables, metric="iops") == [(0, 1, 100), (1, 2, 0), (2, 3, 300)]
 
 
 def test_each_direction_has_its_own_and_their_sum_has_none():

@@ -13,6 +13,7 @@ from azbenchlib.formats.base import Records
 from azbenchlib.formats.fio._jobs import Figure, FioJob, Key
 
 _SHORTEST_S = 0.1  # of an interval; the final report may follow another one at once
+_REST = 0.5  # of the interval before: what is shorter is no interval of its own
 _ROUGHEST = 0.01  # of a rate, as far as the printing of its counts can move it
 _SUM = "mixed"  # of the other directions, where these are told too
 _METRICS = {"iops": "ios", "bw_bytes_per_s": "io_bytes"}
@@ -57,8 +58,15 @@ def add_intervals(records: Records, run_id: str, states: Sequence[State]) -> Non
             continue
         own = [_START, *(state[ddir] for state in states if ddir in state)]
         for metric, name in _METRICS.items():
-            for seq, (t_s, value) in enumerate(_rates(own, name)):
+            for seq, (t_s, value) in enumerate(_without_rest([*_rates(own, name)])):
                 records.add("samples", run_id=run_id, ddir=ddir, metric=metric, seq=seq, t_s=t_s, value=value)
+
+
+def _without_rest(rates: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The rates but for the last, where the run ended soon after the report before."""
+    ends = [0.0, *(t_s for t_s, _ in rates)]
+    is_rest = len(rates) > 1 and ends[-1] - ends[-2] < _REST * (ends[-2] - ends[-3])
+    return rates[:-1] if is_rest else rates
 
 
 def state_of(job: FioJob) -> State:
