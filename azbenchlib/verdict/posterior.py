@@ -133,10 +133,13 @@ def _by_label(
     for i, masses in enumerate(by_route):
         for label, mass in masses.items():
             ways.setdefault(label, []).append((-mass, i))
-    return {
-        label: tuple(found[i] for mass, i in sorted(parts) if mass <= LIKELY_PATH * sum(m for m, _ in parts))
-        for label, parts in ways.items()
-    }
+    return {label: tuple(found[i] for i in _likely(sorted(parts))) for label, parts in ways.items()}
+
+
+def _likely(ways: Sequence[tuple[float, int]]) -> list[int]:
+    """The places of the paths that count: of many alike, all that are half as likely as the likeliest."""
+    most, every = -ways[0][0], -math.fsum(mass for mass, _ in ways)
+    return [i for mass, i in ways if -mass >= min(LIKELY_PATH * every, most / 2)]
 
 
 def _doubted(probability: dict[Label, float]) -> dict[Label, float]:

@@ -74,6 +74,15 @@ def test_a_tier_that_nobody_states_is_each_that_there_is(
     assert few.open_fact is None or f"not stated ({tier} means" in few.open_fact
 
 
+@pytest.mark.parametrize("iops", [1_105, 3_490, 16_000])
+@pytest.mark.parametrize(("depth", "size"), [(1, 1024 * KIB), (4, 64 * KIB)])
+def test_where_tier_and_caching_are_open_many_paths_are_alike(iops: float, depth: int, size: int) -> None:
+    """None of them has a tenth of the probability; the next run is chosen by those that are likeliest."""
+    disk = Disk(name="x", sku="Premium_LRS", unstated=("caching",))
+    got = judged(Setup(VM(size=D16DS), (disk,)), iops, queue_depth=depth, bs_bytes=size)
+    assert got.next_run or got.why_no_run or got.probability >= 0.95
+
+
 def test_more_than_any_tier_allows_is_above_the_largest() -> None:
     got = judged(Setup(VM(size=D16DS), parse_disks(["Standard SSD"], open_sizes=True)), 12_700)
     assert got.binding == ("above_documented_limit",)
