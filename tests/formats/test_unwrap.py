@@ -71,9 +71,17 @@ def test_whatever_stands_before_each_line_is_taken_off(output: str, wrapping: st
     assert differences(output, wrapping) == []
 
 
-@pytest.mark.parametrize("wrapping", PREFIXES | STRINGS | ARCHIVES)
-@pytest.mark.parametrize("output", OUTPUTS)
+PAIRS = [(output, wrapping) for wrapping in PREFIXES | STRINGS | ARCHIVES for output in OUTPUTS]
+
+
+@pytest.mark.parametrize(("output", "wrapping"), PAIRS[::4])  # every output, and every wrapping three times
 def test_a_wrapped_output_is_read_as_the_bare_one(output: str, wrapping: str) -> None:
+    assert differences(output, wrapping) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("output", "wrapping"), PAIRS)
+def test_each_wrapped_output_is_read_as_the_bare_one(output: str, wrapping: str) -> None:
     assert differences(output, wrapping) == []
 
 
