@@ -33,7 +33,7 @@ def _documented(flow: Flow, routes: Sequence[Route]) -> Iterator[Finding]:
         yield Finding.of(Code.NO_DOCUMENTED_LIMIT, "no limit is documented for this I/O on this setup")
     elif all(route.stages and route.tightest(lasted) > HARD for route in routes):
         use = min(route.tightest(lasted) for route in routes)
-        what = f"{use:.2f} times the documented limit: that figure does not hold here"
+        what = f"{use:.2f} times what the documented limits allow: one of these figures does not hold here"
         yield Finding.of(Code.ABOVE_DOCUMENTED_LIMIT, what)
 
 
