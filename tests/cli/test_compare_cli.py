@@ -129,17 +129,17 @@ def test_a_burst_within_a_run_is_told_and_the_log_gives_an_interval(tmp_path: Pa
 @pytest.mark.fio
 @pytest.mark.skipif(FIO is None, reason="fio is not installed")
 @pytest.mark.alone
-def test_real_runs_of_which_one_side_thinks_between_its_ios(tmp_path: Path) -> None:
+def test_real_runs_of_which_one_side_thinks_more_often(tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text(
         "[j]\nrw=randread\nbs=4k\niodepth=1\nioengine=psync\nsize=4m\ntime_based\nruntime=100ms\n"
-        "filename=t.dat\n"
+        "filename=t.dat\nthinktime=2ms\n"
     )
 
     def measure() -> subprocess.CompletedProcess[str]:
         for i in range(4):
-            for name, think in (("old", "200us"), ("new", "2ms")):
+            for name, blocks in (("old", 10), ("new", 1)):
                 (tmp_path / name).mkdir(exist_ok=True)
-                command = [FIO, "job.fio", "--output-format=json+", f"--thinktime={think}"]
+                command = [FIO, "job.fio", "--output-format=json+", f"--thinktime_blocks={blocks}"]
                 command.append(f"--output={name}/{i}.json")
                 subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         return azbench("compare", "old", "new", "--metric", "iops", cwd=tmp_path)
