@@ -1,6 +1,7 @@
 """Outputs as people have them: what CI logs, containers, shells, notebooks and archives put around a text."""
 
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -145,6 +146,39 @@ def _run_command(text: str) -> bytes:
     return json.dumps({"value": [{**row, "message": message, "time": None}]}, indent=2).encode()
 
 
+def _csv(rows: list[list[str]]) -> bytes:
+    held = io.StringIO()
+    csv.writer(held).writerows(rows)
+    return held.getvalue().encode()
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[at : at + 333] for at in range(0, len(text), 333)]
+
+
+def _notebook_in_pieces(text: str) -> bytes:
+    outputs = [{"output_type": "stream", "name": "stdout", "text": [one]} for one in _pieces(text)]
+    return json.dumps({"cells": [{"cell_type": "code", "outputs": outputs}], "nbformat": 4}).encode()
+
+
+def _loki(text: str) -> bytes:
+    """Lines as Loki's API answers, the latest first."""
+    lines = [[str(1714644061000000000 + n), line] for n, line in enumerate(text.splitlines())]
+    data = {"resultType": "streams", "result": [{"stream": {"app": "fio"}, "values": lines[::-1]}]}
+    return json.dumps({"status": "success", "data": data}).encode()
+
+
+def _datadog(text: str) -> bytes:
+    rows = ({"service": "fio", "message": line} for line in text.splitlines())
+    return json.dumps({"data": [{"id": "A", "type": "log", "attributes": row} for row in rows]}).encode()
+
+
+def _journald_with_bytes(text: str) -> bytes:
+    """Rows as journalctl -o json writes them, of lines with a control character some as numbers."""
+    told = (line if n % 5 != 4 else [*line.encode()] for n, line in enumerate(text.splitlines()))
+    return "".join(json.dumps({"_PID": "1", "MESSAGE": one}) + "\n" for one in told).encode()
+
+
 def tar_of(files: dict[str, bytes], mode: str) -> bytes:
     """Return a tar archive of these files."""
     held = io.BytesIO()
@@ -184,6 +218,23 @@ STRINGS: dict[str, Wrap] = {
     "journalctl -o json": lambda text: "".join(
         json.dumps({"_PID": "1", "MESSAGE": line}) + "\n" for line in text.splitlines()
     ).encode(),
+    "journalctl -o json, bytes": _journald_with_bytes,
+    "journalctl -o json-pretty": lambda text: "".join(
+        json.dumps({"_PID": "1", "MESSAGE": line}, indent="\t") + "\n" for line in text.splitlines()
+    ).encode(),
+    "journalctl -o export": lambda text: "".join(
+        f"__CURSOR=s=1;i={n}\n_PID=1\nMESSAGE={line}\n\n" for n, line in enumerate(text.splitlines())
+    ).encode(),
+    "Loki": _loki,
+    "Datadog": _datadog,
+    "Drone": lambda text: json.dumps(
+        [{"pos": n, "out": f"{line}\n", "time": n // 3} for n, line in enumerate(text.splitlines())]
+    ).encode(),
+    "notebook, in pieces": _notebook_in_pieces,
+    "CloudWatch's CSV": lambda text: _csv(
+        [["timestamp", "message"], *([str(n), line] for n, line in enumerate(text.splitlines()))]
+    ),
+    "cell of CSV": lambda text: _csv([["host", "rc", "stdout"], ["vm1", "0", text]]),
     "repr": lambda text: f"2024-05-02 10:00:00,123 INFO out: {text!r}\n".encode(),
     "list of Python": lambda text: repr(text.splitlines()).encode(),
     "string in a string": lambda text: json.dumps({"body": json.dumps({"stdout": text})}).encode(),

@@ -263,7 +263,8 @@ def _from_strings(source: Source, fmt: KnownFormat | None, signs: Sequence[str])
     if (text := strings.as_json(source.text)) is not None:
         return [source.part(text)], "it is a dictionary of Python's, which was read as JSON"
     is_json = bool(fmt and fmt.name == _FIO_JSON)
-    if not (strings.are_quoted(signs, '"' if is_json else "") or (fmt is None and begins_so)):
+    is_quoted = strings.are_quoted(signs, '"' if is_json else "") or (fmt is None and begins_so)
+    if not (is_quoted or strings.may_be_rows(source.opening)):
         return [], ""
     found = [source.part(one.text, one.numbers) for one in strings.texts_in(source.text)]
     return found, "its outputs stand in strings, which were decoded"
