@@ -1,11 +1,14 @@
 """Outputs as people have them: what CI logs, containers, shells, notebooks and archives put around a text."""
 
+import base64
 import bz2
 import csv
 import gzip
+import html
 import io
 import json
 import lzma
+import quopri
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -50,6 +53,8 @@ PREFIXES: dict[str, Wrap] = {
     "docker compose": _each_line(lambda *_: "fio-1  | "),
     "docker compose --timestamps": _each_line(lambda _, at: f"bench-fio-1  | {_iso(at)} "),
     "terraform": _each_line(lambda *_: "null_resource.fio (remote-exec): "),
+    "terraform, for_each": _each_line(lambda *_: 'module.vm["a"].null_resource.fio["b c"] (remote-exec): '),
+    "logrus, not in quotes": _form('time="%Y-%m-%dT%H:%M:%SZ" level=info msg='),
     "packer": _each_line(lambda *_: "    azure-arm.fio: "),
     "vagrant": _each_line(lambda *_: "    default: "),
     "avocado": _form("%H:%M:%S DEBUG| [stdout] "),
@@ -179,6 +184,20 @@ def _journald_with_bytes(text: str) -> bytes:
     return "".join(json.dumps({"_PID": "1", "MESSAGE": one}) + "\n" for one in told).encode()
 
 
+def _mail(encoding: str, encoded: bytes) -> bytes:
+    head = (
+        f"MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: {encoding}"
+    )
+    return f"Subject: fio\n{head}\n\n".encode() + encoded
+
+
+def _powershell(text: str) -> bytes:
+    """The view of Invoke-AzVMRunCommand's answer."""
+    rest = "  Code          : ComponentStatus/StdErr/succeeded\n  Message       : \nStatus : Succeeded\n"
+    code = "  Code          : ComponentStatus/StdOut/succeeded\n  Level         : Info\n"
+    return f"Value[0]        : \n{code}  Message       : {text}\nValue[1]        : \n{rest}".encode()
+
+
 def tar_of(files: dict[str, bytes], mode: str) -> bytes:
     """Return a tar archive of these files."""
     held = io.BytesIO()
@@ -225,6 +244,8 @@ STRINGS: dict[str, Wrap] = {
     "journalctl -o export": lambda text: "".join(
         f"__CURSOR=s=1;i={n}\n_PID=1\nMESSAGE={line}\n\n" for n, line in enumerate(text.splitlines())
     ).encode(),
+    "mail, quoted-printable": lambda text: _mail("quoted-printable", quopri.encodestring(text.encode())),
+    "mail, base64": lambda text: _mail("base64", base64.encodebytes(text.encode())),
     "Loki": _loki,
     "Datadog": _datadog,
     "Drone": lambda text: json.dumps(
@@ -238,6 +259,12 @@ STRINGS: dict[str, Wrap] = {
     "repr": lambda text: f"2024-05-02 10:00:00,123 INFO out: {text!r}\n".encode(),
     "list of Python": lambda text: repr(text.splitlines()).encode(),
     "string in a string": lambda text: json.dumps({"body": json.dumps({"stdout": text})}).encode(),
+}
+# Of texts with a first line of their own; XML and tables in pages are other formats.
+PAGES: dict[str, Wrap] = {
+    "Invoke-AzVMRunCommand": _powershell,
+    "page": lambda text: f"<html><p>a</p><pre>{html.escape(text)}</pre></html>".encode(),
+    "Slack": lambda text: json.dumps([{"type": "message", "text": f"```{text}```", "ts": "1.2"}]).encode(),
 }
 ARCHIVES: dict[str, Wrap] = {
     "gzip": lambda text: gzip.compress(text.encode()),

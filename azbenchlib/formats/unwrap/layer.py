@@ -255,11 +255,17 @@ def _without_indent(source: Source, fmt: KnownFormat | None, signs: Sequence[str
 
 
 def _from_strings(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    if "\xa0" in source.opening:
+        return [source.part(source.text.replace("\xa0", " "))], "its no-break spaces were read as blanks"
+    if mails := strings.texts_of_mail(source.text):
+        return [source.part(text) for text in mails], "the texts of a mail were decoded"
     begins_so = source.opening.lstrip()[:1] in ("{", "[", "'", '"')
     if fmt is None and not (signs or begins_so):
         return [], ""
     if text := strings.unescaped(source.text):
         return [source.part(text)], "characters written as entities were decoded"
+    if text := strings.without_what_is_before_the_first_line(source.text):
+        return [source.part(text)], "what stood before the first line of an output was taken off"
     if (text := strings.as_json(source.text)) is not None:
         return [source.part(text)], "it is a dictionary of Python's, which was read as JSON"
     is_json = bool(fmt and fmt.name == _FIO_JSON)

@@ -5,6 +5,7 @@ text around them. One counts where it has several lines and the sign of an outpu
 other in a list are its lines.
 """
 
+import email
 import html
 import json
 import re
@@ -26,7 +27,15 @@ _PYTHON_TOKEN = re.compile(
     r"(?<!\\)'((?:[^'\\\n]|\\.)*+)'|(?<!\\)\"(?:[^\"\\\n]|\\.)*+\"|\b(True|False|None|nan|inf)\b|([()])"
 )
 _IN_JSON = {"True": "true", "False": "false", "None": "null", "nan": "NaN", "inf": "NaN"}
+# Source: the view of Invoke-AzVMRunCommand's answer (Az.Compute, 2026); Slack's and others' mark of code.
+_BEFORE_FIRST = re.compile(
+    rf"^(?:[ \t]{{0,9}}(?:Message|Output)[ \t]{{1,9}}: |```)(?=[^\n]{{0,200}}(?:{ANYWHERE.pattern}))",
+    re.MULTILINE,
+)
+_MAIL = re.compile(r"^Content-Transfer-Encoding: *(?:quoted-printable|base64)", re.MULTILINE | re.IGNORECASE)
 _TAG = re.compile(r"<!\[CDATA\[|\]\]>|</?[A-Za-z?!][^<>\n]{0,999}>")
+_BLOCK = re.compile(r"<pre\b[^<>\n]{0,999}>((?:[^<]|<(?!/pre))*+)", re.IGNORECASE)  # of a page
+_AS_ENTITIES = ("&quot;fio version&quot;", "&lt;Results&gt;")
 _FEW = 200  # characters
 _FEWEST_BREAKS = 2  # a string with fewer line ends is no output
 _MOST_TEXTS = 1000  # that are read one by one
@@ -51,6 +60,22 @@ def are_quoted(lines: Sequence[str], usual: str) -> bool:
         ):
             return True
     return False
+
+
+def without_what_is_before_the_first_line(text: str) -> str | None:
+    """Return the text without what stands before an output's first line alone; None where nothing does."""
+    may_be = any(mark in text for mark in ("```", " : "))
+    return _BEFORE_FIRST.sub("", text) if may_be and _BEFORE_FIRST.search(text) else None
+
+
+def texts_of_mail(text: str) -> list[str]:
+    """The decoded texts of a mail as it was sent, or saved; none where a text is no such mail."""
+    if not _MAIL.search(text, 0, 16_384):
+        return []
+    parts = [part for part in email.message_from_bytes(text.encode()).walk() if not part.is_multipart()]
+    plain = [part for part in parts if part.get_content_type() == "text/plain"]
+    payloads = [part.get_payload(decode=True) for part in plain or parts]
+    return [one.decode("utf-8", "replace") for one in payloads if isinstance(one, bytes)]
 
 
 def may_be_rows(opening: str) -> bool:
@@ -86,7 +111,10 @@ def unescaped(text: str) -> str | None:
     is_page = start.startswith("<") and "<Results" not in start and "<html" not in start.lower()
     if is_page and "</" in text:
         return html.unescape(_TAG.sub("", text))
-    return html.unescape(text) if "&quot;fio version&quot;" in text or "&lt;Results&gt;" in text else None
+    if not any(sign in text for sign in _AS_ENTITIES):
+        return None
+    blocks = [one for one in _BLOCK.findall(text) if any(sign in one for sign in _AS_ENTITIES)]
+    return html.unescape("\n".join(_TAG.sub("", one) for one in blocks) or text)
 
 
 def _strings(text: str) -> Iterator[InString]:
