@@ -191,6 +191,14 @@ def _mail(encoding: str, encoded: bytes) -> bytes:
     return f"Subject: fio\n{head}\n\n".encode() + encoded
 
 
+def _plain_or_quoted(line: str) -> str:
+    """A line as YAML writes it."""
+    if "\t" in line:
+        return json.dumps(line)
+    needs = not line or line != line.strip() or ": " in line or line[0] in "{}[]&*#?|-<>=!%@`'\""
+    return "'" + line.replace("'", "''") + "'" if needs else line
+
+
 def _powershell(text: str) -> bytes:
     """The view of Invoke-AzVMRunCommand's answer."""
     rest = "  Code          : ComponentStatus/StdErr/succeeded\n  Message       : \nStatus : Succeeded\n"
@@ -243,6 +251,11 @@ STRINGS: dict[str, Wrap] = {
     ).encode(),
     "journalctl -o export": lambda text: "".join(
         f"__CURSOR=s=1;i={n}\n_PID=1\nMESSAGE={line}\n\n" for n, line in enumerate(text.splitlines())
+    ).encode(),
+    "Ansible's debug, in YAML": lambda text: (
+        "TASK [debug] ****\nok: [vm1] => \n  out.stdout_lines:\n"
+        + "".join(f"  - {_plain_or_quoted(line)}\n" for line in text.splitlines())
+        + "\nPLAY RECAP ****\n"
     ).encode(),
     "mail, quoted-printable": lambda text: _mail("quoted-printable", quopri.encodestring(text.encode())),
     "mail, base64": lambda text: _mail("base64", base64.encodebytes(text.encode())),

@@ -144,7 +144,7 @@ class Layer(Generic[F]):
         """The outputs in a text; what was taken off is added to `taken`."""
         if depth < MOST_WRAPPINGS and not self._is_bare(source, fmt):
             signs = sign_lines(source.opening)
-            for step in (_without_escapes, self._without_prefix, _from_strings, _without_indent):
+            for step in (_without_escapes, _from_yaml, self._without_prefix, _from_strings, _without_indent):
                 found, what = step(source, fmt, signs) if signs or fmt is None else ([], "")
                 said: list[str] = []
                 self.left -= sum(one.size_bytes for one in found)
@@ -252,6 +252,14 @@ def _without_indent(source: Source, fmt: KnownFormat | None, signs: Sequence[str
         return [], ""
     text = without_indent(source.text)
     return ([source.part(text)], "each line began with blanks, which were taken off") if text else ([], "")
+
+
+def _from_yaml(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    if not signs or not all(line.lstrip(" \t").startswith("- ") for line in signs):
+        return [], ""
+    found = strings.items_of_yaml(source.text)
+    what = "its lines are items of a list in YAML, which were decoded"
+    return ([source.part(found.text, found.numbers)], what) if found else ([], "")
 
 
 def _from_strings(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:

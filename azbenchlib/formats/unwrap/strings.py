@@ -33,6 +33,7 @@ _BEFORE_FIRST = re.compile(
     re.MULTILINE,
 )
 _MAIL = re.compile(r"^Content-Transfer-Encoding: *(?:quoted-printable|base64)", re.MULTILINE | re.IGNORECASE)
+_ITEM = re.compile(r"[ \t]{0,99}- (?P<told>(?P<quote>['\"])?[^\n]*)")
 _TAG = re.compile(r"<!\[CDATA\[|\]\]>|</?[A-Za-z?!][^<>\n]{0,999}>")
 _BLOCK = re.compile(r"<pre\b[^<>\n]{0,999}>((?:[^<]|<(?!/pre))*+)", re.IGNORECASE)  # of a page
 _AS_ENTITIES = ("&quot;fio version&quot;", "&lt;Results&gt;")
@@ -62,6 +63,25 @@ def are_quoted(lines: Sequence[str], usual: str) -> bool:
     return False
 
 
+def items_of_yaml(text: str) -> InString | None:
+    """The lines of an output that stand as items of a list in YAML; None where there is no such list."""
+    rows = [(number, item) for number, line in enumerate(text.splitlines(), 1) if (item := _ITEM.match(line))]
+    if not any(item["quote"] for _, item in rows) or not any(ANYWHERE.search(item[0]) for _, item in rows):
+        return None
+    return joined([_scalar(item) for _, item in rows], [number for number, _ in rows])
+
+
+def _scalar(item: re.Match[str]) -> str:
+    """The text of an item, with or without quotes."""
+    told = item["told"].rstrip()
+    if item["quote"] == "'":
+        return told[1:-1].replace("''", "'")
+    try:
+        return str(json.loads(told)) if item["quote"] else told
+    except ValueError:
+        return told[1:-1]
+
+
 def without_what_is_before_the_first_line(text: str) -> str | None:
     """Return the text without what stands before an output's first line alone; None where nothing does."""
     may_be = any(mark in text for mark in ("```", " : "))
@@ -72,7 +92,10 @@ def texts_of_mail(text: str) -> list[str]:
     """The decoded texts of a mail as it was sent, or saved; none where a text is no such mail."""
     if not _MAIL.search(text, 0, 16_384):
         return []
-    parts = [part for part in email.message_from_bytes(text.encode()).walk() if not part.is_multipart()]
+    try:
+        parts = [part for part in email.message_from_bytes(text.encode()).walk() if not part.is_multipart()]
+    except RecursionError:  # mails in mails
+        return []
     plain = [part for part in parts if part.get_content_type() == "text/plain"]
     payloads = [part.get_payload(decode=True) for part in plain or parts]
     return [one.decode("utf-8", "replace") for one in payloads if isinstance(one, bytes)]
