@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support.wrappings import ARCHIVES, FURTHER, PREFIXES, STRINGS
+from support.wrappings import ARCHIVES, FURTHER, PAGES, PREFIXES, STRINGS
 
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
@@ -37,7 +37,7 @@ TELEMETRY = {
     "Prometheus": "node_exporter/range.json",
     "IOMeter": "iometer/results.csv",
 }
-WRAPPINGS = PREFIXES | STRINGS | ARCHIVES | FURTHER
+WRAPPINGS = PREFIXES | PAGES | STRINGS | ARCHIVES | FURTHER
 AROUND = {"unwrapped", "text_around_json"}  # what a wrapping may add to the findings
 OF_PLACE = ["run_id", "source_path", "source_sha256", "source_doc"]
 
@@ -82,6 +82,12 @@ def test_a_wrapped_output_is_read_as_the_bare_one(output: str, wrapping: str) ->
 @pytest.mark.long
 @pytest.mark.parametrize(("output", "wrapping"), PAIRS)
 def test_each_wrapped_output_is_read_as_the_bare_one(output: str, wrapping: str) -> None:
+    assert differences(output, wrapping) == []
+
+
+@pytest.mark.parametrize("wrapping", PAGES)
+@pytest.mark.parametrize("output", ["fio text", "fio text, two jobs", "fio JSON", "diskspd XML"])
+def test_outputs_in_pages_are_read_with_their_first_line(output: str, wrapping: str) -> None:
     assert differences(output, wrapping) == []
 
 

@@ -159,3 +159,9 @@ def test_the_examples_of_strings_are_read(name: str) -> None:
     else:
         text = shown.replace("…", json.dumps(FIO)[1:-1])
     assert _figures(_read(text)) == _figures(_read(JSON if name == "Python" else FIO))
+
+
+def test_mails_in_mails_end_without_a_traceback() -> None:
+    head = "Content-Transfer-Encoding: base64\nContent-Type: multipart/mixed; boundary=b0\n\n"
+    parts = (f"--b{n}\nContent-Type: multipart/mixed; boundary=b{n + 1}\n\n" for n in range(3000))
+    assert list(_read(head + "".join(parts))["findings"]["code"]) == ["not_recognised"]

@@ -1,10 +1,14 @@
 """Outputs as people have them: what CI logs, containers, shells, notebooks and archives put around a text."""
 
+import base64
 import bz2
+import csv
 import gzip
+import html
 import io
 import json
 import lzma
+import quopri
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -49,6 +53,8 @@ PREFIXES: dict[str, Wrap] = {
     "docker compose": _each_line(lambda *_: "fio-1  | "),
     "docker compose --timestamps": _each_line(lambda _, at: f"bench-fio-1  | {_iso(at)} "),
     "terraform": _each_line(lambda *_: "null_resource.fio (remote-exec): "),
+    "terraform, for_each": _each_line(lambda *_: 'module.vm["a"].null_resource.fio["b c"] (remote-exec): '),
+    "logrus, not in quotes": _form('time="%Y-%m-%dT%H:%M:%SZ" level=info msg='),
     "packer": _each_line(lambda *_: "    azure-arm.fio: "),
     "vagrant": _each_line(lambda *_: "    default: "),
     "avocado": _form("%H:%M:%S DEBUG| [stdout] "),
@@ -145,6 +151,61 @@ def _run_command(text: str) -> bytes:
     return json.dumps({"value": [{**row, "message": message, "time": None}]}, indent=2).encode()
 
 
+def _csv(rows: list[list[str]]) -> bytes:
+    held = io.StringIO()
+    csv.writer(held).writerows(rows)
+    return held.getvalue().encode()
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[at : at + 333] for at in range(0, len(text), 333)]
+
+
+def _notebook_in_pieces(text: str) -> bytes:
+    outputs = [{"output_type": "stream", "name": "stdout", "text": [one]} for one in _pieces(text)]
+    return json.dumps({"cells": [{"cell_type": "code", "outputs": outputs}], "nbformat": 4}).encode()
+
+
+def _loki(text: str) -> bytes:
+    """Lines as Loki's API answers, the latest first."""
+    lines = [[str(1714644061000000000 + n), line] for n, line in enumerate(text.splitlines())]
+    data = {"resultType": "streams", "result": [{"stream": {"app": "fio"}, "values": lines[::-1]}]}
+    return json.dumps({"status": "success", "data": data}).encode()
+
+
+def _datadog(text: str) -> bytes:
+    rows = ({"service": "fio", "message": line} for line in text.splitlines())
+    return json.dumps({"data": [{"id": "A", "type": "log", "attributes": row} for row in rows]}).encode()
+
+
+def _journald_with_bytes(text: str) -> bytes:
+    """Rows as journalctl -o json writes them, of lines with a control character some as numbers."""
+    told = (line if n % 5 != 4 else [*line.encode()] for n, line in enumerate(text.splitlines()))
+    return "".join(json.dumps({"_PID": "1", "MESSAGE": one}) + "\n" for one in told).encode()
+
+
+def _mail(encoding: str, encoded: bytes) -> bytes:
+    head = (
+        f"MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: {encoding}"
+    )
+    return f"Subject: fio\n{head}\n\n".encode() + encoded
+
+
+def _plain_or_quoted(line: str) -> str:
+    """A line as YAML writes it."""
+    if "\t" in line:
+        return json.dumps(line)
+    needs = not line or line != line.strip() or ": " in line or line[0] in "{}[]&*#?|-<>=!%@`'\""
+    return "'" + line.replace("'", "''") + "'" if needs else line
+
+
+def _powershell(text: str) -> bytes:
+    """The view of Invoke-AzVMRunCommand's answer."""
+    rest = "  Code          : ComponentStatus/StdErr/succeeded\n  Message       : \nStatus : Succeeded\n"
+    code = "  Code          : ComponentStatus/StdOut/succeeded\n  Level         : Info\n"
+    return f"Value[0]        : \n{code}  Message       : {text}\nValue[1]        : \n{rest}".encode()
+
+
 def tar_of(files: dict[str, bytes], mode: str) -> bytes:
     """Return a tar archive of these files."""
     held = io.BytesIO()
@@ -184,9 +245,39 @@ STRINGS: dict[str, Wrap] = {
     "journalctl -o json": lambda text: "".join(
         json.dumps({"_PID": "1", "MESSAGE": line}) + "\n" for line in text.splitlines()
     ).encode(),
+    "journalctl -o json, bytes": _journald_with_bytes,
+    "journalctl -o json-pretty": lambda text: "".join(
+        json.dumps({"_PID": "1", "MESSAGE": line}, indent="\t") + "\n" for line in text.splitlines()
+    ).encode(),
+    "journalctl -o export": lambda text: "".join(
+        f"__CURSOR=s=1;i={n}\n_PID=1\nMESSAGE={line}\n\n" for n, line in enumerate(text.splitlines())
+    ).encode(),
+    "Ansible's debug, in YAML": lambda text: (
+        "TASK [debug] ****\nok: [vm1] => \n  out.stdout_lines:\n"
+        + "".join(f"  - {_plain_or_quoted(line)}\n" for line in text.splitlines())
+        + "\nPLAY RECAP ****\n"
+    ).encode(),
+    "mail, quoted-printable": lambda text: _mail("quoted-printable", quopri.encodestring(text.encode())),
+    "mail, base64": lambda text: _mail("base64", base64.encodebytes(text.encode())),
+    "Loki": _loki,
+    "Datadog": _datadog,
+    "Drone": lambda text: json.dumps(
+        [{"pos": n, "out": f"{line}\n", "time": n // 3} for n, line in enumerate(text.splitlines())]
+    ).encode(),
+    "notebook, in pieces": _notebook_in_pieces,
+    "CloudWatch's CSV": lambda text: _csv(
+        [["timestamp", "message"], *([str(n), line] for n, line in enumerate(text.splitlines()))]
+    ),
+    "cell of CSV": lambda text: _csv([["host", "rc", "stdout"], ["vm1", "0", text]]),
     "repr": lambda text: f"2024-05-02 10:00:00,123 INFO out: {text!r}\n".encode(),
     "list of Python": lambda text: repr(text.splitlines()).encode(),
     "string in a string": lambda text: json.dumps({"body": json.dumps({"stdout": text})}).encode(),
+}
+# Of texts with a first line of their own; XML and tables in pages are other formats.
+PAGES: dict[str, Wrap] = {
+    "Invoke-AzVMRunCommand": _powershell,
+    "page": lambda text: f"<html><p>a</p><pre>{html.escape(text)}</pre></html>".encode(),
+    "Slack": lambda text: json.dumps([{"type": "message", "text": f"```{text}```", "ts": "1.2"}]).encode(),
 }
 ARCHIVES: dict[str, Wrap] = {
     "gzip": lambda text: gzip.compress(text.encode()),

@@ -123,6 +123,11 @@ COMPONENTS = (
         ),
         _is_shared,
     ),
+    Component(  # of logrus and the like, where the line is not in quotes
+        "a row of names and values",
+        re.compile(r'(?:[\w.]{1,30}=(?:"[^"\n]{0,200}"|[^\s"]{1,100}) ){1,9}(?:msg|message)='),
+        _is_shared,
+    ),
     # GitLab: the number of the stream, O or E, and + where the line before goes on
     Component("the mark of a stream", re.compile(r" \d{2}[OE][+ ]?"), _is_shared, False),
     Component("the mark of a stream", re.compile(r" (?:stdout|stderr) [FP]" + _END), _is_shared, False),
@@ -136,6 +141,13 @@ COMPONENTS = (
         _is_shared,
     ),
     Component("a name", _start(r"(?P<value>\{[^{}\n]{1,200}\})" + _END), _are_names, False),  # labels of Loki
+    Component(  # terraform: a resource of for_each
+        "a name",
+        re.compile(
+            r'(?P<value>[^\s"]{1,100}(?:"[^"\n]{1,60}"[^\s"]{1,100}){1,4} \((?:local|remote)-exec\)):'
+        ),
+        _are_names,
+    ),
     Component("a name", re.compile(r"(?P<value>[^\s:|\"{}<=(]{1,100}):" + _NOT_FIO), _is_always),
     Component("a name", _start(r"(?P<value>[^\s:|\"{}<=(]{1,100})[ \t]{1,40}:" + _END), _is_always),
     Component(

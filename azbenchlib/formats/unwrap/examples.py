@@ -28,6 +28,9 @@ IN_STRINGS = {
     "az vm run-command": '{"value": [{"message": "Enable succeeded: \\n[stdout]\\n…\\n[stderr]\\n"}]}',
     "a notebook": '{"cells": [{"outputs": [{"output_type": "stream", "text": ["…\\n", "…\\n"]}]}]}',
     "JSON lines, as of Docker": '{"log":"…\\n","stream":"stdout","time":"2024-05-02T10:00:01Z"}',
+    "journalctl -o json, json-pretty and export": '{"_PID": "4711", "MESSAGE": "…"}',
+    "Loki": '{"data": {"result": [{"values": [["1714644061000000000", "…"]]}]}}',
+    "Datadog": '{"data": [{"type": "log", "attributes": {"message": "…"}}]}',
     "Python": "{'fio version': 'fio-3.33', 'jobs': […]}",
     "logrus": 'time="2024-05-02T10:00:01Z" level=info msg="…"',
 }

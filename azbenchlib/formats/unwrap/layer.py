@@ -144,7 +144,7 @@ class Layer(Generic[F]):
         """The outputs in a text; what was taken off is added to `taken`."""
         if depth < MOST_WRAPPINGS and not self._is_bare(source, fmt):
             signs = sign_lines(source.opening)
-            for step in (_without_escapes, self._without_prefix, _from_strings, _without_indent):
+            for step in (_without_escapes, _from_yaml, self._without_prefix, _from_strings, _without_indent):
                 found, what = step(source, fmt, signs) if signs or fmt is None else ([], "")
                 said: list[str] = []
                 self.left -= sum(one.size_bytes for one in found)
@@ -254,16 +254,31 @@ def _without_indent(source: Source, fmt: KnownFormat | None, signs: Sequence[str
     return ([source.part(text)], "each line began with blanks, which were taken off") if text else ([], "")
 
 
+def _from_yaml(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    if not signs or not all(line.lstrip(" \t").startswith("- ") for line in signs):
+        return [], ""
+    found = strings.items_of_yaml(source.text)
+    what = "its lines are items of a list in YAML, which were decoded"
+    return ([source.part(found.text, found.numbers)], what) if found else ([], "")
+
+
 def _from_strings(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    if "\xa0" in source.opening:
+        return [source.part(source.text.replace("\xa0", " "))], "its no-break spaces were read as blanks"
+    if mails := strings.texts_of_mail(source.text):
+        return [source.part(text) for text in mails], "the texts of a mail were decoded"
     begins_so = source.opening.lstrip()[:1] in ("{", "[", "'", '"')
     if fmt is None and not (signs or begins_so):
         return [], ""
     if text := strings.unescaped(source.text):
         return [source.part(text)], "characters written as entities were decoded"
+    if text := strings.without_what_is_before_the_first_line(source.text):
+        return [source.part(text)], "what stood before the first line of an output was taken off"
     if (text := strings.as_json(source.text)) is not None:
         return [source.part(text)], "it is a dictionary of Python's, which was read as JSON"
     is_json = bool(fmt and fmt.name == _FIO_JSON)
-    if not (strings.are_quoted(signs, '"' if is_json else "") or (fmt is None and begins_so)):
+    is_quoted = strings.are_quoted(signs, '"' if is_json else "") or (fmt is None and begins_so)
+    if not (is_quoted or strings.may_be_rows(source.opening)):
         return [], ""
     found = [source.part(one.text, one.numbers) for one in strings.texts_in(source.text)]
     return found, "its outputs stand in strings, which were decoded"

@@ -61,8 +61,9 @@ ANCHORED = re.compile(
 )
 # What lines of outputs have, whatever stands before it.
 ANYWHERE = re.compile(
-    r"fio version\\{0,9}[\"']|\(groupid=\d|\(g=\d|[2345];fio-\d|IOPS=|iops=\d|Iozone: Perf|reclen {1,9}write"
-    r"|Children see|Results for timespan|Input parameters:|<Results>|Linux \S{1,200} \([^()\n]{0,255}\)[ \t]"
+    r"fio version(?:\\{0,9}[\"']|&quot;)|\(groupid=\d|\(g=\d|[2345];fio-\d|IOPS=|iops=\d"
+    r"|Iozone: Perf|reclen {1,9}write|Children see|Results for timespan|Input parameters:"
+    r"|(?:<|&lt;)Results(?:>|&gt;)|Linux \S{1,200} \([^()\n]{0,255}\)[ \t]"
     r"|avg-cpu: |Device:? {1,9}(?:r/s|tps|rrqm)|DEV {1,9}tps|'Target Type,|\"sysstat\\{0,9}\" ?:"
     r"|<sysdata-version>|hostname[;\t,]interval[;\t,]|\(PDH-[CT]SV \d|Timestamp {1,99}CounterSamples"
     r"|metadatavalues\\{0,9}\" ?:|AAA,progname,|ZZZZ,T\d|disk- ?-{1,99}reads|\"(?:Dstat|pcp-dstat|dool) [\d.]"
@@ -72,7 +73,16 @@ ANYWHERE = re.compile(
 # A word of each of these, which is found far sooner.
 _WORDS = (
     *("fio version", "(groupid=", "(g=", ";fio-", "IOPS=", "iops=", "Iozone: Perf", "reclen", "Children see"),
-    *("Results for timespan", "Input parameters:", "<Results>", " CPU)", "avg-cpu: ", "Device", "DEV "),
+    *(
+        "Results for timespan",
+        "Input parameters:",
+        "<Results>",
+        "&lt;Results",
+        " CPU)",
+        "avg-cpu: ",
+        "Device",
+        "DEV ",
+    ),
     *(
         "'Target Type,",
         '"sysstat',

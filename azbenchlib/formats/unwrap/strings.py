@@ -5,17 +5,15 @@ text around them. One counts where it has several lines and the sign of an outpu
 other in a list are its lines.
 """
 
+import email
 import html
 import json
 import re
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-import orjson
-
+from azbenchlib.formats.unwrap.log_rows import FEWEST_ITEMS, InString, columns_of, joined, lines_of_log
 from azbenchlib.formats.unwrap.signs import ANCHORED, ANYWHERE
 
 # A key of JSON or Python, or a value; Python's strings may have a letter before them.
@@ -29,36 +27,21 @@ _PYTHON_TOKEN = re.compile(
     r"(?<!\\)'((?:[^'\\\n]|\\.)*+)'|(?<!\\)\"(?:[^\"\\\n]|\\.)*+\"|\b(True|False|None|nan|inf)\b|([()])"
 )
 _IN_JSON = {"True": "true", "False": "false", "None": "null", "nan": "NaN", "inf": "NaN"}
+# Source: the view of Invoke-AzVMRunCommand's answer (Az.Compute, 2026); Slack's and others' mark of code.
+_BEFORE_FIRST = re.compile(
+    rf"^(?:[ \t]{{0,9}}(?:Message|Output)[ \t]{{1,9}}: |```)(?=[^\n]{{0,200}}(?:{ANYWHERE.pattern}))",
+    re.MULTILINE,
+)
+_MAIL = re.compile(r"^Content-Transfer-Encoding: *(?:quoted-printable|base64)", re.MULTILINE | re.IGNORECASE)
+_ITEM = re.compile(r"[ \t]{0,99}- (?P<told>(?P<quote>['\"])?[^\n]*)")
 _TAG = re.compile(r"<!\[CDATA\[|\]\]>|</?[A-Za-z?!][^<>\n]{0,999}>")
+_BLOCK = re.compile(r"<pre\b[^<>\n]{0,999}>((?:[^<]|<(?!/pre))*+)", re.IGNORECASE)  # of a page
+_AS_ENTITIES = ("&quot;fio version&quot;", "&lt;Results&gt;")
 _FEW = 200  # characters
-_PAIRED = re.compile(r'\b(?:msg|message)=("(?:[^"\\\n]|\\.)*+")')
 _FEWEST_BREAKS = 2  # a string with fewer line ends is no output
 _MOST_TEXTS = 1000  # that are read one by one
-_FEWEST_ITEMS = 3  # lines of an output in a list
 # Source: Azure's run command (v1), which puts both streams into one message; az vm run-command, 2026.
 _STDOUT = re.compile(r"\[stdout\]\n(.*)\n\[stderr\](?:\n|\Z)", re.DOTALL)
-_LINES_LOOKED_AT, _SHARE = 50, 0.6
-# What logs call the line that a program wrote, and who wrote it. Sources: Docker's json-file, Fluent Bit,
-# journalctl -o json, Google's and AWS's logs, Bunyan; 2026.
-_MESSAGES = (
-    *("log", "message", "msg", "MESSAGE", "line", "text", "event", "body", "textPayload", "LogEntry"),
-    *("content", "output", "data", "_raw", "Message", "LogMessage", "stdout"),
-)
-_WRITERS = (
-    *("stream", "pod", "container", "host", "hostname", "source", "kubernetes", "logger", "name", "unit"),
-    *("_HOSTNAME", "_PID", "SYSLOG_IDENTIFIER", "container_name", "pod_name", "ContainerName", "PodName"),
-)
-
-
-@dataclass(frozen=True)
-class InString:
-    """A text that stood in strings, and for each of its lines the number of the line where it stood."""
-
-    text: str
-    numbers: list[int]
-
-
-Row = dict[str, Any]
 
 
 @dataclass
@@ -78,6 +61,49 @@ def are_quoted(lines: Sequence[str], usual: str) -> bool:
         ):
             return True
     return False
+
+
+def items_of_yaml(text: str) -> InString | None:
+    """The lines of an output that stand as items of a list in YAML; None where there is no such list."""
+    rows = [(number, item) for number, line in enumerate(text.splitlines(), 1) if (item := _ITEM.match(line))]
+    if not any(item["quote"] for _, item in rows) or not any(ANYWHERE.search(item[0]) for _, item in rows):
+        return None
+    return joined([_scalar(item) for _, item in rows], [number for number, _ in rows])
+
+
+def _scalar(item: re.Match[str]) -> str:
+    """The text of an item, with or without quotes."""
+    told = item["told"].rstrip()
+    if item["quote"] == "'":
+        return told[1:-1].replace("''", "'")
+    try:
+        return str(json.loads(told)) if item["quote"] else told
+    except ValueError:
+        return told[1:-1]
+
+
+def without_what_is_before_the_first_line(text: str) -> str | None:
+    """Return the text without what stands before an output's first line alone; None where nothing does."""
+    may_be = any(mark in text for mark in ("```", " : "))
+    return _BEFORE_FIRST.sub("", text) if may_be and _BEFORE_FIRST.search(text) else None
+
+
+def texts_of_mail(text: str) -> list[str]:
+    """The decoded texts of a mail as it was sent, or saved; none where a text is no such mail."""
+    if not _MAIL.search(text, 0, 16_384):
+        return []
+    try:
+        parts = [part for part in email.message_from_bytes(text.encode()).walk() if not part.is_multipart()]
+    except RecursionError:  # mails in mails
+        return []
+    plain = [part for part in parts if part.get_content_type() == "text/plain"]
+    payloads = [part.get_payload(decode=True) for part in plain or parts]
+    return [one.decode("utf-8", "replace") for one in payloads if isinstance(one, bytes)]
+
+
+def may_be_rows(opening: str) -> bool:
+    """Whether a text may be a log of rows that no line shows: journald's own form, or CSV."""
+    return opening.startswith("__CURSOR=") or bool(columns_of(opening[: opening.find("\n")]))
 
 
 def texts_in(text: str) -> list[InString]:
@@ -108,86 +134,10 @@ def unescaped(text: str) -> str | None:
     is_page = start.startswith("<") and "<Results" not in start and "<html" not in start.lower()
     if is_page and "</" in text:
         return html.unescape(_TAG.sub("", text))
-    return html.unescape(text) if "&quot;fio version&quot;" in text or "&lt;Results&gt;" in text else None
-
-
-def lines_of_log(text: str) -> list[InString]:
-    """The texts that a log of JSON lines tells, or of names with values, by who wrote them."""
-    lines = text.splitlines()
-    sample = [line for line in lines[:_LINES_LOOKED_AT] if line.strip()]
-    read = next((one for one in (_object, _pair) if _are_rows(sample, one)), None)
-    if read is not None:
-        return _of_rows([(number, read(line)) for number, line in enumerate(lines, 1) if line.strip()])
-    try:
-        document = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return []
-    return [one for rows in _tables_in(document) for one in _of_rows([(1, row) for row in rows])]
-
-
-def _are_rows(sample: Sequence[str], read: Callable[[str], Row | None]) -> bool:
-    rows = [row for line in sample if (row := read(line)) is not None and _message_key([row])]
-    return len(rows) >= max(min(2, len(sample)), _SHARE * len(sample)) > 0
-
-
-def _message_key(rows: Sequence[Row]) -> str | None:
-    """What the rows call the line that a program wrote."""
-    least = max(1, _SHARE * len(rows))
-    return next(
-        (key for key in _MESSAGES if sum(isinstance(row.get(key), str) for row in rows) >= least), None
-    )
-
-
-def _of_rows(rows: Sequence[tuple[int, Row | None]]) -> list[InString]:
-    """The texts that rows tell, by who wrote them."""
-    some = [row for _, row in rows[:_LINES_LOOKED_AT] if row is not None]
-    key = _message_key(some) if some else None
-    if key is None:
-        return []
-    found: dict[str, _List] = defaultdict(_List)
-    for number, row in rows:
-        if row is not None and isinstance(told := row.get(key), str):
-            writer = repr([row.get(name) for name in _WRITERS if name != key])
-            found[writer].texts.append(told)
-            found[writer].numbers.append(number)
-    return [_joined(one) for one in found.values()]
-
-
-def _tables_in(document: object) -> Iterator[list[Row]]:
-    """The lists of objects in a document that tell lines."""
-    waiting = [document]
-    while waiting:
-        one = waiting.pop()
-        inner = list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else []
-        rows = [row for row in inner if isinstance(row, dict)] if isinstance(one, list) else []
-        key = _message_key(rows) if len(rows) >= _FEWEST_ITEMS else None
-        if key and any(ANYWHERE.search(str(row.get(key))) for row in rows):
-            yield rows
-            continue
-        waiting += [part for part in inner if isinstance(part, dict | list)]
-
-
-def _object(line: str) -> Row | None:
-    """A line of JSON; of a recording of asciinema, what the terminal showed."""
-    if line[:1] not in ("{", "["):
+    if not any(sign in text for sign in _AS_ENTITIES):
         return None
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-    if isinstance(row, list) and row[1:2] == ["o"] and len(row) == 3:
-        return {"log": row[2]}
-    return row if isinstance(row, dict) else None
-
-
-def _pair(line: str) -> Row | None:
-    """A line of names and values, as logrus and slog write it."""
-    if (told := _PAIRED.search(line)) is None:
-        return None
-    try:
-        return {"msg": json.loads(told[1])}
-    except ValueError:
-        return None
+    blocks = [one for one in _BLOCK.findall(text) if any(sign in one for sign in _AS_ENTITIES)]
+    return html.unescape("\n".join(_TAG.sub("", one) for one in blocks) or text)
 
 
 def _strings(text: str) -> Iterator[InString]:
@@ -214,23 +164,16 @@ def _strings(text: str) -> Iterator[InString]:
 def _with_sign(strings: _List) -> Iterator[InString]:
     first = "".join(strings.texts[:1])
     if (
-        len(strings.texts) >= _FEWEST_ITEMS or "\n" in first or "\\n" in first or ANCHORED.match(first)
+        len(strings.texts) >= FEWEST_ITEMS or "\n" in first or "\\n" in first or ANCHORED.match(first)
     ) and any(ANYWHERE.search(one) or "<Results>" in one for one in strings.texts):
         yield _joined(strings)
 
 
 def _joined(strings: _List) -> InString:
-    """The strings of a list as one text: lines, with or without their ends; of Azure, what stdout was."""
+    """The strings of a list as one text; of Azure, what stdout was."""
     if len(strings.texts) == 1 and (section := _STDOUT.search(strings.texts[0])):
-        strings = _List([section[1]], strings.numbers)
-    have_ends = any(one.endswith("\n") for one in strings.texts)
-    ended = [one if have_ends else f"{one}\n" for one in strings.texts]
-    numbers = [
-        number
-        for one, number in zip(ended, strings.numbers, strict=True)
-        for _ in range(max(1, one.count("\n")))
-    ]
-    return InString("".join(ended), numbers)
+        return joined([section[1]], strings.numbers)
+    return joined(strings.texts, strings.numbers)
 
 
 def _decoded(token: re.Match[str]) -> str:
