@@ -25,6 +25,7 @@ from azbenchlib.formats.device_names import (
     disk_of,
     is_array,
     major_of,
+    may_keep_copies,
     numbers_of,
     sorted_by_role,
 )
@@ -244,9 +245,13 @@ class _Counting:
         used = {disk for one in upper for disk in one.on}
         free = [disk for disk in self.counted if disk not in used]
         parts = loads.parts_of(load, free) or loads.parts_of(load, self.counted)
-        if loads.varies(name):
+        if loads.varies(name) and may_keep_copies(name):
             others = [disk for disk in free if disk not in parts]
-            copies = self._copies_beside(load, parts, others) if parts else self._copies(load, free)
+            copies = (
+                self._copies_beside(load, parts, others)
+                if parts
+                else self._copies(load, free) or self._copies(load, self.counted)
+            )
             if copies:
                 self._count_instead([name], copies)
                 return True
