@@ -22,6 +22,7 @@ _DISK = re.compile(
 )
 _STACKED = re.compile(
     r"(?:dm-|md|bcache|drbd|zd)\d+(?:p\d+)?|md_d\d+(?:p\d+)?|(?:mapper|md|vx/r?dsk)/.+|(?:dm|md)-(?:name|uuid)-.+"
+    r"|(?:hdiskpower|vpath|dlmfdrv)\d+|emcpower[a-z]{1,3}\d{0,3}"  # PowerPath, SDD and HDLM
 )
 # Names of the device mapper, beside names of the kernel: VG-LV and luks-UUID have a dash, as no disk has;
 # multipath devices are mpatha, or are called by the WWID of a disk.

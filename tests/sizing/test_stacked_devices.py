@@ -133,6 +133,10 @@ STACKS = {
         },
         ["sda", "sdb", "sdc", "sdd"],
     ),
+    "multipath of PowerPath": (
+        {**dict(zip(("hdisk0", "hdisk1"), halves(A), strict=True)), "hdiskpower0": A, "hdisk2": B},
+        ["hdisk0", "hdisk1", "hdisk2"],
+    ),
     "write-through cache": (  # what it holds is read from it, all is written to both
         {"nvme0n1": A * CACHED, "sdb": A * UNCACHED, "bcache0": A},
         ["nvme0n1", "sdb"],
