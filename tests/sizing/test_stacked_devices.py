@@ -141,6 +141,13 @@ STACKS = {
         {"nvme0n1": A * CACHED, "sdb": A * UNCACHED, "bcache0": A},
         ["nvme0n1", "sdb"],
     ),
+    "cached volume": (
+        {
+            **{"sda": D, "sdb": A * UNCACHED, "nvme0n1": A * CACHED, "vg-cvol_cdata": A * CACHED},
+            **{"vg-cvol_cmeta": IDLE, "vg-lv_corig": A * UNCACHED, "vg-lv": A},
+        },
+        ["sda", "sdb", "nvme0n1"],
+    ),
     "mirrored volume and its images": (
         {
             "sda": D,
