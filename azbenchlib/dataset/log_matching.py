@@ -82,6 +82,12 @@ class Kin:
             run_id = str(row["run_id"])
         return Beside(run_id, version, self._log_unit, jobs_apart=log.job is None and run_id in self.own)
 
+    def add_begin(self, run_id: str, began_at: str | None) -> None:
+        """Note when the first line of a log of an own run was, where it tells."""
+        if began_at is not None and run_id in self.own:
+            known = self.own[run_id].get("started_at")
+            self.own[run_id]["started_at"] = min(known or began_at, began_at)
+
     def add_jobs(self, run_id: str, found: Sequence[str]) -> None:
         """Add a run for each further job that shared a log of an own run; the first has its run_id."""
         if len(found) < 2 or run_id not in self.own:

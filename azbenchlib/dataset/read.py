@@ -27,6 +27,7 @@ from azbenchlib.dataset.log_matching import Kin, described_only
 from azbenchlib.dataset.log_names import LOG_NAME, Log
 from azbenchlib.formats import registry
 from azbenchlib.formats.base import Beside, Records, frames_of
+from azbenchlib.formats.fio.logs.log_lines import began_at
 from azbenchlib.formats.packed import Rows, stack
 from azbenchlib.formats.registry import Format
 from azbenchlib.formats.source import LARGEST_LOG, LARGEST_SOURCE, Source
@@ -175,6 +176,7 @@ def _read_logs(logs: Mapping[Log, tuple[Source, Format]], kin: Kin) -> list[Tabl
         if content in seen:
             parts.append(_tables_with(findings=[same_content(beside.run_id, log.path)]))
         else:
+            kin.add_begin(beside.run_id, began_at(source.opening))
             parts.append(_read_log(source, fmt, beside))
             source.forget()
             kin.add_jobs(beside.run_id, list(dict.fromkeys(parts[-1]["samples"]["run_id"])))

@@ -22,11 +22,13 @@ _DISK = re.compile(
 )
 _STACKED = re.compile(
     r"(?:dm-|md|bcache|drbd|zd)\d+(?:p\d+)?|md_d\d+(?:p\d+)?|(?:mapper|md|vx/r?dsk)/.+|(?:dm|md)-(?:name|uuid)-.+"
+    r"|(?:hdiskpower|vpath|dlmfdrv)\d+|emcpower[a-z]{1,3}\d{0,3}"  # PowerPath, SDD and HDLM
 )
 # Names of the device mapper, beside names of the kernel: VG-LV and luks-UUID have a dash, as no disk has;
 # multipath devices are mpatha, or are called by the WWID of a disk.
 _MAPPED = re.compile(r"[^\s-].*-.+|mpath[a-z]{1,4}(?:p?\d+)?|[23][0-9a-f]{16}(?:[0-9a-f]{16})?(?:p?\d+)?")
 _ARRAY = re.compile(r"md_?d?\d+|md/.+|md-(?:name|uuid)-.+")
+_WITHOUT_COPIES = re.compile(r"(?:bcache|drbd|zd)\d+(?:p\d+)?|luks-.+|mpath[a-z]{1,4}(?:p?\d+)?")
 _NO_DISK = re.compile(r"(?:loop|ram|zram|sr|scd|fd|mtdblock)\d+")
 _TOTALS = ("_Total", "ALL", "total")
 _PARTITIONS = tuple(  # sda1; nvme0n1p1; scsi-36002248-part1; a path of NVMe's multipathing
@@ -45,6 +47,7 @@ _MINORS = {
 _STACKED_MAJORS = (9, 147, 199, 201, 230)  # md, DRBD, volumes and multipath of VxVM, volumes of ZFS
 _NO_DISK_MAJORS = (1, 2, 7, 11, 31)  # RAM disks, floppy disks, loop, optical drives, flash
 _ARRAY_MAJOR = 9
+_MAJORS_WITHOUT_COPIES = (147, 201, 230)  # DRBD, multipath of VxVM, volumes of ZFS
 EXTENDED_MAJOR = 259  # disks and partitions of NVMe, and of others that have many
 DYNAMIC_MAJORS = range(234, 255)  # of drivers without a number of their own, from 254 downwards
 
@@ -131,6 +134,11 @@ def major_of(name: str) -> int | None:
 def is_array(name: str) -> bool:
     """Whether this is a device of Linux' software RAID."""
     return bool(_ARRAY.fullmatch(name)) or major_of(name) == _ARRAY_MAJOR
+
+
+def may_keep_copies(name: str) -> bool:
+    """Whether a device that lies on disks may write all to several of them."""
+    return not _WITHOUT_COPIES.fullmatch(name) and major_of(name) not in _MAJORS_WITHOUT_COPIES
 
 
 def disk_of(name: str, names: Collection[str]) -> str | None:

@@ -7,6 +7,7 @@ application is what is asked for, and disks of Azure keep copies of their own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,6 +26,7 @@ from azbenchlib.formats.device_names import (
     disk_of,
     is_array,
     major_of,
+    may_keep_copies,
     numbers_of,
     sorted_by_role,
 )
@@ -32,6 +34,7 @@ from azbenchlib.sizing.device_loads import Bytes, DeviceLoads
 
 _SEPARATE = ("fio", AZURE_MONITOR)  # tools whose devices are jobs and disks, of which none repeats another
 _MOST_COPIES = 4
+_IMAGE = re.compile(r"_[rm]image_\d{1,4}$")  # of a volume of RAID 1, by lvmraid(7)
 _MOST_GROUPED = 10  # disks of which each two and three are tried
 _MINORS_OF_A_DISK = 16  # of virtio disks, whose major number is dynamic. Source: virtio_blk.c, PART_BITS
 
@@ -244,14 +247,23 @@ class _Counting:
         used = {disk for one in upper for disk in one.on}
         free = [disk for disk in self.counted if disk not in used]
         parts = loads.parts_of(load, free) or loads.parts_of(load, self.counted)
-        if loads.varies(name):
+        if loads.varies(name) and may_keep_copies(name):
             others = [disk for disk in free if disk not in parts]
-            copies = self._copies_beside(load, parts, others) if parts else self._copies(load, free)
+            copies = (
+                self._copies_beside(load, parts, others)
+                if parts
+                else self._copies(load, [*free, *(self._with_images() - set(free))])
+            )
             if copies:
                 self._count_instead([name], copies)
                 return True
         parts = parts or loads.parts_of(load, self._disks) or loads.parts_of(load, self._in_parts())
         return self._lies_on([name], parts)
+
+    def _with_images(self) -> set[str]:
+        """The disks on which images of mirrored volumes lie; of other names, they may be those of a cache."""
+        images = (one for one in self.left_out.values() if _IMAGE.search(one.device))
+        return {disk for one in images for disk in one.on if disk in self.counted}
 
     def _in_parts(self) -> list[str]:
         """The partitions, and the disks that have none in the report."""

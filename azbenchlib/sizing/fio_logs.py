@@ -74,7 +74,9 @@ def _begins_s(
     with_results = set(tables["results"]["run_id"])
     row_of = {one: row for row, ids in logs_of_jobs(runs, with_results).items() for one in ids}
     rows = [by_id[row_of.get(job["run_id"], job["run_id"])] for job in jobs]
-    stated = pd.Series([row["started_at"] for row in rows], dtype="string")
+    stated = pd.Series(
+        [job["started_at"] or row["started_at"] for job, row in zip(jobs, rows, strict=True)], dtype="string"
+    )
     started = pd.to_datetime(stated, errors="coerce", utc=True, format="ISO8601")
     if started.notna().all():
         return [float(seconds) for seconds in (started - started.min()).dt.total_seconds()]
@@ -139,6 +141,8 @@ def _of_job(run: Mapping[str, Any], own: pd.DataFrame, step: float | None, name:
     """A row an interval; fio writes no line for one without I/O, so what is not there is nothing done."""
     last = float(own["t_s"].max())
     length = _checked(run, own, last if step is None else step)
+    if own["t_s"].min() == 0:  # of the clock on the wall: it counts from the end of the first interval
+        own, last = own.assign(t_s=own["t_s"] + length), last + length
     ends = np.arange(1, max(1, int(last / length + _PARTIAL)) + 1) * length
     rates = dict.fromkeys(LOAD_RATES, np.zeros(len(ends)))
     for key, log in own.groupby(["metric", "ddir"]):

@@ -1,4 +1,4 @@
-"""Samples of Azure Monitor as rows of the table demand: of the data disks, or of the VM where no disk is."""
+"""Samples of Azure Monitor as rows of the table demand: of its disks, or of the VM where none is."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from azbenchlib.formats.azure_monitor import TOOL
 from azbenchlib.sizing.sampled_rates import METRICS, wide_rates
 
 _DISK = "disk"  # the object of a disk resource
+_OS_DISK = "OS disk"
+_WHOLE = ("data disks", "VM", _DISK)  # objects that tell of several disks, or of the only one
 _POINT_S = 60.0  # of a point where there is but one
 
 
@@ -41,9 +43,9 @@ def of_azure_monitor(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def _of_answer(run: Mapping[str, object], samples: pd.DataFrame) -> pd.DataFrame:
     own = samples[(samples["run_id"] == run["run_id"]) & samples["metric"].isin(METRICS)]
     objects = [str(name) for name in dict.fromkeys(own["object"].dropna())]
-    wanted = [name for name in objects if name.startswith("LUN ")] or [
-        name for name in objects if name in ("data disks", "VM", _DISK)
-    ]
+    of_os = [name for name in objects if name == _OS_DISK]
+    data = [name for name in objects if name.startswith("LUN ")]
+    wanted = [*of_os, *data] if data else [name for name in objects if name in _WHOLE] or of_os
     if "data disks" in wanted:
         raise InputError(
             f"{run['source_path']}: the figures of data disks are means over them; ask Azure again with "

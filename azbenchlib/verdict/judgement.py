@@ -230,7 +230,8 @@ def _judge(
     findings += controls(believed.route, lasted, other_rows)
     findings += doubtful_figures(believed.route, believed.named, rows)
     stage = base_not_seen(flow, believed.route, believed.top)
-    findings += [base_not_told(flow, stage)] if stage else []
+    possible = believed.routes.get(stage.burst.label, ()) if stage and stage.burst else ()
+    findings += [base_not_told(flow, stage, possible)] if stage else []
     phases = two_phases(flow, believed.route, believed.top)
     unseen = (
         stage.lasts_s / flow.observation.credits_cut

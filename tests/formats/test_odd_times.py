@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
 from azbenchlib.dataset.log_windows import read_windows
@@ -81,7 +82,7 @@ def test_logs_of_fio_whose_times_are_out_of_all_proportion_are_refused(tmp_path:
         {"run_id": ["r"], "tool": ["fio"], "source_path": ["j.json"], "host": [None], "job": ["j"]}
     )
     empty = registry.read(Source("t.txt", b""))
-    given = empty | {"runs": runs.astype("string"), "samples": pd.concat(samples)}
+    given = empty | {"runs": schema.conform("runs", runs), "samples": pd.concat(samples)}
     with pytest.raises(InputError, match="10,000,000 intervals are the most"):
         telemetry(given, interval_s=60.0)
 

@@ -37,6 +37,12 @@ def test_a_log_has_the_figures_of_its_disks() -> None:
     assert EXPECTED.to_numpy().tolist() == [["VM1", "1 F:", 60, 100.5, 4096, 2000]] * 2
 
 
+def test_quotes_and_a_backslash_before_an_n_are_those_of_a_bare_log() -> None:
+    tables = read(log(tuple(path.replace("VM1", "nas1") for path in PATHS)))
+    assert set(tables["demand"]["host"]) == {"nas1"}
+    assert set(tables["findings"]["code"]) == {"counters_left_out"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -185,3 +185,12 @@ def test_a_job_without_both_logs_is_told(tmp_path: Path) -> None:
     (tmp_path / "two_bw.1.log").unlink()
     (note,) = read(tmp_path).notes
     assert "two_iops.1.log: it has a log of IOPS or of bandwidth alone" in note
+
+
+def test_logs_of_the_clock_on_the_wall_are_put_where_they_were(tmp_path: Path) -> None:
+    begin = 1_795_168_800_000
+    for job, later in (("one", 0), ("two", 2000)):
+        write(tmp_path, job, {begin + later + n: [(0, 100)] for n in range(1000, 5000, 1000)})
+    found = read(tmp_path).history
+    assert found.t_s.tolist() == [0, 1, 2, 3, 4, 5]
+    assert found.read_iops.tolist() == [100, 100, 200, 200, 100, 100]

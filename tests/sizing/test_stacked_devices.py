@@ -76,6 +76,7 @@ def sized(text: str, **options: object) -> Telemetry:
 
 A, B, C, D = (load(seed) for seed in range(4))
 IDLE = constant(0, 0)
+CACHED, UNCACHED = (np.array([[reads], [1], [reads], [1]]) for reads in (0.6, 0.4))
 UUID = "0b9a4b3e-7d0b-4f4a-9f5f-1d2c3b4a5f60"
 
 # Devices as a report lists them, and which of them count.
@@ -131,6 +132,30 @@ STACKS = {
             **dict.fromkeys(("md0", "md1"), constant(0, 1000)),
         },
         ["sda", "sdb", "sdc", "sdd"],
+    ),
+    "multipath of PowerPath": (
+        {**dict(zip(("hdisk0", "hdisk1"), halves(A), strict=True)), "hdiskpower0": A, "hdisk2": B},
+        ["hdisk0", "hdisk1", "hdisk2"],
+    ),
+    "write-through cache": (  # what it holds is read from it, all is written to both
+        {"nvme0n1": A * CACHED, "sdb": A * UNCACHED, "bcache0": A},
+        ["nvme0n1", "sdb"],
+    ),
+    "cached volume": (
+        {
+            **{"sda": D, "sdb": A * UNCACHED, "nvme0n1": A * CACHED, "vg-cvol_cdata": A * CACHED},
+            **{"vg-cvol_cmeta": IDLE, "vg-lv_corig": A * UNCACHED, "vg-lv": A},
+        },
+        ["sda", "sdb", "nvme0n1"],
+    ),
+    "mirrored volume and its images": (
+        {
+            "sda": D,
+            **dict(zip(("sdb", "sdc"), mirror(A), strict=True)),
+            **dict(zip(("vg-lv_rimage_0", "vg-lv_rimage_1"), mirror(A), strict=True)),
+            **{"vg-lv_rmeta_0": IDLE, "vg-lv_rmeta_1": IDLE, "vg-lv": A},
+        },
+        ["sda", "vg-lv"],
     ),
     "mirrored volume": (
         {**dict(zip(("dev8-0", "dev8-16"), mirror(A), strict=True)), "dev253-0": A},

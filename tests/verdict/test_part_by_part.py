@@ -140,3 +140,17 @@ def test_cost_and_lab_take_what_the_size_includes_and_note_that_it_is_not_stated
     assert full.cap.iops == 3_000 and "cap" in full.unstated
     whole = resolve(of(None, "pv2:1TiB/3000iops/125MBps"), DAY).disks[0]
     assert whole.unstated == ()
+
+
+def test_the_base_below_a_burst_of_a_disk_without_a_tier_is_not_told_as_one_figure() -> None:
+    disk = parse_disks(["premium"], open_sizes=True)
+    got = judged(Setup(VM(), disk), 3_490)
+    (message,) = [finding.message for finding in got.findings if finding.code == Code.BASE_NOT_SEEN]
+    assert message.endswith("the base, 120 to 2,300 IOPS depending on what is not stated")
+    assert got.next_run is not None and "expected" not in got.next_run.advice
+    (told,) = [
+        finding.message
+        for finding in judged(of(None, "P10"), 3_490).findings
+        if finding.code == Code.BASE_NOT_SEEN
+    ]
+    assert told.endswith("the base of 500 IOPS")

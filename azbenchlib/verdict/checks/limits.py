@@ -62,17 +62,28 @@ def doubtful_figures(route: Route, named: Sequence[Label], rows: Mapping[str, st
             return
 
 
-def base_not_told(flow: Flow, stage: Stage) -> Finding:
-    """That credits carried the run: how long full ones last, and that the base was not seen."""
+def base_not_told(flow: Flow, stage: Stage, possible: Sequence[Route] = ()) -> Finding:
+    """That credits carried the run: how long full ones last, and that the base was not seen.
+
+    Where the base depends on what is not stated, `possible` has the paths that are likely.
+    """
+    same = [stage, *(one for route in possible for one in route.stages if _is_burst_of(one, stage))]
+    lowest, highest = (pick(one.base.value for one in same) for pick in (min, max))
+    base = f" of {_amount(highest, stage.quantity)}"
+    if lowest < highest:
+        fewest = _amount(lowest, stage.quantity).split()[0]
+        base = f", {fewest} to {_amount(highest, stage.quantity)} depending on what is not stated"
     runtime, lasts_s = flow.observation.runtime_s, stage.lasts_s / flow.observation.credits_cut
     lasts = f"{lasts_s / 60:,.0f} min" if lasts_s >= 120 else f"{lasts_s:.0f} s"
     seen = f"this run of {runtime:.0f} s" if runtime else "this run"
     whose = "of the VM" if stage.burst_kind == BurstKind.VM_CREDITS else "of the disk"
-    what = (
-        f"burst: full credits {whose} last {lasts} at this rate, so {seen} cannot show the base of "
-        f"{_amount(stage.base.value, stage.quantity)}"
-    )
+    what = f"burst: full credits {whose} last {lasts} at this rate, so {seen} cannot show the base{base}"
     return Finding.of(Code.BASE_NOT_SEEN, what, f"Run longer than {lasts} to see it")
+
+
+def _is_burst_of(one: Stage, other: Stage) -> bool:
+    """Whether two stages burst to the same limit."""
+    return bool(one.burst and other.burst and one.burst.label == other.burst.label)
 
 
 def base_not_seen(flow: Flow, route: Route, named: Sequence[Label]) -> Stage | None:

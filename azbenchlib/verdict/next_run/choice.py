@@ -106,7 +106,7 @@ def show_base(flow: Flow, believed: Posterior, lasts_s: float) -> Proposal:
     if was is None:
         return Proposal()
     label = next(label for label in believed.top if label.burst)
-    hypothesis = Hypothesis(label, flow, [believed.route], was)
+    hypothesis = Hypothesis(label, flow, believed.routes.get(label, (believed.route,)), was)
     return Proposal(run=_run(flow.observation, was, trials.spending(was, lasts_s), [hypothesis]))
 
 

@@ -107,6 +107,12 @@ def wall_clock(ms: int) -> str:
     return f"{np.datetime64(int(ms), 'ms')}+00:00"
 
 
+def began_at(opening: str) -> str | None:
+    """When the first line of a log with times of the clock on the wall was, in ISO 8601; None for others."""
+    first = re.match(r"\s{0,999}(\d{12,15})[ \t]{0,9},", opening)
+    return wall_clock(int(first[1])) if first and int(first[1]) > EPOCH_MS else None
+
+
 def averaged(opening: str) -> bool:
     """Whether the values of the first whole lines are averages over time; these have no block size."""
     lines = (line for line in opening.splitlines() if line.strip())
