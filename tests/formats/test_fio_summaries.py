@@ -169,12 +169,14 @@ def test_the_output_of_fio_in_the_same_file_counts() -> None:
     assert rows(read(fio + fixture("dbench.txt")), "job", "iops") == [["j", 50]]
 
 
-def test_a_summary_beside_another_output_of_fio_is_told() -> None:
+def test_a_summary_beside_another_output_of_fio_is_read_too() -> None:
     fio = "j: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 20 16:23:18 2026\n"
     fio += "  read: IOPS=50, BW=200KiB/s (205kB/s)(400KiB/2000msec)\n"
+    alone = rows(read(fio), "job", "ddir", "iops")
     for name in ("kbench.txt", "kubestr.txt", "yabs.txt"):
-        assert "several_tools" in codes(read(fio + fixture(name)))
-    assert "several_tools" not in codes(read(fio + fixture("dbench.txt")))  # its log holds both
+        summary = rows(read(fixture(name)), "job", "ddir", "iops")
+        assert rows(read(fio + fixture(name)), "job", "ddir", "iops") == alone + summary
+    assert rows(read(fio + fixture("dbench.txt")), "job", "ddir", "iops") == alone  # it sums up fio's texts
 
 
 @pytest.mark.parametrize("name", ["kubestr.txt", "dbench.txt", "kbench.txt", "yabs.txt", "yabs.json"])

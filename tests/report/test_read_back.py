@@ -197,7 +197,7 @@ def test_a_report_without_a_figure_says_so(tmp_path: Path) -> None:
         read = read_back(folders)
     assert_right(read, iops=1)
     assert "<figure" not in read.html
-    assert "No figures: these results have no percentiles or logs" in read.html
+    assert "No figures: these results have no percentiles of a whole workload and no logs" in read.html
     with importing.as_folders([Dataset.load(FIO / "randrw.json")]) as folders:
         assert "No figures" not in rendered(folders)
 

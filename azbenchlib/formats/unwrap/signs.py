@@ -38,6 +38,11 @@ SIGNS = {
         r"[{ \t]{0,99}\"fio version\" ?: ?\"|[345];fio-\d"
         r"|[^\n:]{1,200}: \((?:groupid=\d{1,9}, jobs=\d{1,9}\): err=|g=\d{1,9}\): rw=)",
     ),
+    # that of dbench stands below the texts of fio that it sums up, and is none of these
+    "summary of fio": _sign(
+        ("FIO Benchmark ", "fio Disk Speed", "FIO version - fio-"),
+        r"[ \t#>=]{0,99}(?:FIO Benchmark Summary\b|fio Disk Speed Tests |FIO version - fio-\d)",
+    ),
     "iozone text": _sign(("Iozone: Perf",), r"[ \t]{0,99}Iozone: Performance Test of File I/O"),
     "diskspd text": _sign(
         ("Results for timespan",),
