@@ -243,6 +243,9 @@ def _machine(vm_size: VmSize, there: Market) -> Fraction | None:
     return sum((Fraction(price.unit_price) * hours for price in prices), Fraction(0))
 
 
+SAME = Fraction(1, 10**9)  # prices are floats: two disks and one of twice the price may differ by less
+
+
 def cheapest(
     wanted: Demand, there: Market, bursting: bool = True
 ) -> tuple[Fraction, set[tuple[Any, ...]]] | None:
@@ -258,7 +261,7 @@ def cheapest(
             continue
         carried: dict[tuple[str, bool], bool] = {}
         for disk in disks:
-            if vm + disk.price > least:
+            if vm + disk.price > least + SAME:
                 break
             if disk.count > min(vm_size.vm.max_data_disks or 0, wanted.most_disks):
                 continue
@@ -266,14 +269,15 @@ def cheapest(
             if way not in carried:
                 carried[way] = _carries(vm_size, *way, wanted)
             if carried[way]:
-                found[vm_size.size, *disk.key] = least = vm + disk.price
+                found[vm_size.size, *disk.key] = vm + disk.price
+                least = min(least, vm + disk.price)
         for kind in _local(vm_size, wanted):
             found[vm_size.size, kind] = vm
             least = min(least, vm)
     if not found:
         return None
     least = min(found.values())
-    return least, {key for key, price in found.items() if price == least}
+    return least, {key for key, price in found.items() if price <= least + SAME}
 
 
 def cheapest_volumes(wanted: list[Demand], there: Market) -> tuple[Fraction, set[tuple[Any, ...]]] | None:
@@ -299,7 +303,7 @@ def cheapest_volumes(wanted: list[Demand], there: Market) -> tuple[Fraction, set
     if not found:
         return None
     least = min(found.values())
-    return least, {key for key, price in found.items() if price == least}
+    return least, {key for key, price in found.items() if price <= least + SAME}
 
 
 def _shares(vm_size: VmSize, disk: "_Disk", wanted: Demand) -> list[float] | None:
