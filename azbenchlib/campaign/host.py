@@ -89,9 +89,10 @@ class Storage:
         mounts : iterable of str
             Lines of ``mountinfo``.
         loops : iterable of str
-            Kernel name, ``loop/dio`` and ``loop/backing_file`` of each loop device, with spaces between.
+            Kernel name, ``loop/dio`` and ``loop/backing_file`` of each loop device, with spaces between. A
+            device that was taken apart meanwhile has no file, and is none.
         """
-        each = [line.split(" ", 2) for line in loops]
+        each = [parts for line in loops if len(parts := line.split(" ", 2)) == 3 and parts[2]]
         return cls(
             ram_bytes=ram_bytes(ram_kib),
             mounts=tuple(_mount(line) for line in mounts),
@@ -227,7 +228,11 @@ def _os_name() -> str:
 
 
 def _read(path: Path) -> str:
-    return path.read_text().strip() if path.is_file() else ""
+    """What the kernel tells in a file; empty: it does not, or not any more."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
 
 
 def _unescape(text: str) -> str:

@@ -46,6 +46,8 @@ def flaw(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
         return "its output holds no job"
     final = runs[runs["run_id"].isin(runs.loc[counted(tables), "run_id"])]
     results = tables["results"].merge(final[["run_id", "job"]], on="run_id")
+    if told := signal_told(text):
+        return told
     if not results["ios"].sum():
         failed = runs.loc[runs["error"] != 0, "error"]
         return f"it ended with error {failed.iloc[0]}" if len(failed) else "it did no I/O"
@@ -53,7 +55,6 @@ def flaw(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
     others = findings.loc[findings["code"] == Code.OPTIONS_OF_ANOTHER_JOB, "run_id"]
     plain = final[~final["run_id"].isin(others)]
     reasons = (
-        *([told] if (told := signal_told(text)) else []),
         *_errors(runs),
         *_without_figures(results),
         *_lost_bins(tables, final),

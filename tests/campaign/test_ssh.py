@@ -302,7 +302,10 @@ def test_a_campaign_on_a_device_of_a_host_goes_on_after_a_kill(
         "e.run(e.load(folder + '/file.yaml'), folder + '/ds', target='ssh:here', directory=device)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, tmp_path, device])
-    wait_for(lambda: host.fio("tiny") if runtime == "2" else kept(tmp_path))
+    wait_for(
+        lambda: host.fio("tiny") if runtime == "2" else kept(tmp_path),
+        goes_on=lambda: process.poll() is None,
+    )
     process.kill()
     process.wait()
     run(tmp_path, asked, directory=str(device))
@@ -321,7 +324,7 @@ def test_two_interrupts_end_fio_on_the_host_and_leave_nothing(host: SshHost, tmp
         "e.run(e.load(sys.argv[1] + '/file.yaml'), sys.argv[1] + '/ds', target='ssh:here')"
     )
     process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stderr=subprocess.DEVNULL)
-    wait_for(lambda: host.fio("to-be-stopped"))
+    wait_for(lambda: host.fio("to-be-stopped"), goes_on=lambda: process.poll() is None)
     process.send_signal(signal.SIGTERM)  # as a second Ctrl-C
     assert process.wait(PATIENCE_S) != 0
     assert host.fio("to-be-stopped") == set()

@@ -27,7 +27,8 @@ MOUNTS = (
     r"24 22 7:3 / /a\040b rw - xfs /dev/loop3p1 rw",
     "25 22 7:4 / /image rw - xfs /dev/loop4 rw",
 )
-LOOPS = ("loop3 1 /run/an image", "loop4 1 /srv/image", "loop5 0 /srv/image")
+# The last ones were taken apart while they were looked at.
+LOOPS = ("loop3 1 /run/an image", "loop4 1 /srv/image", "loop5 0 /srv/image", "loop6 0", "loop7 1 ", "loop8 ")
 
 
 @pytest.fixture
@@ -39,6 +40,7 @@ def test_what_is_told_is_read(storage: Storage) -> None:
     assert storage.ram_bytes == 2 * MIB and Storage().ram_bytes is None
     assert storage.mounts[2] == Mount(PurePosixPath("/a b"), "xfs", "/dev/loop3p1")
     assert storage.loops["loop3"] == Loop(bypasses=True, file=PurePosixPath("/run/an image"))
+    assert list(storage.loops) == ["loop3", "loop4", "loop5"]
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ machine() {
     fact home "${HOME}"
     sed 's/^/azbench-fact mount /' /proc/self/mountinfo
     for one in /sys/class/block/loop*/loop; do
-        [ -e "$one/backing_file" ] || continue
+        file=$(cat "$one/backing_file" 2>/dev/null) || continue # none, or taken apart just now
         name=${one%/loop}
-        fact loop "${name##*/} $(cat "$one/dio" 2>/dev/null || echo 0) $(cat "$one/backing_file")"
+        fact loop "${name##*/} $(cat "$one/dio" 2>/dev/null || echo 0) $file"
     done
 }
 
