@@ -335,7 +335,7 @@ def test_only_limits_that_the_design_passes_are_sources() -> None:
 def test_no_figure_is_cut_off_in_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     text = run("--iops", "1000", "--size", "1TiB", "--burst", "600/3600:20000", "--why", *PLACE)
-    assert "vm_uncached_burst_iops" in text and "10.0 min  of 10.0 min credits" in text and ">999%" in text
+    assert "vm_uncached_burst_iops" in text and "10.0 min of 10.0 min credits" in text and ">999%" in text
 
 
 def test_zone_redundancy_is_told_wherever_disks_are(tmp_path: Path) -> None:
