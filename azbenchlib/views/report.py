@@ -151,7 +151,7 @@ class Report(NotebookView):
         """What was found; of a probe alone, what the disk is."""
         found = self.parts[0].probe if len(self.parts) == 1 else None
         if found:
-            return [Sentence("d0", ((probed.answer(found), ""),))]
+            return [LeadSentence("d0", ((probed.answer(found), ""),))]
         return lead.lead(self._setups.answers)
 
     def _limits_of(self, part: Part, place: str) -> Block:
