@@ -12,11 +12,11 @@ from azbenchlib.analysis.compare.curves import sides_curves, sides_rates
 from azbenchlib.analysis.compare.metrics import parse_metric
 from azbenchlib.analysis.compare.rules import parse_rule
 from azbenchlib.analysis.compare.to_json import record
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.histogram import REL_ERROR
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.dataset.compared import load_side
-from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.figures import Panel, figures
 from azbenchlib.report.sections.evidence import HOLLOW, LOG_AXIS, RARER
 

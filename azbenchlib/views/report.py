@@ -7,11 +7,11 @@ import pandas as pd
 
 from azbenchlib import __version__
 from azbenchlib.analysis import summary, totals
+from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.cost.payments import Payment
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.figures import MOST_FIGURES
 from azbenchlib.report.part import Part, number
 from azbenchlib.report.sections import (

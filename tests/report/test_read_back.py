@@ -20,9 +20,9 @@ from readback.page import Page
 from readback.reading import known, read_back, rendered
 
 from azbenchlib import campaign
+from azbenchlib.answers.blocks import breakable
 from azbenchlib.dataset import importing
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.report.blocks import breakable
 from azbenchlib.report.sections.setup_cards import MOST_CARDS, MOST_RESULTS
 from azbenchlib.views.limits import Limits
 

@@ -1,4 +1,4 @@
-"""The style sheet and the script of a report, with the colours of the figures filled in."""
+"""The style sheet and the script of pages and blocks, with the colours of the figures filled in."""
 
 from importlib import resources
 
@@ -57,4 +57,4 @@ def scoped_sheet() -> str:
 
 
 def _source(name: str) -> str:
-    return (resources.files("azbenchlib.report") / name).read_text(encoding="utf-8")
+    return (resources.files("azbenchlib.answers") / name).read_text(encoding="utf-8")
