@@ -18,6 +18,8 @@ _READ_WRITE_TRIM = ("read", "write", "trim")
 _WITHOUT_RUN_TIME = ("io_bytes", "runtime_s")  # what is zero of a direction that fio prints no line of
 _RUN_COLUMNS = ("usr_cpu_pct", "sys_cpu_pct")
 
+_SIBLINGS = re.compile(r"\.{3}(?:[\s|$\\]|$)")  # jobs of the same options, whatever a table puts behind
+
 
 @dataclass(frozen=True)
 class TextReport:
@@ -164,7 +166,7 @@ class _Search:
             if match := pattern.match(line):
                 handle(match)
                 return
-        if line == "..." and self.opened:
+        if self.opened and _SIBLINGS.match(line):
             self.openings[-1] = replace(self.openings[-1], members=0)
             return
         if self.block is not None and not self.block.interrupted and self._inside(self.block, line):
