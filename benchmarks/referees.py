@@ -437,22 +437,19 @@ def differences(old: Path, new: Path, parts: Iterable[str]) -> Iterator[str]:
             if path.is_file()
         }
         for name in sorted(names):
-            texts = [
-                path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-                if path.exists()
-                else None
-                for path in (old / name, new / name)
-            ]
-            if texts[0] == texts[1]:
-                continue
-            if None in texts:
-                yield f"{name}: only in {new if texts[0] is None else old}"
-                continue
-            lines = list(difflib.unified_diff(*texts, lineterm="", n=0))[2:]
-            more = len(lines) - LINES_SHOWN
-            yield "\n".join([name, *(f"    {line[:400]}" for line in lines[:LINES_SHOWN])])
-            if more > 0:
-                yield f"    and {more:,} lines more"
+            yield from difference(name, old / name, new / name)
+
+
+def difference(name: str, *paths: Path) -> Iterator[str]:
+    """Say which lines of a file differ, as far as there is room."""
+    texts = [path.read_bytes().decode(errors="replace").splitlines() for path in paths if path.exists()]
+    if len(texts) == 1:
+        yield f"{name}: in {next(path for path in paths if path.exists())} alone"
+    elif texts[0] != texts[1]:
+        lines = list(difflib.unified_diff(texts[0], texts[1], lineterm="", n=0))[2:]
+        yield "\n".join([name, *(f"    {line[:400]}" for line in lines[:LINES_SHOWN])])
+        if len(lines) > LINES_SHOWN:
+            yield f"    and {len(lines) - LINES_SHOWN:,} more lines"
 
 
 def main() -> int:
