@@ -28,6 +28,8 @@ S_PER_HOUR = S_PER_MIN * MIN_PER_H
 MILLION = 10**6  # of I/Os
 
 NBSP = "\u00a0"  # keeps a number and its unit on one line
+_UNITS = r"%|(?:IOPS|[KMGT]?i?B(?:/s)?|bytes|ms|µs|s|min|minutes|h|hours|vCPUs|USD)\b"
+_NUMBER_UNIT = re.compile(rf"(?<=\d) (?={_UNITS})")
 
 # What fio's `kb_base=1024` (the default) makes of a suffix: SI letters are powers of two and IEC names
 # are powers of ten, the opposite of the standards, for the sake of old job files. An IEC name is one with
@@ -56,6 +58,11 @@ SIZE_RULE = (
     "KiB, MiB, GiB and TiB (or k, M, G and T) count in powers of 1024, kB, MB, GB and TB in powers of 1000, "
     "B in bytes"
 )
+
+
+def units_kept(text: str) -> str:
+    """Keep each number and its unit on one line: a space between them becomes one that does not break."""
+    return _NUMBER_UNIT.sub(NBSP, text)
 
 
 def fio_size(text: str, kb_base: int = KIB) -> int:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from azbenchlib import plots
+from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.errors import InputError
 from azbenchlib.lessons import progress
 from azbenchlib.lessons.answers import AnswerUnit, parse_answer
 from azbenchlib.lessons.check import Exercise, Maker, WrongAnswerError, draw
 from azbenchlib.plots.confronted import MEASURED, MODEL, PREDICTED, Chart, confronted
-from azbenchlib.report.blocks import Block, render, safe
 
 if TYPE_CHECKING:
     from ipywidgets import VBox

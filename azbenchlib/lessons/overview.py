@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 from markupsafe import Markup
 
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.lessons.course import COURSE
 from azbenchlib.lessons.lesson import attended
 from azbenchlib.lessons.progress import LessonProgress, load_progress
-from azbenchlib.report.blocks import Block, render
 
 _NOTHING = LessonProgress()
 

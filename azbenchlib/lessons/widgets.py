@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ipywidgets import HTML, Button, HBox, IntText, Layout, SelectionSlider, Text, VBox
 
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.errors import AzbenchError
-from azbenchlib.report.blocks import Block, render
 
 if TYPE_CHECKING:
     from azbenchlib.lessons.lesson import Lesson

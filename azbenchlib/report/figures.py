@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.report.blocks import Block, render, safe
+from azbenchlib.answers.blocks import Block, render, safe
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part

@@ -1,6 +1,5 @@
 """Figures in words: the sentences, cards and rows of a report. Values are formatted here, once."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -15,14 +14,7 @@ from azbenchlib.dataset.manifest import Manifest
 
 ResultShare = tuple[str, Mapping[str, Any], pd.DataFrame]  # place, entries, rows of the table of results
 NOT_STATED = "not stated"
-_UNITS = r"%|(?:IOPS|[KMGT]?i?B(?:/s)?|bytes|ms|µs|s|min|minutes|h|hours|vCPUs|USD)\b"
-_NUMBER_UNIT = re.compile(rf"(?<=\d) (?={_UNITS})")
 LATENCY_KINDS = {"clat": "completion latency", "lat": "total latency"}
-
-
-def units_kept(text: str) -> str:
-    """The same text with each number and its unit on one line."""
-    return _NUMBER_UNIT.sub(NBSP, text)
 
 
 def join(texts: Iterable[str]) -> str:

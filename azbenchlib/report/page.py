@@ -12,10 +12,11 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from azbenchlib import __version__
+from azbenchlib.answers import style
+from azbenchlib.answers.blocks import MIME
 from azbenchlib.core.printable import printable
-from azbenchlib.report import style
-from azbenchlib.report.blocks import MIME
-from azbenchlib.report.formatting import today, units_kept
+from azbenchlib.core.units import units_kept
+from azbenchlib.report.formatting import today
 
 _HEADING = re.compile(
     r'<h2 id="([^"]*)">(.*?)</h2>|<details class="part[^"]*" id="([^"]*)"><summary><h3>(.*?)</h3>', re.DOTALL

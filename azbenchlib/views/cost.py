@@ -12,6 +12,7 @@ from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE, SERVER_DISKS
 from azbenchlib.advisor.reasons.break_even import Requirement
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.azure.prices.rows import PAYMENTS
 from azbenchlib.core.errors import InputError
@@ -20,7 +21,6 @@ from azbenchlib.cost import published_costs
 from azbenchlib.cost.payments import Payment
 from azbenchlib.cost.priced_setups import ELSEWHERE, Priced, Terms, measured_setups, price
 from azbenchlib.model import notation
-from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part
 from azbenchlib.report.sections import bills, frontiers, purchase_options
 from azbenchlib.views.view import MOST_ROWS, NotebookView

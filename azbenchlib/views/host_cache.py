@@ -9,12 +9,12 @@ from functools import partial
 import pandas as pd
 
 from azbenchlib import plots
+from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import KIB, format_mbps, format_size
 from azbenchlib.plots.slices import FILE_SIZE, RECORD, throughput_slices
 from azbenchlib.plots.surface import throughput_surface
-from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.part import Entry, Part
 from azbenchlib.views.view import NotebookView
 

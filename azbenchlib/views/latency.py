@@ -14,6 +14,7 @@ from azbenchlib import plots
 from azbenchlib.analysis import distribution
 from azbenchlib.analysis.over_time import timeline
 from azbenchlib.analysis.percentiles import wide
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.histogram import REL_ERROR, format_percentile
@@ -23,7 +24,6 @@ from azbenchlib.plots.explore import TITLES, WORDS, scatter
 from azbenchlib.plots.heatmap import latency_heatmap
 from azbenchlib.plots.histogram import latency_histogram
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.figures import figures, panels
 from azbenchlib.report.part import Part
 from azbenchlib.report.sections import evidence

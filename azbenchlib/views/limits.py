@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.errors import InputError
 from azbenchlib.model import notation
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part, RunVerdict, verdicts_of
 from azbenchlib.report.sections import method, rooflines, sayings, verdicts
 from azbenchlib.views.view import MOST_ROWS, NotebookView

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from azbenchlib.answers.blocks import Block
 from azbenchlib.campaign import probing, show_progress
 from azbenchlib.core.stated_values import size as stated_size
 from azbenchlib.core.units import S_PER_MIN
@@ -18,7 +19,6 @@ from azbenchlib.probe.naming import names
 from azbenchlib.probe.runs import candidates
 from azbenchlib.probe.session import Probe
 from azbenchlib.probe.to_json import document
-from azbenchlib.report.blocks import Block
 from azbenchlib.report.sections import probed
 
 

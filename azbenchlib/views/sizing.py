@@ -11,9 +11,9 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.advisor.offers.load_market import market
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.units import GIB, parse_duration, stated_size
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.sections import sizes
 from azbenchlib.sizing import device_text
 from azbenchlib.sizing.answer import Outcome, SizeAnswer, size

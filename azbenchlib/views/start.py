@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from azbenchlib.analysis import summary
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.locations import named_folders
 from azbenchlib.dataset import manifest
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part
 from azbenchlib.views.view import MOST_ROWS, NotebookView
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.part import Part
 
 MOST_ROWS = 60  # of a table; a longer one is condensed, or cut

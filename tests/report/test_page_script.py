@@ -17,9 +17,9 @@ from pages import new_context
 from playwright.sync_api import Browser, Locator, Page
 
 from azbenchlib import plots
+from azbenchlib.answers import style
+from azbenchlib.answers.blocks import MIME, Block, render, safe
 from azbenchlib.report import page as pages
-from azbenchlib.report import style
-from azbenchlib.report.blocks import MIME, Block, render, safe
 
 pytestmark = pytest.mark.browser
 

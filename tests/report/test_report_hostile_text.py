@@ -14,10 +14,10 @@ import pytest
 from programs import azbench
 
 from azbenchlib import Report
+from azbenchlib.answers.blocks import MIME, Block
 from azbenchlib.core.printable import one_line
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.plots.drawing import label_layout
-from azbenchlib.report.blocks import MIME, Block
 from azbenchlib.report.page import to_html
 from azbenchlib.views.compare import Compare
 from azbenchlib.views.latency import Latency

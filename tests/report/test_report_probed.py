@@ -14,9 +14,9 @@ from pages import new_context
 from playwright.sync_api import Browser
 
 from azbenchlib import Report
+from azbenchlib.answers import style
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.probed import PROBE_FILE, read_probe
-from azbenchlib.report import style
 
 PUBLISHED = Path(__file__).parents[2] / "datasets" / "azure-local-disks-2020"
 SCALES = {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.azure.catalog.latency import ZRS_BY_ZONE
 from azbenchlib.azure.prices.rows import MONTH_HOURS
 from azbenchlib.core.units import US_PER_MS, US_PER_S, format_count, format_money
@@ -19,7 +20,6 @@ from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
 from azbenchlib.model import Cap, Disk, Setup
 from azbenchlib.model.unloaded_latency import expected_us
 from azbenchlib.plots import Series
-from azbenchlib.report.blocks import Block, render
 
 _LIMIT = 5_000
 _LRS_TABLE = "premium-large"

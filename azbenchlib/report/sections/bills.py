@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azbenchlib.analysis import totals
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.azure.prices import book
 from azbenchlib.azure.prices.rows import MONTH_HOURS, PAYMENT_WORDS
 from azbenchlib.core.units import NBSP, format_bound, format_money
@@ -19,7 +20,6 @@ from azbenchlib.cost.priced_setups import Priced, Terms
 from azbenchlib.cost.published_costs import Recount
 from azbenchlib.model import VM, Setup
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part

@@ -7,13 +7,13 @@ import pandas as pd
 
 from azbenchlib.analysis.matched_runs import counterparts
 from azbenchlib.analysis.setup_names import workload_text
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.azure.catalog.latency import origins, percentiles
 from azbenchlib.core.histogram import format_percentile
 from azbenchlib.core.units import NBSP, format_count, format_mbps
 from azbenchlib.lab.engine import latency
 from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.model.setup import Setup
-from azbenchlib.report.blocks import Block, render
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part

@@ -14,11 +14,11 @@ from azbenchlib import plots
 from azbenchlib.analysis.over_time import timeline
 from azbenchlib.analysis.over_time.phases import phases
 from azbenchlib.analysis.percentiles import min_samples
+from azbenchlib.answers.blocks import Block
 from azbenchlib.core.histogram import REL_ERROR, format_percentile
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import format_us
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block
 from azbenchlib.report.figures import MOST_FIGURES, Group, Panel, Told, figures, panels
 from azbenchlib.report.sections import sayings, setup_cards
 

@@ -11,10 +11,10 @@ from azbenchlib.advisor.demands.demand import MOST_DISKS, Demand
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_choice import FOR_SERVERS, SERVER_CHOICE
 from azbenchlib.advisor.reasons.frontier import frontier
+from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.azure import disk_kinds
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_money, format_size
 from azbenchlib.plots.cost import Scale
-from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.sections.purchase_options import colour_of, draw
 
 FACTORS = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # of the demand

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Severity, without_label
 from azbenchlib.core.units import format_size
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part, RunVerdict

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib import plots
+from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.units import format_money
 from azbenchlib.cost import priced_setups, published_costs
 from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.plots.cost import Scale, price_lines
-from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.sections import bills
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.units import format_count
 from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.plots.drawing.svg import both
 from azbenchlib.plots.probed import PortraitData, RunWorth, probe_portrait, run_worths
 from azbenchlib.probe import text
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.figures import Group
 from azbenchlib.report.sections.sayings import percent
 

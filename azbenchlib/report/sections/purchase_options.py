@@ -14,12 +14,12 @@ import pandas as pd
 from azbenchlib import plots
 from azbenchlib.advisor.reasons import break_even
 from azbenchlib.advisor.reasons.break_even import BreakEven, Cost, Quote, Requirement
+from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.disk_kinds import PREMIUM
 from azbenchlib.azure.prices.rows import MONTH_HOURS, Meter
 from azbenchlib.core.units import GIB, MILLION, S_PER_HOUR, format_count, format_money, format_size
 from azbenchlib.plots.cost import Crossing, Scale, price_lines
-from azbenchlib.report.blocks import Block, render, safe
 
 if TYPE_CHECKING:
     from azbenchlib.advisor.offers.market import Market

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib import plots
+from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.units import format_count, format_us
 from azbenchlib.dataset.manifest import SearchCurve
 from azbenchlib.plots.search_curve import search_curve
-from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.report.figures import MOST_FIGURES, Group, Told, again
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import pandas as pd
 
 from azbenchlib.advisor.reasons.cheaper import cheaper
 from azbenchlib.analysis.summary import Card
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.units import NBSP
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.sections import bills, file_sets, sayings
 from azbenchlib.report.sections.cheaper import design_words
 from azbenchlib.verdict.judgement import LimitRow

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from azbenchlib import plots
+from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.units import format_money, format_span
 from azbenchlib.plots.throttle import IOPS_RATE, THROUGHPUT_RATE, Rate, rate_over_time
-from azbenchlib.report.blocks import Block, render, safe
 from azbenchlib.sizing import text as words
 from azbenchlib.sizing.answer import Outcome, SizeAnswer
 from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azbenchlib.analysis.setup_names import pattern_text
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.findings import Code
 from azbenchlib.core.units import NBSP
 from azbenchlib.report import formatting
-from azbenchlib.report.blocks import Block, render
 from azbenchlib.report.figures import Group
 from azbenchlib.report.sections.sayings import bar_name, limit_text, percent
 from azbenchlib.verdict import Judgement, LimitRow

@@ -1,4 +1,4 @@
-"""Pieces of a report page: Jinja templates that escape everything they are given, and keep it printable."""
+"""Pieces of a page or a notebook: Jinja templates that escape all they are given, and keep it printable."""
 
 import base64
 import re
@@ -11,9 +11,9 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from azbenchlib.answers import style
 from azbenchlib.core.printable import printable
-from azbenchlib.report import style
-from azbenchlib.report.formatting import units_kept
+from azbenchlib.core.units import units_kept
 
 MIME = "application/x.azbench+html"  # what the page template takes; notebooks show text/html
 _DRAWN = re.compile(
@@ -34,7 +34,7 @@ _CHARACTER = r"(?:&[#\w]+;|[^&\s])"  # escaped
 _WITHOUT_JOINT = re.compile(rf"({_CHARACTER}{{20}})(?={_CHARACTER}{{4}})")
 
 _templates = Environment(
-    loader=PackageLoader("azbenchlib.report", "blocks"),
+    loader=PackageLoader("azbenchlib.answers", "blocks"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -71,6 +71,11 @@ def _options_whole(escaped: str) -> Markup:
 
 _templates.filters["breakable"] = breakable
 _templates.filters["options_kept"] = options_kept
+
+
+def add_filters(**filters: Callable[..., Any]) -> None:
+    """Let the templates use functions by name."""
+    _templates.filters.update(filters)
 
 
 class Block:

@@ -1,0 +1,178 @@
+"""A document in a terminal, or as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from io import StringIO
+from itertools import groupby
+
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from azbenchlib.answers.document import (
+    Bars,
+    CodeBlock,
+    Document,
+    Drawing,
+    Facts,
+    FigureTable,
+    Listing,
+    Part,
+    Section,
+    Sentence,
+    Tone,
+)
+from azbenchlib.core.printable import printable
+
+TEXT_WIDTH = 100  # characters where no terminal tells
+_STYLES = {
+    Tone.PLAIN: "",
+    Tone.STRONG: "bold",
+    Tone.SURE: "green",
+    Tone.PROBABLE: "cyan",
+    Tone.OPEN: "magenta",
+    Tone.DOUBT: "yellow",
+    Tone.BAD: "bold red",
+    Tone.FAINT: "dim",
+}
+_LONGEST_BAR, _SHORTEST_BAR = 30, 8  # characters
+_BESIDE_BARS = 60  # characters that the names and figures take
+_FULL = 1.2  # a bar is as long as this share
+
+
+def shown(document: Document, width: int) -> Iterator[RenderableType]:
+    """Yield what rich prints of a document, part by part."""
+    if document.headline:
+        yield _sentence(document.headline, default="bold")
+    yield from _parts(document.parts, width)
+
+
+def text(document: Document, width: int = TEXT_WIDTH) -> str:
+    """Return the document as plain text of at most so many characters a line, where tables fit it."""
+    written = StringIO()
+    console = Console(file=written, width=width, no_color=True, highlight=False, markup=False, emoji=False)
+    for renderable in shown(document, width):
+        console.print(renderable)
+    return "".join(f"{printable(line).rstrip()}\n" for line in written.getvalue().splitlines())
+
+
+def _parts(parts: Sequence[Part], width: int) -> Iterator[RenderableType]:
+    for part in parts:
+        yield from _shown(part, width)
+
+
+@singledispatch
+def _shown(part: object, width: int) -> Iterator[RenderableType]:
+    raise TypeError(f"no part of a document: {type(part).__name__}")
+
+
+@_shown.register
+def _(part: Sentence, width: int) -> Iterator[RenderableType]:
+    yield _sentence(part)
+
+
+@_shown.register
+def _(part: Drawing, width: int) -> Iterator[RenderableType]:
+    yield from ()
+
+
+@_shown.register
+def _(part: CodeBlock, width: int) -> Iterator[RenderableType]:
+    if part.title:
+        yield Text(f"\n{part.title}", style="bold")
+    yield Text("")
+    yield Text(part.text.rstrip(), no_wrap=True, overflow="ignore")
+
+
+@_shown.register
+def _(part: Section, width: int) -> Iterator[RenderableType]:
+    title = Text(f"\n{part.title}", style="bold")
+    yield title.append(f"  {part.beside}" if part.beside else "", style="not bold")
+    for inner in part.parts:
+        for renderable in _shown(inner, width - 2):
+            yield renderable if isinstance(inner, CodeBlock) else Padding(renderable, (0, 0, 0, 2))
+
+
+@_shown.register
+def _(part: Facts, width: int) -> Iterator[RenderableType]:
+    if part.title:
+        yield Text(f"\n{part.title}", style="bold")
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    for name, value in part.rows:
+        grid.add_row(Text(name, style="dim"), Text(str(value)))
+    yield grid
+
+
+@_shown.register
+def _(part: Bars, width: int) -> Iterator[RenderableType]:
+    grid = Grid.grid(padding=(0, 1))
+    for justify in ("left", "left", "right", "left"):
+        grid.add_column(justify=justify, no_wrap=True)
+    most = max(_SHORTEST_BAR, min(_LONGEST_BAR, width - _BESIDE_BARS))
+    for bar in part.bars:
+        share = float(bar.share.value or 0)
+        length = max(1, round(most * min(share, _FULL) / _FULL))
+        drawn = Text("█" * length, style="red" if bar.binds else "dim")
+        drawn.append("░" * (round(most / _FULL) - length), style="dim")
+        grid.add_row(Text(bar.name), drawn, Text(str(bar.share)), Text(f"of {bar.of}"))
+    yield grid
+
+
+@_shown.register
+def _(part: Listing, width: int) -> Iterator[RenderableType]:
+    yield Text(f"\n{part.title}", style="bold")
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    for sentence in part.sentences:
+        grid.add_row(Text("·", style="dim"), _sentence(sentence))
+    yield Padding(grid, (0, 0, 0, 2))
+
+
+@_shown.register
+def _(part: FigureTable, width: int) -> Iterator[RenderableType]:
+    """The groups are lines of their own; all have columns of one width, and the last one takes the rest."""
+    if part.title:
+        yield Text(f"\n{part.title}", style="bold")
+    indent = "  " if any(row.group for row in part.rows) else ""
+    titles = tuple(column.title for column in part.columns)
+    cells = [
+        tuple(column.text(cell) for column, cell in zip(part.columns, row.cells, strict=True))
+        for row in part.rows
+    ]
+    lines = [(f"{indent}{first}", *rest) for first, *rest in cells]
+    widths = [max(map(cell_len, column)) for column in zip(titles, *lines, strict=True)]
+    yield _grid(part, [(titles, Tone.STRONG)], widths)
+    rows = zip(part.rows, lines, strict=True)
+    for group, members in groupby(rows, key=lambda pair: pair[0].group):
+        if group:
+            yield Text(group, style="bold")
+        yield _grid(part, [(line, row.tone) for row, line in members], widths)
+    if part.note:
+        yield Text(part.note, style="dim")
+
+
+def _grid(part: FigureTable, lines: Sequence[tuple[Sequence[str], Tone]], widths: Sequence[int]) -> Grid:
+    grid = Grid(box=None, pad_edge=False, show_header=False)
+    *before, last = widths
+    for column, width in zip(part.columns, before, strict=False):
+        grid.add_column(justify="right" if column.unit else "left", width=width, no_wrap=True)
+    grid.add_column(
+        justify="right" if part.columns[-1].unit else "left",
+        overflow="fold",
+        min_width=last if part.columns[-1].unit else None,
+    )
+    for line, tone in lines:
+        grid.add_row(*(Text(cell, style=_STYLES[tone]) for cell in line))
+    return grid
+
+
+def _sentence(sentence: Sentence, default: str = "") -> Text:
+    sign = "! " if sentence.tone is Tone.DOUBT else ""
+    return Text(f"{sign}{sentence.text}", style=_STYLES[sentence.tone] or default)

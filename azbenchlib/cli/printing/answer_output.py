@@ -1,0 +1,89 @@
+"""One way in which every verb hands over its answer: `--format` and, where there is one, `--output`."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from azbenchlib.cli.printing.console import notes, plain, print_json, print_table, versioned
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.files import write_atomically
+
+if TYPE_CHECKING:
+    from azbenchlib.answers.answer import Answer
+
+
+class OutputFormat(StrEnum):
+    """What every verb that answers can print."""
+
+    text = "text"
+    json = "json"
+    csv = "csv"
+    md = "md"
+
+    @classmethod
+    def _missing_(cls, value: object) -> OutputFormat | None:
+        """Take the names that verbs had before."""
+        return {"table": cls.text, "markdown": cls.md}.get(str(value))
+
+
+def parsed(text: str) -> OutputFormat:
+    """Return the format of a word.
+
+    Raises
+    ------
+    InputError
+        When there is no such format.
+    """
+    try:
+        return OutputFormat(text)
+    except ValueError:
+        choices = ", ".join(OutputFormat)
+        raise InputError(f"--format '{text}' is not one of: {choices}") from None
+
+
+FormatOption = Annotated[
+    OutputFormat,
+    typer.Option(
+        "--format",
+        parser=parsed,
+        metavar=f"[{'|'.join(OutputFormat)}]",
+        help="What to print; table is another word for text, markdown for md.",
+    ),
+]
+
+
+def show(answer: Answer, format_: OutputFormat) -> None:
+    """Print an answer."""
+    if format_ is OutputFormat.json:
+        print_json(answer.to_dict())
+    elif format_ is OutputFormat.csv:
+        print_table(answer.to_frame())
+    elif format_ is OutputFormat.md:
+        sys.stdout.write(answer.to_markdown())
+    else:
+        _print(answer)
+
+
+def write(answer: Answer, format_: OutputFormat, path: Path, what: str) -> None:
+    """Write an answer to a file, whole or not at all, and say where."""
+    texts = {
+        OutputFormat.text: lambda: answer.to_text(),
+        OutputFormat.md: lambda: answer.to_markdown(),
+        OutputFormat.csv: lambda: answer.to_frame().to_csv(index=False),
+        OutputFormat.json: lambda: f"{versioned(plain(answer.to_dict()))}\n",
+    }
+    notes.print(f"{what}: {write_atomically(path, texts[format_]().encode())}")
+
+
+def _print(answer: Answer) -> None:
+    from azbenchlib.answers import terminal
+    from azbenchlib.cli.printing.rich_console import Console
+
+    console = Console(highlight=False)
+    for renderable in terminal.shown(answer.document, console.width):
+        console.print(renderable)
