@@ -10,23 +10,33 @@ import pandas as pd
 
 from azbenchlib.advisor.document import document as advice_record
 from azbenchlib.advisor.text import amount, broken, described, disk_text
+from azbenchlib.advisor.verify import Room
 from azbenchlib.answers.answer import Answer
 from azbenchlib.answers.document import (
     Bar,
     Bars,
-    Code,
-    Column,
+    CodeBlock,
     Document,
+    FigureTable,
     Listing,
     Part,
-    Row,
     Section,
     Sentence,
-    Table,
+    TableColumn,
+    TableRow,
     Tone,
 )
 from azbenchlib.answers.drawing import horizontal_bars
-from azbenchlib.answers.figures import BYTES, BYTES_PER_S, COUNT, IOPS, SECONDS, SHARE, Figure, money
+from azbenchlib.answers.figures import (
+    AS_BYTES,
+    AS_BYTES_PER_S,
+    AS_COUNT,
+    AS_IOPS,
+    AS_SECONDS,
+    AS_SHARE,
+    Figure,
+    money,
+)
 from azbenchlib.azure.disk_kinds import NVME
 from azbenchlib.azure.prices.rows import PAYG, PAYMENT_WORDS
 from azbenchlib.core import schema
@@ -47,7 +57,13 @@ if TYPE_CHECKING:
 _LIMITS = 8  # that are shown
 _NAMES = 3  # of many that have no price
 _MOST_SHARE = 9.99  # headroom that is shown as a share
-_UNITS = {"iops": IOPS, "bytes_per_s": BYTES_PER_S, "bytes": BYTES, "disks": COUNT, "credit_s": SECONDS}
+_UNITS = {
+    "iops": AS_IOPS,
+    "bytes_per_s": AS_BYTES_PER_S,
+    "bytes": AS_BYTES,
+    "disks": AS_COUNT,
+    "credit_s": AS_SECONDS,
+}
 _COLUMNS = {
     "vm": schema.TEXT,
     "disks": schema.TEXT,
@@ -143,12 +159,12 @@ def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
 def _priced(best: Configuration, market: Market) -> Iterator[Part]:
     disks = best.candidate.option.price
     month = money(market.currency, "month")
-    source = "; ".join(dict.fromkeys(line.price.source_id for line in best.bill.lines))
-    day = max(line.price.as_of for line in best.bill.lines)
+    prices = (line.price for line in best.bill.lines)
+    source = "; ".join(dict.fromkeys(f"{price.source_id} of {price.as_of}" for price in prices))
     size = best.candidate.vm_size
     vcpus = f"{size.vcpus} vCPU{'s' if size.vcpus > 1 else ''}" if size.vcpus else ""
     about = ", ".join(filter(None, (vcpus, format_size(size.memory_bytes) if size.memory_bytes else "")))
-    price = Figure(best.price, month, source, day, text=f"{_bounded(best)} {market.currency} a month")
+    price = Figure(best.price, month, source, text=f"{_bounded(best)} {market.currency} a month")
     yield Sentence(
         "{price}: {vm}{about}",
         {"price": price, "vm": best.vm, "about": f" ({about})" if about else ""},
@@ -159,9 +175,9 @@ def _priced(best: Configuration, market: Market) -> Iterator[Part]:
     yield Sentence(
         "VM {vm} ({paid}), disks {disks}{disks_paid}",
         {
-            "vm": Figure(best.price - disks, month, source, day, text=f"{best.price - disks:,.2f}"),
+            "vm": Figure(best.price - disks, month, source, text=f"{best.price - disks:,.2f}"),
             "paid": paid_words(market),
-            "disks": Figure(disks, month, source, day, text=f"{disks:,.2f}"),
+            "disks": Figure(disks, month, source, text=f"{disks:,.2f}"),
             "disks_paid": "" if is_plain else f" ({PAYMENT_WORDS[market.disk_pay]})",
         },
         Tone.FAINT,
@@ -172,8 +188,10 @@ def _in_short(advice: Advice) -> Iterator[Part]:
     """Yield what holds it back, what would cost less, and what must be known before it is ordered."""
     best = advice.best
     first = next(one for one in best.limits if one.label == best.binding)
-    above = Figure(first.headroom, SHARE, text=f"{first.headroom:+.0%}")
-    yield Sentence("first limit: {limit}, {above} above the demand", {"limit": best.binding, "above": above})
+    above = Figure(first.headroom, AS_SHARE, text=f"{first.headroom:+.0%}")
+    yield Sentence(
+        "first limit: {limit}, {above} above the demand", {"limit": best.binding.display_name, "above": above}
+    )
     cheaper = "; ".join(f"{one.option} {one.share:.0%} less" for one in advice.savings)
     if cheaper:
         yield Sentence(f"would cost less: {cheaper}")
@@ -194,7 +212,7 @@ def _explanation(advice: Advice) -> Iterator[Part]:
     yield from _listed("Assumptions", advice.assumptions)
     yield from _listed("Not modelled", advice.not_modelled)
     yield from _listed("Sources", _sources(advice))
-    yield Code(best.fio_job, "To verify it, run fio on the volume:", "ini")
+    yield CodeBlock(best.fio_job, "To verify it, run fio on the volume:", "ini")
 
 
 def _listed(title: str, lines: Sequence[str]) -> Iterator[Part]:
@@ -203,7 +221,7 @@ def _listed(title: str, lines: Sequence[str]) -> Iterator[Part]:
 
 
 def _limits(best: Configuration) -> Bars:
-    ordered = sorted(best.limits, key=lambda one: one.label in ("capacity", "data_disks"))
+    ordered = sorted(best.limits, key=lambda one: isinstance(one.label, Room))
     return Bars([_bar(one, one.label == best.binding) for one in ordered[:_LIMITS]])
 
 
@@ -211,35 +229,36 @@ def _bar(one: CheckedLimit, binds: bool) -> Bar:
     """Return how much of the limit is wanted, in figures of the limit rather than as a share."""
     wanted = f"{one.wanted / 60:.1f} min" if one.unit == "credit_s" else amount(one, one.wanted)
     room = f"{one.headroom:+.0%}" if one.headroom < _MOST_SHARE else ">999%"
-    share = Figure(one.wanted / one.limit if one.limit else None, SHARE, text=wanted)
+    share = Figure(one.wanted / one.limit if one.limit else None, AS_SHARE, text=wanted)
     of = Figure(one.limit, _UNITS[one.unit], text=f"{amount(one, one.limit)}, {room}")
-    return Bar(one.label, share, of, binds)
+    return Bar(one.label.display_name, share, of, binds)
 
 
-def _columns(market: Market, *more: Column) -> tuple[Column, ...]:
-    price = Column("price_per_month", f"{market.currency} a month", money(market.currency, "month"))
-    return (Column("vm", "VM"), price, Column("disks", "Disks"), *more)
+def _columns(market: Market, *more: TableColumn) -> tuple[TableColumn, ...]:
+    price = TableColumn("price_per_month", f"{market.currency} a month", money(market.currency, "month"))
+    return (TableColumn("vm", "VM"), price, TableColumn("disks", "Disks"), *more)
 
 
-def _alternatives(advice: Advice) -> Table:
+def _alternatives(advice: Advice) -> FigureTable:
     market, cheapest = advice.market, float(advice.best.price)
     month = money(market.currency, "month")
     rows = []
     for one in advice.configurations:
         more = float(one.price) / cheapest - 1
         price = Figure(one.price, month, text=_bounded(one))
-        share = Figure(more, SHARE, text=f"{more:+.0%}")
+        share = Figure(more, AS_SHARE, text=f"{more:+.0%}")
         tone = Tone.SURE if one is advice.best else Tone.PLAIN
         cells = (_short(one.vm), price, share, disk_text(one.setup.disks[0]), _said(one))
-        rows.append(Row(cells, tone=tone))
+        rows.append(TableRow(cells, tone=tone))
     vm, price_column, disks = _columns(market)
-    return Table((vm, price_column, Column("more", "More", SHARE), disks, Column("what", "What it is")), rows)
+    more_column, labels = TableColumn("more", "More", AS_SHARE), TableColumn("labels", "What it is")
+    return FigureTable((vm, price_column, more_column, disks, labels), rows)
 
 
-def _misses(advice: Advice) -> Table:
+def _misses(advice: Advice) -> FigureTable:
     month = money(advice.market.currency, "month")
     rows = [
-        Row(
+        TableRow(
             (
                 _short(miss.candidate.setup.vm.size or ""),
                 Figure(miss.candidate.price, month, text=f"{miss.candidate.price:,.2f}"),
@@ -249,7 +268,7 @@ def _misses(advice: Advice) -> Table:
         )
         for miss in advice.best.why_not_cheaper
     ]
-    return Table(_columns(advice.market, Column("why", "What is in the way")), rows)
+    return FigureTable(_columns(advice.market, TableColumn("why", "What is in the way")), rows)
 
 
 def _changes(advice: Advice) -> Iterator[Part]:
@@ -262,7 +281,7 @@ def _changes(advice: Advice) -> Iterator[Part]:
             steps.setdefault(one.what, []).append(one.step)
         elif one.configuration is None:
             rows.append(
-                Row(
+                TableRow(
                     (one.change, Figure(None, month, text="–"), "", "no configuration meets it"),
                     tone=Tone.DOUBT,
                 )
@@ -270,13 +289,13 @@ def _changes(advice: Advice) -> Iterator[Part]:
         else:
             price = Figure(one.configuration.price, month, text=f"{one.configuration.price:,.2f}")
             disks = disk_text(one.configuration.setup.disks[0])
-            rows.append(Row((one.change, price, _short(one.configuration.vm), disks)))
+            rows.append(TableRow((one.change, price, _short(one.configuration.vm), disks)))
     if steps:
         same = (f"{what} {'±' + some[0][1:] if len(some) > 1 else some[0]}" for what, some in steps.items())
         yield Sentence(f"the same configuration stays the cheapest: {', '.join(same)}")
     if rows:
         vm, price_column, disks_column = _columns(advice.market)
-        yield Table((Column("change", "Change"), price_column, vm, disks_column), rows)
+        yield FigureTable((TableColumn("change", "Change"), price_column, vm, disks_column), rows)
 
 
 def _short(size: str) -> str:

@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azbenchlib.answers.answer import Answer
-from azbenchlib.answers.document import Column, Document, Listing, Part, Row, Sentence, Table, Tone
+from azbenchlib.answers.document import (
+    Document,
+    FigureTable,
+    Listing,
+    Part,
+    Sentence,
+    TableColumn,
+    TableRow,
+    Tone,
+)
 from azbenchlib.answers.drawing import horizontal_bars
-from azbenchlib.answers.figures import Figure, Unit, money
+from azbenchlib.answers.figures import Figure, FigureUnit, money
 from azbenchlib.azure.prices.rows import PAYG, PAYMENT_WORDS
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
@@ -107,7 +116,7 @@ class BillAnswer(Answer):
         return Sentence(
             "Total for {period}: {total} ({an_hour} an hour); without {licence}network and backup{discount}",
             {
-                "period": Figure(bill.hours, Unit("h", _text), text=f"{_text(bill.hours)} h"),
+                "period": Figure(bill.hours, FigureUnit("h", _text), text=f"{_text(bill.hours)} h"),
                 "total": Figure(total, amount, text=f"{_cents(total)} {currency}"),
                 "an_hour": Figure(an_hour, money(currency, "hour"), text=_text(an_hour)),
                 "licence": licence,
@@ -117,35 +126,38 @@ class BillAnswer(Answer):
         )
 
 
-def _table(bill: Bill, currency: str) -> Table:
+def _table(bill: Bill, currency: str) -> FigureTable:
     amount = money(currency)
     columns = (
-        Column("meter", "Meter"),
-        Column("unit", "Unit"),
-        Column("quantity", "Quantity", Unit("units", _text)),
-        Column("unit_price", "Unit price", amount),
-        Column("amount", "Amount", amount),
+        TableColumn("meter", "Meter"),
+        TableColumn("unit", "Unit"),
+        TableColumn("quantity", "Quantity", FigureUnit("units", _text)),
+        TableColumn("unit_price", "Unit price", amount),
+        TableColumn("amount", "Amount", amount),
     )
-    return Table(columns, [_row(line, amount) for line in bill.lines])
+    return FigureTable(columns, [_row(line, amount) for line in bill.lines])
 
 
-def _row(line: BillLine, amount: Unit) -> Row:
-    price = line.price
+def _row(line: BillLine, amount: FigureUnit) -> TableRow:
+    price, source = line.price, _source(line.price)
     figures = (
-        Figure(line.quantity, Unit(price.unit, _text)),
-        Figure(price.unit_price, amount, price.source_id, price.as_of, text=_text(price.unit_price)),
-        Figure(line.amount, amount, price.source_id, price.as_of, text=_text(line.amount)),
+        Figure(line.quantity, FigureUnit(price.unit, _text)),
+        Figure(price.unit_price, amount, source, text=_text(price.unit_price)),
+        Figure(line.amount, amount, source, text=_text(line.amount)),
     )
-    return Row((_meter_text(price), price.unit, *figures), line.what)
+    return TableRow((_meter_text(price), price.unit, *figures), line.what)
 
 
 def _sources(bill: Bill) -> Iterator[str]:
     """Yield each source of prices with its day and the meters that it has the price of."""
     meters: dict[str, dict[str, None]] = {}
     for line in bill.lines:
-        source = f"{line.price.source_id} of {line.price.as_of}"
-        meters.setdefault(source, {})[_meter_text(line.price)] = None
+        meters.setdefault(_source(line.price), {})[_meter_text(line.price)] = None
     yield from (f"{source}: {', '.join(names)}" for source, names in meters.items())
+
+
+def _source(price: Price) -> str:
+    return f"{price.source_id} of {price.as_of}"
 
 
 def _meter_text(price: Price) -> str:

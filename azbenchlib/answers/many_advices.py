@@ -12,7 +12,16 @@ import pandas as pd
 from azbenchlib.advisor.text import described
 from azbenchlib.answers.advice import flat_frame, paid_words
 from azbenchlib.answers.answer import Answer
-from azbenchlib.answers.document import Column, Document, Listing, Part, Row, Sentence, Table, Tone
+from azbenchlib.answers.document import (
+    Document,
+    FigureTable,
+    Listing,
+    Part,
+    Sentence,
+    TableColumn,
+    TableRow,
+    Tone,
+)
 from azbenchlib.answers.figures import Figure, money
 from azbenchlib.core.printable import plain
 
@@ -53,14 +62,14 @@ class ConfigurationsAnswer(Answer):
     def document(self) -> Document:
         """A row an answer, what to know before it is ordered, and which questions have none."""
         columns = (
-            Column("name", self._of),
-            Column("price_per_month", f"{self._currency} a month", money(self._currency, "month")),
-            Column("vm", "VM"),
-            Column("disks", "Disks"),
-            Column("binding_limit", "Binding limit"),
+            TableColumn("name", self._of),
+            TableColumn("price_per_month", f"{self._currency} a month", money(self._currency, "month")),
+            TableColumn("vm", "VM"),
+            TableColumn("disks", "Disks"),
+            TableColumn("binding_limit", "Binding limit"),
         )
         rows = [self._row(record) for record in self.result if not record["error"]]
-        parts: list[Part] = [Table(columns, rows)]
+        parts: list[Part] = [FigureTable(columns, rows)]
         if self._cautions:
             parts.append(Sentence(f"before you order: {'; '.join(_counted(self._cautions))}"))
         refused: dict[str, list[str]] = {}
@@ -78,12 +87,12 @@ class ConfigurationsAnswer(Answer):
         """Return a row a question, with ``error`` where there is no answer."""
         return flat_frame(self.result, ("name", "error"))
 
-    def _row(self, record: Mapping[str, Any]) -> Row:
+    def _row(self, record: Mapping[str, Any]) -> TableRow:
         bound = "≤ " if record["price_bound"] == "<=" else ""
         price = record["price_per_month"]
         shown = Figure(price, money(self._currency, "month"), text=f"{bound}{price:,.2f}")
         disks = f"{record['disks']} {record['redundancy'].removeprefix('LRS')}".strip()
-        return Row((record["name"], shown, record["vm"], disks, record["binding_limit"]))
+        return TableRow((record["name"], shown, record["vm"], disks, record["binding_limit"].display_name))
 
 
 class VolumesAnswer(Answer):
@@ -117,22 +126,22 @@ class VolumesAnswer(Answer):
         """Return the VM, the volumes with their disks and jobs, and their demands."""
         return dict(plain(self.result.record()))
 
-    def _table(self) -> Table:
+    def _table(self) -> FigureTable:
         volumes, market = self.result, self.result.market
         month = money(market.currency, "month")
         vm = market.vm_bill(volumes.vm_index).total
         prices = {"VM": vm, **{name: volumes.options[name].price for name in volumes.parts}}
         words = {"VM": paid_words(market), **{name: described(part) for name, part in volumes.parts.items()}}
         columns = (
-            Column("volume", "Volume"),
-            Column("price_per_month", f"{market.currency} a month", month),
-            Column("disks", "What it has"),
+            TableColumn("volume", "Volume"),
+            TableColumn("price_per_month", f"{market.currency} a month", month),
+            TableColumn("disks", "What it has"),
         )
         rows = [
-            Row((name, Figure(price, month, text=f"{price or 0:,.2f}"), words[name]))
+            TableRow((name, Figure(price, month, text=f"{price or 0:,.2f}"), words[name]))
             for name, price in prices.items()
         ]
-        return Table(columns, rows)
+        return FigureTable(columns, rows)
 
 
 def _counted(cautions: Sequence[Sequence[Caution]]) -> Iterator[str]:

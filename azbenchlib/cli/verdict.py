@@ -256,7 +256,7 @@ def _bars(judged: Judgement, width: int) -> Table:
         bar = Text("█" * length, style="red" if row.label in judged.binding else "dim")
         bar.append("░" * (round(most / _FULL) - length), style="dim")  # what is left below the limit
         table.add_row(
-            Text(row.label),
+            Text(row.label.display_name),
             bar,
             Text(f"{row.utilisation:.0%}"),
             Text(f"of {value}"),

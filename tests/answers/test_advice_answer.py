@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import azbenchlib as az
 from azbenchlib.advisor.demands.demand_file import DEMAND_COLUMNS, stated_demand
 from azbenchlib.answers.advice import AdviceAnswer
-from azbenchlib.answers.document import Code, Listing, Sentence
+from azbenchlib.answers.document import CodeBlock, Listing, Sentence
 from azbenchlib.cli import app
 from azbenchlib.core.errors import InputError
 
@@ -74,7 +74,7 @@ def test_the_answer_is_short_and_the_explanation_has_the_rest(advice: AdviceAnsw
     assert "Binding limits" not in advice.to_text()
     for title in ("Binding limits", "Alternatives", "Sensitivity", "Assumptions", "Sources"):
         assert title in full.to_text() and title in full.to_markdown()
-    (job,) = [part for part in full.document.walk() if isinstance(part, Code)]
+    (job,) = [part for part in full.document.walk() if isinstance(part, CodeBlock)]
     assert job.text == advice.best.fio_job
 
 
@@ -107,7 +107,7 @@ def test_bars_are_as_long_as_the_prices(advice: AdviceAnswer) -> None:
 
 def test_the_price_knows_its_source_and_day(advice: AdviceAnswer) -> None:
     price = advice.figures.set_index("name").loc["price"]
-    assert (price["unit"], price["source"], price["as_of"]) == ("USD", "radar", "2026-08-22")
+    assert (price["unit"], price["source"]) == ("USD", "radar of 2026-08-22")
     assert price["value"] == float(advice.best.price)
 
 

@@ -73,7 +73,7 @@ def test_the_command_line_prints_what_python_has(bill: BillAnswer) -> None:
 def test_every_amount_knows_its_source_and_day(bill: BillAnswer) -> None:
     figures = bill.figures.set_index("name")
     amounts = figures[figures.index.str.endswith("Amount")]
-    assert set(amounts["source"]) == {"radar"} and set(amounts["as_of"]) == {"2026-08-22"}
+    assert set(amounts["source"]) == {"radar of 2026-08-22"}
     assert set(amounts["unit"]) == {"USD"} and figures.loc["total", "value"] == float(bill.total)
 
 
