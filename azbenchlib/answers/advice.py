@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-import pandas as pd
 
 from azbenchlib.advisor.document import document as advice_record
 from azbenchlib.advisor.text import amount, broken, described, disk_text
@@ -39,12 +37,12 @@ from azbenchlib.answers.figures import (
 )
 from azbenchlib.azure.disk_kinds import NVME
 from azbenchlib.azure.prices.rows import PAYG, PAYMENT_WORDS
-from azbenchlib.core import schema
 from azbenchlib.core.printable import plain
 from azbenchlib.core.units import format_count, format_mbps, format_size
 from azbenchlib.model.fill_from_catalogue import statements
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from azbenchlib.advisor.advise import Advice
@@ -65,26 +63,26 @@ _UNITS = {
     "credit_s": AS_SECONDS,
 }
 _COLUMNS = {
-    "vm": schema.TEXT,
-    "disks": schema.TEXT,
-    "redundancy": schema.TEXT,
-    "caching": schema.TEXT,
-    "price_per_month": schema.FLOAT,
-    "price_bound": schema.TEXT,
-    "currency": schema.TEXT,
-    "binding_limit": schema.TEXT,
-    "headroom": schema.FLOAT,
-    "why_not_cheaper": schema.TEXT,
-    "labels": schema.TEXT,
-    "kind": schema.TEXT,
-    "bursts": schema.BOOL,
-    "region": schema.TEXT,
-    "hours": schema.FLOAT,
-    "vm_hours": schema.FLOAT,
-    "pay": schema.TEXT,
-    "disk_pay": schema.TEXT,
-    "os": schema.TEXT,
-    "cautions": schema.TEXT,
+    "vm": "string",
+    "disks": "string",
+    "redundancy": "string",
+    "caching": "string",
+    "price_per_month": "Float64",
+    "price_bound": "string",
+    "currency": "string",
+    "binding_limit": "string",
+    "headroom": "Float64",
+    "why_not_cheaper": "string",
+    "labels": "string",
+    "kind": "string",
+    "bursts": "boolean",
+    "region": "string",
+    "hours": "Float64",
+    "vm_hours": "Float64",
+    "pay": "string",
+    "disk_pay": "string",
+    "os": "string",
+    "cautions": "string",
 }
 _LISTS = ("why_not_cheaper", "labels", "cautions")
 
@@ -126,12 +124,21 @@ class AdviceAnswer(Answer):
         """Return a row a configuration, the cheapest first; lists are texts with ``; `` between the items."""
         return flat_frame(self.result.records())
 
+    def csv_rows(self) -> tuple[Sequence[str], Iterable[Mapping[str, Any]]]:
+        """Return the same rows with exact decimals."""
+        return csv_columns(), map(flat, self.result.records())
+
     def draw(self, axes: Axes) -> None:
         """Draw what the configurations cost a month as horizontal bars."""
         shown = self.result.configurations
         names = [f"{_short(one.vm)}, {disk_text(one.setup.disks[0])}" for one in shown]
         prices = [float(one.price) for one in shown]
         horizontal_bars(axes, names, prices, f"{self.result.market.currency} a month")
+
+
+def csv_columns(around: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the columns of configurations with further ones: the first in front, the others behind."""
+    return (*around[:1], *_COLUMNS, *around[1:])
 
 
 def flat_frame(records: Sequence[Mapping[str, Any]], around: Sequence[str] = ()) -> pd.DataFrame:
@@ -141,14 +148,16 @@ def flat_frame(records: Sequence[Mapping[str, Any]], around: Sequence[str] = ())
     ----------
     records : sequence of mapping
     around : sequence of str
-        Columns of text more: the first in front, the others behind.
+        Columns of text, as :func:`csv_columns` places them.
     """
-    dtypes = {**dict.fromkeys(around[:1], schema.TEXT), **_COLUMNS, **dict.fromkeys(around[1:], schema.TEXT)}
-    rows = [plain(_flat(record)) for record in records]
+    import pandas as pd
+
+    dtypes = {name: _COLUMNS.get(name, "string") for name in csv_columns(around)}
+    rows = [plain(flat(record)) for record in records]
     return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
 
 
-def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+def flat(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record in cells: of the headroom that of the binding limit, lists in one text."""
     cells = {**record, **{name: "; ".join(record[name]) for name in _LISTS if name in record}}
     if "headroom" in record:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from azbenchlib.answers import terminal
-from azbenchlib.answers.document import Document, FigureTable, TableColumn
+from azbenchlib.answers.document import TEXT_WIDTH, Document, FigureTable, TableColumn
 from azbenchlib.answers.figures import Figure
 from azbenchlib.answers.markdown import markdown
-from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from azbenchlib.answers.blocks import Block
@@ -55,6 +52,10 @@ class Answer(ABC):
             raise InputError("this answer has no table; its figures are in .figures and .to_dict()")
         return frame(tables[0])
 
+    def csv_rows(self) -> tuple[Sequence[str], Iterable[Mapping[str, Any]]] | None:
+        """Return columns and rows for CSV where they are known without pandas; None: those of the frame."""
+        return None
+
     def draw(self, axes: Axes) -> None:
         """Draw the answer on Axes."""
         raise InputError(f"a {type(self).__name__} has no figure of its own; .to_frame() has what it says")
@@ -62,6 +63,10 @@ class Answer(ABC):
     @cached_property
     def figures(self) -> pd.DataFrame:
         """Every figure of the answer, a row each: name, value (base unit), unit, source."""
+        import pandas as pd
+
+        from azbenchlib.core import schema
+
         rows = [(name, one.value, one.unit.name, one.source or None) for name, one in self.document.figures()]
         table = pd.DataFrame(rows, columns=["name", "value", "unit", "source"])
         texts = dict.fromkeys(("name", "unit", "source"), schema.TEXT)
@@ -92,8 +97,10 @@ class Answer(ABC):
         self.draw(ax)
         return ax
 
-    def to_text(self, width: int = terminal.TEXT_WIDTH) -> str:
+    def to_text(self, width: int = TEXT_WIDTH) -> str:
         """Return the answer as the terminal shows it."""
+        from azbenchlib.answers import terminal
+
         return terminal.text(self.document, width)
 
     def to_markdown(self) -> str:
@@ -134,6 +141,10 @@ class Answer(ABC):
 
 def frame(table: FigureTable) -> pd.DataFrame:
     """Return a table of a document as a DataFrame; the group of its rows is a column, where it has groups."""
+    import pandas as pd
+
+    from azbenchlib.core import schema
+
     names = [column.name for column in table.columns]
     records = [[_value(cell) for cell in row.cells] for row in table.rows]
     made = pd.DataFrame(records, columns=names).astype(
@@ -149,4 +160,6 @@ def _value(cell: Any) -> Any:
 
 
 def _dtype(column: TableColumn) -> Any:
+    from azbenchlib.core import schema
+
     return schema.FLOAT if column.unit else schema.TEXT

@@ -7,8 +7,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from azbenchlib.answers.answer import Answer
 from azbenchlib.answers.document import (
     Document,
@@ -23,11 +21,11 @@ from azbenchlib.answers.document import (
 from azbenchlib.answers.drawing import horizontal_bars
 from azbenchlib.answers.figures import Figure, FigureUnit, money
 from azbenchlib.azure.prices.rows import PAYG, PAYMENT_WORDS
-from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.printable import plain
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from azbenchlib.azure.prices.rows import Price
@@ -36,17 +34,17 @@ if TYPE_CHECKING:
     from azbenchlib.cost.priced_setups import Priced
 
 _COLUMNS = {
-    "meter": schema.TEXT,
-    "quantity": schema.FLOAT,
-    "unit_price": schema.FLOAT,
-    "amount": schema.FLOAT,
-    "source": schema.TEXT,
-    "as_of": schema.TEXT,
-    "unit": schema.TEXT,
-    "hours": schema.FLOAT,
-    "product": schema.TEXT,
-    "price_type": schema.TEXT,
-    "what": schema.TEXT,
+    "meter": "string",
+    "quantity": "Float64",
+    "unit_price": "Float64",
+    "amount": "Float64",
+    "source": "string",
+    "as_of": "string",
+    "unit": "string",
+    "hours": "Float64",
+    "product": "string",
+    "price_type": "string",
+    "what": "string",
 }
 
 
@@ -98,6 +96,8 @@ class BillAnswer(Answer):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a meter, with amounts in the currency of the bill."""
+        import pandas as pd
+
         return pd.DataFrame(self.to_dict()["lines"], columns=list(_COLUMNS)).astype(_COLUMNS)
 
     def draw(self, axes: Axes) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+TEXT_WIDTH = 100  # characters of a line where no terminal tells
+
+
 class Tone(StrEnum):
     """How much weight a reader gives to what is said."""
 

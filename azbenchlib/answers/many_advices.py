@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from azbenchlib.advisor.text import described
-from azbenchlib.answers.advice import flat_frame, paid_words
+from azbenchlib.answers.advice import csv_columns, flat, flat_frame, paid_words
 from azbenchlib.answers.answer import Answer
 from azbenchlib.answers.document import (
     Document,
@@ -26,6 +24,8 @@ from azbenchlib.answers.figures import Figure, money
 from azbenchlib.core.printable import plain
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from azbenchlib.advisor.reasons.cautions import Caution
     from azbenchlib.advisor.volumes import Volumes
 
@@ -86,6 +86,10 @@ class ConfigurationsAnswer(Answer):
     def to_frame(self) -> pd.DataFrame:
         """Return a row a question, with ``error`` where there is no answer."""
         return flat_frame(self.result, ("name", "error"))
+
+    def csv_rows(self) -> tuple[Sequence[str], Iterable[Mapping[str, Any]]]:
+        """Return the same rows with exact decimals."""
+        return csv_columns(("name", "error")), map(flat, self.result)
 
     def _row(self, record: Mapping[str, Any]) -> TableRow:
         bound = "≤ " if record["price_bound"] == "<=" else ""

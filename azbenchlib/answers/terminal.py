@@ -14,6 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from azbenchlib.answers.document import (
+    TEXT_WIDTH,
     Bars,
     CodeBlock,
     Document,
@@ -28,7 +29,6 @@ from azbenchlib.answers.document import (
 )
 from azbenchlib.core.printable import printable
 
-TEXT_WIDTH = 100  # characters where no terminal tells
 _STYLES = {
     Tone.PLAIN: "",
     Tone.STRONG: "bold",
@@ -41,6 +41,7 @@ _STYLES = {
 }
 _LONGEST_BAR, _SHORTEST_BAR = 30, 8  # characters
 _BESIDE_BARS = 60  # characters that the names and figures take
+_BETWEEN, _SHORTEST_TEXT = 2, 12  # characters between columns of a table, and of its texts
 _FULL = 1.2  # a bar is as long as this share
 
 
@@ -154,6 +155,7 @@ def _(part: FigureTable, width: int) -> Iterator[RenderableType]:
     ]
     lines = [(f"{indent}{first}", *rest) for first, *rest in cells]
     widths = [max(map(cell_len, column)) for column in zip(titles, *lines, strict=True)]
+    _narrow(widths, [column.unit is None for column in part.columns], width)
     yield _grid(part, [(titles, Tone.STRONG)], widths)
     rows = zip(part.rows, lines, strict=True)
     for group, members in groupby(rows, key=lambda pair: pair[0].group):
@@ -164,11 +166,23 @@ def _(part: FigureTable, width: int) -> Iterator[RenderableType]:
         yield Text(part.note, style="dim")
 
 
+def _narrow(widths: list[int], are_texts: Sequence[bool], width: int) -> None:
+    """Take what does not fit from the widest column of texts; the last one takes what is over anyway."""
+    *before, last = are_texts
+    needed = sum(widths) + _BETWEEN * (len(widths) - 1)
+    if last:
+        needed -= max(0, widths[-1] - _SHORTEST_TEXT)
+    texts = [i for i, is_text in enumerate(before) if is_text]
+    if needed > width and texts:
+        widest = max(texts, key=lambda i: widths[i])
+        widths[widest] = max(_SHORTEST_TEXT, widths[widest] - (needed - width))
+
+
 def _grid(part: FigureTable, lines: Sequence[tuple[Sequence[str], Tone]], widths: Sequence[int]) -> Grid:
     grid = Grid(box=None, pad_edge=False, show_header=False)
     *before, last = widths
     for column, width in zip(part.columns, before, strict=False):
-        grid.add_column(justify="right" if column.unit else "left", width=width, no_wrap=True)
+        grid.add_column(justify="right" if column.unit else "left", width=width, overflow="fold")
     grid.add_column(
         justify="right" if part.columns[-1].unit else "left",
         overflow="fold",

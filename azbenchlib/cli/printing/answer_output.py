@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azbenchlib.cli.printing.console import notes, print_json, print_table, versioned
+from azbenchlib.cli.printing.console import notes, print_json, print_rows, print_table, versioned
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.printable import plain
@@ -63,7 +63,8 @@ def show(answer: Answer, format_: OutputFormat) -> None:
     if format_ is OutputFormat.json:
         print_json(plain(answer.to_dict()))
     elif format_ is OutputFormat.csv:
-        print_table(answer.to_frame())
+        rows = answer.csv_rows()
+        print_rows(*rows) if rows else print_table(answer.to_frame())
     elif format_ is OutputFormat.md:
         sys.stdout.write(answer.to_markdown())
     else:
