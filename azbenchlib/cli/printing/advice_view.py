@@ -171,10 +171,10 @@ def _grid(*columns: str, fold: int = -1) -> Table:
 
 def _limits(best: Configuration) -> Table:
     from azbenchlib.advisor.text import amount
-    from azbenchlib.advisor.verify import Room
+    from azbenchlib.advisor.verify import PlaceLimit
 
     table = _grid("left", "left", "right", "left", "right")
-    ordered = sorted(best.limits, key=lambda one: isinstance(one.label, Room))
+    ordered = sorted(best.limits, key=lambda one: isinstance(one.label, PlaceLimit))
     for one in ordered[:_LIMITS]:
         wanted = f"{one.wanted / 60:.1f} min" if one.unit == "credit_s" else amount(one, one.wanted)
         style = "red" if one.label == best.binding else ""
