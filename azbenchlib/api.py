@@ -5,6 +5,7 @@ Their names, parameters and meaning stay within a major version, before 1.0 with
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
@@ -18,14 +19,16 @@ from azbenchlib.dataset.dataset import Dataset
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azbenchlib.advisor.advise import Advice
     from azbenchlib.analysis.compare import ComparisonResult
-    from azbenchlib.cost.priced_setups import Priced
+    from azbenchlib.answers.advice import AdviceAnswer
+    from azbenchlib.answers.bill import BillAnswer
     from azbenchlib.lab.lab import Lab
     from azbenchlib.model import Setup
     from azbenchlib.report.build import Written
 
 __all__ = ["advise", "compare", "emulate", "judge", "price", "read", "write_report"]
+
+Stated = int | float | Decimal | str  # a number, or a text as the command line takes it
 
 
 def read(
@@ -115,60 +118,159 @@ def judge(dataset: Dataset | str | Path, *, as_of: str | None = None, nvme: bool
 
 
 def price(
-    vm: str | None, disks: Sequence[str] = (), *, region: str, hours: float = 730, as_of: str | None = None
-) -> Priced:
+    vm: str | None,
+    disks: Sequence[str] | str = (),
+    region: str = "",
+    *,
+    hours: float | Decimal = 730,
+    as_of: str | None = None,
+) -> BillAnswer:
     """Price a VM with its disks, pay as you go, at list prices.
 
     Parameters
     ----------
     vm : str or None
         VM size; None: disks alone.
-    disks : sequence of str
+    disks : str or sequence of str
         Such as ``P30x4`` or ``ultra:128GiB/10000iops/50MBps``.
     region : str
         Such as westeurope.
-    hours : float
+    hours : int, float or Decimal
         The period; a month has 730 hours.
     as_of : str, optional
         ISO day whose prices count; default: the newest.
 
     Returns
     -------
-    Priced
-        With ``total`` (US dollars; None where a price is not known), ``bill.records()`` and ``why`` there is
-        no total.
+    BillAnswer
+        With ``total`` (US dollars; None where a price is not known), ``to_frame()``, ``to_dict()``,
+        ``plot()`` and ``why`` there is no total.
 
     Raises
     ------
     InputError
-        For disks that are not understood, or hours that are not above 0.
+        For disks that are not understood, a region that is missing, or hours that are no number above 0.
     """
+    from azbenchlib.answers.bill import BillAnswer
+    from azbenchlib.core import stated_values
     from azbenchlib.cost.priced_setups import Terms
     from azbenchlib.cost.priced_setups import price as priced
 
-    if not hours > 0:
+    if not region:
+        raise InputError("region is missing: name an Azure region, such as westeurope")
+    if isinstance(hours, str):
+        raise InputError(f"hours '{hours}' is a text: give a number, such as 730")
+    period = stated_values.as_text("hours", hours)
+    if not 0 < hours < math.inf:
         raise InputError(f"hours {hours}: a number above 0 is needed")
-    terms = Terms(region=region, hours=Decimal(str(hours)), as_of=as_of or "")
-    return priced(_described(vm, disks), terms)
+    terms = Terms(region=region, hours=Decimal(period), as_of=as_of or "")
+    return BillAnswer(priced(_described(vm, _as_list(disks)), terms))
 
 
-def advise(*, region: str, as_of: str | None = None, **demand: str) -> Advice:
+def advise(
+    *,
+    size: Stated | None = None,
+    iops: Stated | None = None,
+    mbps: Stated | None = None,
+    bs: Stated | None = None,
+    read_share: Stated | None = None,
+    latency: str | None = None,
+    zrs: bool | str = False,
+    not_persistent: bool | str = False,
+    hit: Stated | None = None,
+    headroom: Stated | None = None,
+    vcpus: Stated | None = None,
+    ram: str | None = None,
+    ram_per_vcpu: str | None = None,
+    vm: str | None = None,
+    family: str | None = None,
+    arch: str | None = None,
+    arm: bool | str = False,
+    burstable: bool | str = False,
+    any_family: bool | str = False,
+    max_disks: Stated | None = None,
+    zone: Stated | None = None,
+    burst: str | None = None,
+    preset: str | None = None,
+    region: str = "westeurope",
+    as_of: str | None = None,
+    hours: Stated | None = None,
+    pay: str = "payg",
+    disk_pay: str = "payg",
+    os: str = "linux",
+    discount: Stated = 0,
+    currency: str = "USD",
+    prices: Path | str | None = None,
+    **others: object,
+) -> AdviceAnswer:
     """Find the cheapest VM and disks that meet a demand, of what suits a server.
+
+    The parameters are the options of ``azbench advise``. A number may be an int, a float, a Decimal or a text
+    as on the command line: ``iops=24000`` is ``iops="24k"``.
 
     Parameters
     ----------
+    size : str
+        Room for data, with its unit, such as ``"2TiB"``. It must be stated.
+    iops, mbps : number or str, optional
+        I/Os per second and MB/s; at least one of them, or a `preset`.
+    bs : number or str, optional
+        Size of an I/O: bytes, or a text such as ``"8KiB"``. Default: 4 KiB.
+    read_share, hit : number or str, optional
+        Share of reads, and of the reads those that a host cache serves: ``0.7`` or ``"70%"``. Default: 0.7
+        and 0.
+    latency : {"any", "ssd", "premium", "submillisecond", "local"}, optional
+        Default: ssd; any for I/Os of 256 KiB and more.
+    zrs, not_persistent : bool
+        Zone-redundant disks only; allow local disks, whose data is lost when the VM is deallocated.
+    headroom : number or str, optional
+        Every limit is at least this many times the demand. Default: 1.2.
+    vcpus : number or str, optional
+        Least number of vCPUs.
+    ram, ram_per_vcpu : str, optional
+        Least memory, and least memory for each vCPU, such as ``"64GiB"``.
+    vm : str, optional
+        A VM size or a pattern such as ``"Standard_E*"``.
+    family : str, optional
+        Only these VM families, such as ``"E"`` or ``"D,F"``.
+    arch : {"any", "x64", "arm64"}, optional
+        Default: x64.
+    arm, burstable, any_family : bool
+        Arm CPUs too; VMs whose CPU lives on credits too; previous generations and special families too.
+    max_disks : int or str, optional
+        Most disks of the volume. Default: 8.
+    zone : int or str, optional
+        Availability zone.
+    burst : str, optional
+        A peak, ``"SECONDS/PERIOD:IOPS[:MBPS]"``.
+    preset : str, optional
+        A workload by name, such as ``"postgresql"``, for what is not stated.
     region : str
-        Such as westeurope.
+        Azure region; of westeurope all prices are shipped.
     as_of : str, optional
         ISO day whose limits and prices count; default: the newest.
-    **demand : str
-        As the options of ``azbench advise`` take it, with underscores: ``iops="24000"``, ``mbps="600"``,
-        ``size="2TiB"``, ``bs="8KiB"``, ``read_share="70%"``, ``preset="postgresql"``.
+    hours : number or str, optional
+        Hours a month that the VM runs; its disks are billed all month. Default: all.
+    pay : {"payg", "spot", "1y", "3y", "savings-1y", "savings-3y"}
+        How the VM is paid.
+    disk_pay : {"payg", "1y"}
+        How disks are paid.
+    os : {"linux", "windows", "windows-hybrid"}
+        Operating system.
+    discount : number or str
+        What an agreement takes off every price: ``0.12`` or ``"12%"``.
+    currency : str
+        Of the prices.
+    prices : path-like, optional
+        A price book of your own.
+    **others
+        There are none: a name that is not above is told with the choices.
 
     Returns
     -------
-    Advice
-        ``records()`` has a row a configuration, the cheapest first: vm, disks, price_per_month, …
+    AdviceAnswer
+        The cheapest, with what else there is: ``to_frame()`` and ``records()`` have a row a configuration,
+        the cheapest first; ``explained()`` tells alternatives, limits, assumptions, sources and the fio job.
 
     Raises
     ------
@@ -176,16 +278,28 @@ def advise(*, region: str, as_of: str | None = None, **demand: str) -> Advice:
         For an option that there is not, a value that cannot be read, or a demand that nothing meets.
     """
     from azbenchlib.advisor.advise import advise as ask
-    from azbenchlib.advisor.demands import demand_file
+    from azbenchlib.advisor.demands.demand_file import stated_demand
     from azbenchlib.advisor.offers.load_market import check_offered, market
+    from azbenchlib.answers.advice import AdviceAnswer
+    from azbenchlib.cost.payments import stated_payment
 
-    known = (*demand_file.DEMAND_COLUMNS, demand_file.PRESET)
-    if unknown := [name for name in demand if name not in known]:
-        raise InputError(f"a demand has no '{unknown[0]}'; it has: {', '.join(known)}")
-    wanted = demand_file.demand(demand, where="")
-    there = market(region, as_of=as_of)
+    demand = {
+        "size": size, "iops": iops, "mbps": mbps, "bs": bs, "read_share": read_share, "latency": latency,
+        "zrs": zrs, "not_persistent": not_persistent, "hit": hit, "headroom": headroom, "vcpus": vcpus,
+        "ram": ram, "ram_per_vcpu": ram_per_vcpu, "vm": vm, "family": family, "arch": arch, "arm": arm,
+        "burstable": burstable, "any_family": any_family, "max_disks": max_disks, "zone": zone,
+        "burst": burst, "preset": preset,
+    }  # fmt: skip
+    terms = ("region", "as_of", "hours", "pay", "disk_pay", "os", "discount", "currency", "prices")
+    for name in others:
+        raise InputError(f"a demand has no '{name}'; it has: {', '.join((*demand, *terms))}")
+    wanted = stated_demand(demand)
+    paid = stated_payment(
+        pay=pay, disk_pay=disk_pay, os=os, hours=hours, discount=discount, currency=currency
+    )
+    there = market(region, own=None if prices is None else Path(prices), as_of=as_of, payment=paid)
     check_offered(wanted.vm, there)
-    return ask(wanted, there)
+    return AdviceAnswer(ask(wanted, there))
 
 
 def compare(
@@ -245,7 +359,7 @@ def write_report(
     return build([str(name) for name in data], place, title=title, author=author, currency=currency)
 
 
-def emulate(vm: str, disks: Sequence[str], *, as_of: str | None = None) -> Lab:
+def emulate(vm: str, disks: Sequence[str] | str, *, as_of: str | None = None) -> Lab:
     """Emulate a VM with its disks on this machine, for fio to drive.
 
     Parameters
@@ -270,7 +384,7 @@ def emulate(vm: str, disks: Sequence[str], *, as_of: str | None = None) -> Lab:
     from azbenchlib.lab.lab import Lab
     from azbenchlib.model.fill_from_catalogue import resolve
 
-    return Lab(resolve(_described(vm, disks, as_of), as_of or date.today().isoformat()))
+    return Lab(resolve(_described(vm, _as_list(disks), as_of), as_of or date.today().isoformat()))
 
 
 def _described(
@@ -279,3 +393,7 @@ def _described(
     from azbenchlib.model import notation
 
     return notation.stated_setup(vm, disks, as_of, open_sizes=open_sizes)
+
+
+def _as_list(disks: Sequence[str] | str) -> Sequence[str]:
+    return [disks] if isinstance(disks, str) else disks

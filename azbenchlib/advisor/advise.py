@@ -1,7 +1,7 @@
 """Advice: the cheapest VM with disks that meets a demand, its alternatives, and why nothing cheaper does."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -70,8 +70,8 @@ class Advice:
     demand: Demand
     market: Market
     configurations: tuple[Configuration, ...]
-    notes: tuple[str, ...]
-    unpriced: tuple[Unpriced, ...]
+    notes: tuple[str, ...] = field(repr=False)
+    unpriced: tuple[Unpriced, ...] = field(repr=False)
 
     @property
     def best(self) -> Configuration:

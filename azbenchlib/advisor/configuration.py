@@ -36,6 +36,10 @@ class Configuration:
     labels: tuple[str, ...]
     found: Search
 
+    def __repr__(self) -> str:
+        """Return what it is and costs; the search that it was chosen from has thousands of figures."""
+        return f"Configuration({self.vm}, {self.disks}, {self.price:,.2f}, {', '.join(self.labels)})"
+
     @property
     def demand(self) -> Demand:
         """What it meets."""

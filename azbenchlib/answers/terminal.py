@@ -51,12 +51,18 @@ def shown(document: Document, width: int) -> Iterator[RenderableType]:
     yield from _parts(document.parts, width)
 
 
+def print_on(console: Console, document: Document, *, wraps: bool = True) -> None:
+    """Print a document: what is to be copied is not wrapped; with ``wraps`` sentences are."""
+    for renderable in shown(document, console.width):
+        is_whole = isinstance(renderable, Text) and (not wraps or bool(renderable.no_wrap))
+        console.print(renderable, soft_wrap=is_whole)
+
+
 def text(document: Document, width: int = TEXT_WIDTH) -> str:
     """Return the document as plain text of at most so many characters a line, where tables fit it."""
     written = StringIO()
     console = Console(file=written, width=width, no_color=True, highlight=False, markup=False, emoji=False)
-    for renderable in shown(document, width):
-        console.print(renderable)
+    print_on(console, document)
     return "".join(f"{printable(line).rstrip()}\n" for line in written.getvalue().splitlines())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +25,8 @@ from azbenchlib.cli.options.payment_options import (
 )
 from azbenchlib.cli.options.setup_options import opened
 from azbenchlib.cli.printing import findings
-from azbenchlib.cli.printing.console import notes, plain, print_json, print_rows, working, write_job
+from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
+from azbenchlib.cli.printing.console import notes, say, working, write_job
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,14 +38,6 @@ if TYPE_CHECKING:
     from azbenchlib.dataset.dataset import Dataset
 
 REGION = "westeurope"  # prices of everything are shipped for it
-
-
-class AdviceFormat(StrEnum):
-    """What `azbench advise` prints."""
-
-    text = "text"
-    json = "json"
-    csv = "csv"
 
 
 def _help(column: str) -> str:
@@ -160,7 +152,7 @@ def advise(
             help="Say what the subscription has left of vCPUs for that VM; az asks Azure, and needs a login.",
         ),
     ] = False,
-    format_: Annotated[AdviceFormat, typer.Option("--format", help="What to print.")] = AdviceFormat.text,
+    format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Find the cheapest VM and disks that meet the demand, name the binding limit, and explain why cheaper
     configurations fail.
@@ -309,17 +301,12 @@ def _achieved(dataset: Dataset, name: str, run: str | None) -> AchievedRates:
     return found
 
 
-def _print(answer: Advice, format_: AdviceFormat, why: bool) -> None:
-    if format_ is AdviceFormat.json:
-        from azbenchlib.advisor.document import document
+def _print(advice: Advice, format_: OutputFormat, why: bool) -> None:
+    from azbenchlib.answers.advice import AdviceAnswer
 
-        print_json(plain(document(answer)))
-    elif format_ is AdviceFormat.csv:
-        print_rows(advise_many.FLAT, (advise_many.flat(row) for row in answer.records()))
-    else:
-        from azbenchlib.cli.printing import advice_view
-
-        advice_view.show(answer, why)
+    show(AdviceAnswer(advice, is_full=why), format_)
+    if format_ is OutputFormat.text and not why:
+        say("--why tells the alternatives, limits, assumptions and sources")
 
 
 def _advice(demand: Demand, market: Market) -> Advice:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
-from enum import StrEnum
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from azbenchlib.azure.prices.rows import MONTH_HOURS
 from azbenchlib.cli.options.payment_options import (
@@ -28,26 +25,18 @@ from azbenchlib.cli.options.payment_options import (
     payment,
 )
 from azbenchlib.cli.options.setup_options import VmOption, checked_setup, described_setup
-from azbenchlib.cli.printing.console import notes, plain, print_json
-from azbenchlib.cli.printing.rich_console import Console
+from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
+from azbenchlib.cli.printing.console import notes
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, SIZE_RULE, stated_rate
 
 if TYPE_CHECKING:
     from azbenchlib.azure.prices.book import PriceBook
-    from azbenchlib.azure.prices.rows import Meter, Price
+    from azbenchlib.azure.prices.rows import Meter
     from azbenchlib.cost.bill import Bill
     from azbenchlib.cost.operations import Burst
-    from azbenchlib.cost.payments import Payment
     from azbenchlib.model import Setup
-
-
-class CostFormat(StrEnum):
-    """What `azbench cost` prints."""
-
-    table = "table"
-    json = "json"
 
 
 def cost(
@@ -94,14 +83,16 @@ def cost(
     ultra_enabled: Annotated[
         bool, typer.Option("--ultra-enabled", help="The VM is enabled for Ultra Disks.")
     ] = False,
-    format_: Annotated[CostFormat, typer.Option("--format", help="What to print.")] = CostFormat.table,
+    format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Show what a VM with its disks costs: every meter with its quantity, price, source and date."""
     if setup is not None:
         checked_setup(setup)
+    from azbenchlib.answers.bill import BillAnswer
     from azbenchlib.azure.prices.book import book
     from azbenchlib.cost.bill import bill
     from azbenchlib.cost.payments import check_payments, discounted
+    from azbenchlib.cost.priced_setups import Priced
     from azbenchlib.cost.usage import Use, charges, check_bursts, doubts
 
     full = _resolved(setup, vm, disk or [], as_of)
@@ -125,14 +116,14 @@ def cost(
     )
     period = Decimal(str(_positive("--hours", hours)))
     charged = charges(full, there.region, period, used)
-    found = bill(charged, discounted(there.prices, paid.discount), period, paid.vm_hours)
-    _refuse(found, there, prices)
-    if format_ is CostFormat.json:
-        print_json(_document(found))
-    else:
-        _print(found, full, there, paid)
-    for doubt in doubts(full, used):
-        notes.print(f"Note: {doubt}")
+    billed = bill(charged, discounted(there.prices, paid.discount), period, paid.vm_hours)
+    _refuse(billed, there, prices)
+    left_out = tuple(doubts(full, used))
+    priced = Priced(setup=full, region=there.region, bill=billed, doubts=left_out)
+    show(BillAnswer(priced, paid), format_)
+    if format_ in (OutputFormat.json, OutputFormat.csv):
+        for doubt in left_out:
+            notes.print(f"Note: {doubt}")
 
 
 def _resolved(setup: str | None, vm: str | None, disks: list[str], as_of: str | None) -> Setup:
@@ -187,60 +178,3 @@ def _missing(meter: Meter, there: PriceBook, own: Path | None) -> str:
     said += f"; `azbench catalog refresh --prices --region {there.region}` reads Azure's"
     near = sizes_like(meter, there) if meter.product == VM_PRODUCT else []
     return f"{meter} ({said}{'; near it there: ' if near else ''}{', '.join(near)})"
-
-
-def _document(found: Bill) -> dict[str, Any]:
-    """Amounts are printed with ten decimals at most: a float holds them."""
-    told = {"total": found.total, "currency": found.currency, "hours": found.hours}
-    return plain(told | {"lines": found.records()})
-
-
-def _print(found: Bill, setup: Setup, there: PriceBook, paid: Payment) -> None:
-    table = Table(box=None, pad_edge=False)
-    for name in ("Meter", "Unit"):
-        table.add_column(name, overflow="fold")
-    for name in ("Quantity", "Unit price", "Amount"):
-        table.add_column(name, justify="right", no_wrap=True)
-    shown = ""
-    for line in found.lines:
-        if line.what != shown:
-            table.add_row(Text(line.what, style="bold"))
-            shown = line.what
-        price = line.price
-        figures = (line.quantity, price.unit_price, line.amount)
-        table.add_row(Text(f"  {_meter_text(price)}"), Text(price.unit), *map(Text, map(_text, figures)))
-    console = Console(highlight=False)
-    console.print(f"{setup.vm.size or 'Disks alone'} in {there.region}, {found.currency}")
-    console.print(table)
-    total = found.total or Decimal(0)
-    licence = "" if paid.os == "windows" else "operating system licence, "
-    left_out = f"without {licence}network and backup"
-    an_hour = total / found.hours
-    console.print(
-        f"Total for {_text(found.hours)} h: {_cents(total)} {found.currency} "
-        f"({_text(an_hour.quantize(Decimal('1e-6')))} an hour); "
-        f"{left_out}{f'; {paid.discount:%} off' if paid.discount else ''}",
-        soft_wrap=not console.is_terminal,
-    )
-    for source in dict.fromkeys(f"{line.price.source_id} of {line.price.as_of}" for line in found.lines):
-        meters = (_meter_text(line.price) for line in found.lines if source.startswith(line.price.source_id))
-        notes.sentence(f"{source}: {', '.join(dict.fromkeys(meters))}")
-
-
-def _meter_text(price: Price) -> str:
-    from azbenchlib.azure.prices.rows import PAYG, PAYMENT_WORDS
-
-    paid = PAYMENT_WORDS.get(price.meter.price_type, price.meter.price_type)
-    if price.meter.os:
-        return f"{price.name}, {price.meter.os}, {paid}"
-    return price.name if price.meter.price_type == PAYG else f"{price.name}, {paid}"
-
-
-def _cents(total: Decimal) -> str:
-    """As money is paid; in full below 1."""
-    return f"{total.quantize(Decimal('0.01'), ROUND_HALF_UP):,f}" if total >= 1 else _text(total)
-
-
-def _text(value: Decimal) -> str:
-    """In full, with thousands separators and without idle zeros."""
-    return f"{value.quantize(Decimal('1e-10')):,f}".rstrip("0").rstrip(".")

@@ -11,7 +11,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from azbenchlib.core.units import NBSP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +51,17 @@ def one_line(text: str) -> str:
 def json_text(document: object) -> str:
     """A document as JSON in one line; what :func:`printable` would change is escaped, so nothing is lost."""
     return _ODD.sub(_escaped, json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """Return a value for JSON: amounts have ten decimals at most, which a float holds; spaces are plain."""
+    if isinstance(value, dict):
+        return {name: plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, str):
+        return value.replace(NBSP, " ")
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def cell(text: str) -> str:

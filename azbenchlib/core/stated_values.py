@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
+from numbers import Real
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import parse_size, stated_rate, stated_size
@@ -49,3 +51,31 @@ def _above_zero(name: str, text: str, parse: Callable[[str], int]) -> int:
     if not n_bytes:
         raise InputError(f"{name} '{text}' is not above 0")
     return n_bytes
+
+
+def as_text(name: str, value: object) -> str:
+    """Return a value that a program states as the text by which a person would state it.
+
+    Parameters
+    ----------
+    name : str
+        What the value is of, for the message.
+    value : str, int, float or Decimal
+        A text stays as it is.
+
+    Raises
+    ------
+    InputError
+        For anything else, True and False too.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        kind = type(value).__name__
+        raise InputError(
+            f"{name} {value!r} is of type {kind}: give a number, or a text as the command line takes it"
+        )
+    if not math.isfinite(value):
+        return str(value)
+    exact = value if isinstance(value, int | Decimal) else Decimal(repr(float(value)))
+    return str(int(exact)) if exact == int(exact) else f"{exact:f}"

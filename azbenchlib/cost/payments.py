@@ -15,15 +15,18 @@ from azbenchlib.azure.disk_kinds import PREMIUM, tier_number
 from azbenchlib.azure.prices.book import CURRENCY, USD
 from azbenchlib.azure.prices.rows import (
     COMMITTED,
+    DISK_PAYMENTS,
     LICENCE,
     OPERATING_SYSTEMS,
     PAYG,
     PAYMENT_WORDS,
+    PAYMENTS,
     RESERVED_YEARS,
     Meter,
     Price,
 )
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.stated_values import as_text, number, share
 from azbenchlib.model.setup import Disk, Setup
 
 RESERVABLE_FROM = 30  # number of the smallest tier of Premium SSD
@@ -59,6 +62,40 @@ class Payment:
             raise InputError(f"a discount of {self.discount:%} is not below 100 %")
         if not CURRENCY.fullmatch(self.currency):
             raise InputError(f"'{self.currency}' is not a currency; write it as USD or EUR")
+
+
+def stated_payment(
+    *, pay: str, disk_pay: str, os: str, hours: object, discount: object, currency: str
+) -> Payment:
+    """Return how everything is paid, as a program states it with the words of the command line.
+
+    Parameters
+    ----------
+    pay, disk_pay : str
+        Keys of :data:`~azbenchlib.azure.prices.rows.PAYMENTS` and ``DISK_PAYMENTS``.
+    os : str
+    hours : int, float, Decimal, str or None
+        In which the VM runs. None: all.
+    discount : int, float, Decimal or str
+    currency : str
+
+    Raises
+    ------
+    InputError
+        With the choices.
+    """
+    for name, word, words in (("pay", pay, PAYMENTS), ("disk_pay", disk_pay, DISK_PAYMENTS)):
+        if word not in words:
+            raise InputError(f"{name} '{word}' is not one of: {', '.join(words)}")
+    running = None if hours is None else number("hours", as_text("hours", hours))
+    return Payment(
+        pay=PAYMENTS[pay],
+        disk_pay=DISK_PAYMENTS[disk_pay],
+        os=os,
+        vm_hours=None if running is None else Decimal(str(running)),
+        currency=currency.upper(),
+        discount=Decimal(str(share("discount", as_text("discount", discount)))),
+    )
 
 
 def vm_meters(size: str, pay: str, os: str) -> list[Meter]:

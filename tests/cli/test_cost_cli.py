@@ -111,7 +111,7 @@ def test_the_table_shows_every_line_with_its_source() -> None:
     more = ("--iops", "100", "--burst", "10:6000", "--burst", "60:7000", "--snapshots", "120GiB")
     done = CliRunner().invoke(APP, [*asked, *more])
     shown = done.stdout
-    assert "radar of 2026-08-22: Standard_D8s_v3, linux, pay-as-you-go" in done.stderr
+    assert "radar of 2026-08-22: Standard_D8s_v3, linux, pay-as-you-go" in shown
     for line in (
         "Standard_D8s_v3 in westeurope, USD",
         "Standard_D8s_v3, linux, pay-as-you-go",

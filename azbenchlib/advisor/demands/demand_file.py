@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.stated_values import block, number, share, size
+from azbenchlib.core.stated_values import as_text, block, number, share, size
 from azbenchlib.core.units import MB, SIZE_RULE, format_count, format_mbps
 
 if TYPE_CHECKING:
@@ -154,6 +154,30 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
             f"{format_count(iops)} IOPS and {format_mbps(rate)} MB/s: write those of the peak"
         )
     return found
+
+
+def stated_demand(values: Mapping[str, object]) -> Demand:
+    """Return the demand that a program states, by column: numbers as numbers, and what is None is not there.
+
+    Parameters
+    ----------
+    values : mapping of str to int, float, Decimal, str or None
+        Where yes or no is meant, a bool.
+
+    Raises
+    ------
+    InputError
+        As :func:`demand`, and for a value of another type.
+    """
+    texts: dict[str, str] = {}
+    for column, value in values.items():
+        if column in DEMAND_COLUMNS and DEMAND_COLUMNS[column][1] is yes and isinstance(value, bool):
+            texts |= {column: YES[0]} if value else {}
+        elif value is not None:
+            texts[column] = as_text(column, value)
+    if texts.get("arch") == "x64" and yes("arm", texts.get("arm", NO[0])):
+        raise InputError("arm allows Arm CPUs too, and arch 'x64' none: leave one of them out")
+    return demand(texts, where="")
 
 
 def _for_a_server(stated: dict[str, Any]) -> Demand:

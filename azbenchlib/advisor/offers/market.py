@@ -1,7 +1,7 @@
 """What can be provisioned in a region on a day: VM sizes, disks, and their prices."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
@@ -75,10 +75,10 @@ class Market:
 
     region: str
     as_of: str
-    vm_sizes: VmSizes
-    tiers: tuple[TierRow, ...]
-    rules: tuple[ProvisionedRules, ...]
-    prices: Mapping[Meter, Price]
+    vm_sizes: VmSizes = field(repr=False)
+    tiers: tuple[TierRow, ...] = field(repr=False)
+    rules: tuple[ProvisionedRules, ...] = field(repr=False)
+    prices: Mapping[Meter, Price] = field(repr=False)
     hours: Decimal = MONTH_HOURS
     vm_hours: Decimal | None = None
     pay: str = PAYG

@@ -73,7 +73,7 @@ NEEDS: dict[str, dict[str, Needs]] = {
         "transaction_cap": Needs("--transaction-cap", "--iops", _has("ios_per_s")),
         "snapshot_sku": Needs("--snapshot-sku", "--snapshots", _has("snapshots")),
     },
-    "advise": {"why": Needs("--why", "--format text", _prints("text"))},
+    "advise": {"why": Needs("--why", "--format text or md", _prints("text", "md"))},
     "report": {name: Needs(option, _PAGES.words, _PAGES.holds) for name, option in _PAGE_OPTIONS.items()},
     "learn": {
         "seed": Needs("--seed", "--export", _has("export")),

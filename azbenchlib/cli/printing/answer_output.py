@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azbenchlib.cli.printing.console import notes, plain, print_json, print_table, versioned
+from azbenchlib.cli.printing.console import notes, print_json, print_table, versioned
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
+from azbenchlib.core.printable import plain
 
 if TYPE_CHECKING:
     from azbenchlib.answers.answer import Answer
@@ -60,7 +61,7 @@ FormatOption = Annotated[
 def show(answer: Answer, format_: OutputFormat) -> None:
     """Print an answer."""
     if format_ is OutputFormat.json:
-        print_json(answer.to_dict())
+        print_json(plain(answer.to_dict()))
     elif format_ is OutputFormat.csv:
         print_table(answer.to_frame())
     elif format_ is OutputFormat.md:
@@ -85,5 +86,4 @@ def _print(answer: Answer) -> None:
     from azbenchlib.cli.printing.rich_console import Console
 
     console = Console(highlight=False)
-    for renderable in terminal.shown(answer.document, console.width):
-        console.print(renderable)
+    terminal.print_on(console, answer.document, wraps=console.is_terminal)

@@ -10,14 +10,12 @@ import csv
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.printable import cell, cells, json_text, printable
-from azbenchlib.core.units import NBSP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,17 +92,6 @@ def working(what: str) -> Iterator[None]:
 def say(text: str) -> None:
     """Print a line, or lines, of a result, as they are at any width, with a line feed at the end."""
     sys.stdout.write(f"{printable(text.rstrip())}\n")
-
-
-def plain(value: Any) -> Any:
-    """A value for JSON: amounts have ten decimals at most, which a float holds; spaces are plain ones."""
-    if isinstance(value, dict):
-        return {name: plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    if isinstance(value, str):
-        return value.replace(NBSP, " ")
-    return float(value) if isinstance(value, Decimal) else value
 
 
 def print_json(document: Mapping[str, object]) -> None:
