@@ -86,4 +86,4 @@ def _print(answer: Answer) -> None:
 
     console = Console(highlight=False)
     for renderable in terminal.shown(answer.document, console.width):
-        console.print(renderable)
+        console.print(renderable, crop=False)  # what is to be copied is whole
