@@ -19,7 +19,7 @@ from itertools import islice
 import numpy as np
 from scipy.special import betaincinv
 
-from azbenchlib.analysis.compare.cells import Answer, Evidence
+from azbenchlib.analysis.compare.cells import Evidence, Shift
 from azbenchlib.analysis.compare.comparison import CompareTerms, figures_judged
 from azbenchlib.analysis.compare.evidence import of_values
 from azbenchlib.analysis.compare.matching import ComparedWorkload
@@ -107,7 +107,7 @@ def alarms(comparisons: int, margin: float, seed: int = 1) -> int:
         n_b = n_a if i % 4 else 3 + int(rng.integers(8))
         a, b = side(rng, n_a, KINDS), side(rng, n_b, KINDS)
         judged = figures_judged(list(evidence(a, b)), terms, WORKLOADS, plan=False)
-        wrong += any(one.answer is Answer.WORSE for one in judged)
+        wrong += any(one.answer is Shift.WORSE for one in judged)
     return wrong
 
 
@@ -127,13 +127,13 @@ def found(
     for _ in range(comparisons):
         a, b = (side(rng, pilot, (kind,), change, 1) for change in (0.0, -0.03))
         first = figures_judged(list(evidence(a, b)), terms, 1)[0]
-        n = pilot if first.answer is Answer.WORSE else first.runs_needed
-        if first.answer is Answer.UNDECIDED and n is not None:
+        n = pilot if first.answer is Shift.WORSE else first.runs_needed
+        if first.answer is Shift.UNDECIDED and n is not None:
             more = [side(rng, n - pilot, (kind,), change, 1) for change in (0.0, -0.03)]
             a, b = (np.concatenate(parts, axis=2) for parts in zip((a, b), more, strict=True))
             first = figures_judged(list(evidence(a, b)), terms, 1, plan=False)[0]
         named += n is not None
-        hits += n is not None and first.answer is Answer.WORSE
+        hits += n is not None and first.answer is Shift.WORSE
         runs += [n] if n else []
     return hits, named, runs
 
@@ -155,7 +155,7 @@ def missed(comparisons: int, margin: float, kind: Draw, seed: int = 7) -> int:
     for i in range(comparisons):
         a, b = side(rng, 3 + i % 8, (kind,)), side(rng, 3 + i % 8, (kind,), change=-margin)
         rate = list(islice(evidence(a, b), 1))
-        wrong += figures_judged(rate, terms, 1, plan=False)[0].answer is Answer.NOT_WORSE
+        wrong += figures_judged(rate, terms, 1, plan=False)[0].answer is Shift.NOT_WORSE
     return wrong
 
 
@@ -187,7 +187,7 @@ def lab_alarms(comparisons: int, pool: Array, margin: float, seed: int = 4) -> i
         drawn = rng.permutation(pool.shape[2])[: 2 * n]
         every = list(evidence(pool[:, :, drawn[:n]], pool[:, :, drawn[n:]]))
         judged = figures_judged(every, terms, len(pool), plan=False)
-        wrong += any(one.answer is Answer.WORSE for one in judged)
+        wrong += any(one.answer is Shift.WORSE for one in judged)
     return wrong
 
 

@@ -57,6 +57,29 @@ LONGEST = (
 )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let each worker import another part of the tests first.
+
+    Workers begin at the same time: in the same order, each would rewrite the assertions of all files itself
+    before another has stored them.
+    """
+    worker, tests = os.environ.get("PYTEST_XDIST_WORKER", ""), ROOT / "tests"
+    if worker and [Path(path).absolute() for path in config.args] == [tests]:
+        parts = sorted(str(path) for path in tests.iterdir() if path.is_dir() or path.match("test_*.py"))
+        begin = len(parts) * int(worker[2:]) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        config.args[:] = parts[begin:] + parts[:begin]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where only tests that run apart from the others are asked for, import no file without one."""
+    if config.option.markexpr not in ("alone", "alone and not long") or not collection_path.match(
+        "test_*.py"
+    ):
+        return None
+    named = collection_path.stem.removeprefix("test_") in ALONE
+    return None if named or "mark.alone" in collection_path.read_text() else True
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what must run apart from the others, and put the files that take longest first.
 

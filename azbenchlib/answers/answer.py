@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azbenchlib.answers import terminal
-from azbenchlib.answers.document import Column, Document, Table
+from azbenchlib.answers.document import Document, FigureTable, TableColumn
 from azbenchlib.answers.figures import Figure
 from azbenchlib.answers.markdown import markdown
 from azbenchlib.core import schema
@@ -61,13 +61,10 @@ class Answer(ABC):
 
     @cached_property
     def figures(self) -> pd.DataFrame:
-        """Every figure of the answer, a row each: name, value (base unit), unit, source, as_of."""
-        rows = [
-            (name, one.value, one.unit.name, one.source or None, one.as_of or None)
-            for name, one in self.document.figures()
-        ]
-        table = pd.DataFrame(rows, columns=["name", "value", "unit", "source", "as_of"])
-        texts = dict.fromkeys(("name", "unit", "source", "as_of"), schema.TEXT)
+        """Every figure of the answer, a row each: name, value (base unit), unit, source."""
+        rows = [(name, one.value, one.unit.name, one.source or None) for name, one in self.document.figures()]
+        table = pd.DataFrame(rows, columns=["name", "value", "unit", "source"])
+        texts = dict.fromkeys(("name", "unit", "source"), schema.TEXT)
         return table.astype(texts | {"value": schema.FLOAT})
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -95,7 +92,7 @@ class Answer(ABC):
         self.draw(ax)
         return ax
 
-    def to_text(self, width: int = terminal.WIDTH) -> str:
+    def to_text(self, width: int = terminal.TEXT_WIDTH) -> str:
         """Return the answer as the terminal shows it."""
         return terminal.text(self.document, width)
 
@@ -135,7 +132,7 @@ class Answer(ABC):
         return sorted({*super().__dir__(), *(name for name in dir(self.result) if not name.startswith("_"))})
 
 
-def frame(table: Table) -> pd.DataFrame:
+def frame(table: FigureTable) -> pd.DataFrame:
     """Return a table of a document as a DataFrame; the group of its rows is a column, where it has groups."""
     names = [column.name for column in table.columns]
     records = [[_value(cell) for cell in row.cells] for row in table.rows]
@@ -151,5 +148,5 @@ def _value(cell: Any) -> Any:
     return cell.value if isinstance(cell, Figure) else getattr(cell, "text", cell)
 
 
-def _dtype(column: Column) -> Any:
+def _dtype(column: TableColumn) -> Any:
     return schema.FLOAT if column.unit else schema.TEXT

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from azbenchlib.answers.figures import NOT_KNOWN, Figure, Unit
+from azbenchlib.answers.figures import NOT_KNOWN, Figure, FigureUnit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a table.
 
     Parameters
@@ -88,13 +88,13 @@ class Column:
         In frames and CSV.
     title : str
         For readers.
-    unit : Unit, optional
+    unit : FigureUnit, optional
         None: text, at the left.
     """
 
     name: str
     title: str
-    unit: Unit | None = None
+    unit: FigureUnit | None = None
 
     def text(self, value: Any) -> str:
         """Return a cell as a reader sees it: a unit stands in its heading, or in the cell."""
@@ -106,7 +106,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row: a cell a column (a value in the base unit, a text, a figure or a sentence), below its group."""
 
     cells: Sequence[Any]
@@ -115,11 +115,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class FigureTable:
     """A table; where the group of rows changes, it is a heading of its own."""
 
-    columns: Sequence[Column]
-    rows: Sequence[Row]
+    columns: Sequence[TableColumn]
+    rows: Sequence[TableRow]
     title: str = ""
     note: str = ""
 
@@ -133,7 +133,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeBlock:
     """What is to be copied as it is, such as a job of fio."""
 
     text: str
@@ -142,7 +142,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Chart:
+class Drawing:
     """A figure where a surface can draw: a function that draws on Axes, and what it shows in words."""
 
     draw: Callable[[Axes], None]
@@ -158,7 +158,7 @@ class Section:
     beside: str = ""
 
 
-Part = Sentence | Facts | Bars | Table | Listing | Code | Chart | Section
+Part = Sentence | Facts | Bars | FigureTable | Listing | CodeBlock | Drawing | Section
 
 
 @dataclass(frozen=True)
@@ -185,9 +185,9 @@ class Document:
         for part in self.walk():
             yield from _figures(part)
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[FigureTable]:
         """Return the tables in their order."""
-        return [part for part in self.walk() if isinstance(part, Table)]
+        return [part for part in self.walk() if isinstance(part, FigureTable)]
 
 
 def _walk(parts: Sequence[Part]) -> Iterator[Part]:
@@ -206,16 +206,16 @@ def _figures(part: Part) -> Iterator[tuple[str, Figure]]:
         named = [
             pair for bar in part.bars for pair in ((f"share of {bar.name}", bar.share), (bar.name, bar.of))
         ]
-    elif isinstance(part, Table):
+    elif isinstance(part, FigureTable):
         named = [pair for row in part.rows for pair in _cells(part.columns, row)]
     elif isinstance(part, Listing):
         named = [pair for sentence in part.sentences for pair in sentence.figures.items()]
     else:
         return
-    yield from ((value.name or name, value) for name, value in named if isinstance(value, Figure))
+    yield from ((name, value) for name, value in named if isinstance(value, Figure))
 
 
-def _cells(columns: Sequence[Column], row: Row) -> Iterator[tuple[str, Any]]:
+def _cells(columns: Sequence[TableColumn], row: TableRow) -> Iterator[tuple[str, Any]]:
     about = ", ".join(str(cell) for cell in (row.group, row.cells[0] if row.cells else "") if cell)
     for column, cell in zip(columns, row.cells, strict=True):
         name = f"{about}: {column.title}"

@@ -22,7 +22,7 @@ NOT_KNOWN = "not known"
 
 
 @dataclass(frozen=True)
-class Unit:
+class FigureUnit:
     """A base unit, and how its values are printed.
 
     Parameters
@@ -52,18 +52,18 @@ def _share(value: float) -> str:
     return f"{value:.0%}"
 
 
-IOPS = Unit("iops", format_count, "IOPS")
-BYTES_PER_S = Unit("bytes_per_s", format_mbps, "MB/s")
-BYTES = Unit("bytes", format_size)
-SECONDS = Unit("s", format_span)
-MICROSECONDS = Unit("us", format_us)
-SHARE = Unit("share", _share)
-COUNT = Unit("count", _plain)
+AS_IOPS = FigureUnit("iops", format_count, "IOPS")
+AS_BYTES_PER_S = FigureUnit("bytes_per_s", format_mbps, "MB/s")
+AS_BYTES = FigureUnit("bytes", format_size)
+AS_SECONDS = FigureUnit("s", format_span)
+AS_MICROSECONDS = FigureUnit("us", format_us)
+AS_SHARE = FigureUnit("share", _share)
+AS_COUNT = FigureUnit("count", _plain)
 
 
-def money(currency: str, per: str = "") -> Unit:
+def money(currency: str, per: str = "") -> FigureUnit:
     """Return the unit of amounts in a currency, ``per`` a period such as ``month``."""
-    return Unit(currency, format_money, f"{currency} a {per}" if per else currency)
+    return FigureUnit(currency, format_money, f"{currency} a {per}" if per else currency)
 
 
 @dataclass(frozen=True)
@@ -74,22 +74,17 @@ class Figure:
     ----------
     value : number or None
         In the base unit; None: it is not known.
-    unit : Unit
+    unit : FigureUnit
     source : str
-        A row of the catalogue, a price list or an output; empty: it follows from others of the document.
-    as_of : str
-        ISO day of the source.
-    name : str
-        What it is the figure of, for tables of figures.
+        A row of the catalogue, a price list or an output, with its day; empty: it follows from others of the
+        document.
     text : str
         How it is printed where that differs from what the unit says.
     """
 
     value: float | Decimal | None
-    unit: Unit
+    unit: FigureUnit
     source: str = ""
-    as_of: str = ""
-    name: str = ""
     text: str = ""
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from azbenchlib.answers import blocks
-from azbenchlib.answers.document import Chart, Document, Row
+from azbenchlib.answers.document import Document, Drawing, TableRow
 from azbenchlib.answers.figures import Figure
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _width(share: Figure) -> str:
     return f"{100 * min(float(share.value or 0), _FULL):.1f}"
 
 
-def _drawn(chart: Chart) -> Markup:
+def _drawn(chart: Drawing) -> Markup:
     """Return the chart as SVG, with its words for who does not see it."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
@@ -58,7 +58,7 @@ def _drawn(chart: Chart) -> Markup:
     return Markup(f'<figure class="fig">{label}</figure>')  # noqa: S704
 
 
-def _in_groups(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+def _in_groups(rows: Sequence[TableRow]) -> Iterator[tuple[str, list[TableRow]]]:
     for group, members in groupby(rows, key=lambda row: row.group):
         yield group, list(members)
 

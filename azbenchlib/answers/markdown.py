@@ -9,15 +9,15 @@ from itertools import groupby
 
 from azbenchlib.answers.document import (
     Bars,
-    Chart,
-    Code,
+    CodeBlock,
     Document,
+    Drawing,
     Facts,
+    FigureTable,
     Listing,
     Part,
     Section,
     Sentence,
-    Table,
     Tone,
 )
 from azbenchlib.core.printable import printable
@@ -55,7 +55,7 @@ def _(part: Sentence, level: int) -> Iterator[str]:
 
 
 @_written.register
-def _(part: Chart, level: int) -> Iterator[str]:
+def _(part: Drawing, level: int) -> Iterator[str]:
     yield from ()
 
 
@@ -67,7 +67,7 @@ def _(part: Section, level: int) -> Iterator[str]:
 
 
 @_written.register
-def _(part: Code, level: int) -> Iterator[str]:
+def _(part: CodeBlock, level: int) -> Iterator[str]:
     if part.title:
         yield f"**{_escaped(part.title)}**"
     longest = max((len(fence) for fence in _FENCE.findall(part.text)), default=2)
@@ -98,7 +98,7 @@ def _(part: Listing, level: int) -> Iterator[str]:
 
 
 @_written.register
-def _(part: Table, level: int) -> Iterator[str]:
+def _(part: FigureTable, level: int) -> Iterator[str]:
     if part.title:
         yield f"**{_escaped(part.title)}**"
     titles = [_escaped(column.title) for column in part.columns]

@@ -16,20 +16,20 @@ from rich.text import Text
 
 from azbenchlib.answers.document import (
     Bars,
-    Chart,
-    Code,
+    CodeBlock,
     Document,
+    Drawing,
     Facts,
+    FigureTable,
     Listing,
     Part,
     Section,
     Sentence,
-    Table,
     Tone,
 )
 from azbenchlib.core.printable import printable
 
-WIDTH = 100  # characters where no terminal tells
+TEXT_WIDTH = 100  # characters where no terminal tells
 _STYLES = {
     Tone.PLAIN: "",
     Tone.STRONG: "bold",
@@ -55,7 +55,7 @@ def shown(document: Document, width: int) -> Iterator[RenderableType]:
         yield renderable[1:] if is_first and _begins_with_empty_line(renderable) else renderable
 
 
-def text(document: Document, width: int = WIDTH) -> str:
+def text(document: Document, width: int = TEXT_WIDTH) -> str:
     """Return the document as plain text of at most so many characters a line, where tables fit it."""
     written = StringIO()
     console = Console(file=written, width=width, no_color=True, highlight=False, markup=False, emoji=False)
@@ -84,12 +84,12 @@ def _(part: Sentence, width: int) -> Iterator[RenderableType]:
 
 
 @_shown.register
-def _(part: Chart, width: int) -> Iterator[RenderableType]:
+def _(part: Drawing, width: int) -> Iterator[RenderableType]:
     yield from ()
 
 
 @_shown.register
-def _(part: Code, width: int) -> Iterator[RenderableType]:
+def _(part: CodeBlock, width: int) -> Iterator[RenderableType]:
     if part.title:
         yield Text(f"\n{part.title}", style="bold")
     yield Text("")
@@ -103,7 +103,7 @@ def _(part: Section, width: int) -> Iterator[RenderableType]:
     yield title.append(f"  {part.beside}" if part.beside else "", style="not bold")
     for inner in part.parts:
         for renderable in _shown(inner, width - 2):
-            yield renderable if isinstance(inner, Code) else Padding(renderable, (0, 0, 0, 2))
+            yield renderable if isinstance(inner, CodeBlock) else Padding(renderable, (0, 0, 0, 2))
 
 
 @_shown.register
@@ -145,7 +145,7 @@ def _(part: Listing, width: int) -> Iterator[RenderableType]:
 
 
 @_shown.register
-def _(part: Table, width: int) -> Iterator[RenderableType]:
+def _(part: FigureTable, width: int) -> Iterator[RenderableType]:
     """The groups are lines of their own; all have columns of one width, and the last one takes the rest."""
     if part.title:
         yield Text(f"\n{part.title}", style="bold")
@@ -167,7 +167,7 @@ def _(part: Table, width: int) -> Iterator[RenderableType]:
         yield Text(part.note, style="dim")
 
 
-def _grid(part: Table, lines: Sequence[tuple[Sequence[str], Tone]], widths: Sequence[int]) -> Grid:
+def _grid(part: FigureTable, lines: Sequence[tuple[Sequence[str], Tone]], widths: Sequence[int]) -> Grid:
     grid = Grid(box=None, pad_edge=False, show_header=False)
     *before, last = widths
     for column, width in zip(part.columns, before, strict=False):

@@ -55,7 +55,7 @@ def compare(
         ),
     ],
     margin: Annotated[
-        str | None, typer.Option(help="Change to the worse that does not count; default 5%.")
+        str | None, typer.Option(help="Shift to the worse that does not count; default 5%.")
     ] = None,
     metric: Annotated[
         list[str] | None, typer.Option(help="iops, bw, p50, p99.9, …; repeatable. Default: the usual ones.")
@@ -126,11 +126,11 @@ def _terms(
 
 
 def _exit_code(found: ComparisonResult, undecided: Undecided) -> int:
-    from azbenchlib.analysis.compare import Answer
+    from azbenchlib.analysis.compare import Shift
 
-    if found.result is Answer.WORSE:
+    if found.result is Shift.WORSE:
         return WORSE
-    return UNDECIDED if found.result is Answer.UNDECIDED and undecided is Undecided.fails else 0
+    return UNDECIDED if found.result is Shift.UNDECIDED and undecided is Undecided.fails else 0
 
 
 def _document(found: ComparisonResult, format_: CompareFormat, code: int) -> bytes:

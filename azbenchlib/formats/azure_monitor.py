@@ -34,7 +34,6 @@ monitor/transformers.py (the table), read 2026-11.
 """
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -335,10 +334,11 @@ def _listed(part: Any, name: str) -> list[Any]:
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
-    number = float(value)
-    if not math.isfinite(number) or not 0 <= number <= schema.LARGEST_VALUE / US_PER_MS:
+    if (
+        not 0 <= value <= schema.LARGEST_VALUE / US_PER_MS
+    ):  # nor is NaN; an integer may be too large for a float
         raise ValueError
-    return number
+    return float(value)
 
 
 def _seconds(interval: Any) -> float | None:

@@ -25,7 +25,16 @@ _CUT = "\0"  # ends what is left of a longer line, which no format takes for who
 
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 _BYTE_ORDERS = tuple(mark for mark, _ in _MARKS)
+_SHARE_OF_NULS = 0.9  # of the high bytes, where most letters are those of ASCII
 _BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")  # at the end of a line
+
+
+def _unmarked(start: bytes) -> str:
+    """The encoding of a text that has NULs and no byte order mark."""
+    for encoding, highs, lows in (("utf-16-le", 1, 0), ("utf-16-be", 0, 1)):
+        if start[highs::2].count(0) >= _SHARE_OF_NULS * len(start[lows::2]) and 0 not in start[lows::2]:
+            return encoding
+    return "utf-8"
 
 
 def without_blank_ends(text: str) -> str:
@@ -112,7 +121,7 @@ class Source:
         of its bytes.
         """
         start = self._start
-        if not start.startswith(_BYTE_ORDERS) and (
+        if not (start.startswith(_BYTE_ORDERS) or self.is_in_utf16) and (
             b"\0" in start or (self._starts_plainly and self._ends_plainly())
         ):
             return self.sha256
@@ -153,12 +162,14 @@ class Source:
 
     @property
     def is_in_utf16(self) -> bool:
-        """Whether its byte order mark says that it is UTF-16."""
-        return self._start.startswith(_BYTE_ORDERS)
+        """Whether its byte order mark says that it is UTF-16, or every other byte."""
+        return self._encoding.startswith("utf-16")
 
     @property
     def _encoding(self) -> str:
-        return next((encoding for mark, encoding in _MARKS if self._start.startswith(mark)), "utf-8")
+        start = self._start
+        marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
+        return marked or (_unmarked(start[:_FEW]) if b"\0" in start[:_FEW] else "utf-8")
 
     @property
     def opening(self) -> str:

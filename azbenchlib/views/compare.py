@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.analysis.compare import Answer, ComparedFigure, ComparedPair, CompareTerms, compare, words
+from azbenchlib.analysis.compare import (
+    ComparedFigure,
+    ComparedPair,
+    CompareTerms,
+    Shift,
+    compare,
+    words,
+)
 from azbenchlib.analysis.compare.curves import sides_curves, sides_rates
 from azbenchlib.analysis.compare.metrics import parse_metric
 from azbenchlib.analysis.compare.rules import parse_rule
@@ -41,7 +48,7 @@ class Compare:
     b : str or sequence of str
         What is compared with it; five at the most.
     margin : float
-        Change to the worse that does not count: 0.05 is 5 %.
+        Shift to the worse that does not count: 0.05 is 5 %.
     metrics : sequence of str
         ``iops``, ``bw``, ``p99``, …; empty: the usual ones.
     confidence : float
@@ -204,12 +211,10 @@ class Compare:
         said = {}
         for name in self._most_changed(timed):
             mine = [one for one in self._of_kind(timed) if one.evidence.workload.name == name]
-            worse = [one for one in mine if one.answer is Answer.WORSE]
+            worse = [one for one in mine if one.answer is Shift.WORSE]
             first = max(worse or mine, key=lambda one: abs(_worsening(one)))
             known = {one.answer for one in mine}
-            answer = (
-                Answer.WORSE if worse else Answer.UNDECIDED if Answer.UNDECIDED in known else mine[0].answer
-            )
+            answer = Shift.WORSE if worse else Shift.UNDECIDED if Shift.UNDECIDED in known else mine[0].answer
             said[name] = (
                 f"{answer.value.capitalize()}: {first.evidence.metric.title} {words.times(first.ratio)}"
             )

@@ -25,7 +25,7 @@ from azbenchlib.report.sections import (
     searches,
     setup_cards,
 )
-from azbenchlib.report.sections.lead_sentence import Sentence
+from azbenchlib.report.sections.lead_sentence import LeadSentence
 from azbenchlib.views.view import MOST_ROWS, NotebookView
 
 _MOST_COLUMNS = 12  # series that such a table has room for
@@ -147,11 +147,11 @@ class Report(NotebookView):
         """Publications, and the hashes of the raw files."""
         return _folded("sources", "Sources and checksums", method.sources(self.parts))
 
-    def _lead(self) -> list[Sentence]:
+    def _lead(self) -> list[LeadSentence]:
         """What was found; of a probe alone, what the disk is."""
         found = self.parts[0].probe if len(self.parts) == 1 else None
         if found:
-            return [Sentence("d0", ((probed.answer(found), ""),))]
+            return [LeadSentence("d0", ((probed.answer(found), ""),))]
         return lead.lead(self._setups.answers)
 
     def _limits_of(self, part: Part, place: str) -> Block:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from azbenchlib.analysis.compare import Answer, CompareTerms, ComparisonResult, compare, words
+from azbenchlib.analysis.compare import CompareTerms, ComparisonResult, Shift, compare, words
 from azbenchlib.analysis.compare.cells import Scope
 from azbenchlib.analysis.compare.figures import quantiles, within_run
 from azbenchlib.analysis.compare.metrics import parse_metric
@@ -33,7 +33,7 @@ STEADY = [1000, 1004, 998, 1001, 997]
 LOWER = [800, 803, 799, 801, 797]
 
 
-def answers(found: ComparisonResult) -> list[Answer]:
+def answers(found: ComparisonResult) -> list[Shift]:
     return [one.answer for pair in found.pairs for one in pair.figures]
 
 
@@ -42,8 +42,8 @@ def answers(found: ComparisonResult) -> list[Answer]:
 
 def test_a_lower_rate_is_worse_and_a_higher_one_is_not() -> None:
     old, new = rates("old", STEADY), rates("new", LOWER)
-    assert answers(compare([old, new])) == [Answer.WORSE]
-    assert answers(compare([new, old])) == [Answer.NOT_WORSE]
+    assert answers(compare([old, new])) == [Shift.WORSE]
+    assert answers(compare([new, old])) == [Shift.NOT_WORSE]
     (figure,) = compare([old, new]).pairs[0].figures
     assert figure.ratio == pytest.approx(0.8, abs=1e-3) and figure.interval is not None
     assert figure.interval[0] < 0.8 < figure.interval[1] < 0.82
@@ -64,7 +64,7 @@ def test_what_slows_a_job_down_is_part_of_its_workload(column, plain, other, wor
     old, new = rates("old", STEADY, **{column: plain}), rates("new", LOWER, **{column: other})
     with pytest.raises(InputError, match=f"no workload in common: old has .*QD.8[.] new has .*QD.8, {words}"):
         compare([old, new])
-    assert answers(compare([rates("old", STEADY), rates("new", LOWER, **{column: plain})])) == [Answer.WORSE]
+    assert answers(compare([rates("old", STEADY), rates("new", LOWER, **{column: plain})])) == [Shift.WORSE]
     both = [
         side(name, [{"iops": one, column: value} for value in (plain, other) for one in values])
         for name, values in (("old", STEADY), ("new", LOWER))
@@ -83,17 +83,17 @@ def test_a_higher_latency_is_worse() -> None:
     found = compare([side("old", runs(1)), side("new", runs(1.3))])
     by_name = {one.evidence.metric.name: one for one in found.pairs[0].figures}
     assert {*by_name} == {"p50", "p95", "p99", "p99.9"}
-    assert by_name["p50"].answer is Answer.WORSE and by_name["p50"].ratio == pytest.approx(1.3, rel=0.02)
+    assert by_name["p50"].answer is Shift.WORSE and by_name["p50"].ratio == pytest.approx(1.3, rel=0.02)
     back = compare([side("old", runs(1.3)), side("new", runs(1))])
     assert {one.answer for one in back.pairs[0].figures if one.evidence.metric.name == "p50"} == {
-        Answer.NOT_WORSE
+        Shift.NOT_WORSE
     }
 
 
 def test_runs_that_differ_much_are_undecided_and_more_would_settle_it() -> None:
     found = compare([rates("old", [1000, 1060, 950]), rates("new", [1010, 940, 1055])])
     (figure,) = found.pairs[0].figures
-    assert figure.answer is Answer.UNDECIDED and found.result is Answer.UNDECIDED
+    assert figure.answer is Shift.UNDECIDED and found.result is Shift.UNDECIDED
     assert figure.runs_needed is not None and figure.runs_needed > 3
     assert figure.more_runs == (figure.runs_needed - 3, figure.runs_needed - 3)
     assert "more of each" in words.answer_text(figure)
@@ -130,7 +130,7 @@ def test_what_differs_among_undecided_figures_is_said_of_each() -> None:
 def test_one_run_a_side_is_never_an_answer_and_says_why() -> None:
     found = compare([rates("old", [1000]), rates("new", [100])])
     (figure,) = found.pairs[0].figures
-    assert figure.answer is Answer.UNDECIDED and figure.ratio == pytest.approx(0.1)
+    assert figure.answer is Shift.UNDECIDED and figure.ratio == pytest.approx(0.1)
     assert "one run" in figure.why and figure.runs_needed == 4 and figure.interval is None
 
 
@@ -139,10 +139,10 @@ def test_within_a_run_the_interval_is_shown_and_judged_only_when_wanted() -> Non
     old = side("old", [{"samples_us": 100 * rng.lognormal(0, 0.2, 20000)}])
     new = side("new", [{"samples_us": 130 * rng.lognormal(0, 0.2, 20000)}])
     by_default = compare([old, new]).pairs[0].figures[0]
-    assert by_default.answer is Answer.UNDECIDED and by_default.evidence.scope is Scope.ONE_RUN
+    assert by_default.answer is Shift.UNDECIDED and by_default.evidence.scope is Scope.ONE_RUN
     assert by_default.interval and by_default.interval[0] < 1.3 < by_default.interval[1] < 1.33
     wanted = compare([old, new], CompareTerms(within_run=True)).pairs[0].figures[0]
-    assert wanted.answer is Answer.WORSE
+    assert wanted.answer is Shift.WORSE
     assert words.ONE_RUN_NOTE in words.remarks(compare([old, new]), compare([old, new]).pairs[0])
 
 
@@ -193,7 +193,7 @@ def test_what_is_logged_after_the_run_was_to_end_widens_no_interval() -> None:
 def test_too_few_runs_may_have_met_two_states_of_a_disk() -> None:
     found = compare([rates("old", [1000, 1000.5, 1001]), rates("new", [300, 300.2, 300.1])])
     (figure,) = found.pairs[0].figures
-    assert figure.answer is Answer.UNDECIDED and "two states" in figure.why and figure.runs_needed == 4
+    assert figure.answer is Shift.UNDECIDED and "two states" in figure.why and figure.runs_needed == 4
     assert two_states(3, 3) == 1 / 64 and two_states(4, 4) == 1 / 256
     assert [least_runs(n, 0.01) for n in (1, 9, 54)] == [4, 5, 7]
 
@@ -202,7 +202,7 @@ def test_each_further_side_is_compared_with_the_first_as_one_family() -> None:
     old, same, low = rates("old", STEADY), rates("same", [1001, 999, 1003, 996, 1000]), rates("low", LOWER)
     found = compare([old, same, low])
     assert [(pair.a, pair.b) for pair in found.pairs] == [("old", "same"), ("old", "low")]
-    assert answers(found) == [Answer.NOT_WORSE, Answer.WORSE] and found.result is Answer.WORSE
+    assert answers(found) == [Shift.NOT_WORSE, Shift.WORSE] and found.result is Shift.WORSE
     alone = compare([old, low]).pairs[0].figures[0].p_value
     assert found.pairs[1].figures[0].p_value == pytest.approx(2 * alone)
 
@@ -284,10 +284,10 @@ def test_workloads_without_a_partner_are_listed_and_a_lost_one_is_undecided() ->
     writes = [{"iops": value, "rw": "randwrite", "ddir": "write"} for value in STEADY]
     lost = compare([side("old", reads + writes), side("new", reads)])
     assert lost.pairs[0].lost == ("4\u00a0KiB random writes, QD\u00a08",)
-    assert lost.result is Answer.UNDECIDED and "without a partner" in words.result_sentence(lost)
+    assert lost.result is Shift.UNDECIDED and "without a partner" in words.result_sentence(lost)
     added = compare([side("old", reads), side("new", reads + writes)])
     assert added.pairs[0].added == ("4\u00a0KiB random writes, QD\u00a08",)
-    assert added.result is Answer.NOT_WORSE
+    assert added.result is Shift.NOT_WORSE
 
 
 def test_sides_without_a_common_workload_are_refused_with_what_they_have() -> None:
@@ -331,8 +331,8 @@ def test_a_percentile_that_one_side_lacks_is_undecided() -> None:
     bare = [{"iops": v} for v in STEADY]
     found = compare([side("old", binned), side("new", bare)])
     by_name = {one.evidence.metric.name: one for one in found.pairs[0].figures}
-    assert by_name["p99"].answer is Answer.UNDECIDED and by_name["p99"].why == "the new side does not have it"
-    assert found.result is Answer.UNDECIDED
+    assert by_name["p99"].answer is Shift.UNDECIDED and by_name["p99"].why == "the new side does not have it"
+    assert found.result is Shift.UNDECIDED
 
 
 def test_reported_percentiles_are_taken_with_their_rounding() -> None:
@@ -340,14 +340,14 @@ def test_reported_percentiles_are_taken_with_their_rounding() -> None:
     found = compare([side("old", runs), side("new", runs)], CompareTerms(metrics=(parse_metric("p99"),)))
     low, high = found.pairs[0].figures[0].interval or (0, 0)
     assert low < 1 - 2 * 0.0078 and high > 1 + 2 * 0.0078
-    assert answers(found) == [Answer.NOT_WORSE]
+    assert answers(found) == [Shift.NOT_WORSE]
 
 
 @pytest.mark.parametrize("bad", [0.0, None])
 def test_zero_and_missing_rates_are_no_ratio(bad: float | None) -> None:
     found = compare([rates("old", STEADY), rates("new", [bad, 1000, 1000, 1000])], CompareTerms())
     (figure,) = found.pairs[0].figures
-    assert figure.answer is (Answer.UNDECIDED if bad == 0 else Answer.NOT_WORSE)
+    assert figure.answer is (Shift.UNDECIDED if bad == 0 else Shift.NOT_WORSE)
     assert "zero" in figure.why if bad == 0 else len(figure.evidence.b) == 3
     assert json.dumps(record(found, 3), allow_nan=False)
 
@@ -355,7 +355,7 @@ def test_zero_and_missing_rates_are_no_ratio(bad: float | None) -> None:
 def test_two_runs_against_thirty_are_no_evidence() -> None:
     many = [1000 + i for i in range(30)]
     (figure,) = compare([rates("old", many), rates("new", [500, 501])]).pairs[0].figures
-    assert figure.answer is Answer.UNDECIDED and "fewer than 3 runs" in figure.why
+    assert figure.answer is Shift.UNDECIDED and "fewer than 3 runs" in figure.why
 
 
 def test_a_rate_in_bytes_beside_iops_of_one_block_size_is_no_second_figure() -> None:
@@ -401,14 +401,14 @@ def test_other_percentages_are_refused(text: str) -> None:
 def test_conditions_count_alone_unless_the_margin_is_wanted_too() -> None:
     sides = [rates("old", STEADY), rates("new", LOWER)]
     rule = {"rules": (parse_rule("iops < -30%"),)}
-    assert compare(sides, CompareTerms(**rule, judges_margin=False)).result is Answer.NOT_WORSE
-    assert compare(sides, CompareTerms(**rule)).result is Answer.WORSE
+    assert compare(sides, CompareTerms(**rule, judges_margin=False)).result is Shift.NOT_WORSE
+    assert compare(sides, CompareTerms(**rule)).result is Shift.WORSE
     strict = CompareTerms(rules=(parse_rule("iops < -10%"),), judges_margin=False)
-    assert compare(sides, strict).result is Answer.WORSE
+    assert compare(sides, strict).result is Shift.WORSE
     uneven = [rates("old", [1000, 1060, 950, 1010]), rates("new", [960, 1000, 930, 1020])]
-    assert compare(uneven, strict).result is Answer.UNDECIDED
+    assert compare(uneven, strict).result is Shift.UNDECIDED
     unknown = CompareTerms(rules=(parse_rule("p99 > +10%"),), judges_margin=False)
-    assert compare(sides, unknown).result is Answer.UNDECIDED
+    assert compare(sides, unknown).result is Shift.UNDECIDED
 
 
 # ---- what is handed over --------------------------------------------------------------------------------

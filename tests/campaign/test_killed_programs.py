@@ -5,12 +5,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib.campaign import LocalTarget, Workload, measure
 from azbenchlib.campaign.journal import Journal
@@ -37,34 +38,21 @@ def argument_list(options: str) -> list[str]:
     return ["fio", *options.split(), "--ioengine=psync", "--output-format=json+", "--output=long.json"]
 
 
-def until(is_so: Callable[[], object], pause_s: float = 0.02) -> None:
-    while not is_so():
-        time.sleep(pause_s)
-
-
-def of_fio(folder: Path) -> list[int]:
-    """The processes of fio in a folder: the first is that which has started the others."""
-    found = []
+def in_folder(folder: Path, program: bytes = b"fio") -> list[int]:
+    """The processes of a program in a folder: the first is that which has started the others."""
+    numbers = []
     for one in Path("/proc").glob("[0-9]*"):
         try:
-            command = (one / "cmdline").read_bytes().split(b"\0")
-            if command[0] == b"fio" and (one / "cwd").readlink().is_relative_to(folder):
-                found.append(int(one.name))
+            name = (one / "cmdline").read_bytes().partition(b"\0")[0]
+            if name == program and (one / "cwd").readlink().is_relative_to(folder):
+                numbers.append(int(one.name))
         except OSError:
             continue
-    return sorted(found)
+    return sorted(numbers)
 
 
 def parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def group(pid: int) -> int:
-    return os.getpgid(pid)
-
-
-def does_io(folder: Path) -> bool:
-    return len(of_fio(folder)) == 3
 
 
 @pytest.fixture
@@ -73,11 +61,11 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(tmp_path), *argument_list(LONG)], stdout=subprocess.PIPE, text=True
     )
-    until(lambda: does_io(tmp_path))
+    wait_for(lambda: len(in_folder(tmp_path)) == 3, lambda: process.poll() is None)
     yield process
     process.kill()
     process.wait()
-    until(lambda: not of_fio(tmp_path))
+    wait_for(lambda: not in_folder(tmp_path))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -85,17 +73,16 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_nothing_is_left_whoever_is_killed(
     whom: str, number: signal.Signals, running: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    first = of_fio(tmp_path)[0]
+    first = in_folder(tmp_path)[0]
     if whom == "azbench":
         running.send_signal(number)
-        running.wait()
     elif whom == "group of fio":
-        os.killpg(group(first), number)
+        os.killpg(os.getpgid(first), number)
     else:
         os.kill(first if whom == "fio" else parent(first), number)
-    said, _ = running.communicate()
+    said, _ = running.communicate(timeout=PATIENCE_S)
     assert whom == "azbench" or not said.startswith("(0,")
-    until(lambda: not of_fio(tmp_path))  # those of the guard alone, where azbench is gone
+    wait_for(lambda: not in_folder(tmp_path))  # those of the guard alone, where azbench is gone
 
 
 def test_a_job_that_the_kernel_killed_is_measured_again(tmp_path: Path) -> None:
@@ -105,19 +92,25 @@ def test_a_job_that_the_kernel_killed_is_measured_again(tmp_path: Path) -> None:
     )
 
     def kill_job() -> None:
-        until(lambda: len(of_fio(tmp_path / "ds")) == 2 and not (tmp_path / "ds/raw/.part-layout").exists())
-        job = of_fio(tmp_path / "ds")[1]
-        until(lambda: "\nwrite_bytes: 0\n" not in Path(f"/proc/{job}/io").read_text())
+        wait_for(
+            lambda: len(in_folder(data)) == 2 and not (data / "raw/.part-layout").exists(), measuring.is_set
+        )
+        job = in_folder(data)[1]
+        wait_for(lambda: "\nwrite_bytes: 0\n" not in Path(f"/proc/{job}/io").read_text(), measuring.is_set)
         os.kill(job, signal.SIGKILL)
 
-    threading.Thread(target=kill_job, daemon=True).start()
+    data, measuring = tmp_path / "ds", Event()
+    measuring.set()
+    killed = ThreadPoolExecutor(1).submit(kill_job)
     with pytest.raises(AzbenchError, match=r"workload one: fio ended with status (0|-11): .*(signal|killed)"):
-        measure(LocalTarget(directory=tmp_path, workloads=[work]), tmp_path / "ds")
-    kinds = [event["event"] for event in Journal(tmp_path / "ds").events()]
+        measure(LocalTarget(directory=tmp_path, workloads=[work]), data)
+    measuring.clear()
+    killed.result()
+    kinds = [event["event"] for event in Journal(data).events()]
     assert kinds[-1] == "failed" and "kept" not in kinds
-    assert [path.name[:4] for path in (tmp_path / "ds" / "failed").iterdir()] == ["one-"]
-    measure(LocalTarget(directory=tmp_path, workloads=[work]), tmp_path / "ds")
-    assert (tmp_path / "ds" / "raw" / "one.json").is_file()
+    assert [path.name[:4] for path in (data / "failed").iterdir()] == ["one-"]
+    measure(LocalTarget(directory=tmp_path, workloads=[work]), data)
+    assert (data / "raw" / "one.json").is_file()
 
 
 def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,15 +118,15 @@ def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path, monkeypatch: 
     status, text = program.run(argument_list(LONG), fio.find(), tmp_path, limits=RunLimits(seconds=1.0))
     assert status == program.GIVEN_UP
     assert text.splitlines()[-1] == "it was ended after 1\u00a0s, in which it should have ended by far"
-    assert not of_fio(tmp_path)
+    assert not in_folder(tmp_path)
 
 
 def test_the_writing_of_data_is_given_up_where_it_hangs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def halted(process: "subprocess.Popen[str]", token: str, watch: Watch) -> tuple[int, str]:
-        until(lambda: of_fio(tmp_path), pause_s=0)
-        for pid in of_fio(tmp_path):
+        wait_for(lambda: in_folder(tmp_path), lambda: process.poll() is None)
+        for pid in in_folder(tmp_path):
             os.kill(pid, signal.SIGSTOP)
         return real(process, token, watch)
 
@@ -144,7 +137,7 @@ def test_the_writing_of_data_is_given_up_where_it_hangs(
     work = Workload(name="one", rw="randread", bs_bytes=4096, iodepth=1, size_bytes=GIB // 4, runtime_s=1)
     with pytest.raises(AzbenchError, match=r"it was ended after .*, in which it should have ended by far"):
         measure(LocalTarget(directory=tmp_path, workloads=[work]), tmp_path / "ds")
-    assert not of_fio(tmp_path)
+    assert not in_folder(tmp_path)
 
 
 def test_what_does_no_io_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,17 +161,17 @@ def test_a_job_that_waits_for_ever_ends_with_its_fio(tmp_path: Path) -> None:
     script = "setsid sleep 600 & until pgrep -P $$ >/dev/null; do :; done; kill -KILL $$"
     status, _ = program.run(["sh", "-c", script], shell, tmp_path, limits=NO_LIMITS)
     assert status == -signal.SIGKILL
-    asleep = (path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists())
-    assert b"sleep\x00600\x00" not in list(asleep)
+    assert not in_folder(tmp_path, b"sleep")
 
 
-def test_the_token_tells_processes_apart() -> None:
-    process = subprocess.Popen(["sleep", "600"], env={guard.TOKEN: "one", "PATH": os.environ["PATH"]})
+def test_the_token_tells_processes_apart(tmp_path: Path) -> None:
+    token = str(tmp_path)
+    process = subprocess.Popen(["sleep", "600"], env={guard.TOKEN: token, "PATH": os.environ["PATH"]})
     try:
-        until(lambda: guard.processes("one"))
-        assert guard.processes("one") == [process.pid]
-        assert not guard.processes("on")
+        wait_for(lambda: guard.processes(token), lambda: process.poll() is None)
+        assert guard.processes(token) == [process.pid]
+        assert not guard.processes(token[:-1])
     finally:
-        guard.sweep("one")
+        guard.sweep(token)
         process.wait()
-        assert not guard.processes("one")
+        assert not guard.processes(token)

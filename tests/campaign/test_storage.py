@@ -86,7 +86,7 @@ def test_memory_of_a_host_is_not_taken_for_a_disk(tmp_path: Path, monkeypatch: p
         asked = probing.ProbeRequest(
             target="ssh:here", directory=str(folder), seconds=1.0, size_bytes=8 * MIB
         )
-        session = Probe(runs=candidates(1.0), most_runs=1)
+        session = Probe(runs=candidates(1.0), most_runs=1, chains=50, sweeps=1)
         assert probing.probe(asked, tmp_path / "out", session).buffered
     found = manifest.load(tmp_path / "out")
     assert host.MEMORY_NOTE in found.notes

@@ -108,7 +108,9 @@ def test_reports_of_foreign_outputs_say_what_is_known_to_be_true(
     folder = made.write(tmp_path)
     truth = known(folder)
     truth.facts = made.facts
-    assert_right(read_back([folder], truth), **least)
+    page = rendered([folder])
+    assert_right(Page([truth]).read(page), **least)
+    assert not Page([known(folder)]).read(page).means  # over a burst and its base
 
 
 def outputs_of_hosts(folder: Path) -> list[Path]:
@@ -231,7 +233,7 @@ def test_of_files_unlike_each_other_the_lead_tells_the_highest_rates(tmp_path: P
 
 def _lead_of(folder: Path) -> str:
     with importing.as_folders([Dataset.load(folder)]) as folders:
-        head = rendered(folders).partition('class="facts"')[0]
+        head = rendered(folders, ["header"]).partition('class="facts"')[0]
     return " ".join(unescape(re.sub(r"<[^>]*>", "", head[head.index('class="finding"') :])).split())
 
 
@@ -258,7 +260,7 @@ def test_the_lead_names_two_of_many_workloads_that_ran_at_once(tmp_path: Path) -
 
 def test_options_in_the_lead_are_never_broken(tmp_path: Path) -> None:
     with importing.as_folders([Dataset.load(_unlike(tmp_path))]) as folders:
-        lead = re.findall('<p class="finding">(.*?)</p>', rendered(folders))[0]
+        lead = re.findall('<p class="finding">(.*?)</p>', rendered(folders, ["header"]))[0]
     assert '<span class="nb">--vm</span> and <span class="nb">--disk</span>' in lead
 
 
@@ -288,7 +290,7 @@ def test_a_long_path_in_the_title_has_places_to_break(tmp_path: Path) -> None:
     folder = tmp_path / "measurements_of_november-2026" / "premium-ssd-v2_and_ultra"
     folder.mkdir(parents=True)
     with importing.as_folders([Dataset.load(_unlike(folder))]) as folders:
-        title = re.findall("<h1>(.*?)</h1>", rendered(folders))[0]
+        title = re.findall("<h1>(.*?)</h1>", rendered(folders, ["header"]))[0]
     for word in re.split("<wbr>| ", title):
         assert not re.search(r"[/_-].", word.removeprefix("/"))
 
@@ -370,10 +372,6 @@ def test_the_reckoning_itself_finds_the_truth(make, tmp_path: Path) -> None:
 
 def test_a_burst_limit_has_a_source_that_states_it() -> None:
     assert not shipped("zone-redundant-disks-2022").astray
-
-
-def test_a_mean_over_burst_and_base_is_told_nowhere(tmp_path: Path) -> None:
-    assert not read_back([foreign.bursting().write(tmp_path)]).means
 
 
 # --- emulated disks -----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from azbenchlib import Report
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, OutputError
 from azbenchlib.dataset import manifest
 from azbenchlib.report import build, execute, pdf, style
+from azbenchlib.report.build import ReportFormat
 from azbenchlib.report.page import to_html
 
 ROOT = Path(__file__).parents[2]
@@ -126,7 +127,9 @@ def test_hostile_text_in_a_dataset_stays_text(tmp_path: Path) -> None:
     described["setups"][0]["label"] = evil
     described["commands"][0] = {"title": evil, "text": evil}
     (folder / manifest.MANIFEST_FILE).write_text(json.dumps(described))
-    made = without_own_scripts(build.build([str(folder)], tmp_path / "out").html.read_text())
+    made = without_own_scripts(
+        build.build([str(folder)], tmp_path / "out", format_=ReportFormat.html).html.read_text()
+    )
     assert "<script" not in made and "{{ 7*7 }}" in made and "alert(1)" in words(made)
 
 
@@ -244,7 +247,7 @@ def test_a_failed_pdf_leaves_the_earlier_report(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(pdf, "to_pdf", broken)
     with pytest.raises(MissingToolError):
-        build.build([str(LOCAL_DISKS)], tmp_path)
+        build.build([str(ROOT / "tests" / "data" / "fio" / "randrw.json")], tmp_path)
     assert (tmp_path / "report.html").read_text() == "earlier"
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 

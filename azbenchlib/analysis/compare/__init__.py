@@ -1,6 +1,6 @@
 """Sides compared with a baseline: worse by more than a margin, not worse, or undecided. Pure functions."""
 
-from azbenchlib.analysis.compare.cells import Answer, ComparedFigure
+from azbenchlib.analysis.compare.cells import ComparedFigure, Shift
 from azbenchlib.analysis.compare.comparison import (
     ComparedPair,
     ComparedSide,
@@ -10,11 +10,11 @@ from azbenchlib.analysis.compare.comparison import (
 )
 
 __all__ = [
-    "Answer",
     "CompareTerms",
     "ComparedFigure",
     "ComparedPair",
     "ComparedSide",
     "ComparisonResult",
+    "Shift",
     "compare",
 ]

@@ -11,7 +11,7 @@ from azbenchlib.analysis.compare.metrics import Metric
 from azbenchlib.analysis.compare.ratio import Estimate, bounded_exp
 
 
-class Answer(StrEnum):
+class Shift(StrEnum):
     """What a comparison answers."""
 
     WORSE = "worse"
@@ -63,7 +63,7 @@ class ComparedFigure:
     Attributes
     ----------
     evidence : Evidence
-    answer : Answer
+    answer : Shift
     interval : tuple of float or None
         Of the ratio B ÷ A.
     p_value : float or None
@@ -75,7 +75,7 @@ class ComparedFigure:
     """
 
     evidence: Evidence
-    answer: Answer
+    answer: Shift
     interval: tuple[float, float] | None
     p_value: float | None
     runs_needed: int | None

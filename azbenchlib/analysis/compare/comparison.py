@@ -9,7 +9,7 @@ from math import log
 import pandas as pd
 
 from azbenchlib.analysis.compare import matching
-from azbenchlib.analysis.compare.cells import Answer, ComparedFigure, Evidence, Scope
+from azbenchlib.analysis.compare.cells import ComparedFigure, Evidence, Scope, Shift
 from azbenchlib.analysis.compare.differences import Difference, differences
 from azbenchlib.analysis.compare.evidence import evidence, side_figures
 from azbenchlib.analysis.compare.metrics import DEFAULT_METRICS, Metric, parse_metrics
@@ -91,7 +91,7 @@ class JudgedRule:
 
     rule: FailRule
     figure: ComparedFigure | None
-    answer: Answer
+    answer: Shift
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,18 +132,21 @@ class ComparisonResult:
     pairs: tuple[ComparedPair, ...] = field(default=())
 
     @property
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[Shift]:
         """Everything that counts in the result: figures, conditions, and workloads that were lost."""
         found = [one.answer for pair in self.pairs for one in pair.rules]
         if self.terms.judges_margin:
             found += [one.answer for pair in self.pairs for one in pair.figures]
-        return found + [Answer.UNDECIDED for pair in self.pairs for _ in pair.lost]
+        return found + [Shift.UNDECIDED for pair in self.pairs for _ in pair.lost]
 
     @property
-    def result(self) -> Answer:
+    def result(self) -> Shift:
         """Worse where anything is, else undecided where anything is."""
         answers = set(self.answers)
-        return next((one for one in (Answer.WORSE, Answer.UNDECIDED) if one in answers), Answer.NOT_WORSE)
+        return next(
+            (one for one in (Shift.WORSE, Shift.UNDECIDED) if one in answers),
+            Shift.NOT_WORSE,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +238,7 @@ def figures_judged(
         return judged
     return [
         replace(one, runs_needed=_needed(one.evidence, terms, len(every), workloads))
-        if one.answer is Answer.UNDECIDED
+        if one.answer is Shift.UNDECIDED
         else one
         for one in judged
     ]
@@ -333,15 +336,15 @@ def _excludes_two_states(one: Evidence, terms: CompareTerms, workloads: int) -> 
 def _answered(one: Evidence, p_value: float | None, terms: CompareTerms, workloads: int) -> ComparedFigure:
     """The answer about a figure, without what would settle it."""
     interval = one.estimate.interval(terms.alpha) if one.estimate else None
-    answer, why = Answer.UNDECIDED, one.why
+    answer, why = Shift.UNDECIDED, one.why
     if p_value is not None and interval is not None:
         end = interval[1] if one.metric.sign > 0 else interval[0]
         inside = one.metric.worsening(end) <= one.metric.log_margin(terms.margin)
         beyond = p_value <= terms.alpha / 2
         if beyond and _excludes_two_states(one, terms, workloads):
-            answer, why = Answer.WORSE, ""
+            answer, why = Shift.WORSE, ""
         elif inside:
-            answer, why = Answer.NOT_WORSE, ""
+            answer, why = Shift.NOT_WORSE, ""
         elif beyond:
             why = "so few runs may have met two states of the disk, such as with and without burst credits"
         else:
@@ -395,11 +398,11 @@ def _with_rules(pairs: Sequence[ComparedPair], terms: CompareTerms, workloads: i
 
 def _rule_answer(
     rule: FailRule, one: ComparedFigure | None, p_value: float | None, terms: CompareTerms, workloads: int
-) -> Answer:
+) -> Shift:
     if one is None or p_value is None or one.interval is None:
-        return Answer.UNDECIDED
+        return Shift.UNDECIDED
     if p_value <= terms.alpha / 2 and _excludes_two_states(one.evidence, terms, workloads):
-        return Answer.WORSE
+        return Shift.WORSE
     low, high = one.interval
     outside = high <= 1 + rule.bound if rule.sign > 0 else low >= 1 + rule.bound
-    return Answer.NOT_WORSE if outside else Answer.UNDECIDED
+    return Shift.NOT_WORSE if outside else Shift.UNDECIDED

@@ -6,11 +6,11 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 from azbenchlib.analysis.compare import words
-from azbenchlib.analysis.compare.cells import Answer, ComparedFigure
+from azbenchlib.analysis.compare.cells import ComparedFigure, Shift
 from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult, JudgedRule
 from azbenchlib.core.printable import one_line
 
-_Case = tuple[str, str, Answer, str]  # class name, name, answer, message
+_Case = tuple[str, str, Shift, str]  # class name, name, answer, message
 _NOT_XML = dict.fromkeys((65534, 65535))  # the others become visible characters
 
 
@@ -29,8 +29,8 @@ def junit(comparison: ComparisonResult) -> bytes:
         counts = dict.fromkeys(total, 0)
         for case in _cases(comparison, pair):
             counts["tests"] += 1
-            counts["failures"] += case[2] is Answer.WORSE
-            counts["skipped"] += case[2] is Answer.UNDECIDED
+            counts["failures"] += case[2] is Shift.WORSE
+            counts["skipped"] += case[2] is Shift.UNDECIDED
             _add(suite, case)
         _count(suite, counts)
         total = {name: total[name] + counts[name] for name in total}
@@ -44,13 +44,13 @@ def _cases(comparison: ComparisonResult, pair: ComparedPair) -> Iterator[_Case]:
     for one in pair.figures:
         name = one.evidence.metric.name
         answer = one.answer
-        if not comparison.terms.judges_margin and answer is Answer.WORSE:
-            answer = Answer.NOT_WORSE  # only the conditions count
+        if not comparison.terms.judges_margin and answer is Shift.WORSE:
+            answer = Shift.NOT_WORSE  # only the conditions count
         yield one.evidence.workload.name, name, answer, _message(one)
     for judged in pair.rules:
         yield _condition(judged)
     for name in pair.lost:
-        yield name, "workload", Answer.UNDECIDED, f"only {pair.a} has it"
+        yield name, "workload", Shift.UNDECIDED, f"only {pair.a} has it"
 
 
 def _condition(judged: JudgedRule) -> _Case:
@@ -72,10 +72,10 @@ def _message(one: ComparedFigure) -> str:
 def _add(suite: ET.Element, case: _Case) -> None:
     where, name, answer, message = case
     element = ET.SubElement(suite, "testcase", classname=_text(where), name=_text(name), time="0")
-    if answer is Answer.WORSE:
+    if answer is Shift.WORSE:
         failure = ET.SubElement(element, "failure", message=_text(message), type="worse")
         failure.text = _text(message)
-    elif answer is Answer.UNDECIDED:
+    elif answer is Shift.UNDECIDED:
         ET.SubElement(element, "skipped", message=_text(message))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from azbenchlib.analysis.compare import words
-from azbenchlib.analysis.compare.cells import Answer
+from azbenchlib.analysis.compare.cells import Shift
 from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult
 from azbenchlib.core.printable import one_line
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~@&])")  # those that begin something in GitHub's Markdown
-_MARKS = {Answer.WORSE: "❌ ", Answer.NOT_WORSE: "✅ ", Answer.UNDECIDED: "❔ "}
+_MARKS = {Shift.WORSE: "❌ ", Shift.NOT_WORSE: "✅ ", Shift.UNDECIDED: "❔ "}
 _HEAD = ("Workload", "Metric", "Old", "New", "Ratio", "Interval", "Answer")
 _MOST_ROWS = 300  # a comment takes 65,536 characters; what is worse stands first
 

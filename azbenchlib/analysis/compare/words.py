@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from azbenchlib.analysis.compare.cells import Answer, ComparedFigure, Scope
+from azbenchlib.analysis.compare.cells import ComparedFigure, Scope, Shift
 from azbenchlib.analysis.compare.comparison import ComparedPair, CompareTerms, ComparisonResult, JudgedRule
 from azbenchlib.analysis.compare.more_runs import MOST_RUNS
 from azbenchlib.core.units import NBSP
@@ -16,11 +16,11 @@ _FAR = 1000
 _LEAST = "are the least that can answer"
 _WORTH_NAMING = 0.01  # of a change, as a logarithm
 _NAMED = 3  # figures that the first sentence names
-_ORDER = (Answer.WORSE, Answer.UNDECIDED, Answer.NOT_WORSE)
+_ORDER = (Shift.WORSE, Shift.UNDECIDED, Shift.NOT_WORSE)
 _CONDITION = {
-    Answer.WORSE: "holds",
-    Answer.NOT_WORSE: "does not hold",
-    Answer.UNDECIDED: "is undecided",
+    Shift.WORSE: "holds",
+    Shift.NOT_WORSE: "does not hold",
+    Shift.UNDECIDED: "is undecided",
 }
 ONE_RUN_NOTE = (
     "An interval in brackets is from single runs: it tells how well each run knows its own figure, not how "
@@ -39,7 +39,7 @@ class ComparedRow:
     ratio: str
     interval: str
     answer: str
-    kind: Answer
+    kind: Shift
 
 
 def percent(share: float) -> str:
@@ -61,7 +61,7 @@ def result_sentence(comparison: ComparisonResult) -> str:
     if terms.rules:
         parts.append(_of_rules([one for pair in comparison.pairs for one in pair.rules]))
     if terms.judges_margin:
-        begins = comparison.result is Answer.UNDECIDED and not parts
+        begins = comparison.result is Shift.UNDECIDED and not parts
         parts.append(_of_figures(figures, terms, begins))
     if lost:
         parts.append(f"{lost} workload{'s' if lost > 1 else ''} of the baseline without a partner")
@@ -71,11 +71,11 @@ def result_sentence(comparison: ComparisonResult) -> str:
 def _of_figures(figures: Sequence[ComparedFigure], terms: CompareTerms, is_named: bool) -> str:
     """How many figures have each answer; `is_named`: after the word undecided, which is not repeated."""
     n = Counter(one.answer for one in figures)
-    worse, undecided = n[Answer.WORSE], n[Answer.UNDECIDED]
+    worse, undecided = n[Shift.WORSE], n[Shift.UNDECIDED]
     margin = percent(terms.margin)
     texts = []
     if worse:
-        first = sorted((one for one in figures if one.answer is Answer.WORSE), key=_change, reverse=True)
+        first = sorted((one for one in figures if one.answer is Shift.WORSE), key=_change, reverse=True)
         named = ", ".join(f"{figure_name(one)} {times(one.ratio)}" for one in first[:_NAMED])
         more = f" and {worse - _NAMED} more" if worse > _NAMED else ""
         texts.append(f"{worse} of {len(figures)} figures by more than {margin} ({named}{more})")
@@ -83,9 +83,9 @@ def _of_figures(figures: Sequence[ComparedFigure], terms: CompareTerms, is_named
         largest = "" if worse else _largest(figures)
         which = f"{undecided} of {len(figures)} figures{'' if is_named else ' undecided'}"
         texts.append(f"{which}{_to_settle(figures)}{largest}")
-    if n[Answer.NOT_WORSE]:
-        every = "all " if n[Answer.NOT_WORSE] == len(figures) else ""
-        texts.append(f"{every}{n[Answer.NOT_WORSE]} figures not worse by more than {margin}")
+    if n[Shift.NOT_WORSE]:
+        every = "all " if n[Shift.NOT_WORSE] == len(figures) else ""
+        texts.append(f"{every}{n[Shift.NOT_WORSE]} figures not worse by more than {margin}")
     return "; ".join(texts)
 
 
@@ -93,8 +93,8 @@ def _of_rules(judged: Sequence[JudgedRule]) -> str:
     texts = []
     for rule in dict.fromkeys(one.rule for one in judged):
         mine = [one for one in judged if one.rule == rule]
-        failed = [one.figure for one in mine if one.answer is Answer.WORSE and one.figure]
-        unsure = sum(one.answer is Answer.UNDECIDED for one in mine)
+        failed = [one.figure for one in mine if one.answer is Shift.WORSE and one.figure]
+        unsure = sum(one.answer is Shift.UNDECIDED for one in mine)
         if failed:
             named = ", ".join(f"{figure_name(one)} {times(one.ratio)}" for one in failed[:_NAMED])
             more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
@@ -107,7 +107,7 @@ def _of_rules(judged: Sequence[JudgedRule]) -> str:
 
 
 def _to_settle(figures: Sequence[ComparedFigure]) -> str:
-    open_ = [one for one in figures if one.answer is Answer.UNDECIDED]
+    open_ = [one for one in figures if one.answer is Shift.UNDECIDED]
     known = [one.runs_needed for one in open_ if one.runs_needed is not None]
     if not known:
         return ""
@@ -123,7 +123,7 @@ def _spread_known(figures: Sequence[ComparedFigure]) -> bool:
 
 def _largest(figures: Sequence[ComparedFigure]) -> str:
     """The largest change among the undecided; nothing where none is beyond a hundredth."""
-    open_ = [one for one in figures if one.answer is Answer.UNDECIDED and one.ratio]
+    open_ = [one for one in figures if one.answer is Shift.UNDECIDED and one.ratio]
     if not open_:
         return ""
     first = max(open_, key=lambda one: abs(_change(one)))
@@ -152,7 +152,7 @@ def times(ratio: float | None) -> str:
 
 def answer_text(one: ComparedFigure) -> str:
     """The answer; of what is undecided, how many more runs settle it."""
-    if one.answer is not Answer.UNDECIDED:
+    if one.answer is not Shift.UNDECIDED:
         return one.answer.value
     more = one.more_runs
     if more is None:
@@ -171,7 +171,7 @@ def _more_text(more: tuple[int, int]) -> str:
 
 def _alike(pair: ComparedPair) -> list[ComparedFigure]:
     """The undecided figures where there are several and the same is to be said of all; else none."""
-    open_ = [one for one in pair.figures if one.answer is Answer.UNDECIDED]
+    open_ = [one for one in pair.figures if one.answer is Shift.UNDECIDED]
     return open_ if len(open_) > 1 and len(set(map(answer_text, open_))) == 1 else []
 
 
@@ -209,9 +209,9 @@ def by_workload(pair: ComparedPair) -> dict[str, list[ComparedRow]]:
     said of each undecided one is among the :func:`remarks` where it is the same for all.
     """
     found: dict[str, list[ComparedRow]] = {}
-    short = Answer.UNDECIDED.value if _alike(pair) else ""
+    short = Shift.UNDECIDED.value if _alike(pair) else ""
     for one in pair.figures:
-        text = short if short and one.answer is Answer.UNDECIDED else answer_text(one)
+        text = short if short and one.answer is Shift.UNDECIDED else answer_text(one)
         found.setdefault(one.evidence.workload.name, []).append(_row(one, text))
     worst = {name: min(_ORDER.index(row.kind) for row in rows) for name, rows in found.items()}
     return dict(sorted(found.items(), key=lambda item: worst[item[0]]))
@@ -239,7 +239,7 @@ def _with_runs(text: str, n: int) -> str:
 def remarks(comparison: ComparisonResult, pair: ComparedPair) -> list[str]:
     """What is to be known beside the table, a sentence each."""
     found = []
-    reasons = Counter(one.why for one in pair.figures if one.answer is Answer.UNDECIDED and one.why)
+    reasons = Counter(one.why for one in pair.figures if one.answer is Shift.UNDECIDED and one.why)
     found += [f"Differs: {one.sentence}." for one in pair.differences]
     found += [f"{one.rule.text} {_CONDITION[one.answer]} for {_whose(one)}." for one in pair.rules]
     found += [f"Undecided ({n}): {why}." for why, n in reasons.items()]
@@ -273,7 +273,7 @@ def _whose(judged: JudgedRule) -> str:
 
 
 def _needs_too_many(one: ComparedFigure) -> bool:
-    undecided = one.answer is Answer.UNDECIDED and one.evidence.scope == Scope.RUNS
+    undecided = one.answer is Shift.UNDECIDED and one.evidence.scope == Scope.RUNS
     return undecided and one.more_runs is None
 
 

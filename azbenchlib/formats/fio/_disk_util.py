@@ -8,15 +8,15 @@ from dataclasses import replace
 
 from azbenchlib.core import schema
 from azbenchlib.formats._json_values import Complaints, Fields
-from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key
-from azbenchlib.formats.fio._json_documents import Document
+from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, FioJob, Key, Printed
+from azbenchlib.formats.fio._json_documents import JsonDocument
 
 _STACKED = "aggr_util"  # only a device of others (md, dm) has it; the others are listed too
 _IOS = ("read_ios", "write_ios")
 _ROUGHEST = 0.02  # by which a number of I/Os that follows from a truncated rate may be off
 
 
-def device_ios_per_io(document: Document) -> float | None:
+def device_ios_per_io(document: JsonDocument) -> float | None:
     """I/Os of the devices for one I/O of the jobs.
 
     Returns
@@ -60,7 +60,7 @@ def with_devices(jobs: tuple[FioJob, ...], device_ios: int | None) -> tuple[FioJ
     if device_ios is None or not at_once or None in asked or not total or slack > _ROUGHEST * total:
         return jobs
     ratio = device_ios / total
-    told = {Key("runs", "", "device_ios_per_io"): Figure(ratio, ratio * slack / total)}
+    told = {Key("runs", "", "device_ios_per_io"): Printed(ratio, ratio * slack / total)}
     return tuple(replace(job, figures=job.figures | told) for job in jobs)
 
 
@@ -69,10 +69,10 @@ def _own_directions(job: FioJob) -> list[str]:
     return [ddir for ddir in job.directions if ddir in schema.DDIRS[:3]] or job.directions
 
 
-def _ios(job: FioJob, ddir: str) -> Figure | None:
+def _ios(job: FioJob, ddir: str) -> Printed | None:
     """How many I/Os a direction did: as printed, or by its truncated rate and its time."""
     printed = job.figures.get(Key("results", ddir, "ios"))
     rate, seconds = (job.figures.get(Key("results", ddir, name)) for name in ("iops", "runtime_s"))
     if printed or rate is None or seconds is None:
         return printed
-    return Figure(rate.value * seconds.value, rate.slack * seconds.value)
+    return Printed(rate.value * seconds.value, rate.slack * seconds.value)

@@ -10,7 +10,7 @@ Source: fio ``stat.c`` (``show_ddir_status``, ``show_ddir_status_terse``) and ``
 from dataclasses import replace
 
 from azbenchlib.core.findings import Code
-from azbenchlib.formats.fio._jobs import Figure, FioJob, Key
+from azbenchlib.formats.fio._jobs import FioJob, Key, Printed
 from azbenchlib.formats.fio._options import FioWorkload
 
 _CUT = 1  # a rate that is printed in full is off by less
@@ -24,7 +24,7 @@ def with_exact_rates(job: FioJob) -> FioJob:
     return replace(job, figures=job.figures | found.better, notes=(*job.notes, *found.notes))
 
 
-def lost_carry(printed: Figure, true: Figure) -> bool:
+def lost_carry(printed: Printed, true: Printed) -> bool:
     """Whether a figure was printed too small by one before its point, as 29.96 is by some versions: 29.0.
 
     They round the digits behind the point, and forget what is carried over where these become all zeros.
@@ -38,7 +38,7 @@ class _ExactRates:
 
     def __init__(self, job: FioJob) -> None:
         self.job = job
-        self.better: dict[Key, Figure] = {}
+        self.better: dict[Key, Printed] = {}
         self.notes: list[tuple[Code, str]] = []
         self.sizes = _block_sizes(job)
 
@@ -52,13 +52,13 @@ class _ExactRates:
         if moved:
             self._rate(ddir, moved, seconds.value)
 
-    def _figure(self, ddir: str, column: str) -> Figure | None:
+    def _figure(self, ddir: str, column: str) -> Printed | None:
         return self.job.figures.get(Key("results", ddir, column))
 
-    def _put(self, ddir: str, column: str, figure: Figure) -> None:
+    def _put(self, ddir: str, column: str, figure: Printed) -> None:
         self.better[Key("results", ddir, column)] = figure
 
-    def _iops(self, ddir: str, ios: Figure | None, seconds: float) -> None:
+    def _iops(self, ddir: str, ios: Printed | None, seconds: float) -> None:
         printed = self._figure(ddir, "iops")
         if printed is None:
             return
@@ -69,30 +69,30 @@ class _ExactRates:
             return
         true = ios.value / seconds
         if abs(true - printed.value) <= printed.slack:
-            self._put(ddir, "iops", Figure(true))
+            self._put(ddir, "iops", Printed(true))
         else:
             made = f"{ios.value:.0f} I/Os in {seconds:.10g} s are {true:.6g}"
             self.notes.append((Code.RATES_DISAGREE, f"{ddir} IOPS are {printed.value:.6g}, but {made}"))
 
-    def _bytes(self, ddir: str, ios: Figure | None, seconds: float) -> Figure | None:
+    def _bytes(self, ddir: str, ios: Printed | None, seconds: float) -> Printed | None:
         """The bytes moved: those of whole blocks, where amount and rate were printed as theirs would be."""
         printed, rate = (self._figure(ddir, name) for name in ("io_bytes", "bw_bytes_per_s"))
         size = self.sizes.get(ddir)
         if printed is None or ios is None or not size:
             return printed
-        true = Figure(ios.value * size)
+        true = Printed(ios.value * size)
         fits = rate is None or abs(true.value / seconds - rate.value) <= rate.slack
         if fits and (abs(true.value - printed.value) <= printed.slack or lost_carry(printed, true)):
             self._put(ddir, "io_bytes", true)
             return true
         return printed
 
-    def _rate(self, ddir: str, moved: Figure, seconds: float) -> None:
+    def _rate(self, ddir: str, moved: Printed, seconds: float) -> None:
         """The throughput, by bytes and time, where that is more exact than what was printed."""
         printed = self._figure(ddir, "bw_bytes_per_s")
         if printed is None:
             return
-        made = Figure(moved.value / seconds, moved.slack / seconds)
+        made = Printed(moved.value / seconds, moved.slack / seconds)
         apart = abs(made.value - printed.value)
         if apart <= printed.slack:
             if made.slack < printed.slack:

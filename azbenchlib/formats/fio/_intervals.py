@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from azbenchlib.core import schema
 from azbenchlib.formats.base import Records
-from azbenchlib.formats.fio._jobs import Figure, FioJob, Key
+from azbenchlib.formats.fio._jobs import FioJob, Key, Printed
 
 _SHORTEST_S = 0.1  # of an interval; the final report may follow another one at once
 _REST = 0.5  # of the interval before: what is shorter is no interval of its own
@@ -23,12 +23,12 @@ class DirectionState(NamedTuple):
     """What one direction of a job had done by then; None: not told."""
 
     runtime_s: float
-    ios: Figure | None
-    io_bytes: Figure | None
+    ios: Printed | None
+    io_bytes: Printed | None
 
 
 State = Mapping[str, DirectionState]  # by direction
-_START = DirectionState(0.0, Figure(0), Figure(0))
+_START = DirectionState(0.0, Printed(0), Printed(0))
 
 
 def chains(superseded: Sequence[bool]) -> Iterator[range]:

@@ -41,7 +41,7 @@ class Key(NamedTuple):
     percentile: float | None = None
 
 
-class Figure(NamedTuple):
+class Printed(NamedTuple):
     """A value in the unit of its column, how far from it the true one can be, and what it lacks if it lost a
     carry: the unit of its last digit before the point, where zeros alone stand behind that.
     """
@@ -78,7 +78,7 @@ class FioJob:
     options: dict[str, str] | None = None
     members: int | None = None
     failed: tuple[int, int] | None = None
-    figures: dict[Key, Figure] = field(default_factory=dict)
+    figures: dict[Key, Printed] = field(default_factory=dict)
     notes: tuple[tuple[Code, str], ...] = ()
     start: int = 0
     printed_s: int | None = None
@@ -150,14 +150,14 @@ def went_on(before: FioJob, after: FioJob) -> bool:
 
 def jobs_of(tables: dict[str, pd.DataFrame]) -> list[FioJob]:
     """The jobs that stand in tables already, to compare with."""
-    figures: dict[str, dict[Key, Figure]] = defaultdict(dict)
+    figures: dict[str, dict[Key, Printed]] = defaultdict(dict)
     for table in ("results", "latency", "percentiles"):
         for row in schema.records(tables[table]):
             run_id, ddir = row.pop("run_id"), row.pop("ddir")
             kind, percentile = row.pop("lat_kind", None), row.pop("percentile", None)
             for column, value in row.items():
                 if value is not None:
-                    figures[run_id][Key(table, ddir, column, kind, percentile)] = Figure(value)
+                    figures[run_id][Key(table, ddir, column, kind, percentile)] = Printed(value)
     runs = schema.records(tables["runs"])
     return [
         FioJob(name=run["job"] or "", group_id=run["group_id"], figures=figures[run["run_id"]])

@@ -56,7 +56,7 @@ class Damage:
 
 
 @dataclass(frozen=True)
-class Document:
+class JsonDocument:
     """A document: its top level, its job entries with their places from 0, its damage, the text above it."""
 
     root: dict[str, Any]
@@ -82,7 +82,7 @@ class Found:
     `is_all` says that every document is whole, and nothing but white space around them.
     """
 
-    documents: tuple[Document, ...]
+    documents: tuple[JsonDocument, ...]
     stray: tuple[str, ...]
     is_all: bool
 
@@ -138,7 +138,7 @@ class _Search:
         self.tried = False
 
     def run(self) -> Found:
-        documents: list[Document] = []
+        documents: list[JsonDocument] = []
         stray: list[str] = []
         position = outside = 0
         is_all = True
@@ -154,7 +154,7 @@ class _Search:
         gap = self.text[outside:]
         return Found(tuple(documents), (*stray, *_stray_lines(gap)), is_all and not gap.strip())
 
-    def _document(self, start: int) -> tuple[Document | None, int]:
+    def _document(self, start: int) -> tuple[JsonDocument | None, int]:
         """The document that opens at `start` (None: it is not fio's), and where to go on."""
         if self.text[start] != "{":
             return self._salvage(start, start, "its opening is missing")
@@ -176,7 +176,7 @@ class _Search:
             isinstance(entry, dict) and "jobname" in entry for _, entry in entries
         ):
             return None, start + 1
-        return Document(root, entries, self._mended_damage(start, end)), end
+        return JsonDocument(root, entries, self._mended_damage(start, end)), end
 
     def _to_the_end(self, start: int) -> tuple[Any, int] | None:
         """As :meth:`_decode`, where all that follows is one document, as in nearly all files; tried once."""
@@ -218,7 +218,7 @@ class _Search:
         column = where - self._newlines[line - 1] if line else where + 1
         return Damage(line + 1, column, reason, lost)
 
-    def _salvage(self, start: int, where: int, reason: str) -> tuple[Document | None, int]:
+    def _salvage(self, start: int, where: int, reason: str) -> tuple[JsonDocument | None, int]:
         """What is left of a document that breaks at `where`, and where to go on."""
         stop = _next(self._heads, start + 1, len(self.text))
         array = _next(self._arrays, start, stop)
@@ -227,7 +227,7 @@ class _Search:
         position = min(stop, max(where, reached, start + 1))
         if not root and not entries:
             return None, position
-        return Document(root, tuple(entries), self._damage(where, reason)), position
+        return JsonDocument(root, tuple(entries), self._damage(where, reason)), position
 
     def _whole_entries(self, array: int, last: int) -> tuple[list[tuple[int, Any]], int]:
         """The job entries between the opening of an array and `last` that can be read, and how far."""
@@ -300,7 +300,7 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def superseded(documents: tuple[Document, ...]) -> set[int]:
+def superseded(documents: tuple[JsonDocument, ...]) -> set[int]:
     """Numbers of the documents that the next one replaces: fio reported on the same run again.
 
     Unrelated runs of equal jobs are told apart by the time between them, which fio's own clock, started
@@ -311,7 +311,7 @@ def superseded(documents: tuple[Document, ...]) -> set[int]:
     }
 
 
-def _is_same_run(earlier: Document, later: Document) -> bool:
+def _is_same_run(earlier: JsonDocument, later: JsonDocument) -> bool:
     """Whether the same jobs went on, by their counters and by fio's two clocks."""
     before, after = ([_progress(entry) for _, entry in each.entries] for each in (earlier, later))
     if not before or [names for names, _ in before] != [names for names, _ in after]:
@@ -336,13 +336,13 @@ def _progress(entry: Any) -> tuple[tuple[str, ...], list[float]]:
     return _identity(entry), counters
 
 
-def timestamp_s(document: Document) -> float | None:
+def timestamp_s(document: JsonDocument) -> float | None:
     """When fio wrote a document, in s since 1970 (UTC); older versions tell whole seconds."""
     root = Fields(document.root, "", Complaints())
     milliseconds = root.real("timestamp_ms")
     return root.real("timestamp") if milliseconds is None else milliseconds / units.MS_PER_S
 
 
-def _elapsed_s(document: Document) -> float | None:
+def _elapsed_s(document: JsonDocument) -> float | None:
     elapsed = [Fields(entry, "", Complaints()).real("elapsed") for _, entry in document.entries]
     return max((value for value in elapsed if value is not None), default=None)

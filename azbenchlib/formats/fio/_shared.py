@@ -15,7 +15,7 @@ from azbenchlib.core import schema
 from azbenchlib.core.patterns import DIRECTIONS
 from azbenchlib.formats._json_values import Complaints, Fields
 from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS
-from azbenchlib.formats.fio._json_documents import Document
+from azbenchlib.formats.fio._json_documents import JsonDocument
 from azbenchlib.formats.fio._options import FioOptions, merged, workload_of
 
 SURELY = 20  # so many I/Os that were to be expected, and none was done: that is no chance
@@ -34,11 +34,11 @@ class SharedOptions:
 
     Parameters
     ----------
-    document : Document
+    document : JsonDocument
         A document of fio's JSON.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: JsonDocument) -> None:
         self._document = document
         self.stated = document.root.get("global options")
         self._of_host: dict[str, list[Mapping[str, Any]]] = {}

@@ -14,7 +14,7 @@ from azbenchlib.core import units
 from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio._beside import StatedBefore
 from azbenchlib.formats.fio._disk_util import with_devices
-from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key, is_later
+from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, FioJob, Key, Printed, is_later
 from azbenchlib.formats.fio._text_lines import LONGEST
 
 # One direction: KiB, KiB/s, IOPS, ms; slat and clat, four moments each; percentiles; lat, four moments;
@@ -128,14 +128,14 @@ def _job(fields: Sequence[str]) -> tuple[FioJob | None, int | None, bool]:
     order = (
         _DDIRSS[version][n_blocks].split() if whole else _IN_ORDER[: min(usable, 2 if version == "3" else 3)]
     )
-    figures: dict[Key, Figure] = {}
+    figures: dict[Key, Printed] = {}
     for place, ddir in enumerate(order):
         figures |= _direction(ddir, values[place * width : (place + 1) * width])
     failed = device_ios = None
     if whole:
         for column, share in (("usr_cpu_pct", after[0][:-1]), ("sys_cpu_pct", after[1][:-1])):
             if _REAL.fullmatch(share):
-                figures[Key("runs", "", column)] = Figure(float(share), 1e-6)
+                figures[Key("runs", "", column)] = Printed(float(share), 1e-6)
         device_ios, failed = _after_shares(after[N_AFTER:])
     job = FioJob(
         name=name, group_id=int(group), error=int(error), version=tool or None, figures=figures, failed=failed
@@ -182,41 +182,41 @@ def _after_shares(after: Sequence[str]) -> tuple[int | None, tuple[int, int] | N
     return device_ios, None
 
 
-def _direction(ddir: str, block: Sequence[str]) -> dict[Key, Figure]:
+def _direction(ddir: str, block: Sequence[str]) -> dict[Key, Printed]:
     """The figures of one direction; none, where nothing was done."""
     kib, kib_per_s, iops, ms = map(float, block[:4])
-    figures: dict[Key, Figure] = {}
+    figures: dict[Key, Printed] = {}
     for kind, at in MOMENTS_AT.items():
         numbers = [float(text) for text in block[at : at + 4]]
         if any(numbers):
             for column, number, slack in zip(_MOMENTS, numbers, (1, 1, 1e-6, 1e-6), strict=True):
-                figures[Key("latency", ddir, column, kind)] = Figure(number, slack)
+                figures[Key("latency", ddir, column, kind)] = Printed(number, slack)
     if Key("latency", ddir, "lat_mean_us", "clat") in figures:
         texts = block[PERCENTILES_AT : PERCENTILES_AT + N_PERCENTILES]
         values = [(float(percentile), float(us)) for percentile, us in (text.split("%=") for text in texts)]
         # with lat_percentiles=1 they are those of lat, which shows where one is longer than any clat
         clat, lat = (
-            figures.get(Key("latency", ddir, "lat_max_us", kind), Figure(0)).value * BIN + 1
+            figures.get(Key("latency", ddir, "lat_max_us", kind), Printed(0)).value * BIN + 1
             for kind in ("clat", "lat")
         )
         kind = "lat" if clat < max(us for _, us in values) <= lat else "clat"
         for percentile, us in values:
             if percentile and percentile <= 100:  # 0%=0 pads the list
-                figures[Key("percentiles", ddir, "lat_us", kind, percentile)] = Figure(us, 1)
+                figures[Key("percentiles", ddir, "lat_us", kind, percentile)] = Printed(us, 1)
     if not (kib or iops or figures):
         return figures
     columns = {
-        "iops": Figure(iops, 1),
-        "io_bytes": Figure(int(kib) * units.KIB, units.KIB),
-        "bw_bytes_per_s": Figure(int(kib_per_s) * units.KIB, units.KIB),
-        "runtime_s": Figure(ms / units.MS_PER_S),
+        "iops": Printed(iops, 1),
+        "io_bytes": Printed(int(kib) * units.KIB, units.KIB),
+        "bw_bytes_per_s": Printed(int(kib_per_s) * units.KIB, units.KIB),
+        "runtime_s": Printed(ms / units.MS_PER_S),
     }
     if (
         len(block) > IOPS_SAMPLES_AT
         and _REAL.fullmatch(block[IOPS_STDDEV_AT])
         and block[IOPS_SAMPLES_AT] != "0"
     ):
-        columns["iops_stddev"] = Figure(float(block[IOPS_STDDEV_AT]), 1e-6)
+        columns["iops_stddev"] = Printed(float(block[IOPS_STDDEV_AT]), 1e-6)
     return figures | {Key("results", ddir, column): figure for column, figure in columns.items()}
 
 

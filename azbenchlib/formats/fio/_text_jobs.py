@@ -11,12 +11,14 @@ from azbenchlib.formats.fio._beside import StatedBefore
 from azbenchlib.formats.fio._command_lines import Typed, agreed
 from azbenchlib.formats.fio._disk_util import with_devices
 from azbenchlib.formats.fio._exact_rates import lost_carry
-from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, Figure, FioJob, Key
+from azbenchlib.formats.fio._jobs import SUM_OF_CLIENTS, FioJob, Key, Printed
 from azbenchlib.formats.fio._pasted_runs import separate_runs
 
 _READ_WRITE_TRIM = ("read", "write", "trim")
 _WITHOUT_RUN_TIME = ("io_bytes", "runtime_s")  # what is zero of a direction that fio prints no line of
 _RUN_COLUMNS = ("usr_cpu_pct", "sys_cpu_pct")
+
+_SIBLINGS = re.compile(r"\.{3}(?:[\s|$\\]|$)")  # jobs of the same options, whatever a table puts behind
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class _Block:
     """A job's report while it is read."""
 
     job: FioJob
-    figures: dict[Key, Figure] = field(default_factory=dict)
+    figures: dict[Key, Printed] = field(default_factory=dict)
     notes: list[tuple[Code, str]] = field(default_factory=list)
     issued: list[int] = field(default_factory=list)
     failed: tuple[int, int] | None = None
@@ -66,7 +68,7 @@ class _Block:
     kind: tuple[str, str] | None = None  # latency and unit of the percentiles that follow
 
     def put(
-        self, figure: Figure, table: str, column: str, kind: str | None = None, at: float | None = None
+        self, figure: Printed, table: str, column: str, kind: str | None = None, at: float | None = None
     ) -> None:
         """A figure of the direction that is being read."""
         self.figures[Key(table, self.ddirs[-1], column, kind, at)] = figure
@@ -76,16 +78,16 @@ class _Block:
         busy = [ddir for ddir in self.ddirs if ddir not in self.idle]
         for ddir in busy:
             if ios := self._ios(ddir, busy):
-                self.figures[Key("results", ddir, "ios")] = Figure(ios)
+                self.figures[Key("results", ddir, "ios")] = Printed(ios)
         missing = self._without_line()
         for ddir in missing:
-            self.figures[Key("results", ddir, "ios")] = Figure(self.issued[_READ_WRITE_TRIM.index(ddir)])
+            self.figures[Key("results", ddir, "ios")] = Printed(self.issued[_READ_WRITE_TRIM.index(ddir)])
         notes = self.notes
         if missing and (busy or self.sampled):
             what = f"the line with the rates of {' and '.join(missing)} is missing"
             notes = [*notes, (Code.REPORT_CUT, what)]
         elif missing:  # of a direction without a run time, fio prints the I/Os alone
-            zeros = {Key("results", ddir, name): Figure(0) for ddir in missing for name in _WITHOUT_RUN_TIME}
+            zeros = {Key("results", ddir, name): Printed(0) for ddir in missing for name in _WITHOUT_RUN_TIME}
             self.figures |= zeros
         elif not self.ddirs and (self.sampled or not self.issued):
             what = "the lines with its rates are missing; the text was cut, or lines were taken out of it"
@@ -164,7 +166,7 @@ class _Search:
             if match := pattern.match(line):
                 handle(match)
                 return
-        if line == "..." and self.opened:
+        if self.opened and _SIBLINGS.match(line):
             self.openings[-1] = replace(self.openings[-1], members=0)
             return
         if self.block is not None and not self.block.interrupted and self._inside(self.block, line):
@@ -307,13 +309,13 @@ class _Search:
             note = f"{ddir} BW is {rate.value:.4g} and {again.value:.4g} B/s in one line: fio lost a carry"
             block.notes.append((Code.ROUNDING_ERROR, note))
             rate = again if lost_carry(rate, again) else rate
-        by_rate = Figure(rate.value * rates.seconds, rate.slack * rates.seconds)
+        by_rate = Printed(rate.value * rates.seconds, rate.slack * rates.seconds)
         is_short = abs(by_rate.value - moved.value) > by_rate.slack + moved.slack
         moved = by_rate if is_short and lost_carry(moved, by_rate) else moved
         block.put(rates.iops, "results", "iops")
         block.put(rate, "results", "bw_bytes_per_s")
-        block.put(Figure(round(moved.value), moved.slack), "results", "io_bytes")
-        block.put(Figure(rates.seconds), "results", "runtime_s")
+        block.put(Printed(round(moved.value), moved.slack), "results", "io_bytes")
+        block.put(Printed(rates.seconds), "results", "runtime_s")
 
     # ---- lines inside of a job -------------------------------------------------------------------------
 
@@ -342,11 +344,11 @@ class _Search:
 
     def _iops(self, block: _Block, match: re.Match[str]) -> None:
         if block.ddirs and block.ddirs[-1] not in block.idle and int(match[2]):
-            block.put(Figure(float(match[1]), 0.01), "results", "iops_stddev")
+            block.put(Printed(float(match[1]), 0.01), "results", "iops_stddev")
 
     def _cpu(self, block: _Block, match: re.Match[str]) -> None:
         for column, number in zip(_RUN_COLUMNS, match.groups(), strict=True):
-            block.figures[Key("runs", "", column)] = Figure(float(number), 0.01)
+            block.figures[Key("runs", "", column)] = Printed(float(number), 0.01)
 
     def _issued(self, block: _Block, match: re.Match[str]) -> None:
         block.issued = lines.issued(match)

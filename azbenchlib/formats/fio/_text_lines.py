@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from azbenchlib.core import units
-from azbenchlib.formats.fio._jobs import Figure
+from azbenchlib.formats.fio._jobs import Printed
 
 _BITS = 8  # of a byte
 LONGEST = 4096  # characters of a line; fio's progress lines without line ends can be endless
@@ -107,10 +107,10 @@ class TextRates(NamedTuple):
     """What a direction's own line says; `again` is the rate as it is printed in the other base."""
 
     ddir: str
-    iops: Figure
-    rate: Figure
-    again: Figure | None
-    moved: Figure
+    iops: Printed
+    rate: Printed
+    again: Printed | None
+    moved: Printed
     seconds: float
 
 
@@ -136,33 +136,33 @@ def old_rates(match: re.Match[str]) -> TextRates:
     return TextRates(ddir, count(iops), size(rate, False), None, size(moved, False), seconds)
 
 
-def count(parts: Sequence[str]) -> Figure:
+def count(parts: Sequence[str]) -> Printed:
     """A count such as ``13.3k``, in number and letter; the letters are powers of ten."""
     return _scaled(parts[0], units.KB ** _POWERS[parts[1].upper() or " "])
 
 
-def size(parts: Sequence[str], si_is_decimal: bool) -> Figure:
+def size(parts: Sequence[str], si_is_decimal: bool) -> Printed:
     """Bytes of ``18.8MiB``, in number, prefix and unit; bits are divided."""
     number, prefix, unit = parts
     base = units.KB if si_is_decimal and not prefix.endswith("i") else units.KIB
     figure = _scaled(number, base ** _POWERS[prefix[:1].upper() or " "])
-    return Figure(*(part / _BITS for part in figure)) if unit == "bit" else figure
+    return Printed(*(part / _BITS for part in figure)) if unit == "bit" else figure
 
 
-def latency_us(parts: Sequence[str], unit: str, whole: bool) -> Figure:
+def latency_us(parts: Sequence[str], unit: str, whole: bool) -> Printed:
     """Microseconds of a latency in ``n``, ``u`` or ``m`` sec, in number and letter.
 
     fio cuts or rounds up what it prints as a whole number, so it can be off by one.
     """
     value, slack, _ = count(parts)
-    return Figure(value * _US_PER[unit], (max(slack, 1) if whole else slack) * _US_PER[unit])
+    return Printed(value * _US_PER[unit], (max(slack, 1) if whole else slack) * _US_PER[unit])
 
 
-def _scaled(number: str, factor: float) -> Figure:
+def _scaled(number: str, factor: float) -> Printed:
     """Off by at most one in the last digit that is printed: fio rounds here and cuts there."""
     decimals = number.partition(".")[2]
     carry = factor if decimals and not decimals.strip("0") else 0.0
-    return Figure(float(number.replace(",", "")) * factor, factor / 10 ** len(decimals), carry)
+    return Printed(float(number.replace(",", "")) * factor, factor / 10 ** len(decimals), carry)
 
 
 def block_sizes(text: str) -> dict[str, str]:

@@ -44,15 +44,15 @@ from azbenchlib.formats.fio._jobs import (
     QUOTE_LENGTH,
     SHOWN,
     SUM_OF_CLIENTS,
-    Figure,
     FioJob,
     Key,
     OptionsBeside,
+    Printed,
     report_complaints,
 )
 from azbenchlib.formats.fio._json_documents import (
-    Document,
     Found,
+    JsonDocument,
     find_documents,
     shows_document,
     superseded,
@@ -118,7 +118,7 @@ def read_fio_json(source: Source) -> Records:
 
 
 def _add_intervals(
-    records: Records, source: Source, documents: Sequence[Document], replaced: set[int]
+    records: Records, source: Source, documents: Sequence[JsonDocument], replaced: set[int]
 ) -> None:
     """Add the rates between the reports on a run under way."""
     for chain in chains([number in replaced for number in range(len(documents))]):
@@ -137,8 +137,8 @@ def _state(entry: Any) -> State:
             slack = 0 if "io_kbytes" in part else units.KIB
             found[ddir] = DirectionState(
                 ms / units.MS_PER_S,
-                None if ios is None else Figure(ios),
-                None if n_bytes is None else Figure(n_bytes, slack),
+                None if ios is None else Printed(ios),
+                None if n_bytes is None else Printed(n_bytes, slack),
             )
     return found
 
@@ -163,7 +163,7 @@ def _report_lines(records: Records, source: Source, lines: tuple[str, ...]) -> N
         records.finding(Code.TEXT_AROUND_JSON, message)
 
 
-def _report_document(records: Records, source: Source, number: int, document: Document) -> None:
+def _report_document(records: Records, source: Source, number: int, document: JsonDocument) -> None:
     """Findings on a document as a whole."""
     if document.damage:
         where = f"line {source.line(document.damage.line)}, column {document.damage.column}"
@@ -185,7 +185,7 @@ class _Job:
         self,
         records: Records,
         source: Source,
-        document: Document,
+        document: JsonDocument,
         shared: SharedOptions,
         run_id: str,
         device_ios: float | None,
@@ -278,7 +278,7 @@ class _Job:
         if beside is None:
             return None
         figures = {
-            Key("results", ddir, column): Figure(value)
+            Key("results", ddir, column): Printed(value)
             for ddir, part in self.active
             for column, value in (("ios", part.whole("total_ios")), ("io_bytes", _io_bytes(part)))
             if value is not None

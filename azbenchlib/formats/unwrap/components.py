@@ -148,6 +148,7 @@ COMPONENTS = (
         ),
         _are_names,
     ),
+    Component("a quotation mark", re.compile(r"\+{1,2}|-|[>|\u2502]{1,3}"), _is_always),  # of diff and sh -x
     Component("a name", re.compile(r"(?P<value>[^\s:|\"{}<=(]{1,100}):" + _NOT_FIO), _is_always),
     Component("a name", _start(r"(?P<value>[^\s:|\"{}<=(]{1,100})[ \t]{1,40}:" + _END), _is_always),
     Component(
@@ -165,9 +166,10 @@ COMPONENTS = (
         _are_numbers,
     ),
     Component(
-        "a quotation mark", _start(r"(?:(?:[>#*|;!%\u2502\u2503]|//|--|::){1,3}" + _END + ")"), _is_always
+        "a quotation mark",
+        _start(r"(?:(?:[>#*|;:!%\u2502\u2503\u2551]|//|--|::){1,3}" + _END + ")"),
+        _is_always,
     ),
-    Component("a quotation mark", re.compile(r"\+{1,2}"), _is_always),  # of diff and of sh -x
     Component("a name", re.compile(r"[ \t]{1,9}(?P<value>[^\s\"{}<=|]{1,100})" + _END), _are_often, False),
     Component("a name", _start(r"(?P<value>[^\s\"{}<=|;(]{1,100})(?<!:)" + _END), _is_always),
 )

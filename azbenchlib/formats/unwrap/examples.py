@@ -20,6 +20,7 @@ PREFIXED = {
     "avocado": "10:00:01 DEBUG| [stdout] …",
     "ts": "May 02 10:00:01 …",
     "quotations and comments": "> …",
+    "boxes and tables": "| … |",
     "cat -n, nl, less -N": "     1\t…",
     "grep -Hn": "run.log:1:…",
 }
@@ -32,6 +33,7 @@ IN_STRINGS = {
     "Loki": '{"data": {"result": [{"values": [["1714644061000000000", "…"]]}]}}',
     "Datadog": '{"data": [{"type": "log", "attributes": {"message": "…"}}]}',
     "Python": "{'fio version': 'fio-3.33', 'jobs': […]}",
+    "TeamCity": "##teamcity[message text='…' status='NORMAL']",
     "logrus": 'time="2024-05-02T10:00:01Z" level=info msg="…"',
 }
 PACKED = {

@@ -5,6 +5,7 @@ unpacked, escape sequences and prefixes taken off, strings decoded and outputs o
 each other up to some depth.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
@@ -15,7 +16,13 @@ from azbenchlib.formats.source import LARGEST_SOURCE, Source
 from azbenchlib.formats.unwrap import archives, strings, transcripts
 from azbenchlib.formats.unwrap.archives import Member, RefusedArchiveError, UnpackingBudget
 from azbenchlib.formats.unwrap.escapes import has_escapes, without_escapes
-from azbenchlib.formats.unwrap.prefixes import may_be_prefixed, without_indent, without_prefix
+from azbenchlib.formats.unwrap.line_ends import without_line_ends
+from azbenchlib.formats.unwrap.prefixes import (
+    may_be_prefixed,
+    without_block_indent,
+    without_indent,
+    without_prefix,
+)
 from azbenchlib.formats.unwrap.signs import ANYWHERE, sign_lines
 
 MOST_TIMES, LARGEST_SMALL = 12, MIB  # its size, and more of small ones, is what is made of a text at most
@@ -23,6 +30,7 @@ MOST_WRAPPINGS = 5  # wrappings in each other
 _NAMED = 5  # members of an archive that a sentence names
 _FIO_JSON = "fio JSON"
 _FEW = 1024  # bytes
+_BEGIN_OF_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+\{\s*+(?:\"|\Z)")
 
 
 class KnownFormat(Protocol):
@@ -144,8 +152,10 @@ class Layer(Generic[F]):
         """The outputs in a text; what was taken off is added to `taken`."""
         if depth < MOST_WRAPPINGS and not self._is_bare(source, fmt):
             signs = sign_lines(source.opening)
-            for step in (_without_escapes, _from_yaml, self._without_prefix, _from_strings, _without_indent):
-                found, what = step(source, fmt, signs) if signs or fmt is None else ([], "")
+            may_be = bool(signs) or fmt is None or strings.NO_BREAK in source.opening
+            steps = (*_FIRST_STEPS, self._without_prefix, self._from_base64, _from_strings, _without_indent)
+            for step in steps:
+                found, what = step(source, fmt, signs) if may_be else ([], "")
                 said: list[str] = []
                 self.left -= sum(one.size_bytes for one in found)
                 inner = [*self._readable(found, depth, said)] if found and self.left > 0 else []
@@ -170,7 +180,7 @@ class Layer(Generic[F]):
     @staticmethod
     def _begins_as_json(source: Source, fmt: KnownFormat) -> bool:
         """Whether a file of fio's JSON begins with it, which a few bytes tell."""
-        return fmt.name == _FIO_JSON and source.start[:_FEW].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+        return fmt.name == _FIO_JSON and bool(_BEGIN_OF_JSON.match(source.start[:_FEW]))
 
     @staticmethod
     def _is_opaque(source: Source) -> bool:
@@ -194,6 +204,20 @@ class Layer(Generic[F]):
             return [], ""
         streams = [source.part("\n".join(one.lines) + "\n", one.numbers) for one in found.streams]
         return streams, f"each line began with {found.what}, which was taken off"
+
+    def _from_base64(self, source: Source, fmt: F | None, signs: Sequence[str]) -> Taken:
+        """Texts written as base64, compressed or not."""
+        if fmt or signs:
+            return [], ""
+        texts: list[bytes] = []
+        for one in strings.in_base64(source.text, source.opening):
+            try:
+                packed = archives.is_compressed(one)
+                texts += [member.data for member in archives.members(one, self.budget)] if packed else [one]
+            except RefusedArchiveError:
+                continue
+        decoded = (one.decode("utf-8", "replace") for one in texts)
+        return [source.part(text) for text in decoded if ANYWHERE.search(text)], "base64 in it was decoded"
 
     def _claims(self, text: str) -> bool:
         return self.recognise(Source("", text.encode("utf-8", "replace"))) is not None
@@ -247,11 +271,32 @@ def _without_escapes(source: Source, fmt: KnownFormat | None, signs: Sequence[st
     return [source.part(without_escapes(source.text))], "escape sequences of a terminal were taken out"
 
 
+def _with_plain_characters(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    text = strings.with_plain_characters(source.text, source.opening)
+    what = "its no-break spaces and curled quotation marks were read as those of ASCII"
+    return ([source.part(text)], what) if text else ([], "")
+
+
+def _without_line_ends(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    text = without_line_ends(source.text, signs)
+    what = f"each line ended with a mark ({signs[0][-1]}), which was taken off" if text else ""
+    return ([source.part(text)], what) if text else ([], "")
+
+
 def _without_indent(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
-    if (fmt and fmt.name.startswith("fio")) or source.opening.lstrip("\r\n")[:1] not in (" ", "\t"):
+    if fmt and fmt.name.startswith("fio"):
         return [], ""
-    text = without_indent(source.text)
+    if source.opening.lstrip("\r\n")[:1] in (" ", "\t"):
+        text = without_indent(source.text)
+    else:
+        text = without_block_indent(source.text, signs[0]) if signs else None
     return ([source.part(text)], "each line began with blanks, which were taken off") if text else ([], "")
+
+
+def _from_messages(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    found = strings.service_messages(source.text, signs)
+    what = "its outputs stand in service messages, which were decoded"
+    return ([source.part(found.text, found.numbers)], what) if found else ([], "")
 
 
 def _from_yaml(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
@@ -263,17 +308,16 @@ def _from_yaml(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) ->
 
 
 def _from_strings(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
-    if "\xa0" in source.opening:
-        return [source.part(source.text.replace("\xa0", " "))], "its no-break spaces were read as blanks"
     if mails := strings.texts_of_mail(source.text):
         return [source.part(text) for text in mails], "the texts of a mail were decoded"
     begins_so = source.opening.lstrip()[:1] in ("{", "[", "'", '"')
     if fmt is None and not (signs or begins_so):
         return [], ""
-    if text := strings.unescaped(source.text):
-        return [source.part(text)], "characters written as entities were decoded"
-    if text := strings.without_what_is_before_the_first_line(source.text):
+    if text := strings.without_what_is_before_the_first_line(source.text, signs):
         return [source.part(text)], "what stood before the first line of an output was taken off"
+    if page := strings.unescaped(source.text, signs):
+        numbers = page.numbers or None
+        return [source.part(page.text, numbers)], "characters written as entities were decoded"
     if (text := strings.as_json(source.text)) is not None:
         return [source.part(text)], "it is a dictionary of Python's, which was read as JSON"
     is_json = bool(fmt and fmt.name == _FIO_JSON)
@@ -281,4 +325,9 @@ def _from_strings(source: Source, fmt: KnownFormat | None, signs: Sequence[str])
     if not (is_quoted or strings.may_be_rows(source.opening)):
         return [], ""
     found = [source.part(one.text, one.numbers) for one in strings.texts_in(source.text)]
+    if not found and (text := strings.with_written_line_ends(source.text, signs)):
+        found = [source.part(text)]
     return found, "its outputs stand in strings, which were decoded"
+
+
+_FIRST_STEPS = (_with_plain_characters, _without_escapes, _from_messages, _without_line_ends, _from_yaml)

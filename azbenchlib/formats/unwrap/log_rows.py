@@ -37,6 +37,7 @@ _WRITERS = (
 _EXPORTED = re.compile(r"^__CURSOR=", re.MULTILINE)  # journalctl -o export
 _PRETTY = re.compile(r"\}\s{0,99}\n\{")  # objects below one another, each in several lines
 _LONGEST_HEADER = 2000  # characters of CSV
+_DELIMITERS = ",;\t"
 
 _OF_LOKI = ["time", "line"]
 
@@ -232,15 +233,28 @@ def _below_one_another(text: str) -> list[object]:
 
 def columns_of(header: str) -> list[str]:
     """The names of the columns of CSV; empty where a line is no header, or one of a known output."""
-    if "," not in header or len(header) > _LONGEST_HEADER or ANYWHERE.search(header):
+    if len(header) > _LONGEST_HEADER or ANYWHERE.search(header):
         return []
-    names = next(csv.reader([header.lstrip("\ufeff")]), [])
-    return names if all(name.strip() and not name[0].isdecimal() for name in names) else []
+    try:
+        names = next(csv.reader([header.lstrip("\ufeff")], delimiter=_delimiter(header)), [])
+    except csv.Error:  # a carriage return within the line
+        return []
+    return names if len(names) > 1 and all(_is_title(name) for name in names) else []
+
+
+def _is_title(name: str) -> bool:
+    return bool(name.strip()) and not name[0].isdecimal()
+
+
+def _delimiter(header: str) -> str:
+    """What stands most often between the names of columns."""
+    return max(_DELIMITERS, key=header.count)
 
 
 def _of_csv(text: str, names: Sequence[str]) -> list[InString]:
     """The texts of CSV: of the column with messages, or of each cell that holds an output."""
-    reader = csv.reader(text.splitlines(keepends=True))
+    lines = text.splitlines(keepends=True)
+    reader = csv.reader(lines, delimiter=_delimiter(lines[0]))
     rows: list[tuple[int, list[str]]] = []
     try:
         rows += ((reader.line_num, row) for row in reader)

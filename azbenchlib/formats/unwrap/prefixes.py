@@ -91,6 +91,20 @@ def without_indent(text: str) -> str | None:
     return "\n".join(line[width:] for line in lines) + "\n"
 
 
+def without_block_indent(text: str, sign: str) -> str | None:
+    """Return the text without the blanks before a block of lines, of which one is given; None as above."""
+    lines = text.splitlines()
+    begin = end = lines.index(sign) if sign in lines else 0
+    while begin and lines[begin - 1][:1] in ("", " ", "\t"):
+        begin -= 1
+    while end < len(lines) and lines[end][:1] in ("", " ", "\t"):
+        end += 1
+    block = without_indent("\n".join(lines[begin:end]))
+    if block is None:
+        return None
+    return "\n".join([*lines[:begin], block.removesuffix("\n"), *lines[end:]]) + "\n"
+
+
 def _sample(opening: str) -> list[str]:
     """Lines near the first sign of an output, without empty ones."""
     sign = ANYWHERE.search(opening)

@@ -69,7 +69,8 @@ ANYWHERE = re.compile(
     r"fio version(?:\\{0,9}[\"']|&quot;)|\(groupid=\d|\(g=\d|[2345];fio-\d|IOPS=|iops=\d"
     r"|Iozone: Perf|reclen {1,9}write|Children see|Results for timespan|Input parameters:"
     r"|(?:<|&lt;)Results(?:>|&gt;)|Linux \S{1,200} \([^()\n]{0,255}\)[ \t]"
-    r"|avg-cpu: |Device:? {1,9}(?:r/s|tps|rrqm)|DEV {1,9}tps|'Target Type,|\"sysstat\\{0,9}\" ?:"
+    r"|avg-cpu: |Device:? {1,9}(?:r/s|tps|rrqm)|DEV {1,9}tps|(?:'|&#(?:x27|39);)Target Type,"
+    r"|\"sysstat\\{0,9}\" ?:"
     r"|<sysdata-version>|hostname[;\t,]interval[;\t,]|\(PDH-[CT]SV \d|Timestamp {1,99}CounterSamples"
     r"|metadatavalues\\{0,9}\" ?:|AAA,progname,|ZZZZ,T\d|disk- ?-{1,99}reads|\"(?:Dstat|pcp-dstat|dool) [\d.]"
     r"|node_disk_\w{1,60}\{|resultType\\{0,9}\" ?:"
@@ -89,7 +90,7 @@ _WORDS = (
         "DEV ",
     ),
     *(
-        "'Target Type,",
+        "Target Type,",
         '"sysstat',
         "<sysdata-version>",
         "hostname",

@@ -5,6 +5,8 @@ text around them. One counts where it has several lines and the sign of an outpu
 other in a list are its lines.
 """
 
+import base64
+import contextlib
 import email
 import html
 import json
@@ -28,13 +30,37 @@ _PYTHON_TOKEN = re.compile(
 )
 _IN_JSON = {"True": "true", "False": "false", "None": "null", "nan": "NaN", "inf": "NaN"}
 # Source: the view of Invoke-AzVMRunCommand's answer (Az.Compute, 2026); Slack's and others' mark of code.
+_MARKUP = r"<!\[CDATA\[|\"{3}|'{3}|```|\{(?:code|noformat|quote)[^}\n]{0,80}\}|\(stdout\) "
 _BEFORE_FIRST = re.compile(
-    rf"^(?:[ \t]{{0,9}}(?:Message|Output)[ \t]{{1,9}}: |```)(?=[^\n]{{0,200}}(?:{ANYWHERE.pattern}))",
+    rf"^(?:(?:[ \t]{{0,9}}(?:Message|Output)[ \t]{{1,9}}: |[^\n]{{0,200}}?(?:{_MARKUP}))"
+    rf"(?=[^\n]{{0,200}}(?:{ANYWHERE.pattern}))"
+    r"|[^\n]{0,200}?(?:[=(] ?['\"`]|, ?')"  # of a string of several lines
+    rf"(?=[^'\"`\\\n]{{0,200}}(?:{ANYWHERE.pattern})[^'\"`\n]{{0,999}}$)"
+    r"|[^;,\"'\\\n]{0,200}[ \t|>:](?=[345];fio-\d))",
     re.MULTILINE,
 )
 _MAIL = re.compile(r"^Content-Transfer-Encoding: *(?:quoted-printable|base64)", re.MULTILINE | re.IGNORECASE)
 _ITEM = re.compile(r"[ \t]{0,99}- (?P<told>(?P<quote>['\"])?[^\n]*)")
 _TAG = re.compile(r"<!\[CDATA\[|\]\]>|</?[A-Za-z?!][^<>\n]{0,999}>")
+_TAG_NAME = re.compile(r"</?(\w{0,20})")
+_INLINE = ("span", "a", "b", "i", "u", "em", "strong", "code", "font", "tt", "kbd", "samp", "mark", "")
+_LINE_NUMBER = re.compile(
+    r"^((?:<[^<>]{0,999}>){0,9}?)<(\w{1,20})[^<>]{0,999}>\s{0,9}\d{1,7}\s{0,9}</\2>"
+)  # of a page
+_OF_LINES = re.compile(r"</?(?:span|div|br|td|tr|p|li|code)\b", re.IGNORECASE)  # tags around a line
+_BEGINS_LINE = re.compile(r"(?:(?<=\n)|^)\0+")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\r\n]{200,}+[=\r\n]{0,9}")
+_BASE64_STRING = re.compile(r"(?<=\")[A-Za-z0-9+/]{200,}+={0,2}(?=\")")
+# Source: jetbrains.com/help/teamcity, service messages; 2026.
+_SERVICE_MESSAGE = re.compile(r"##teamcity\[\w{1,60} (?:[^\n]{0,400}? )?(?:text|out)='((?:[^'|\n]|\|.)*+)'")
+_BAR_ESCAPE = re.compile(r"\|(?:0x([\da-fA-F]{4})|(.))")
+_OF_BAR = {"n": "\n", "r": "\r", "x": "\u0085", "l": "\u2028", "p": "\u2029"}
+_PLAIN = str.maketrans(
+    dict.fromkeys("\xa0\u2007\u202f", " ") | dict.fromkeys("“”„", '"') | dict.fromkeys("‘’", "'")
+)
+NO_BREAK = "\xa0"
+_FEWEST_CURLED = 4  # quotation marks, where a program curled all of them
+_FEWEST_WRITTEN = 3  # line ends written as \n in a line
 _BLOCK = re.compile(r"<pre\b[^<>\n]{0,999}>((?:[^<]|<(?!/pre))*+)", re.IGNORECASE)  # of a page
 _AS_ENTITIES = ("&quot;fio version&quot;", "&lt;Results&gt;")
 _FEW = 200  # characters
@@ -82,10 +108,48 @@ def _scalar(item: re.Match[str]) -> str:
         return told[1:-1]
 
 
-def without_what_is_before_the_first_line(text: str) -> str | None:
+def without_what_is_before_the_first_line(text: str, signs: Sequence[str]) -> str | None:
     """Return the text without what stands before an output's first line alone; None where nothing does."""
-    may_be = any(mark in text for mark in ("```", " : "))
-    return _BEFORE_FIRST.sub("", text) if may_be and _BEFORE_FIRST.search(text) else None
+    return _BEFORE_FIRST.sub("", text) if any(map(_BEFORE_FIRST.match, signs)) else None
+
+
+def with_plain_characters(text: str, opening: str) -> str | None:
+    """Return the text with the blanks and quotation marks of ASCII; None where it has no others."""
+    is_curled = opening.count("“") + opening.count("”") >= _FEWEST_CURLED
+    return text.translate(_PLAIN) if is_curled or NO_BREAK in opening else None
+
+
+def service_messages(text: str, signs: Sequence[str]) -> InString | None:
+    """Return what the service messages of TeamCity tell; None where there are none."""
+    if not any("##teamcity[" in line for line in signs):
+        return None
+    rows = [
+        (number, _BAR_ESCAPE.sub(_after_bar, message[1]))
+        for number, line in enumerate(text.splitlines(), 1)
+        for message in _SERVICE_MESSAGE.finditer(line)
+    ]
+    return joined([told for _, told in rows], [number for number, _ in rows])
+
+
+def _after_bar(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _OF_BAR.get(escape[2], escape[2])
+
+
+def in_base64(text: str, opening: str) -> list[bytes]:
+    """What a text holds that is base64 from its beginning to its end, or has strings of it."""
+    held = [text] if _BASE64.fullmatch(opening.strip()) else _BASE64_STRING.findall(text)
+    decoded = []
+    for one in held:
+        with contextlib.suppress(ValueError):
+            decoded.append(base64.b64decode("".join(one.split()), validate=True))
+    return decoded
+
+
+def with_written_line_ends(text: str, signs: Sequence[str]) -> str | None:
+    r"""Return a text whose line ends are written as ``\n`` with these decoded; None for other texts."""
+    if not any(line.count("\\n") >= _FEWEST_WRITTEN or line.endswith("\\n") for line in signs):
+        return None
+    return _of_python(text)
 
 
 def texts_of_mail(text: str) -> list[str]:
@@ -128,16 +192,38 @@ def as_json(text: str) -> str | None:
     return _PYTHON_TOKEN.sub(_in_json, text)
 
 
-def unescaped(text: str) -> str | None:
+def unescaped(text: str, signs: Sequence[str]) -> InString | None:
     """Return a page of XML, or what else has entities for quotes, without these; None for other texts."""
     start = text[:_FEW].lstrip()
-    is_page = start.startswith("<") and "<Results" not in start and "<html" not in start.lower()
-    if is_page and "</" in text:
-        return html.unescape(_TAG.sub("", text))
+    is_html = "<html" in start.lower()
+    is_page = (
+        start.startswith("<") and (signs or not is_html) and not any("<Results>" in line for line in signs)
+    )
+    if (is_page and "</" in text) or any(map(_OF_LINES.search, signs)):
+        shown = [_shown(line) for line in text.split("\n")]
+        numbers = [number for number, one in enumerate(shown, 1) for _ in range(one.count("\n") + 1)]
+        return InString("\n".join(shown), numbers)
     if not any(sign in text for sign in _AS_ENTITIES):
         return None
     blocks = [one for one in _BLOCK.findall(text) if any(sign in one for sign in _AS_ENTITIES)]
-    return html.unescape("\n".join(_TAG.sub("", one) for one in blocks) or text)
+    return InString(html.unescape("\n".join(_TAG.sub("", one) for one in blocks) or text), [])
+
+
+def _shown(line: str) -> str:
+    """A line of a page as it is shown."""
+    told = _TAG.sub(_in_text, _LINE_NUMBER.sub(r"\1", line).replace("\0", ""))
+    return html.unescape(_BEGINS_LINE.sub("", told).replace("\0", "\n"))
+
+
+def _in_text(tag: re.Match[str]) -> str:
+    """What a tag is in the text that a page shows: nothing, a line's end, or the beginning of one."""
+    name = _TAG_NAME.match(tag[0])
+    word = name[1].lower() if name else ""
+    if word in _INLINE:
+        return ""
+    if word in ("td", "th"):
+        return "\t" if tag[0].startswith("</") else ""
+    return "\n" if tag[0].startswith("</") or word == "br" else "\0"
 
 
 def _strings(text: str) -> Iterator[InString]:

@@ -10,7 +10,7 @@ import pandas as pd
 from azbenchlib.analysis.totals import totals
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import sayings
-from azbenchlib.report.sections.lead_sentence import Sentence, linked
+from azbenchlib.report.sections.lead_sentence import LeadSentence, linked
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
@@ -21,7 +21,7 @@ _MOST_AT_ONCE = 2  # workloads that are named of what ran at once
 _Top = tuple["SetupAnswer", pd.Series]
 
 
-def rates(found: Sequence[SetupAnswer]) -> list[Sentence]:
+def rates(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
     """Which file reported the most IOPS, and which the most MB/s, with its workload.
 
     Parameters
@@ -31,7 +31,7 @@ def rates(found: Sequence[SetupAnswer]) -> list[Sentence]:
 
     Returns
     -------
-    list of Sentence
+    list of LeadSentence
         Empty unless several files without a stated setup have rates. Rates that something else than the disk
         probably gave, and published bounds, are passed over.
     """
@@ -72,14 +72,14 @@ def _of_disks(part: Part) -> pd.DataFrame:
     return table[kept]
 
 
-def _sentence(what: str, top: _Top) -> Sentence:
+def _sentence(what: str, top: _Top) -> LeadSentence:
     """``a.json reported the most IOPS: 7,250 IOPS, 29.7 MB/s (4 KiB random reads, QD 4).``"""
     answer, row = top
     workload = formatting.workload_of(row)
     is_told = answer.card.facet and workload.casefold() in answer.name.casefold()
     load = "" if is_told else f" ({_short(workload)})"
     text = f" reported the most {what}: {formatting.rate_words(row)}{load}."
-    return Sentence(answer.place, (linked(answer, begins=True), (text, "")))
+    return LeadSentence(answer.place, (linked(answer, begins=True), (text, "")))
 
 
 def _short(workloads: str) -> str:

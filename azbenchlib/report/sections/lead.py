@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import file_sets, highest, sayings
-from azbenchlib.report.sections.lead_sentence import Sentence, is_named_by_workload, linked
+from azbenchlib.report.sections.lead_sentence import LeadSentence, is_named_by_workload, linked
 from azbenchlib.report.sections.setup_cards import FAR, SetupAnswer, setups_and_files
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
@@ -46,7 +46,7 @@ def title(parts: Sequence[Part], found: Sequence[SetupAnswer]) -> str:
     return f"Disks of {' and '.join([*filter(None, [', '.join(sizes[:-1])]), sizes[-1]])}: {setups}"
 
 
-def lead(found: Sequence[SetupAnswer]) -> list[Sentence]:
+def lead(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
     """What was found: several setups at one limit together, then others at a limit, else what is known.
 
     Parameters
@@ -62,21 +62,21 @@ def lead(found: Sequence[SetupAnswer]) -> list[Sentence]:
     told = [_together(some) for some in ranked[:_MOST]]
     if len(ranked) > _MOST:
         n, of = _bound_of_all([one.answer for one in bound], found)
-        told.append(Sentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
+        told.append(LeadSentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
     if told:
         return told
     measured, answered = _of_sets(found), _not_the_disk(found)
     if answered is None:
         return [*(measured or highest.rates(found)), _unbound(found)]
-    return [*measured, answered, *([] if _sized(found) else [Sentence("", ((_no_limit(found), ""),))])]
+    return [*measured, answered, *([] if _sized(found) else [LeadSentence("", ((_no_limit(found), ""),))])]
 
 
-def _of_sets(found: Sequence[SetupAnswer]) -> list[Sentence]:
+def _of_sets(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
     """What files of one workload gave, the largest sets first."""
     sets = [(answer.card.files, answer) for answer in found if answer.card.files is not None]
     largest = sorted(sets, key=lambda one: -one[0].n_files)[:_MOST_SETS]
     return [
-        Sentence(answer.place, ((answer.name, answer.id), (f" {file_sets.finding(files)}", "")))
+        LeadSentence(answer.place, ((answer.name, answer.id), (f" {file_sets.finding(files)}", "")))
         for files, answer in largest
     ]
 
@@ -107,7 +107,7 @@ def _limit(one: _Bound) -> Hashable:
     return vm, one.row.label.quantity, one.row.label.burst, round(one.row.value), several, alone
 
 
-def _together(some: Sequence[_Bound]) -> Sentence:
+def _together(some: Sequence[_Bound]) -> LeadSentence:
     first = some[0]
     verdict = first.answer.verdict
     assert verdict is not None  # noqa: S101  (a bound setup has one)
@@ -123,10 +123,10 @@ def _together(some: Sequence[_Bound]) -> Sentence:
     cut = sayings.credits_cut(verdict)
     gives = "; ".join(filter(None, [first.answer.phases, cut and f"its {cut}"]))
     does = f"give{one} {gives}." if first.answer.phases else f"stop{one} at {at}{lacking}."
-    return Sentence(first.answer.place, (linked(first.answer, begins=True), (f" {does}", "")))
+    return LeadSentence(first.answer.place, (linked(first.answer, begins=True), (f" {does}", "")))
 
 
-def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> Sentence:
+def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> LeadSentence:
     """``On E8ds_v4 the temp disk and the OS disk (no cache) both stop at 484 MB/s``."""
     vm = (verdict.setup.vm.size or "").removeprefix("Standard_")
     shared = bool(vm) and all(answer.name.startswith(f"{vm}, ") for answer in some)
@@ -135,10 +135,10 @@ def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> 
         before = "" if not i else " and " if i == len(some) - 1 else ", "
         named = linked(answer, f"{vm}, " if shared else "", begins=not i and not shared)
         pieces += [(f"{before}{'the ' if shared else ''}", ""), named]
-    return Sentence(some[0].place, (*pieces, (f" {'both' if len(some) == 2 else 'all'} {does}", "")))
+    return LeadSentence(some[0].place, (*pieces, (f" {'both' if len(some) == 2 else 'all'} {does}", "")))
 
 
-def _not_the_disk(found: Sequence[SetupAnswer]) -> Sentence | None:
+def _not_the_disk(found: Sequence[SetupAnswer]) -> LeadSentence | None:
     """What answered in place of the disk, and where; None where nothing did in most setups."""
     groups: dict[str, list[SetupAnswer]] = defaultdict(list)
     for answer in found:
@@ -153,16 +153,16 @@ def _not_the_disk(found: Sequence[SetupAnswer]) -> Sentence | None:
         return None
     begun = f"{words[:1].upper()}{words[1:]}"
     if len(some) == len(found) <= _MOST_SETS and all(answer.card.files for answer in found):
-        return Sentence(some[0].place, ((f"{begun}.", ""),))  # all of them are named before
+        return LeadSentence(some[0].place, ((f"{begun}.", ""),))  # all of them are named before
     pieces: list[tuple[str, str]] = [(f"{begun}: ", "")]
     for i, answer in enumerate(some[:_MOST_NAMED]):
         pieces += [(", " if i else "", ""), linked(answer)]
     more = len(some) - _MOST_NAMED
     pieces.append((f" and {more:,} more." if more > 0 else ".", ""))
-    return Sentence(some[0].place, tuple(pieces))
+    return LeadSentence(some[0].place, tuple(pieces))
 
 
-def _unbound(found: Sequence[SetupAnswer]) -> Sentence:
+def _unbound(found: Sequence[SetupAnswer]) -> LeadSentence:
     """No setup is at a limit: which is above one, which came closest, or that no limit is known."""
     known = [
         (row.utilisation, answer, row)
@@ -175,14 +175,14 @@ def _unbound(found: Sequence[SetupAnswer]) -> Sentence:
         used, answer, row = max(known, key=lambda one: one[0])
         share = f"{100 * used:.0f} % of {sayings.owner(row.label)} limit, {sayings.limit_text(row)}."
         if used > 1.0:
-            return Sentence(answer.place, (linked(answer, begins=True), (f" reached {share}", "")))
+            return LeadSentence(answer.place, (linked(answer, begins=True), (f" reached {share}", "")))
         pieces = (linked(answer), (f" is closest, with {share}", ""))
-        return Sentence(answer.place, (("No setup stopped at a documented limit: ", ""), *pieces))
+        return LeadSentence(answer.place, (("No setup stopped at a documented limit: ", ""), *pieces))
     if len(found) == 1 and found[0].card.rate is not None:
         rate = found[0].card.rate
         text = f"{formatting.rate_words(rate)} ({formatting.workload_of(rate)})."
-        return Sentence(found[0].place, ((f"{text} {_no_limit(found)}", ""),))
-    return Sentence(found[0].place if found else "", ((_no_limit(found), ""),))
+        return LeadSentence(found[0].place, ((f"{text} {_no_limit(found)}", ""),))
+    return LeadSentence(found[0].place if found else "", ((_no_limit(found), ""),))
 
 
 def _sized(found: Sequence[SetupAnswer]) -> bool:

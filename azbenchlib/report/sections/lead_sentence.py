@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class LeadSentence:
     """A sentence in pieces, each with the card that it links to (empty: none), and of which dataset it is."""
 
     place: str

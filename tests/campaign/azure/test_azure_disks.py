@@ -1,7 +1,6 @@
 """What is bought of a disk, found on the VM, and striped: from the measurement file to the VM."""
 
 import hashlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from fake_azure.campaigns import SMALL, TINY, measured, on_this_machine
 from fake_azure.login import Azure, refused
 from fake_azure.skus import GIB
 from fake_azure.vm import CLOUD_INIT_DONE, Hardware, Vm, available, make_image, make_os_disk
+from waiting import wait_for
 
 from azbenchlib.campaign.files import measurement_file, setups
 from azbenchlib.campaign.targets.azure import guest, steps
@@ -147,8 +147,8 @@ def test_a_stripe_that_the_system_began_under_another_name_is_ended_first(tmp_pa
 def prepared(vm: Vm, script: str, name: str) -> tuple[str, str]:
     """Run a script on an emulated VM: the state it ended in, and what it said."""
     vm.run(name, script, 60)
-    while (status := vm.status(name))["state"] == "Running":
-        time.sleep(0.02)
+    wait_for(lambda: vm.status(name)["state"] != "Running")
+    status = vm.status(name)
     return status["state"], status["output"] + status["error"]
 
 

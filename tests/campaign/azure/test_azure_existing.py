@@ -11,7 +11,7 @@ from fake_azure.identity import SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from fake_azure.roles import documented
 from fake_azure.standing import LOOK, LUN, VM, make_vm, run_there
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.azure.az_errors import AzError
@@ -124,8 +124,7 @@ def test_a_second_interrupt_ends_what_runs_there_and_removes_the_folder(signed_i
         [*command, "--vm-id", VM], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     until(process, "randread")
-    while "fio" not in run_there(signed_in, "pgrep -a fio"):
-        pass
+    wait_for(lambda: "fio" in run_there(signed_in, "pgrep -a fio"), lambda: process.poll() is None)
     process.send_signal(signal.SIGINT)
     until(process, "Ctrl-C once more ends it at once")
     time.sleep(2 * SAME_S)  # signals that are closer together count as one

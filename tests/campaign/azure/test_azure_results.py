@@ -16,7 +16,7 @@ from fake_azure.campaigns import AZBENCH, SMALL, measured, started, until
 from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from process_list import words_seen
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.campaign.journal import Journal, JournalEvent
@@ -136,8 +136,7 @@ def test_a_script_that_dies_leaves_the_workloads_running_that_it_waits_for(azure
         (vm,) = azure.arm.machines.values()
         vm.kill([one.path for one in azure.arm.log if "/runCommands/" in one.path][-1].rpartition("/")[2])
         vm.run("look", 'pgrep --session "$(cat /var/lib/azbench/worker)" --list-full', 60)
-        while vm.status("look")["state"] == "Running":
-            time.sleep(0.02)
+        wait_for(lambda: vm.status("look")["state"] != "Running")
         workers.append(vm.status("look")["output"])
 
     killer = threading.Thread(target=kill)

@@ -11,6 +11,7 @@ from fake_azure import run_commands
 from fake_azure.campaigns import SMALL, measured, measured_and_told, refused, shortened
 from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
+from waiting import wait_for
 
 from azbenchlib import campaign
 from azbenchlib.azure import retries
@@ -104,8 +105,7 @@ def test_a_vm_that_was_stopped_is_noticed_though_azure_says_that_its_script_runs
     arm.unaware = True
 
     def stop(n_scripts: int) -> None:
-        while len(arm.bodies("PUT", "/runCommands/")) == n_scripts:
-            time.sleep(0.05)
+        wait_for(lambda: len(arm.bodies("PUT", "/runCommands/")) > n_scripts)
         with arm.lock:
             for key in list(arm.machines):
                 arm.machines.pop(key).stop()

@@ -1,11 +1,11 @@
 """A dataset of a report: its tables, what its figures are, and what is documented of its disks."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 
@@ -15,6 +15,24 @@ from readback.naming import SET, Names, Tables
 from readback.reckoning import Fact, Figures, Unit, facts, measured, rates_of, units
 
 ELSEWHERE = "westeurope"  # the prices that count where no region is stated
+
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
+
+
+def once(
+    function: Callable[Concatenate["Known", Asked], Answer],
+) -> Callable[Concatenate["Known", Asked], Answer]:
+    """Of a dataset, the same is reckoned once, however many figures of the page ask for it."""
+
+    @wraps(function)
+    def answered(part: "Known", *asked: Asked.args, **more: Asked.kwargs) -> Answer:
+        key = function.__name__, *asked, *more.items()
+        if key not in part.answers:
+            part.answers[key] = function(part, *asked, **more)
+        return part.answers[key]
+
+    return answered
 
 
 @dataclass(eq=False)
@@ -26,6 +44,7 @@ class Known:
     root: Path
     facts: list[Fact] = field(default_factory=list)  # empty: as reckoned from the tables
     verbatim: set[str] = field(default_factory=set)
+    answers: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = Names(self.tables)
@@ -64,7 +83,7 @@ class Known:
         )
         return {float(value) for table, name in columns for value in self.tables[table][name].dropna()}
 
-    @cached_property
+    @property
     def documented(self) -> dict[str, set[float]]:
         """All limits of the VM sizes and disks, by kind."""
         return documented(self)
@@ -79,6 +98,7 @@ class Known:
         found = rows[rows["setup_id"] == name].to_dict(orient="records")
         return {key: value for key, value in found[0].items() if not pd.isna(value)} if found else {}
 
+    @once
     def month(self, setup: str) -> tuple[float, float] | None:
         """What a setup costs, and its disks."""
         row = self.setup(setup)
@@ -96,6 +116,7 @@ def _strings(value: Any) -> Iterable[str]:
         yield value
 
 
+@once
 def limit_stands(part: Known, source: str, limit: Figure, setups: frozenset[str] | None) -> bool:
     """Whether the source of a limit has it: a row of the catalogue, or the setup as it is stated."""
     cited = re.match(r"(Standard_\S+) (?:(\w+), |\(([\w, ]+)\): )([\w@.-]+)", source)
@@ -112,6 +133,7 @@ def limit_stands(part: Known, source: str, limit: Figure, setups: frozenset[str]
     return any(limit.shows(value) for value in known)
 
 
+@once
 def bought(part: Known, kind: str, setups: frozenset[str] | None = None) -> set[float]:
     """Rates that disks are sold with: as stated, and by their tier, of one and of all of a kind."""
     column = {"iops": "iops", "bytes_per_s": "bytes_per_s"}.get(kind)
@@ -122,11 +144,11 @@ def bought(part: Known, kind: str, setups: frozenset[str] | None = None) -> set[
         if setups is not None and row["setup_id"] not in setups:
             continue
         count = 1 if pd.isna(row["count"]) else int(row["count"])
-        values = [row[f"provisioned_{column}"]]
+        values, name_of_tier = [row[f"provisioned_{column}"]], money.tier_of(part.root, row)
         values += [
             tier[name]
             for tier in money.tiers(part.root)
-            if tier["name"] == money.tier_of(part.root, row)
+            if tier["name"] == name_of_tier
             for name in (column, f"burst_{column}")
         ]
         for value in values:
@@ -135,6 +157,7 @@ def bought(part: Known, kind: str, setups: frozenset[str] | None = None) -> set[
     return found
 
 
+@once
 def documented(part: Known, setups: frozenset[str] | None = None) -> dict[str, set[float]]:
     """Limits of the VM sizes and disks of a dataset, or of some of its setups, by kind."""
     rows = part.tables["setups"]

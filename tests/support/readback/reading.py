@@ -17,10 +17,10 @@ CELLS = (
 )
 
 
-def rendered(folders: Iterable[Path]) -> str:
-    """All blocks of a report, as its notebook puts them one below the other."""
+def rendered(folders: Iterable[Path], cells: Iterable[str] = CELLS) -> str:
+    """Blocks of a report, all unless some are named, as its notebook puts them one below the other."""
     report = Report([str(folder) for folder in folders])
-    return "\n".join(getattr(report, cell)().html for cell in CELLS)
+    return "\n".join(getattr(report, cell)().html for cell in cells)
 
 
 def known(folder: Path) -> Known:
