@@ -13,12 +13,11 @@ import pandas as pd
 from azbenchlib.analysis.over_time.phases import in_words
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.answers.answer import Answer
-from azbenchlib.answers.document import Bar, Bars, Code, Document, Part, Section, Sentence, Tone
-from azbenchlib.answers.figures import BYTES_PER_S, IOPS, SHARE, Figure
+from azbenchlib.answers.document import Bar, Bars, CodeBlock, Document, Part, Section, Sentence, Tone
+from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_SHARE, Figure
 from azbenchlib.core import palette, schema
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.findings import Code as FindingCode
-from azbenchlib.core.findings import Finding, Severity
+from azbenchlib.core.findings import Code, Finding, Severity
 from azbenchlib.verdict import text
 from azbenchlib.verdict.cases.judge import judge_case
 from azbenchlib.verdict.run_verdicts import judge_runs
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 _BARS = 3  # limits that are drawn
 _CARDS = 12  # so many a cell of a notebook shows
 _MOST_CERTAIN = 0.995  # no probability is rounded to certainty
-SHOWN_CODES = (FindingCode.BASE_NOT_SEEN, FindingCode.NO_DOCUMENTED_LIMIT)  # also where only worth knowing
+SHOWN_CODES = (Code.BASE_NOT_SEEN, Code.NO_DOCUMENTED_LIMIT)  # also where only worth knowing
 
 
 @dataclass(frozen=True)
@@ -216,14 +215,15 @@ def _sure(before: str, probability: float, words: str, tone: Tone = Tone.PLAIN) 
     if not probability:
         return Sentence(f"{before}{words}", tone=tone)
     shown = f"{min(probability, 0.99):.0%}" if probability < _MOST_CERTAIN else ">99%"
-    figure = Figure(probability, SHARE, text=shown, name="probability")
-    return Sentence("{before}{figure} {words}", {"before": before, "figure": figure, "words": words}, tone)
+    named: dict[str, Figure | str] = {"before": before, "words": words}
+    named["probability"] = Figure(probability, AS_SHARE, text=shown)
+    return Sentence("{before}{probability} {words}", named, tone)
 
 
 def _bar(row: LimitRow, binds: bool) -> Bar:
-    unit = BYTES_PER_S if row.label.quantity == "mbps" else IOPS
+    unit = AS_BYTES_PER_S if row.label.quantity == "mbps" else AS_IOPS
     of = Figure(row.value, unit, row.row or "", row.as_of or "")
-    return Bar(str(row.label), Figure(row.utilisation, SHARE), of, binds)
+    return Bar(str(row.label), Figure(row.utilisation, AS_SHARE), of, binds)
 
 
 def _named_first(judged: Judgement) -> list[LimitRow]:
@@ -245,7 +245,7 @@ def _binding_row(judged: Judgement) -> LimitRow | None:
 
 def _is_shown(finding: Finding, judged: Judgement) -> bool:
     """Whether a finding has a line of its own: it matters, and the sentence does not say it."""
-    if finding.code == FindingCode.SETUP_NOT_KNOWN and _unstated(judged):
+    if finding.code == Code.SETUP_NOT_KNOWN and _unstated(judged):
         return False
     return finding.severity != Severity.INFO or finding.code in SHOWN_CODES
 
@@ -256,14 +256,14 @@ def _following(judged: Judgement, whole: bool) -> Iterator[Part]:
         if judged.next_run.advice not in judged.words:
             yield Sentence(f"Next: {judged.next_run.advice}")
         if whole:
-            yield Code(judged.next_run.job, language="ini")
+            yield CodeBlock(judged.next_run.job, language="ini")
     elif judged.why_no_run and judged.why_no_run not in judged.words:
         yield Sentence(f"No next run: {judged.why_no_run}")
 
 
 def _unstated(judged: Judgement) -> bool:
     """Whether the sentence says that no setup is stated: it has no probability."""
-    not_known = any(finding.code == FindingCode.SETUP_NOT_KNOWN for finding in judged.findings)
+    not_known = any(finding.code == Code.SETUP_NOT_KNOWN for finding in judged.findings)
     return not_known and judged.binding[:1] == ("unknown",)
 
 

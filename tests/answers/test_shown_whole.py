@@ -3,14 +3,14 @@
 import pytest
 
 from azbenchlib.answers import terminal
-from azbenchlib.answers.document import Code, Document, Section, Sentence
+from azbenchlib.answers.document import CodeBlock, Document, Section, Sentence
 
 JOB = f"[global]\nfilename={'x' * 150}\nname=a b c d e f g h i j k l m n o p"
 
 
 @pytest.mark.parametrize("width", [20, 80])
 def test_code_is_neither_wrapped_nor_cut(width: int) -> None:
-    document = Document(None, [Section("Next", [Sentence("Run this."), Code(JOB)])])
+    document = Document(None, [Section("Next", [Sentence("Run this."), CodeBlock(JOB)])])
     shown = terminal.text(document, width)
     assert shown.startswith("Next\n") and shown.endswith(f"\n\n{JOB}\n")
 
