@@ -56,3 +56,8 @@ def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"azbenchlib has no {name}; public names: {', '.join(__all__)}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, which Tab shows before they are imported."""
+    return sorted(__all__)

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog import Limit, VmRow
 from azbenchlib.core.units import KIB, MB
+from azbenchlib.model.labels import Label
 from azbenchlib.verdict.cases.judge import judge_case
-from azbenchlib.verdict.labels import Label
 
 BLOCKS = {"iops": 4 * KIB, "bytes_per_s": 256 * KIB}  # that ask for either quantity alone
 ABOVE_LIKELY = 0.5

@@ -27,15 +27,17 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
             table.to_csv(folder / f"{name}.csv", index=False)
 
 
-def corpus_tables(tree: Path) -> Iterator[tuple[str, Mapping[str, pd.DataFrame]]]:
-    """Give the tables of each file alone and of each folder as a whole, with a name for each."""
-    for folder in sorted({path.parent for path in tree.rglob("*") if path.is_file()}):
-        files = [
-            (path, path.relative_to(tree).as_posix()) for path in sorted(folder.iterdir()) if path.is_file()
-        ]
-        yield f"folders/{folder.relative_to(tree).as_posix()}", read_files(files)
-        for path, shown in files:
-            yield f"files/{shown}", read_files([(path, shown)])
+def folders(tree: Path) -> list[Path]:
+    """List the folders of a tree that hold files."""
+    return sorted({path.parent for path in tree.rglob("*") if path.is_file()})
+
+
+def tables_of(tree: Path, folder: Path) -> Iterator[tuple[str, Mapping[str, pd.DataFrame]]]:
+    """Give the tables of a folder as a whole and of each file in it alone, with a name for each."""
+    files = [(path, path.relative_to(tree).as_posix()) for path in sorted(folder.iterdir()) if path.is_file()]
+    yield f"folders/{folder.relative_to(tree).as_posix()}", read_files(files)
+    for path, shown in files:
+        yield f"files/{shown}", read_files([(path, shown)])
 
 
 def main() -> None:
@@ -46,8 +48,10 @@ def main() -> None:
     for dataset in sorted((ROOT / "datasets").iterdir()):
         if (dataset / "manifest.json").is_file():
             write_tables(Dataset.load(dataset).tables, home / "datasets" / dataset.name)
-    for name, tables in corpus_tables(Path(os.environ["AZBENCH_CORPUS"])):
-        write_tables(tables, home / name)
+    tree = Path(os.environ["AZBENCH_CORPUS"])
+    for folder in folders(tree):
+        for name, tables in tables_of(tree, folder):
+            write_tables(tables, home / name)
 
 
 if __name__ == "__main__":

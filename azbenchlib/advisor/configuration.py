@@ -10,9 +10,10 @@ from azbenchlib.advisor.fio_job import fio_job
 from azbenchlib.advisor.reasons.cautions import Caution, cautions, old_prices
 from azbenchlib.advisor.reasons.rejected import RejectedAlternative, rejected_alternatives
 from azbenchlib.advisor.search import Candidate, Search
-from azbenchlib.advisor.verify import CheckedLimit, limits
+from azbenchlib.advisor.verify import CheckedLimit, Room, limits
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.cost.bill import Bill
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Setup
 
 CHEAPEST = "cheapest"
@@ -95,15 +96,15 @@ class Configuration:
         return tuple(found)
 
     @property
-    def headroom(self) -> dict[str, float]:
+    def headroom(self) -> dict[Label | Room, float]:
         """What is left of every limit, as a share of what is wanted."""
-        found: dict[str, float] = {}
+        found: dict[Label | Room, float] = {}
         for one in self.limits:
             found[one.label] = min(one.headroom, found.get(one.label, one.headroom))
         return found
 
     @property
-    def binding(self) -> str:
+    def binding(self) -> Label | Room:
         """The limit of a rate that is nearest to what is enough."""
         return next(one.label for one in self.limits if one.unit in ("iops", "bytes_per_s", "credit_s"))
 

@@ -145,11 +145,15 @@ def broken(miss: RejectedAlternative) -> str:
     """What is in the way of a cheaper configuration, the worst of it in figures."""
     worst = miss.worst
     wanted = amount(worst, worst.wanted * worst.enough)
-    others = [label for label in dict.fromkeys(one.label for one in miss.broken) if label != worst.label]
+    others = [
+        label.display_name
+        for label in dict.fromkeys(one.label for one in miss.broken)
+        if label != worst.label
+    ]
     more = f"; {', '.join(others)} too" if others else ""
     short = f"{1 / worst.shortfall - 1:+.0%}"
     same = "; it costs the same" if miss.same_price else ""
-    return f"{worst.label} {amount(worst, worst.limit)} of {wanted} ({short}){more}{same}"
+    return f"{worst.label.display_name} {amount(worst, worst.limit)} of {wanted} ({short}){more}{same}"
 
 
 def missed(miss: RejectedAlternative, currency: str) -> str:

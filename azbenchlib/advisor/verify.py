@@ -5,14 +5,28 @@ shares no arithmetic with the search.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from azbenchlib.advisor.demands.demand import Demand, Moment
 from azbenchlib.model.credits import Bucket
 from azbenchlib.model.io_path import Load
+from azbenchlib.model.labels import Label
 from azbenchlib.model.limits import LimitUse, deliver
 from azbenchlib.model.setup import Setup
 
 _EXACT = 1e-9
+
+
+class Room(StrEnum):
+    """What else a configuration must have enough of."""
+
+    CAPACITY = "capacity"
+    DATA_DISKS = "data_disks"
+
+    @property
+    def display_name(self) -> str:
+        """Its name for people."""
+        return "data disks" if self is Room.DATA_DISKS else "capacity"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +35,7 @@ class CheckedLimit:
 
     Parameters
     ----------
-    label : str
-        Of the binding limits, or ``capacity`` or ``data_disks``.
+    label : Label or Room
     unit : {"iops", "bytes_per_s", "credit_s", "bytes", "disks"}
         Of credits: the seconds that they last in a peak.
     limit, wanted : float
@@ -31,7 +44,7 @@ class CheckedLimit:
         `limit` must be so many times `wanted`.
     """
 
-    label: str
+    label: Label | Room
     unit: str
     limit: float
     wanted: float
@@ -62,7 +75,7 @@ def limits(setup: Setup, demand: Demand) -> list[CheckedLimit]:
     (disk,) = setup.disks
     found = [
         CheckedLimit(
-            label="capacity",
+            label=Room.CAPACITY,
             unit="bytes",
             limit=(disk.size_bytes or 0) * disk.count,
             wanted=demand.size_bytes,
@@ -71,10 +84,10 @@ def limits(setup: Setup, demand: Demand) -> list[CheckedLimit]:
     if not disk.local:
         found.append(
             CheckedLimit(
-                label="data_disks", unit="disks", limit=setup.vm.max_data_disks or 0, wanted=disk.count
+                label=Room.DATA_DISKS, unit="disks", limit=setup.vm.max_data_disks or 0, wanted=disk.count
             )
         )
-    tightest: dict[tuple[str, str], CheckedLimit] = {}
+    tightest: dict[tuple[Label | Room, str], CheckedLimit] = {}
     for one in _rates(setup, demand):
         before = tightest.get((one.label, one.unit))
         if before is None or one.headroom < before.headroom:
@@ -83,11 +96,10 @@ def limits(setup: Setup, demand: Demand) -> list[CheckedLimit]:
 
 
 def _rates(setup: Setup, demand: Demand) -> Iterator[CheckedLimit]:
-    steady: dict[str, float] = {}
+    steady: dict[Label, float] = {}
     for moment in demand.moments():
         for use, wanted in _wanted(setup, demand, moment, bursting=False):
-            base_label = use.label.replace("_burst", "")
-            steady[base_label] = max(wanted, steady.get(base_label, 0.0))
+            steady[use.label.base] = max(wanted, steady.get(use.label.base, 0.0))
             yield CheckedLimit(
                 label=use.label, unit=use.quantity, limit=use.cap, wanted=wanted, enough=demand.headroom
             )
@@ -96,7 +108,7 @@ def _rates(setup: Setup, demand: Demand) -> Iterator[CheckedLimit]:
             yield CheckedLimit(
                 label=use.label, unit=use.quantity, limit=use.cap, wanted=wanted, enough=demand.headroom
             )
-            base, before = use.base or 0.0, steady[use.label.replace("_burst", "")] * demand.headroom
+            base, before = use.base or 0.0, steady[use.label.base] * demand.headroom
             above = base * (1 + _EXACT) < min(use.cap, wanted * demand.headroom)
             if base and above and before <= base * (1 + _EXACT):  # else the base is broken, which is told
                 yield _credits(use, wanted * demand.headroom, before, demand)

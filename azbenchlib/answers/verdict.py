@@ -153,7 +153,9 @@ class VerdictAnswer(Answer):
         names, rows = zip(*used, strict=True)
         places = range(len(used))
         drawn = axes.barh(places, [100 * row.utilisation for row in rows], color=palette.COLOURS[1][0])
-        axes.bar_label(drawn, [f"{row.utilisation:.0%} of {row.label}" for row in rows], padding=4)
+        axes.bar_label(
+            drawn, [f"{row.utilisation:.0%} of {row.label.display_name}" for row in rows], padding=4
+        )
         axes.axvline(100, color=palette.NEUTRAL["ink2"], linewidth=1)
         axes.set_yticks(places, names)
         axes.invert_yaxis()
@@ -222,8 +224,10 @@ def _sure(before: str, probability: float, words: str, tone: Tone = Tone.PLAIN) 
 
 def _bar(row: LimitRow, binds: bool) -> Bar:
     unit = AS_BYTES_PER_S if row.label.quantity == "mbps" else AS_IOPS
-    of = Figure(row.value, unit, row.row or "", row.as_of or "")
-    return Bar(str(row.label), Figure(row.utilisation, AS_SHARE), of, binds)
+    source = " of ".join(part for part in (row.row, row.as_of) if part)
+    return Bar(
+        row.label.display_name, Figure(row.utilisation, AS_SHARE), Figure(row.value, unit, source), binds
+    )
 
 
 def _named_first(judged: Judgement) -> list[LimitRow]:

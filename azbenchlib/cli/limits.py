@@ -155,7 +155,7 @@ def _table(rows: list[Ceiling], most: float, wide: bool) -> Table:
             cells += [
                 _text(row.iops, format_count),
                 _text(row.bytes_per_s, format_mbps),
-                ", ".join(row.binding),
+                ", ".join(label.display_name for label in row.binding),
             ]
         if bars:
             cells.append(_bar(same_size[-1].iops, most))

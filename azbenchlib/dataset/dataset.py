@@ -7,7 +7,7 @@ can always be made again from ``raw/``).
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from azbenchlib.core.printable import cells, printable
 from azbenchlib.core.units import format_significant
 from azbenchlib.dataset import from_raw, stored
 from azbenchlib.dataset.counted_once import count_once
-from azbenchlib.dataset.names import find_dataset, sorted_out
+from azbenchlib.dataset.names import find_dataset, listed, sorted_out
 from azbenchlib.dataset.outputs import datasets_within, outputs_at
 from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.stored import STAMP
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STAMP", "Dataset", "find_dataset", "write_tables"]
 
+_ABOUT = 160  # characters of a title
 _NOT_SHOWN = ["source_path", "setup_id", "iodepth", "numjobs"]  # file, setup and queue depth say it shorter
 _ROWS_OF_A_SHEET = 2**20 - 1  # without its head; source: Microsoft, "Excel specifications and limits", 2026
 
@@ -155,14 +156,15 @@ class Dataset:
     @classmethod
     def load_each(
         cls,
-        names: Sequence[Path | str],
+        names: Path | str | Iterable[Path | str],
         *,
         assumed: Assumed | None = None,
         group_by: GroupBy | str | None = None,
     ) -> list[Dataset]:
         """Open what a user names: each dataset, and all outputs together as one more.
 
-        Parameters and errors are those of :func:`azbenchlib.dataset.inputs.open_named`.
+        Parameters and errors are those of :func:`azbenchlib.dataset.inputs.open_named`; a single name is a
+        list of one.
         """
         from azbenchlib.dataset.inputs import open_named  # loads the model, which outputs do without
 
@@ -173,7 +175,7 @@ class Dataset:
                 one.place,
                 None if one.is_folder else one.raw,
             )
-            for one in open_named(names, assumed=assumed, group_by=group_by)
+            for one in open_named(listed(names), assumed=assumed, group_by=group_by)
         ]
 
     def overview(self) -> pd.DataFrame:
@@ -181,6 +183,12 @@ class Dataset:
         from azbenchlib.analysis import summary  # takes a while, and reading needs nothing of it
 
         return summary.overview(self.tables)
+
+    def __repr__(self) -> str:
+        """Return where the dataset is from, and how much is in it."""
+        about = self.manifest.title if self.manifest else str(self.place or "benchmark outputs")
+        counts = ", ".join(f"{len(table):,} {name}" for name, table in self.tables.items() if len(table))
+        return printable(f"{about[:_ABOUT]}\n{counts or 'no rows'}")
 
     def _repr_html_(self) -> str:
         """What a notebook shows: where it is from, most of the overview, and how many findings there are."""

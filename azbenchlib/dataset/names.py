@@ -42,6 +42,13 @@ def is_known(name: str) -> bool:
     return name == STDIN or _by_name(name, named_folders("datasets")) is not None
 
 
+def listed(names: str | Path | Iterable[str | Path]) -> list[str | Path]:
+    """Return names as a list; a single one, as ``papermill -p datasets NAME`` gives it, is a list of one."""
+    if isinstance(names, str | Path):
+        return [names] if str(names) else []
+    return list(names)
+
+
 def sorted_out(names: Sequence[str | Path]) -> tuple[dict[int, Path], dict[int, str | Path]]:
     """The dataset folders, and the outputs, each by its place among the names; what is named twice once.
 

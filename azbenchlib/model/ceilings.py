@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.model.io_path import Load
+from azbenchlib.model.labels import Label
 from azbenchlib.model.limits import Delivered, deliver
 from azbenchlib.model.setup import Setup, Volume
 
@@ -29,7 +30,7 @@ class Ceiling:
     bs_bytes: int
     iops: float | None
     bytes_per_s: float | None
-    binding: tuple[str, ...]
+    binding: tuple[Label, ...]
     crossover_bytes: float | None
 
 

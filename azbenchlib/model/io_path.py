@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import VM, Cap, Volume
 
 QUANTITIES = {"iops": "iops", "bytes_per_s": "mbps"}  # and what labels call them
@@ -88,8 +89,8 @@ class Leg:
     pool : (str, str)
         Who shares it: ``("vm", "remote")``, ``("vm", "local")``, ``("vm", "temp")``,
         ``("disk", VOLUME)``, ``("nvme", VOLUME)``.
-    stem : str
-        How its labels begin: ``disk``, ``vm_uncached``, ``vm_cached``, ``temp``, ``nvme``.
+    scope : str
+        Of its labels: ``disk``, ``vm_uncached``, ``vm_cached``, ``temp``, ``nvme``.
     cap : Cap
     reads, writes : float
         Shares of the load's I/Os that pass it as a read or as a write.
@@ -98,19 +99,19 @@ class Leg:
     """
 
     pool: tuple[str, str]
-    stem: str
+    scope: str
     cap: Cap
     reads: float
     writes: float
     counted: float = 1.0
 
-    def label(self, quantity: str, bursting: bool) -> str:
-        """The binding-limit label; temp and NVMe limits have no burst of their own, and where bursting needs
+    def label(self, quantity: str, bursting: bool) -> Label:
+        """The label of this limit; temp and NVMe limits have no burst of their own, and where bursting needs
         no credits the burst limit is the only one.
         """
         above = bursting or not self.cap.spends_credits(quantity)
-        bursts = above and self.stem not in ("temp", "nvme") and self.cap.bursts(quantity)
-        return f"{self.stem}_{'burst_' if bursts else ''}{QUANTITIES[quantity]}"
+        bursts = above and self.scope not in ("temp", "nvme") and self.cap.bursts(quantity)
+        return Label.of(self.scope, QUANTITIES[quantity], bursts)
 
     def per_step(self, quantity: str, step: tuple[float, float]) -> float:
         """IOPS or bytes per second that one unit of the load takes of this limit."""
@@ -147,16 +148,16 @@ def legs(vm: VM, volume: Volume, load: Load) -> Iterator[Leg]:
     if disk.place == "nvme":
         part = volume.members / (vm.nvme_count or volume.members)
         yield Leg(
-            pool=("nvme", volume.name), stem="nvme", cap=vm.nvme.times(part), reads=reads, writes=writes
+            pool=("nvme", volume.name), scope="nvme", cap=vm.nvme.times(part), reads=reads, writes=writes
         )
     elif disk.place == "temp":
         pool = "local" if vm.temp_shares_cache else "temp"
-        yield Leg(pool=("vm", pool), stem="temp", cap=vm.temp or vm.cached, reads=reads, writes=writes)
+        yield Leg(pool=("vm", pool), scope="temp", cap=vm.temp or vm.cached, reads=reads, writes=writes)
     elif disk.place == "cache":
-        yield Leg(pool=("vm", "local"), stem="vm_cached", cap=vm.cached, reads=reads, writes=writes)
+        yield Leg(pool=("vm", "local"), scope="vm_cached", cap=vm.cached, reads=reads, writes=writes)
     else:
         if disk.caching != "None":
-            yield Leg(pool=("vm", "local"), stem="vm_cached", cap=vm.cached, reads=reads, writes=writes)
+            yield Leg(pool=("vm", "local"), scope="vm_cached", cap=vm.cached, reads=reads, writes=writes)
             hit = load.cache_hit if load.cache_hit is not None else disk.cache_hit or 0.0
             reads *= 1 - hit
             if disk.caching == "ReadWrite" and not load.destaged:
@@ -166,13 +167,13 @@ def legs(vm: VM, volume: Volume, load: Load) -> Iterator[Leg]:
         counted = _counted(volume, load)
         yield Leg(
             pool=("disk", volume.name),
-            stem="disk",
+            scope="disk",
             cap=volume.cap,
             reads=reads,
             writes=writes,
             counted=counted,
         )
-        yield Leg(pool=("vm", "remote"), stem="vm_uncached", cap=uncached, reads=reads, writes=writes)
+        yield Leg(pool=("vm", "remote"), scope="vm_uncached", cap=uncached, reads=reads, writes=writes)
 
 
 def _counted(volume: Volume, load: Load) -> float:

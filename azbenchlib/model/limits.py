@@ -10,6 +10,7 @@ from typing import NamedTuple
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import sum_known
 from azbenchlib.model.io_path import QUANTITIES, Leg, Load, legs
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Cap, Setup, Volume
 
 # Azure's own figures for one limit differ by up to this much: the page of D8s_v3 prints 128 MB/s, the
@@ -28,7 +29,7 @@ class LimitUse:
     """
 
     owner: str
-    label: str
+    label: Label
     quantity: str
     cap: float
     base: float | None
@@ -46,7 +47,7 @@ class VolumeUse:
     volume: str
     iops: float | None
     bytes_per_s: float | None
-    binding: tuple[str, ...]
+    binding: tuple[Label, ...]
     state: str
 
 
@@ -56,14 +57,14 @@ class Delivered:
 
     iops: float | None
     bytes_per_s: float | None
-    binding: tuple[str, ...]
+    binding: tuple[Label, ...]
     volumes: tuple[VolumeUse, ...]
     limits: tuple[LimitUse, ...]
     vm_state: str
 
-    def through(self, stem: str, quantity: str = "iops") -> float:
+    def through(self, scope: str, quantity: str = "iops") -> float:
         """IOPS or bytes per second through one kind of limit, such as ``vm_cached``."""
-        return sum(use.used for use in self.limits if use.label.startswith(stem) and use.quantity == quantity)
+        return sum(use.used for use in self.limits if use.label.scope == scope and use.quantity == quantity)
 
 
 class _Claim(NamedTuple):
@@ -72,7 +73,7 @@ class _Claim(NamedTuple):
     load: int
     leg: Leg
     quantity: str
-    label: str
+    label: Label
     share: float
 
 
@@ -124,9 +125,9 @@ def deliver(
         for leg in legs(setup.vm, known[load.volume], load):
             claims += _claims(i, leg, load, bursting)
         if queue_depth and latency_s:
-            waiting = Leg(pool=("queue", ""), stem="latency_qd", cap=Cap(), reads=1, writes=0)
+            waiting = Leg(pool=("queue", ""), scope="queue", cap=Cap(), reads=1, writes=0)
             share = load.step[0] * latency_s / queue_depth
-            claims.append(_Claim(load=i, leg=waiting, quantity="iops", label="latency_qd", share=share))
+            claims.append(_Claim(load=i, leg=waiting, quantity="iops", label=Label.LATENCY_QD, share=share))
     rates = _fill([load.asked for load in loads], claims)
     return _report(known, loads, rates, claims)
 
@@ -181,12 +182,12 @@ def _report(
     for i, (load, rate) in enumerate(zip(loads, rates, strict=True)):
         binding = _binding(load, rate, [claim for claim in claims if claim.load == i], totals)
         ios, size = (None if not part or math.isinf(rate) else rounded(part * rate) for part in load.step)
-        mine = [use.state for use in limits if use.owner == load.volume and use.label.startswith("disk")]
+        mine = [use.state for use in limits if use.owner == load.volume and use.label.scope == "disk"]
         volumes.append(
             VolumeUse(volume=load.volume, iops=ios, bytes_per_s=size, binding=binding, state=_worst(mine))
         )
     binding = tuple(dict.fromkeys(label for volume in volumes for label in volume.binding))
-    capped = tuple(label for label in binding if label != "workload_demand")
+    capped = tuple(label for label in binding if label is not Label.WORKLOAD_DEMAND)
     return Delivered(
         iops=_sum([volume.iops for volume in volumes]),
         bytes_per_s=_sum([volume.bytes_per_s for volume in volumes]),
@@ -199,15 +200,15 @@ def _report(
 
 def _binding(
     load: Load, rate: float, claims: Sequence[_Claim], totals: dict[tuple[tuple[str, str], str], float]
-) -> tuple[str, ...]:
+) -> tuple[Label, ...]:
     if rate >= load.asked * (1 - _EXACT) and math.isfinite(load.asked):
-        return ("workload_demand",)
+        return (Label.WORKLOAD_DEMAND,)
     uses = {(claim.label, totals[claim.leg.pool, claim.quantity]) for claim in claims}
     full = sorted(
         (use for use in uses if use[1] * (1 + TIE_REL) >= 1 - _EXACT),
         key=lambda use: (-round(use[1], 9), use[0]),
     )
-    return tuple(dict.fromkeys(label for label, _ in full)) or ("unknown",)
+    return tuple(dict.fromkeys(label for label, _ in full)) or (Label.UNKNOWN,)
 
 
 def _limit_uses(
@@ -217,9 +218,9 @@ def _limit_uses(
     totals: dict[tuple[tuple[str, str], str], float],
 ) -> list[LimitUse]:
     """One row a limit; loads that share it are summed, unless it is another figure for each of them."""
-    rows: dict[tuple[str, str, float], LimitUse] = {}
+    rows: dict[tuple[str, Label, float], LimitUse] = {}
     for claim in claims:
-        if claim.leg.stem == "latency_qd":
+        if claim.label is Label.LATENCY_QD:
             continue
         owner = "vm" if claim.leg.pool[0] == "vm" else claim.leg.pool[1]
         step = loads[claim.load].step

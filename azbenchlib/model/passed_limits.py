@@ -11,6 +11,7 @@ import numpy.typing as npt
 from azbenchlib.core.errors import InputError
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.io_path import Leg, Load, legs
+from azbenchlib.model.labels import Label
 from azbenchlib.model.load_history import LoadHistory, Series
 from azbenchlib.model.setup import Setup, Volume
 
@@ -23,8 +24,7 @@ class PassedLimit:
 
     Parameters
     ----------
-    label : str
-        Such as ``vm_uncached_iops``.
+    label : Label
     need : ndarray
         Of each interval, in parts of the base limit, shape (n,): 1 is all of it.
     burst_need : ndarray
@@ -33,7 +33,7 @@ class PassedLimit:
         A full bucket, in seconds of the base limit; 0: no burst.
     """
 
-    label: str
+    label: Label
     need: Series
     burst_need: Series
     credit_s: float
@@ -106,7 +106,7 @@ def amounts(setup: Setup, history: LoadHistory, cache_hit: float | None = None) 
     found = []
     for read, write in legs_of(setup, cache_hit):
         for quantity, (reads, writes) in rates.items():
-            weights = counted if quantity == "iops" and read.stem == "disk" else (1.0, 1.0)
+            weights = counted if quantity == "iops" and read.scope == "disk" else (1.0, 1.0)
             found.append(
                 Amount(read, quantity, reads * weights[0] * read.reads, writes * weights[1] * write.writes)
             )

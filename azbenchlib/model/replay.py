@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.model.labels import Label
 from azbenchlib.model.load_history import LoadHistory, Series
 from azbenchlib.model.passed_limits import PassedLimit
 
@@ -40,7 +41,7 @@ class Throttling:
 
     start_s: float
     end_s: float
-    labels: tuple[str, ...]
+    labels: tuple[Label, ...]
     delay_s: float
 
     @property
@@ -61,7 +62,7 @@ class Replayed:
         Of the history.
     left_s : float
         How many seconds of the history are still to be served at its end.
-    credits : mapping of str to ndarray, as a tuple of pairs
+    credits : mapping of Label to ndarray, as a tuple of pairs
         By label, of limits with a burst: the share that is left at the end of each interval, shape (n,).
     delay_s : ndarray
         At the end of each interval: for how long what is served then was throttled, shape (n,).
@@ -70,7 +71,7 @@ class Replayed:
     throttled: tuple[Throttling, ...]
     duration_s: float
     left_s: float
-    credits: tuple[tuple[str, Series], ...]
+    credits: tuple[tuple[Label, Series], ...]
     delay_s: Series
 
     @property
@@ -236,7 +237,7 @@ class _Replay:
             )
         self.begun, self.blame, self.longest = None, {}, 0.0
 
-    def _balances(self) -> list[tuple[str, Series]]:
+    def _balances(self) -> list[tuple[Label, Series]]:
         """What is left of the credits of each limit; full where the replay skipped."""
         found = []
         for k, (label, full) in enumerate(zip(self.labels, self.full, strict=True)):

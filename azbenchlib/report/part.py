@@ -23,10 +23,10 @@ from azbenchlib.core.palette import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_o
 from azbenchlib.cost.priced_setups import Priced, Terms, measured_setups
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.probed import ProbeRecord, read_probe
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Setup
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.run_verdicts import Judged, judge_runs
 
 

@@ -64,8 +64,8 @@ class Replays:
         path = (disk.caching, disk.io_unit_bytes)
         if path not in self._amounts:
             found = amounts(setup, self.history, self.cache_hit)
-            self._amounts[path] = {(amount.leg.stem, amount.quantity): amount for amount in found}
-        there = {read.stem: read for read, _ in legs_of(setup, self.cache_hit)}
+            self._amounts[path] = {(amount.leg.scope, amount.quantity): amount for amount in found}
+        there = {read.scope: read for read, _ in legs_of(setup, self.cache_hit)}
         told: dict[object, ThrottledAlone] = {}
         for (stem, quantity), amount in self._amounts[path].items():
             leg = there[stem]

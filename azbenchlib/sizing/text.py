@@ -18,19 +18,6 @@ NOT_IN_SIZES = (
     "on-demand bursting, performance plus, shared disks, encryption at host",
     "that a faster disk can make the system ask for more",
 )
-# What a label says, for sentences.
-_LIMITS = {
-    "disk": "disk",
-    "vm_uncached": "uncached limit of the VM",
-    "vm_cached": "cached limit of the VM",
-}
-
-
-def limit_name(label: str) -> str:
-    """A limit in words: ``vm_uncached_burst_mbps`` is MB/s of the uncached limit of the VM."""
-    stem, _, quantity = label.rpartition("_")
-    owner = _LIMITS.get(stem.removesuffix("_burst"), stem)
-    return f"{'IOPS' if quantity == 'iops' else 'MB/s'} of the {owner}"
 
 
 def moment(history: LoadHistory, seconds: float) -> str:
@@ -44,7 +31,7 @@ def moment(history: LoadHistory, seconds: float) -> str:
 
 def throttled_at(history: LoadHistory, one: Throttling) -> str:
     """A time in which a load was throttled: when, how long, by which limit."""
-    return f"{moment(history, one.start_s)}, {format_span(one.seconds)}, {limit_name(one.labels[0])}"
+    return f"{moment(history, one.start_s)}, {format_span(one.seconds)}, {one.labels[0].display_name}"
 
 
 def bounds(outcome: Outcome) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from azbenchlib.model.io_path import QUANTITIES
+from azbenchlib.model.labels import Label
 from azbenchlib.model.passed_limits import legs_of
 from azbenchlib.sizing.design import Design
 
@@ -32,7 +33,7 @@ def trace(design: Design, quantity: str) -> pd.DataFrame:
     places = np.linspace(0, len(ends), min(POINTS_OF_A_LINE, len(ends)) + 1).astype(int)[:-1]
     rows = {"t_s": (ends - history.interval_s)[places], quantity: np.maximum.reduceat(rates, places)}
     buckets = [
-        (shares, label) for label, shares in design.replayed.credits if label.endswith(QUANTITIES[quantity])
+        (shares, label) for label, shares in design.replayed.credits if label.quantity == QUANTITIES[quantity]
     ]
     if buckets:
         shares, label = min(buckets, key=lambda bucket: float(bucket[0].min()))
@@ -45,19 +46,20 @@ def caps(design: Design, quantity: str) -> list[tuple[str, float]]:
     found: dict[float, str] = {}
     for name, bursting in (("burst limit of the", True), ("limit of the", False)):
         limits = [
-            (limit, leg.stem)
+            (limit, leg.scope)
             for leg, _ in legs_of(design.setup)
             if (limit := leg.cap.limit(quantity, bursting)) is not None
         ]
         if limits:
-            value, stem = min(limits)
-            found.setdefault(value, f"{name} {'disks' if stem == 'disk' else 'VM'}")
+            value, scope = min(limits)
+            found.setdefault(value, f"{name} {'disks' if scope == 'disk' else 'VM'}")
     return [(name, value) for value, name in found.items()]
 
 
-def _full(design: Design, label: str, quantity: str) -> float:
+def _full(design: Design, label: Label, quantity: str) -> float:
     """A full bucket, in I/Os or bytes."""
-    stem = label.removesuffix(f"_burst_{QUANTITIES[quantity]}")
-    base = next(leg.cap.limit(quantity) for leg, _ in legs_of(design.setup) if leg.stem == stem) or 0.0
+    base = (
+        next(leg.cap.limit(quantity) for leg, _ in legs_of(design.setup) if leg.scope == label.scope) or 0.0
+    )
     credit_s = next(limit.credit_s for limit in design.limits if limit.label == label)
     return credit_s * base

@@ -11,9 +11,9 @@ from azbenchlib.analysis.observation import Observation
 from azbenchlib.model.ceilings import Path, paths
 from azbenchlib.model.credits import Bucket
 from azbenchlib.model.io_path import QUANTITIES, Load, legs
+from azbenchlib.model.labels import Label
 from azbenchlib.model.limits import deliver, rounded
 from azbenchlib.model.setup import BurstKind, Cap, Setup, Volume
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.readings import readings
 
 # Times their base: what nearly all VMs burst to at most, of the thousand of which a page tells. Half of them
@@ -47,7 +47,7 @@ class Stage:
     `lasts_s` is how long full credits last at the measured rate; infinite below the base.
     """
 
-    stem: str
+    scope: str
     quantity: str
     burst_kind: BurstKind
     base: Level
@@ -203,8 +203,8 @@ def _stages(
         way = paths(its, share)[0]
         loads += [(load, False) for load, _ in _loads(setup, its, rates(other.observation), way, share)]
     merged = _device_ios(flow.observation, got)
-    used: dict[tuple[str, str, str, str], list[float]] = {}
-    caps: dict[tuple[str, str, str, str], Cap] = {}
+    used: dict[tuple[str, str, Label, str], list[float]] = {}
+    caps: dict[tuple[str, str, Label, str], Cap] = {}
     known = {volume.name: volume for volume in setup.volumes()}
     mine = set()
     for load, own in loads:
@@ -214,7 +214,7 @@ def _stages(
                 done = load.asked * more
                 shares = [leg.share_per_step(quantity, load.step, b) * done for b in (False, True)]
                 if shares[0] or shares[1]:
-                    key = (leg.stem, quantity, leg.label(quantity, True), ":".join(leg.pool))
+                    key = (leg.scope, quantity, leg.label(quantity, True), ":".join(leg.pool))
                     sums = used.setdefault(key, [0.0, 0.0, 0.0])
                     taken = leg.per_step(quantity, load.step) * done
                     sums[:] = [sums[0] + shares[0], sums[1] + shares[1], sums[2] + taken]
@@ -224,23 +224,22 @@ def _stages(
     found: dict[tuple[str, str], Stage] = {}
     for key in mine:
         stage = _stage(key, used[key], caps[key], soft, flow.credits)
-        before = found.get((stage.stem, stage.quantity))
+        before = found.get((stage.scope, stage.quantity))
         if before is None or stage.base.use > before.base.use:
-            found[stage.stem, stage.quantity] = stage
+            found[stage.scope, stage.quantity] = stage
     return tuple(sorted(found.values(), key=lambda stage: (-stage.base.use, stage.base.label)))
 
 
 def _stage(
-    key: tuple[str, str, str, str],
+    key: tuple[str, str, Label, str],
     sums: Sequence[float],
     cap: Cap,
     soft: bool,
     credits_there: bool | None,
 ) -> Stage:
-    stem, quantity, top, _ = key
+    scope, quantity, label, _ = key
     base_use, burst_use, taken = sums
     value = rounded(taken / base_use) if base_use else math.inf
-    label = Label(top)
     by_credits = label.burst and burst_use < base_use
     base = Level(label.base if by_credits else label, value, base_use, cap.times_as_high(quantity))
     burst = None
@@ -248,13 +247,13 @@ def _stage(
         burst = Level(label, rounded(taken / burst_use), burst_use, cap.times_as_high(quantity, burst=True))
     lasts = Bucket(base.value, burst.value).time_to_empty(taken) if burst and base_use else math.inf
     return Stage(
-        stem=stem,
+        scope=scope,
         quantity=quantity,
         burst_kind=cap.burst_kind,
         base=base,
         burst=burst,
         lasts_s=lasts,
-        soft=soft and stem == "disk" and not label.burst,
+        soft=soft and scope == "disk" and not label.burst,
     )
 
 

@@ -35,12 +35,14 @@ def controls(
             continue
         measured = level.use * level.value
         if stage.quantity == "bytes_per_s" and _fits(level.use / MIB_PER_MB):
-            what = f"{level.label}: it fits {level.value / MB:,.0f} MiB/s, where MB/s is documented"
+            what = (
+                f"{level.label.display_name}: it fits {level.value / MB:,.0f} MiB/s, where MB/s is documented"
+            )
             found.append(Finding.of(Code.FITS_MIB, what))
         found += _swapped(stage, measured, route.stages)
         for value, where in other_rows.get(stage.base.label, ()):
             if _fits(measured / value):
-                what = f"{level.label}: it fits another documented figure, {where}"
+                what = f"{level.label.display_name}: it fits another documented figure, {where}"
                 found.append(Finding.of(Code.FITS_OTHER_ROW, what))
                 break
     return found
@@ -49,10 +51,10 @@ def controls(
 def _swapped(stage: Stage, measured: float, stages: Sequence[Stage]) -> list[Finding]:
     twins = {"vm_cached": "vm_uncached", "vm_uncached": "vm_cached"}
     for other in stages:
-        twin = other.stem == twins.get(stage.stem) and other.quantity == stage.quantity
+        twin = other.scope == twins.get(stage.scope) and other.quantity == stage.quantity
         if twin and _fits(measured / other.base.value):
-            what = f"{stage.base.label}: it fits {other.base.label}; some pages have columns swapped"
-            return [Finding.of(Code.FITS_SWAPPED, what)]
+            fits = f"it fits {other.base.label.display_name}; some pages have columns swapped"
+            return [Finding.of(Code.FITS_SWAPPED, f"{stage.base.label.display_name}: {fits}")]
     return []
 
 

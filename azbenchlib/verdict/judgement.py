@@ -9,12 +9,12 @@ from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.findings import Finding
 from azbenchlib.core.units import sum_known
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import BurstKind, Setup
 from azbenchlib.verdict.candidates import Level, Stage, routes
 from azbenchlib.verdict.checks.limits import base_not_seen, base_not_told, check_flow, doubtful_figures
 from azbenchlib.verdict.controls import controls
 from azbenchlib.verdict.evidence import stalled
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.next_run import NextRun, Proposal, propose, show_base, show_disk
 from azbenchlib.verdict.open_facts import open_fact
 from azbenchlib.verdict.posterior import Posterior, posterior

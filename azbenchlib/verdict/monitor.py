@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 from azbenchlib.analysis.observation import Observation
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Volume
-from azbenchlib.verdict.labels import Label
 
 # Our judgement, in percent.
 _FULL = NormalDist(100.0, 1.5)  # of a limit that binds

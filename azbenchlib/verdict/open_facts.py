@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from azbenchlib.analysis.flow import Flow
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Setup
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.posterior import OpenFact, Posterior
-from azbenchlib.verdict.text import either, name
+from azbenchlib.verdict.text import either
 
 
 def open_fact(flow: Flow, setup: Setup, believed: Posterior) -> str | None:
@@ -37,7 +37,7 @@ def open_fact(flow: Flow, setup: Setup, believed: Posterior) -> str | None:
     }
     for label in believed.named:
         if label.is_limit and label.base not in documented:
-            missing[f"no figure of {name(label)} is documented, and it may bind"] = True
+            missing[f"no figure of {label.phrase()} is documented, and it may bind"] = True
     return next((sentence for sentence, is_so in missing.items() if is_so), None)
 
 
@@ -46,5 +46,5 @@ def _with_values(fact: OpenFact) -> str:
     by_label: dict[Label, list[str]] = {}
     for value, label in fact.means.items():
         by_label.setdefault(label, []).append(value)
-    parts = [f"{either(values)} means {name(label)}" for label, values in by_label.items()]
+    parts = [f"{either(values)} means {label.phrase()}" for label, values in by_label.items()]
     return f"{fact.name} is not stated ({'; '.join(parts)})"

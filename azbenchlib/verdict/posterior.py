@@ -9,10 +9,10 @@ from statistics import NormalDist
 
 from azbenchlib.analysis.flow import Flow, mean_latency_us, occupancy, rates
 from azbenchlib.core.units import KIB, US_PER_S
+from azbenchlib.model.labels import Label
 from azbenchlib.model.limits import TIE_REL
 from azbenchlib.verdict import evidence, likelihoods, monitor
 from azbenchlib.verdict.candidates import Route, Stage
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.text import BOUND, PROBABLY
 
 # Weights before anything is measured; our judgement, calibrated on a simulator. The limits on a path
@@ -190,7 +190,7 @@ def _outrun(found: Sequence[Route]) -> dict[Facts, float]:
     uses: dict[Facts, float] = {}
     for route in found:
         if route.path.destaged:
-            behind = [stage.base.use for stage in route.stages if stage.stem in ("disk", "vm_uncached")]
+            behind = [stage.base.use for stage in route.stages if stage.scope in ("disk", "vm_uncached")]
             use = max(behind, default=0.0)
             uses[route.facts] = min(use, uses.get(route.facts, math.inf))
     return uses
@@ -352,7 +352,7 @@ def _undocumented(flow: Flow, route: Route) -> dict[Label, float]:
     """Chances of the limits on the path of which no figure is known: where one is near the rate, its name;
     where nothing is documented of it, mostly the unknown cause.
     """
-    scopes = _scopes(flow, route) - {stage.stem for stage in route.stages} - route.holds
+    scopes = _scopes(flow, route) - {stage.scope for stage in route.stages} - route.holds
     depth = evidence.effective_depth(flow.observation)
     if not scopes or (depth is None and not route.binds):
         return {}

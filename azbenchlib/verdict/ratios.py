@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from azbenchlib.analysis.flow import rates
 from azbenchlib.core.findings import Code, Finding
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Setup
-from azbenchlib.verdict.labels import Label
 
 if TYPE_CHECKING:
     from azbenchlib.analysis.runs import Run

@@ -14,9 +14,9 @@ from azbenchlib.azure import catalog
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.model.descriptions import stated_setup
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Cap, Setup
 from azbenchlib.verdict.judgement import Judgement, OtherRows, Rows, judge_flows
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.limit_sources import other_rows, resolved, rows
 from azbenchlib.verdict.ratios import with_ratios
 from azbenchlib.verdict.sweep import with_unloaded

@@ -7,39 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from azbenchlib.core.units import format_count, format_mbps
-from azbenchlib.verdict.labels import Label
+from azbenchlib.model.labels import Label
 
 if TYPE_CHECKING:
     from azbenchlib.verdict.judgement import Judgement
 
 BOUND, PROBABLY = 0.95, 0.8
 _MOST_NAMED = 3  # of several values that mean the same
-
-_OWNERS = {
-    "disk": "the disk's",
-    "vm_uncached": "the VM's uncached",
-    "vm_cached": "the VM's cached",
-    "temp": "the temp disk's",
-    "nvme": "the NVMe disk's",
-}
-_OTHERS = {
-    Label.LATENCY_QD: "latency at this queue depth",
-    Label.HOST_CPU: "the CPU of the host that measures",
-    Label.PAGE_CACHE: "the page cache",
-    Label.CACHE_EXHAUSTION: "the host cache, once it is full",
-    Label.WORKLOAD_DEMAND: "what the workload asks for",
-    Label.ABOVE_DOCUMENTED_LIMIT: "a limit above the documented one",
-    Label.UNKNOWN: "an unknown cause",
-}
-
-
-def name(label: Label) -> str:
-    """A label in words: ``vm_uncached_burst_mbps`` -> the VM's uncached burst MB/s limit."""
-    if label.scope is None:
-        return _OTHERS[label]
-    owner = _OWNERS[label.scope]
-    unit = "IOPS" if label.quantity == "iops" else "MB/s"
-    return f"{owner} {'burst ' if label.burst else ''}{unit} limit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +40,7 @@ IN_WORDS = Wording()
 
 def names(labels: Sequence[Label], wording: Wording = IN_WORDS) -> str:
     """Several labels in words, as one thing."""
-    found = [wording.names.get(label) or name(label) for label in labels]
+    found = [wording.names.get(label) or label.phrase() for label in labels]
     return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]} at once"
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.core.units import format_count, format_mbps, format_span
 from azbenchlib.model.credits import Bucket
+from azbenchlib.model.labels import Label
 from azbenchlib.verdict.candidates import Route, Stage
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.likelihoods import HARD, LOOSEST
 
 _AT_LEVEL = (0.9, LOOSEST)  # measured ÷ limit of a phase that the limit held

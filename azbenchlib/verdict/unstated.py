@@ -19,9 +19,9 @@ from azbenchlib.azure import disk_kinds
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.units import format_count, format_mbps
 from azbenchlib.model.documented_limits import DocumentedLimits, documented, documented_tiers
+from azbenchlib.model.labels import Label
 from azbenchlib.verdict import evidence
 from azbenchlib.verdict.judgement import Judgement
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.naming import Reached, caps_weight
 
 _SHARED = 0.02  # relative: rates of several loads that differ by less are one plateau

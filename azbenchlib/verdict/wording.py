@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from azbenchlib.analysis.flow import Flow
 from azbenchlib.azure import disk_kinds
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import BurstKind
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.posterior import Posterior
 from azbenchlib.verdict.readings import TIER_FACT
-from azbenchlib.verdict.text import Wording, either, name
+from azbenchlib.verdict.text import Wording, either
 from azbenchlib.verdict.two_phases import TwoPhases
 
 _SOME = (0.05, 0.95)  # shares of hits that are neither none nor all
@@ -32,9 +32,9 @@ def _names(believed: Posterior) -> dict[Label, str]:
     found = {}
     for stage in believed.route.stages:
         if stage.open_burst:
-            found[stage.open_burst] = f"{name(stage.open_burst)}, whose figure is not documented,"
+            found[stage.open_burst] = f"{stage.open_burst.phrase()}, whose figure is not documented,"
         if stage.burst_kind == BurstKind.ON_DEMAND and stage.base.label.burst:
-            found[stage.base.label] = name(stage.base.label).replace("burst", "on-demand burst")
+            found[stage.base.label] = stage.base.label.phrase(on_demand=True)
     last = believed.named[-1]
     return {label: said.rstrip(",") if label == last else said for label, said in found.items()}
 
@@ -42,7 +42,7 @@ def _names(believed: Posterior) -> dict[Label, str]:
 def _phases(phases: TwoPhases | None) -> str:
     if phases is None or phases.stage.burst is None:
         return ""
-    spent = f"{name(phases.stage.burst.label)} until its credits are spent, then by its base"
+    spent = f"{phases.stage.burst.label.phrase()} until its credits are spent, then by its base"
     return f"{spent}: {'' if phases.sampled else 'they give '}{phases.in_words()}"
 
 

@@ -13,7 +13,6 @@ from azbenchlib.model import notation
 from azbenchlib.report import formatting
 from azbenchlib.report.part import Part, RunVerdict, verdicts_of
 from azbenchlib.report.sections import method, rooflines, sayings, verdicts
-from azbenchlib.verdict import text as verdict_words
 from azbenchlib.views.view import MOST_ROWS, NotebookView
 
 _LOG_NEEDED = ["--write_iops_log=NAME --log_avg_msec=500"]
@@ -162,6 +161,6 @@ def _cells(verdict: RunVerdict) -> list[str]:
     second = ""
     if judged.runner_up:
         share = sayings.percent(judged.posterior.get(judged.runner_up, 0.0))
-        second = f"{verdict_words.name(judged.runner_up)} ({share})"
+        second = f"{judged.runner_up.display_name} ({share})"
     used = f"{100 * top.utilisation:.0f} % of {sayings.limit_text(top)}" if top else "none documented"
     return [judged.words, verdicts.certainty(judged).removesuffix(" certain"), second, used]

@@ -14,6 +14,7 @@ from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.units import GIB, parse_duration, stated_size
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.dataset.names import listed
 from azbenchlib.report.sections import sizes
 from azbenchlib.sizing import device_text
 from azbenchlib.sizing.answer import Outcome, SizeAnswer, size
@@ -71,7 +72,7 @@ class Sizing:
         as_of: str = "",
         **wanted: Any,
     ) -> None:
-        self._names = list(names)
+        self._names = listed(names)
         self._devices, self._interval = list(devices), parse_duration(interval) if interval else None
         self._limits = (parse_duration(held_back) if held_back else None, within or None)
         self._factor, self._burst_factor, self._most_disks = (1 + growth) * headroom, burst_factor, most_disks

@@ -35,8 +35,8 @@ def refused(*arguments: str) -> str:
 def test_the_table_names_the_limit_at_every_block_size() -> None:
     done = run("--vm", "E8ds_v4", "--disk", "temp", "--bs", "4k,8k", "--as-of", "2020-07-01")
     assert done.exit_code == 0
-    assert "77,000" in done.stdout and "temp_iops" in done.stdout
-    assert "59,136" in done.stdout and "temp_mbps" in done.stdout and "6.144" in done.stdout
+    assert "77,000" in done.stdout and "temp disk IOPS" in done.stdout
+    assert "59,136" in done.stdout and "temp disk MB/s" in done.stdout and "6.144" in done.stdout
     assert "sku-api-2026-08-17 of 2026-08-17" in done.stderr
 
 

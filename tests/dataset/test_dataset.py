@@ -611,3 +611,12 @@ def test_records_of_a_dataset_are_json(folder):
     assert not any(
         isinstance(value, np.generic) for rows in tables.values() for row in rows for value in row.values()
     )
+
+
+def test_a_single_name_is_a_list_of_one_and_its_dataset_is_shown_in_two_lines() -> None:
+    (dataset,) = Dataset.load_each("ultra-disk-2019")
+    assert len(Dataset.load_each(["ultra-disk-2019"])) == 1
+    shown = repr(dataset).splitlines()
+    assert len(shown) == 2 and len(repr(dataset)) < 400 and dataset.manifest.title in shown[0]
+    with pytest.raises(InputError, match="nothing is named"):
+        Dataset.load_each("")

@@ -47,7 +47,7 @@ def test_the_use_of_the_limits_is_drawn_below_the_rate(tmp_path: Path) -> None:
         manifest = json.loads((folder / "manifest.json").read_text())
     said = words(html)
     assert "Used, % (Azure Monitor)" in said and USED_LIMITS in said
-    used = "Disk's IOPS limit 101 %; VM's uncached MB/s limit 14 %."
+    used = "Disk IOPS 101 %; VM uncached MB/s 14 %."
     label = " ".join(re.findall(r'aria-label="([^"]*)"', html)).replace("\u00a0", " ")
     assert f"Azure Monitor: the most that a minute used of each limit: {used}" in unescape(label)
     checker = Page([Known(manifest, found.tables, ROOT)]).read(html)

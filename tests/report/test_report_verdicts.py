@@ -46,12 +46,12 @@ def one(found: list[str], *parts: str) -> str:
 
 def test_the_temp_disk_of_the_e8ds_is_bound_by_throughput_not_iops(local: list[str]) -> None:
     card = one(local, "E8ds_v4, temp disk", "59,200 IOPS 484 MB/s")
-    assert "Bound by the temp disk's 484 MB/s, not by its 77,000 IOPS Bound, ≥ 99 %" in card
+    assert "Bound by the temp disk limit of 484 MB/s, not by that of 77,000 IOPS Bound, ≥ 99 %" in card
     assert "At 8 KiB that is 59,136 IOPS." in card
     assert re.search(r"Temp disk MB/s 484 MB/s \d 100 % Temp disk IOPS 77,000 IOPS \d 77 %", card)
     assert "More MB/s needs a larger VM; for more IOPS use smaller blocks, up to 77,000 IOPS." in card
     cached = one(local, "ReadWrite cache", "60,100 IOPS")
-    assert "Bound by the VM's cached 484 MB/s, not by its 77,000 IOPS" in cached
+    assert "Bound by the VM cached limit of 484 MB/s, not by that of 77,000 IOPS" in cached
 
 
 def test_the_sources_of_limits_stand_once_below_the_cards() -> None:
@@ -63,13 +63,13 @@ def test_the_sources_of_limits_stand_once_below_the_cards() -> None:
 
 def test_a_tie_names_both(local: list[str]) -> None:
     card = one(local, "16,300 IOPS")
-    assert "Bound by the temp disk's 16,000 IOPS and 131 MB/s at once" in card
+    assert "Bound by the temp disk limit of 16,000 IOPS and 131 MB/s at once" in card
     assert "At 8 KiB both limits meet" in card
 
 
 def test_a_burst_says_that_the_base_was_not_seen(local: list[str]) -> None:
     card = one(local, "3,499 IOPS")
-    assert "Bound by the disk's burst 3,500 IOPS, not by its 170 MB/s Bound, 98 %" in card
+    assert "Bound by the disk burst limit of 3,500 IOPS, not by that of 170 MB/s Bound, 98 %" in card
     assert "so this run of 60 s cannot show the base of 120 IOPS." in card
     assert "Next run Run for 36 min, until the credits are spent (then 120 IOPS are expected)." in card
 
@@ -116,9 +116,9 @@ def test_the_lead_links_to_the_cards_that_it_names() -> None:
 def test_ultra_disks_turn_from_mbps_to_iops_to_the_vm() -> None:
     found = cards(ULTRA)
     assert [re.findall(r"Bound by .*? Bound", card)[0] for card in found] == [
-        "Bound by the disk's 50 MB/s, not by its 10,000 IOPS Bound",
-        "Bound by the disk's 10,000 IOPS, not by its 100 MB/s Bound",
-        "Bound by the VM's uncached 768 MB/s, not by its 51,200 IOPS Bound",
+        "Bound by the disk limit of 50 MB/s, not by that of 10,000 IOPS Bound",
+        "Bound by the disk limit of 10,000 IOPS, not by that of 100 MB/s Bound",
+        "Bound by the VM uncached limit of 768 MB/s, not by that of 51,200 IOPS Bound",
     ]
     assert "≈ 6,250 IOPS" in found[0]
 
@@ -168,7 +168,7 @@ def test_every_point_of_the_roofline_can_be_read_and_lies_inside(local: list[str
     assert len(hovers) == 10  # the L8s_v2 has no documented limit
     assert (
         "E8ds_v4, OS disk, no cache, 8 KiB random writes, QD 1,024: 3,499 IOPS. "
-        "Bound by the disk's burst IOPS limit"
+        "Bound by the disk burst IOPS limit"
     ) in hovers
     label = re.search(r'aria-label="([^"]*)"', wide)
     assert label is not None and "E8ds_v4, OS disk, no cache: 3,500 IOPS at 4 KiB" in words(label[1])  # burst

@@ -124,7 +124,7 @@ def test_the_vm_alone_is_told_from_what_is_not_stated(tmp_path: Path) -> None:
 def test_a_limit_without_a_figure_is_a_fact_to_state() -> None:
     fast = run(iops=9000, queue_depth=64, unloaded_us=200, cpu_pct=20)
     judged = judge(fast, Setup(D8S, (Disk(name="d", sku="Premium_LRS"),)))
-    assert judged.open_fact == "no figure of the disk's IOPS limit is documented, and it may bind"
+    assert judged.open_fact == "no figure of the disk IOPS limit is documented, and it may bind"
     nothing = judge(fast, Setup(VM(), TEMP.disks))
     assert nothing.next_run is None and nothing.why_no_run and nothing.open_fact
     assert nothing.why_no_run.endswith("so that its rates cannot be predicted")

@@ -43,7 +43,7 @@ def test_what_a_provisioned_disk_may_have_is_told_with_what_it_would_mean() -> N
     assert got.binding == ("disk_iops",) and got.probability < 0.95
     assert got.open_fact is not None
     assert got.open_fact.startswith("what the disk is provisioned with is not stated (")
-    assert "about this rate means the disk's IOPS limit" in got.open_fact
+    assert "about this rate means the disk IOPS limit" in got.open_fact
     assert got.posterior.get("above_documented_limit", 0) < 0.01
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB, MB
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 from azbenchlib.verdict import Flow, Judgement, judge, judge_flows, judge_sweep
 from azbenchlib.verdict import text as wording
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.likelihoods import bound, holds
 
 P30 = Disk(name="p30", sku="Premium_LRS", tier="P30", cap=Cap(iops=5000, bytes_per_s=200 * MB))

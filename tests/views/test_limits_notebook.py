@@ -73,11 +73,11 @@ def test_the_seed_is_explained_from_cards_to_doubts() -> None:
     html = run(LOCAL_DISKS)
     assert figures(html) == ["d0-roofline"]
     text = words(html)
-    assert "Bound by the disk's burst IOPS limit 98 % certain" in text
+    assert "Bound by the disk burst IOPS limit 98 % certain" in text
     assert "5 of 10 runs hit a documented limit" in text  # of two more no limit is documented
     assert "Run for 36 min, until the credits are spent" in text and "runtime=2160" in text
     assert "has no log of IOPS of a run with a documented limit. To have it next time" in text
-    assert "the NVMe disk's IOPS limit (8 %)" in text
+    assert "NVMe disk IOPS (8 %)" in text
     assert "rate_from_latency" in text and "rate_from_status_line" in text
 
 
@@ -96,7 +96,7 @@ def test_a_trace_shows_the_limits_and_the_credits(burst: Path) -> None:
     assert spent is not None
     high, low, share = (float(part.replace(",", "")) for part in spent.groups())
     assert (high, low, share) == pytest.approx((3500, 120, 100 * FILLED), rel=0.05)
-    assert "Burst credits left" in text and "Disk's burst IOPS limit 3,500" in text
+    assert "Burst credits left" in text and "Disk burst IOPS 3,500" in text
     (label, _) = re.findall(r'aria-label="([^"]*)"', html)  # wide and narrow
     assert "Burst credits fall from" in label and unescape(label).endswith("to 0 I/Os.")
     assert figures(Report([str(burst)]).over_time().html) == ["d0-rate"]

@@ -18,10 +18,9 @@ from azbenchlib.model import host_caching
 from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.io_path import Load
+from azbenchlib.model.labels import Label
 from azbenchlib.model.limits import Delivered, deliver
 from azbenchlib.model.unloaded_latency import expected_us, table_of
-
-_BY_LATENCY = "latency_qd"  # no documented limit, but that of a queue whose I/Os take their time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +41,7 @@ class RunForecast:
     certain: bool
     iops: float | None
     written_bytes: float | None
-    limits: tuple[str, ...]
+    limits: tuple[Label, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +164,7 @@ def _delivered(
     latency_s = expected_us(table_of(setup.vm, mine), share) / US_PER_S
     load = Load(volume=disk, read_share=share, bs_bytes=block)
     got = deliver(setup, [load], queue_depth=depth * jobs, latency_s=latency_s)
-    documented = any(use.label != _BY_LATENCY for use in got.limits)
+    documented = any(use.label is not Label.LATENCY_QD for use in got.limits)
     return got if documented or depth * jobs == 1 else None  # else a deep queue would promise anything
 
 
@@ -178,4 +177,5 @@ def _of_one(runs: list[RunForecast]) -> str:
     long = f"{times}{'' if run.certain else 'at most '}{format_span(run.seconds)}{before}"
     if run.iops is None:
         return f"{long}; the limit is not known"
-    return f"{long}, up to {format_count(round(run.iops))} IOPS, by {' and '.join(run.limits)}"
+    limits = " and ".join(label.display_name for label in run.limits)
+    return f"{long}, up to {format_count(round(run.iops))} IOPS, by {limits}"

@@ -57,7 +57,7 @@ def _briefly(console: Console, answer: Advice) -> None:
     """What holds it back, what would cost less, and what must be known before it is ordered."""
     best = answer.best
     first = next(one for one in best.limits if one.label == best.binding)
-    lines = [f"first limit: {best.binding}, {first.headroom:+.0%} above the demand"]
+    lines = [f"first limit: {best.binding.display_name}, {first.headroom:+.0%} above the demand"]
     cheaper = "; ".join(f"{one.option} {one.share:.0%} less" for one in answer.savings)
     lines += [f"would cost less: {cheaper}"] if cheaper else []
     lines.append(f"before you order: {'; '.join(caution.brief for caution in best.cautions)}")
@@ -171,14 +171,15 @@ def _grid(*columns: str, fold: int = -1) -> Table:
 
 def _limits(best: Configuration) -> Table:
     from azbenchlib.advisor.text import amount
+    from azbenchlib.advisor.verify import Room
 
     table = _grid("left", "left", "right", "left", "right")
-    ordered = sorted(best.limits, key=lambda one: one.label in ("capacity", "data_disks"))
+    ordered = sorted(best.limits, key=lambda one: isinstance(one.label, Room))
     for one in ordered[:_LIMITS]:
         wanted = f"{one.wanted / 60:.1f} min" if one.unit == "credit_s" else amount(one, one.wanted)
         style = "red" if one.label == best.binding else ""
         table.add_row(
-            Text(one.label, style=style),
+            Text(one.label.display_name, style=style),
             _bar(one, style or "cyan"),
             Text(wanted),
             Text(f"of {amount(one, one.limit)}", style="dim"),

@@ -57,7 +57,7 @@ def _volumes(state: State) -> Table:
         cells = (format_count(round(iops)), format_mbps(rate), format_count(depth))
         hit_text = "" if hits is None else f"{hits:.0%}"
         limits = state.binding_limits(name) if iops or depth else {}
-        limited = [f"{limit} {share:.0%}" for limit, share in limits.items()]
+        limited = [f"{limit.display_name} {share:.0%}" for limit, share in limits.items()]
         table.add_row(*map(Text, (name, *cells, hit_text, ", ".join(limited))))
     return table
 
@@ -73,7 +73,10 @@ def _credits(state: State) -> Table:
         level = full if known is None else known
         share = level / full if full else 0.0
         filled = round(_BAR * min(max(share, 0.0), 1.0))
-        amount = f"{format_mbps(level)} MB" if name.endswith("mbps") else f"{format_count(round(level))} I/Os"
+        owner, label = live_log.limit_of(name)
+        in_bytes = label is not None and label.quantity == "mbps"
+        amount = f"{format_mbps(level)} MB" if in_bytes else f"{format_count(round(level))} I/Os"
+        shown = f"{owner} {label.display_name}" if label else name
         bar = Text("█" * filled, style="green" if share > 0.2 else "red") + Text("░" * (_BAR - filled))
-        table.add_row(Text(f"credits {name}"), bar, Text(f"{share:.0%}, {amount}"))
+        table.add_row(Text(f"credits {shown}"), bar, Text(f"{share:.0%}, {amount}"))
     return table

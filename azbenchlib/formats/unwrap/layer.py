@@ -29,6 +29,12 @@ MOST_TIMES, LARGEST_SMALL = 12, MIB  # its size, and more of small ones, is what
 MOST_WRAPPINGS = 5  # wrappings in each other
 _NAMED = 5  # members of an archive that a sentence names
 _FIO_JSON = "fio JSON"
+_OF_LINES = (
+    "iozone text",
+    "diskspd text",
+    "IOMeter results",
+    "sysstat text",
+)  # indented by no tool as a whole
 _FEW = 1024  # bytes
 _BEGIN_OF_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+\{\s*+(?:\"|\Z)")
 
@@ -289,7 +295,8 @@ def _without_indent(source: Source, fmt: KnownFormat | None, signs: Sequence[str
     if source.opening.lstrip("\r\n")[:1] in (" ", "\t"):
         text = without_indent(source.text)
     else:
-        text = without_block_indent(source.text, signs[0]) if signs else None
+        may_be = bool(signs) and (fmt is None or fmt.name in _OF_LINES)
+        text = without_block_indent(source.text, signs[0]) if may_be else None
     return ([source.part(text)], "each line began with blanks, which were taken off") if text else ([], "")
 
 

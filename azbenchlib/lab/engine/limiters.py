@@ -112,7 +112,7 @@ def _chain(
                 if bucket is not None and limit is not None and math.isfinite(limit):
                     cost = (1 / limit, 0.0) if quantity == "iops" else (0.0, 1 / limit)
                     found.append(TokenMeter(bucket, *cost, leg.label(quantity, bursting)))
-    unit = volume.disk.io_unit_bytes if leg.stem == "disk" else None
+    unit = volume.disk.io_unit_bytes if leg.scope == "disk" else None
     destages = volume.disk.caching == "ReadWrite" and leg.pool != ("vm", "local")
     owner = owner_of(leg)
     return LimiterChain(

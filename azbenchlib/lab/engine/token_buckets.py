@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 
+from azbenchlib.model.labels import Label
+
 At = Callable[[float], None]  # is told an emulated time
 # What an I/O is to a chain. Nobody waits for what a cache writes back while it has room, so that it waits is
 # not counted.
@@ -74,7 +76,7 @@ class TokenMeter:
 
     __slots__ = ("bucket", "label", "per_byte", "per_io", "waits")
 
-    def __init__(self, bucket: TokenBucket, per_io: float, per_byte: float, label: str) -> None:
+    def __init__(self, bucket: TokenBucket, per_io: float, per_byte: float, label: Label) -> None:
         self.bucket, self.per_io, self.per_byte, self.label = bucket, per_io, per_byte, label
         self.waits = 0
 

@@ -29,6 +29,7 @@ from azbenchlib.lab.engine.volume import (
 )
 from azbenchlib.lab.nbd import FLUSH, READ, TRIM, WRITE, ZERO
 from azbenchlib.model.credits import BURST_S
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Setup, Volume
 from azbenchlib.model.unloaded_latency import table_of
 
@@ -241,7 +242,7 @@ class Machine:
             if isinstance(volume, ReadOnlyCachedVolume):
                 counts[name, "cache_hit_ratio"] = (volume.hits, volume.hits + volume.misses)
             for chain in volume.chains:
-                waits: dict[str, int] = defaultdict(int)
+                waits: dict[Label, int] = defaultdict(int)
                 for meter in (*chain.ways[READS], *chain.ways[WRITES]):
                     waits[meter.label] += meter.waits
                 for label, n in waits.items():

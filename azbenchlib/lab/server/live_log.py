@@ -25,6 +25,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.file_locks import lock
 from azbenchlib.core.files import is_own, open_regular
 from azbenchlib.core.units import MIB, US_PER_S
+from azbenchlib.model.labels import Label
 
 LIVE_LOG = "lab.log"
 _SPAN_S = 1.0  # real seconds that a rate is taken over
@@ -139,17 +140,23 @@ class State:
         iops, rate = ((new - old) / seconds for new, old in zip(now, before, strict=True))
         return iops, rate
 
-    def binding_limits(self, volume: str) -> dict[str, float]:
+    def binding_limits(self, volume: str) -> dict[Label, float]:
         """The limits of a volume and of the VM that many requests had to wait for: the share of them.
 
         The largest share is first.
         """
         found = {}
         for name, state in self.lines[-1].objects.items():
-            owner, _, limit = name.rpartition(" ")
-            if owner in (volume, "vm") and (state.throttled_share or 0.0) > _MANY:
-                found[limit] = state.throttled_share or 0.0
+            owner, label = limit_of(name)
+            if label and owner in (volume, "vm") and (state.throttled_share or 0.0) > _MANY:
+                found[label] = state.throttled_share or 0.0
         return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def limit_of(name: str) -> tuple[str, Label | None]:
+    """Whose an object of the log is, and which limit: ``data disk_iops``; None: it is no limit."""
+    owner, _, label = name.rpartition(" ")
+    return owner, Label.named(label)
 
 
 def read(log: Path, tail_bytes: int | None = None) -> State:

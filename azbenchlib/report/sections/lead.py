@@ -173,7 +173,7 @@ def _unbound(found: Sequence[SetupAnswer]) -> LeadSentence:
     ]
     if known:
         used, answer, row = max(known, key=lambda one: one[0])
-        share = f"{100 * used:.0f} % of {sayings.owner(row.label)} limit, {sayings.limit_text(row)}."
+        share = f"{100 * used:.0f} % of {row.label.phrase(sayings.limit_text(row))}."
         if used > 1.0:
             return LeadSentence(answer.place, (linked(answer, begins=True), (f" reached {share}", "")))
         pieces = (linked(answer), (f" is closest, with {share}", ""))

@@ -22,14 +22,14 @@ from azbenchlib.core.units import GIB, KIB, MIB, US_PER_S, format_count, format_
 from azbenchlib.model import ceilings
 from azbenchlib.model.ceilings import ALL_VOLUMES, Ceiling
 from azbenchlib.model.credits import BURST_S
+from azbenchlib.model.labels import Label
 from azbenchlib.plots.points import with_points
 from azbenchlib.plots.throttle import rate_over_time
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import Group, Told, again
-from azbenchlib.report.sections import verdicts
+from azbenchlib.report.sections.sayings import bar_name
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
-from azbenchlib.verdict.labels import Label
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part, RunVerdict
@@ -245,7 +245,7 @@ def _used(part: Part, verdict: RunVerdict) -> pd.DataFrame:
     rows = part.dataset.runs
     (job,) = schema.records(rows[rows["run_id"] == verdict.run.run_ids[0]])
     used = part.monitor.over_time(job, verdict.run.flows[0].observation.runtime_s)
-    return used.assign(name=[verdicts.limit_name(Label(label)) for label in used["label"]])
+    return used.assign(name=[bar_name(Label(label)) for label in used["label"]])
 
 
 def _fell(fitted: token_bucket_fit.BucketFit) -> str:
@@ -262,7 +262,7 @@ def _caps(verdict: RunVerdict, trace: pd.DataFrame) -> list[tuple[str, float]]:
     """The limits near the rate, in IOPS of this block size."""
     size = rates(verdict.run.flows[0].observation).bs_bytes
     most = float(trace["iops"].max())
-    found = [(verdicts.limit_name(row.label), _in_iops(row, size)) for row in verdict.judged.limits]
+    found = [(bar_name(row.label), _in_iops(row, size)) for row in verdict.judged.limits]
     return [(name, value) for name, value in found if value and value <= _FAR * most][:MOST_CAPS]
 
 

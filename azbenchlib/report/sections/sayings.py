@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_size
+from azbenchlib.model.labels import UNITS, Label
 from azbenchlib.verdict import Judgement, LimitRow
 from azbenchlib.verdict import text as verdict_words
-from azbenchlib.verdict.labels import Label
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import RunVerdict
 
 REACHED = 0.96  # of a limit: from here on a bar has its colour
 _WHOLE = 100  # from here on a ratio is told in whole numbers
-UNITS = {"iops": "IOPS", "mbps": "MB/s"}
 _CAUSES = {
-    Label.LATENCY_QD: ("Latency-bound: the queue depth is too low to reach a limit", "latency"),
-    Label.HOST_CPU: ("Bound by the CPU of the client", "client CPU"),
-    Label.PAGE_CACHE: ("The page cache answered, not the disk", "page cache"),
-    Label.CACHE_EXHAUSTION: ("Bound by the host cache, which is full", "full host cache"),
-    Label.WORKLOAD_DEMAND: ("The workload requested no more", "the rate that the workload requested"),
-    Label.ABOVE_DOCUMENTED_LIMIT: ("Above the documented limit", "a limit above the documented one"),
-    Label.UNKNOWN: ("No documented limit explains the rate", "unknown"),
+    Label.LATENCY_QD: "Latency-bound: the queue depth is too low to reach a limit",
+    Label.HOST_CPU: "Bound by the CPU of the client",
+    Label.PAGE_CACHE: "The page cache answered, not the disk",
+    Label.CACHE_EXHAUSTION: "Bound by the host cache, which is full",
+    Label.WORKLOAD_DEMAND: "The workload requested no more",
+    Label.ABOVE_DOCUMENTED_LIMIT: "Above the documented limit",
+    Label.UNKNOWN: "No documented limit explains the rate",
 }
 _CHIPS = {
     Label.LATENCY_QD: "No limit reached",
@@ -52,13 +52,6 @@ def limit_text(row: LimitRow) -> str:
     return f"{format_count(row.value)}{NBSP}IOPS"
 
 
-def owner(label: Label) -> str:
-    """Whose limit it is: ``the VM's cached``, ``the disk's burst``."""
-    return (
-        verdict_words.name(label).removesuffix(" limit").removesuffix(UNITS[label.quantity or "iops"]).strip()
-    )
-
-
 def binding_rows(judged: Judgement) -> list[LimitRow]:
     """The limits that bind, with their values."""
     return [row for row in judged.limits if row.label in judged.binding]
@@ -80,7 +73,7 @@ def beside(judged: Judgement, row: LimitRow) -> LimitRow | None:
 
 
 def sentence(verdict: RunVerdict, phases: str) -> str:
-    """The verdict with the value of the limit: ``Bound by the temp disk's 484 MB/s, not by its 77,000 IOPS``.
+    """The verdict with the value of the limit, and what the other one is.
 
     Parameters
     ----------
@@ -95,7 +88,7 @@ def sentence(verdict: RunVerdict, phases: str) -> str:
         labels = [*judged.binding, *([judged.runner_up] if judged.runner_up else [])]
         named = [_named(judged, label) for label in sorted(labels, key=lambda one: one == Label.UNKNOWN)]
         return f"Inconclusive: {' or '.join(named)}"
-    told = _bound(judged, phases) if verdict.at_limit else _CAUSES[judged.binding[0]][0]
+    told = _bound(judged, phases) if verdict.at_limit else _CAUSES[judged.binding[0]]
     return told if judged.probability >= verdict_words.BOUND else f"Probably {told[:1].lower()}{told[1:]}"
 
 
@@ -113,23 +106,30 @@ def _bound(judged: Judgement, phases: str) -> str:
     if not rows:
         return verdict_words.words(judged.binding, 1.0, None, None)
     if len(rows) > 1:
-        values = " and ".join(limit_text(row) for row in rows)
-        return f"Bound by {owner(rows[0].label)} {values} at once"
+        return f"Bound by {_several(rows)} at once"
     (row,) = rows
     base = next((other for other in judged.limits if other.label == row.label.base), None)
     if row.label.burst and base is not None and phases:
-        first = f"Bound by {owner(row.label)} {limit_text(row)}"
-        return f"{first} until its credits are spent, then by {limit_text(base)}"
+        first = f"Bound by {row.label.phrase(limit_text(row))}"
+        return f"{first} until its credits are spent, then by that of {limit_text(base)}"
     other = beside(judged, row)
-    lacking = f", not by its {limit_text(other)}" if other else ""
-    return f"Bound by {owner(row.label)} {limit_text(row)}{lacking}"
+    lacking = f", not by that of {limit_text(other)}" if other else ""
+    return f"Bound by {row.label.phrase(limit_text(row))}{lacking}"
+
+
+def _several(rows: Sequence[LimitRow]) -> str:
+    """Limits that bind at once; those of one owner share its name."""
+    first = rows[0].label
+    if any((row.label.scope, row.label.burst) != (first.scope, first.burst) for row in rows):
+        return " and ".join(row.label.phrase(limit_text(row)) for row in rows)
+    return first.phrase(" and ".join(map(limit_text, rows)))
 
 
 def _named(judged: Judgement, label: Label) -> str:
     if not label.is_limit:
-        return _CAUSES[label][1]
+        return label.phrase()
     row = next((row for row in judged.limits if row.label == label), None)
-    return f"{owner(label)} {limit_text(row)}" if row else verdict_words.name(label)
+    return label.phrase(limit_text(row) if row else "")
 
 
 def credits_cut(verdict: RunVerdict) -> str:
@@ -195,5 +195,4 @@ def change(verdict: RunVerdict) -> str:
 
 def bar_name(label: Label) -> str:
     """A limit as its bar is called: ``Temp disk MB/s``, ``Disk burst IOPS``."""
-    told = owner(label).removeprefix("the ").replace("'s", "")
-    return f"{told[:1].upper()}{told[1:]} {UNITS[label.quantity or 'iops']}"
+    return label.display_name[:1].upper() + label.display_name[1:]

@@ -90,7 +90,7 @@ def times(answer: SizeAnswer, outcome: Outcome, name: str) -> Block:
             "sub": "",
             "cells": [
                 format_span(one.seconds),
-                words.limit_name(one.labels[0]),
+                one.labels[0].display_name,
                 format_span(one.delay_s) if one.delay_s > 0 else "0 s",
             ],
         }

@@ -14,10 +14,9 @@ from azbenchlib.core.findings import Code
 from azbenchlib.core.units import NBSP
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import Group
-from azbenchlib.report.sections.sayings import limit_text, percent
+from azbenchlib.report.sections.sayings import bar_name, limit_text, percent
 from azbenchlib.verdict import Judgement, LimitRow
 from azbenchlib.verdict import text as verdict_words
-from azbenchlib.verdict.labels import Label
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part, RunVerdict
@@ -66,12 +65,6 @@ def certainty(judged: Judgement) -> str:
     if judged.probability >= verdict_words.PROBABLY or judged.runner_up is None:
         return f"{first} certain"
     return f"{first} against {percent(judged.posterior.get(judged.runner_up, 0.0))}"
-
-
-def limit_name(label: Label) -> str:
-    """A label as it stands alone: ``Disk's burst IOPS limit``."""
-    name = verdict_words.name(label).removeprefix("the ")
-    return name[:1].upper() + name[1:]
 
 
 def _alike(verdict: RunVerdict) -> Hashable:
@@ -148,7 +141,7 @@ def _bar(row: LimitRow, verdict: RunVerdict, named: bool) -> dict[str, Any]:
     return {
         "entry": verdict.entry if named else None,
         "colour": verdict.entry.colour,
-        "name": limit_name(row.label),
+        "name": bar_name(row.label),
         "used": f"{100 * row.utilisation:.0f} %",
         "of": limit_text(row),
         "width": f"{100 * min(row.utilisation, _LONGEST):.1f}",

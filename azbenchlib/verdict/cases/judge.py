@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
+from azbenchlib.model.labels import Label
 from azbenchlib.model.limits import Delivered
 from azbenchlib.verdict.cases import read
 from azbenchlib.verdict.cases.schema import parsed, unknown_keys
 from azbenchlib.verdict.judgement import FlowVerdict, Judgement, LimitRow, judge_flows
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.limit_sources import other_rows, resolved, rows
 from azbenchlib.verdict.sweep import judge_sweep
 from azbenchlib.verdict.text import words
@@ -75,7 +75,7 @@ def _limit_rows(got: Delivered, where: dict[str, str], as_of: str | None) -> tup
     for use in got.limits:
         before = found.get(use.label)
         if before is None or use.utilisation > before.utilisation:
-            label = Label(use.label)
+            label = use.label
             row = where.get(label.base)
             found[use.label] = LimitRow(
                 label=label, value=use.cap, utilisation=use.utilisation, row=row, as_of=as_of

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.units import MB, format_count, format_us
+from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import BurstKind
 from azbenchlib.verdict.candidates import Route, Stage
 from azbenchlib.verdict.checks.run_checks import check_run
 from azbenchlib.verdict.evidence import stalled
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.likelihoods import HARD
 
 _NOT_HELD = (Label.ABOVE_DOCUMENTED_LIMIT, Label.PAGE_CACHE)  # of these no limit is the cause
@@ -51,12 +51,14 @@ def doubtful_figures(route: Route, named: Sequence[Label], rows: Mapping[str, st
     differing = [level.label for stage in route.stages for level in stage.levels() if level.others]
     for label in differing:
         if label in named and label in rows:
-            yield Finding.of(Code.FIGURES_DIFFER, f"{label} has two documented figures: {rows[label]}")
+            yield Finding.of(
+                Code.FIGURES_DIFFER, f"{label.display_name} has two documented figures: {rows[label]}"
+            )
     for stage in route.stages:
         if stage.open_burst and stage.base.use > HARD:
             what = (
-                f"no page at hand tells whether the VM bursts above its {stage.base.label} of "
-                f"{_amount(stage.base.value, stage.quantity)}, or how far"
+                f"no page at hand tells whether the VM bursts above "
+                f"{stage.base.label.phrase(_amount(stage.base.value, stage.quantity))}, or how far"
             )
             yield Finding.of(Code.BURST_NOT_KNOWN, what)
             return

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.units import KIB, S_PER_MIN, format_count, format_mbps
+from azbenchlib.model.labels import Label
 from azbenchlib.verdict.candidates import Route
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.next_run import trials
 from azbenchlib.verdict.next_run.job_file import job_file
 from azbenchlib.verdict.next_run.trials import CandidateRun, Change, Trial, experiments, trial_of
 from azbenchlib.verdict.next_run.worlds import Hypothesis
 from azbenchlib.verdict.posterior import Posterior
-from azbenchlib.verdict.text import name
 
 _APART = math.log(1.1)  # rates that are nearer may come out alike: limits stray, and so do runs
 _LIKELY = 0.02  # of the probability: what is less likely is not worth a run
@@ -96,7 +95,7 @@ def _why_alike(hypotheses: Sequence[Hypothesis]) -> str:
     """Why no run tells two hypotheses apart, as the end of a sentence."""
     for one in hypotheses:
         if one.label.is_limit and not one.documented:
-            return f"no figure of {name(one.label)} is documented, so that its rates cannot be predicted"
+            return f"no figure of {one.label.phrase()} is documented, so that its rates cannot be predicted"
     return _ALIKE
 
 
@@ -204,8 +203,8 @@ def _run(
     if len(expected) == 1:
         outcome, question = _only(hypotheses[0], experiment.trial), experiment.shows
     else:
-        outcome = "; ".join(f"{name(label)}: {_rate(iops, size)}" for label, iops in expected.items())
-        question = " or ".join(map(name, expected))
+        outcome = "; ".join(f"{label.phrase()}: {_rate(iops, size)}" for label, iops in expected.items())
+        question = " or ".join(label.phrase() for label in expected)
     return NextRun(
         question=question,
         advice=f"{experiment.action} ({outcome})" if outcome else experiment.action,

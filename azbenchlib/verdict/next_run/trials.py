@@ -223,7 +223,7 @@ def _credits(flow: Flow, was: Trial, routes: tuple[Route, ...]) -> Iterator[Cand
     rests = [_rest_s(stage) / cut for stage in stages]
     if rests and min(rests) < _MOST_S:
         rest_s = _whole_minutes(max(_LEAST_REST_S / cut, max(rest for rest in rests if rest < _MOST_S)))
-        owner = "disk" if any(stage.stem == "disk" for stage in stages) else "VM"
+        owner = "disk" if any(stage.scope == "disk" for stage in stages) else "VM"
         for times in (1, 2):
             trial = _deeper(replace(was, credits=CreditState.FULL), times)
             if trial is not None:

@@ -13,11 +13,11 @@ from typing import Any
 from azbenchlib.analysis.flow import Flow, mean_latency_us, rates
 from azbenchlib.core.units import US_PER_S
 from azbenchlib.model.io_path import Load
+from azbenchlib.model.labels import Label
 from azbenchlib.model.limits import deliver
 from azbenchlib.model.setup import VM, BurstKind, Cap, Disk, Setup
 from azbenchlib.verdict import evidence, likelihoods
 from azbenchlib.verdict.candidates import Route, Stage
-from azbenchlib.verdict.labels import Label
 from azbenchlib.verdict.next_run.trials import CreditState, Trial
 from azbenchlib.verdict.posterior import WAITS_IN_SUBMISSION
 
@@ -163,7 +163,7 @@ class World:
     @property
     def _undocumented(self) -> bool:
         """Whether an unknown cause may be a limit of bytes of which nothing is documented."""
-        stems = {stage.stem for stage in self.route.stages}
+        stems = {stage.scope for stage in self.route.stages}
         remote = self.route.serves == "remote" and not {"disk", "vm_uncached"} <= stems
         return not stems or remote
 
@@ -216,7 +216,7 @@ class World:
     def _setup(self, trial: Trial, scenario: Scenario) -> Setup:
         """The setup with the limits as this hypothesis has them."""
         factors = {
-            (stage.stem, stage.quantity): _all_as_printed(
+            (stage.scope, stage.quantity): _all_as_printed(
                 self._factors(stage, trial, scenario.spent), scenario
             )
             for stage in self.route.stages
@@ -233,7 +233,7 @@ class World:
         caps = {name: moved(getattr(vm, name), stem) for stem, names in _CAPS.items() for name in names}
         if vm.temp:
             caps["temp"] = moved(vm.temp, "temp")
-        elif any(stage.stem == "temp" for stage in self.route.stages):
+        elif any(stage.scope == "temp" for stage in self.route.stages):
             caps["cached"] = moved(vm.cached, "temp")
         disks = tuple(
             self._disk(disk, moved(disk.cap, "disk"), trial) if disk.name in mine else disk

@@ -74,6 +74,6 @@ def test_the_metrics_of_a_run_are_kept_and_judged(
         assert flow.observation.credits_used_pct["disk_iops"] == 12.5
         assert flow.observation.monitor_iops == 120.0
     said = html.unescape(Report([str(folder)]).over_time().html).replace("\u00a0", " ")
-    used = "Disk's IOPS limit 100 %; VM's uncached IOPS limit 41 %."
+    used = "Disk IOPS 100 %; VM uncached IOPS 41 %."
     assert f"Azure Monitor: the most that a minute used of each limit: {used}" in said
     assert "Used, % (Azure Monitor)" in said
