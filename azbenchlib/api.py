@@ -17,11 +17,11 @@ from azbenchlib.core.grouping import GroupBy
 from azbenchlib.dataset.dataset import Dataset
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azbenchlib.analysis.compare import ComparisonResult
     from azbenchlib.answers.advice import AdviceAnswer
+    from azbenchlib.answers.answer import Answer
     from azbenchlib.answers.bill import BillAnswer
+    from azbenchlib.answers.verdict import VerdictAnswer
     from azbenchlib.lab.lab import Lab
     from azbenchlib.model import Setup
     from azbenchlib.report.build import Written
@@ -68,13 +68,30 @@ def read(
     return Dataset.load(*data, assumed=assumed, group_by=group_by)
 
 
-def judge(dataset: Dataset | str | Path, *, as_of: str | None = None, nvme: bool = False) -> pd.DataFrame:
+def judge(
+    data: Dataset | Answer | str | Path | Sequence[str | Path],
+    *,
+    vm: str | None = None,
+    disks: Sequence[str] = (),
+    region: str | None = None,
+    group_by: GroupBy | str | None = None,
+    as_of: str | None = None,
+    nvme: bool = False,
+) -> VerdictAnswer:
     """Name the documented limit that binds each run, and its probability.
 
     Parameters
     ----------
-    dataset : Dataset, str or path-like
-        What is not a dataset yet is opened by :func:`read`.
+    data : Dataset, Answer, str, path-like or sequence of these paths
+        What is not a dataset yet is opened by :func:`read`; of an answer, the dataset that it tells of.
+    vm : str, optional
+        VM size of runs that do not tell their setup.
+    disks : sequence of str
+        Their disks, such as ``P30`` or ``P30x4:ReadOnly``.
+    region : str, optional
+        Azure region of setups that state none.
+    group_by : {"path", "host", "job", "setup"}, optional
+        Which runs whose setup is not stated were made on one; of data that are opened here.
     as_of : str, optional
         ISO day whose limits apply; default: the day of each setup.
     nvme : bool
@@ -82,39 +99,18 @@ def judge(dataset: Dataset | str | Path, *, as_of: str | None = None, nvme: bool
 
     Returns
     -------
-    DataFrame
-        A row a run: run, setup_id, iops, bw_bytes_per_s, limit (labels that tie have `` and `` between them),
-        probability (0 to 1), sentence, next_run (what to run to settle it; NA where nothing is open).
+    VerdictAnswer
+        ``to_frame()`` has a row a run, with its limit, its probability and what to run next.
 
     Raises
     ------
     InputError
         When there is no run to judge.
     """
-    import pandas as pd
+    from azbenchlib.answers.verdict import VerdictAnswer, judged_runs
 
-    from azbenchlib.core import schema
-    from azbenchlib.verdict.run_verdicts import judge_runs
-
-    opened = dataset if isinstance(dataset, Dataset) else read(dataset)
-    rows = [
-        {
-            "run": one.run.name,
-            "setup_id": one.run.setup_id,
-            "iops": one.judgement.iops,
-            "bw_bytes_per_s": one.judgement.bytes_per_s,
-            "limit": " and ".join(one.judgement.binding) or None,
-            "probability": one.judgement.probability,
-            "sentence": one.judgement.words,
-            "next_run": one.judgement.next_run.advice if one.judgement.next_run else None,
-        }
-        for one in judge_runs(opened.tables, None, as_of, nvme)
-    ]
-    if not rows:
-        raise InputError(f"{opened.place}: no run with a rate or a latency; there is nothing to judge")
-    numbers = dict.fromkeys(("iops", "bw_bytes_per_s", "probability"), schema.FLOAT)
-    texts = dict.fromkeys(("run", "setup_id", "limit", "sentence", "next_run"), schema.TEXT)
-    return pd.DataFrame(rows).astype(numbers | texts)
+    dataset = _dataset(data, vm, disks, region, group_by)
+    return VerdictAnswer(judged_runs(dataset, as_of, nvme))
 
 
 def price(
@@ -397,3 +393,24 @@ def _described(
 
 def _as_list(disks: Sequence[str] | str) -> Sequence[str]:
     return [disks] if isinstance(disks, str) else disks
+
+
+def _dataset(
+    data: Dataset | Answer | str | Path | Sequence[str | Path],
+    vm: str | None,
+    disks: Sequence[str],
+    region: str | None,
+    group_by: GroupBy | str | None,
+) -> Dataset:
+    """The dataset that is given, or what was named, opened."""
+    from azbenchlib.answers.answer import Answer
+
+    given = data.result if isinstance(data, Answer) else data
+    if isinstance(given, Dataset):
+        if group_by is not None:
+            raise InputError("group_by is for outputs that are opened here; give it to read")
+        return given.add_setup(vm, disks, region) if vm or disks or region else given
+    if isinstance(data, Answer):
+        raise InputError(f"a {type(data).__name__} tells of no dataset; give a dataset, or paths of outputs")
+    named = [data] if isinstance(data, str | Path) else list(data)
+    return read(*named, vm=vm, disks=disks, region=region, group_by=group_by)
