@@ -150,16 +150,14 @@ class VerdictAnswer(Answer):
         used = [(entry.name, row) for entry in self.result if (row := _binding_row(entry.judged))]
         if not used:
             raise InputError("no run is bound by a documented limit, so there is no share of one to draw")
-        names, rows = zip(*used, strict=True)
+        rows = [row for _, row in used]
         places = range(len(used))
         drawn = axes.barh(places, [100 * row.utilisation for row in rows], color=palette.COLOURS[1][0])
-        axes.bar_label(
-            drawn, [f"{row.utilisation:.0%} of {row.label.display_name}" for row in rows], padding=4
-        )
+        axes.bar_label(drawn, [f"{row.utilisation:.0%}" for row in rows], padding=4)
         axes.axvline(100, color=palette.NEUTRAL["ink2"], linewidth=1)
-        axes.set_yticks(places, names)
+        axes.set_yticks(places, [f"{name}\n{row.label.display_name}" for name, row in used])
         axes.invert_yaxis()
-        axes.margins(x=0.35)
+        axes.margins(x=0.15)
         axes.set_xlabel("Used of the limit that binds (%)")
 
     def to_html(self) -> Block:

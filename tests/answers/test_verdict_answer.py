@@ -93,7 +93,7 @@ def test_every_limit_is_a_figure_with_unit_and_source(answer: VerdictAnswer) -> 
 
 def test_it_is_drawn_as_a_bar_a_run_that_a_limit_binds(answer: VerdictAnswer) -> None:
     axes = answer.plot()
-    names = [label.get_text() for label in axes.get_yticklabels()]
+    names = [label.get_text().partition("\n")[0] for label in axes.get_yticklabels()]
     assert names and set(names) <= {entry.name for entry in answer.result}
     used = {
         record["id"]: max(row["utilisation"] for row in bound)
