@@ -59,7 +59,7 @@ def print_on(console: Console, document: Document, *, wraps: bool = True) -> Non
     """Print a document: what is to be copied is not wrapped; with ``wraps`` sentences are."""
     for renderable in shown(document, console.width):
         is_whole = isinstance(renderable, Text) and (not wraps or bool(renderable.no_wrap))
-        console.print(renderable, soft_wrap=is_whole)
+        console.print(renderable, soft_wrap=is_whole, crop=not isinstance(renderable, Group))
 
 
 def text(document: Document, width: int = TEXT_WIDTH) -> str:
