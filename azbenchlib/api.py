@@ -17,16 +17,19 @@ from azbenchlib.core.grouping import GroupBy
 from azbenchlib.dataset.dataset import Dataset
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from azbenchlib.analysis.compare import ComparisonResult
     from azbenchlib.answers.advice import AdviceAnswer
+    from azbenchlib.answers.answer import Answer
     from azbenchlib.answers.bill import BillAnswer
+    from azbenchlib.answers.comparison import Compared
+    from azbenchlib.answers.size import Sized
+    from azbenchlib.answers.verdict import VerdictAnswer
     from azbenchlib.lab.lab import Lab
     from azbenchlib.model import Setup
     from azbenchlib.report.build import Written
 
-__all__ = ["advise", "compare", "emulate", "judge", "price", "read", "write_report"]
+    SideGiven = str | Path | Sequence[str | Path] | Dataset | Answer  # a side of a comparison
+
+__all__ = ["advise", "compare", "emulate", "judge", "price", "read", "size", "write_report"]
 
 Stated = int | float | Decimal | str  # a number, or a text as the command line takes it
 
@@ -68,13 +71,30 @@ def read(
     return Dataset.load(*data, assumed=assumed, group_by=group_by)
 
 
-def judge(dataset: Dataset | str | Path, *, as_of: str | None = None, nvme: bool = False) -> pd.DataFrame:
+def judge(
+    data: Dataset | Answer | str | Path | Sequence[str | Path],
+    *,
+    vm: str | None = None,
+    disks: Sequence[str] = (),
+    region: str | None = None,
+    group_by: GroupBy | str | None = None,
+    as_of: str | None = None,
+    nvme: bool = False,
+) -> VerdictAnswer:
     """Name the documented limit that binds each run, and its probability.
 
     Parameters
     ----------
-    dataset : Dataset, str or path-like
-        What is not a dataset yet is opened by :func:`read`.
+    data : Dataset, Answer, str, path-like or sequence of these paths
+        What is not a dataset yet is opened by :func:`read`; of an answer, the dataset that it tells of.
+    vm : str, optional
+        VM size of runs that do not tell their setup.
+    disks : sequence of str
+        Their disks, such as ``P30`` or ``P30x4:ReadOnly``.
+    region : str, optional
+        Azure region of setups that state none.
+    group_by : {"path", "host", "job", "setup"}, optional
+        Which runs whose setup is not stated were made on one; of data that are opened here.
     as_of : str, optional
         ISO day whose limits apply; default: the day of each setup.
     nvme : bool
@@ -82,39 +102,18 @@ def judge(dataset: Dataset | str | Path, *, as_of: str | None = None, nvme: bool
 
     Returns
     -------
-    DataFrame
-        A row a run: run, setup_id, iops, bw_bytes_per_s, limit (labels that tie have `` and `` between them),
-        probability (0 to 1), sentence, next_run (what to run to settle it; NA where nothing is open).
+    VerdictAnswer
+        ``to_frame()`` has a row a run, with its limit, its probability and what to run next.
 
     Raises
     ------
     InputError
         When there is no run to judge.
     """
-    import pandas as pd
+    from azbenchlib.answers.verdict import VerdictAnswer, judged_runs
 
-    from azbenchlib.core import schema
-    from azbenchlib.verdict.run_verdicts import judge_runs
-
-    opened = dataset if isinstance(dataset, Dataset) else read(dataset)
-    rows = [
-        {
-            "run": one.run.name,
-            "setup_id": one.run.setup_id,
-            "iops": one.judgement.iops,
-            "bw_bytes_per_s": one.judgement.bytes_per_s,
-            "limit": " and ".join(one.judgement.binding) or None,
-            "probability": one.judgement.probability,
-            "sentence": one.judgement.words,
-            "next_run": one.judgement.next_run.advice if one.judgement.next_run else None,
-        }
-        for one in judge_runs(opened.tables, None, as_of, nvme)
-    ]
-    if not rows:
-        raise InputError(f"{opened.place}: no run with a rate or a latency; there is nothing to judge")
-    numbers = dict.fromkeys(("iops", "bw_bytes_per_s", "probability"), schema.FLOAT)
-    texts = dict.fromkeys(("run", "setup_id", "limit", "sentence", "next_run"), schema.TEXT)
-    return pd.DataFrame(rows).astype(numbers | texts)
+    dataset = _dataset(data, vm, disks, region, group_by)
+    return VerdictAnswer(judged_runs(dataset, as_of, nvme))
 
 
 def price(
@@ -302,19 +301,81 @@ def advise(
     return AdviceAnswer(ask(wanted, there))
 
 
-def compare(
-    old: str | Path, new: str | Path, *, margin: float = 0.05, confidence: float = 0.99
-) -> ComparisonResult:
+def size(
+    *telemetry: Path | str | Dataset,
+    region: str,
+    devices: Sequence[str] = (),
+    interval: str | None = None,
+    prices: Path | str | None = None,
+    as_of: str | None = None,
+    **demand: str | float,
+) -> Sized:
+    """Find the cheapest VM and disks for a system from its telemetry.
+
+    Parameters
+    ----------
+    telemetry : str, path-like or Dataset
+        Outputs of iostat, sar and others, folders of them, or datasets; loads of several hosts are added up.
+    region : str
+        Such as westeurope.
+    devices : sequence of str
+        Count only these, such as ``nvme*``; default: all disks.
+    interval : str, optional
+        How long each report is, such as ``60s``, where none has a time.
+    prices : path-like, optional
+        A price book of your own.
+    as_of : str, optional
+        ISO day whose limits and prices count; default: the newest.
+    **demand : str or number
+        As the options of ``azbench size`` take it, with underscores: ``held_back="60s"`` (how long the load
+        may be throttled in all), ``within="1%"``, ``growth=0.2``, ``headroom=1.2``, ``size="2TiB"``,
+        ``ram="64GiB"``, ``vcpus=8``, ``max_disks=4``, ``zrs=True``. Numbers are bytes, seconds or shares.
+
+    Returns
+    -------
+    Sized
+        Shows itself; ``to_frame()`` has a row a design, ``best`` is the cheapest.
+
+    Raises
+    ------
+    InputError
+        For an option that there is not, a value or telemetry that cannot be read, or where no design meets
+        the requirement.
+    """
+    from azbenchlib.advisor.offers.load_market import market
+    from azbenchlib.answers.size import Sized
+    from azbenchlib.core.units import parse_duration
+    from azbenchlib.sizing.stated import terms
+    from azbenchlib.sizing.telemetry import telemetry as recorded
+
+    asked = terms(demand)
+    names = [one for one in telemetry if not isinstance(one, Dataset)]
+    given = [one for one in telemetry if isinstance(one, Dataset)]
+    opened = Dataset.merge([*given, *(Dataset.load_each(names) if names or not given else [])])
+    load = recorded(opened.tables, list(devices), None if interval is None else parse_duration(interval))
+    return Sized(
+        asked.answer(load, market(region, own=None if prices is None else Path(prices), as_of=as_of))
+    )
+
+
+def compare(old: SideGiven, new: SideGiven, *, margin: float = 0.05, confidence: float = 0.99) -> Compared:
     """Compare runs with a baseline: worse by more than the margin, not worse, or undecided.
 
     Parameters
     ----------
-    old, new : str or path-like
-        Datasets by name or folder, or outputs; ``/SETUP`` behind one chooses a setup.
+    old, new : str, path-like, sequence of them, Dataset or Answer
+        Datasets by name or folder, or outputs, together one side where there are several; ``/SETUP`` behind
+        one chooses a setup. Of an answer its result counts, which is a Dataset.
     margin : float
         Change to the worse that does not count: 0.05 is 5 %.
     confidence : float
         Of all answers together, 0 to 1.
+
+    Returns
+    -------
+    Compared
+        Shows itself; ``answer`` is worse, not worse or undecided, ``to_frame()`` has a row a figure, ``plot``
+        draws the intervals of the ratios.
 
     Raises
     ------
@@ -322,10 +383,14 @@ def compare(
         When a side cannot be read, or the sides have nothing in common.
     """
     from azbenchlib.analysis import compare as comparing
-    from azbenchlib.dataset.compared import load_side
+    from azbenchlib.answers.answer import Answer
+    from azbenchlib.answers.comparison import Compared
+    from azbenchlib.dataset.compared import side_of
 
-    sides = [load_side(str(side)) for side in (old, new)]
-    return comparing.compare(sides, comparing.CompareTerms(margin=margin, confidence=confidence))
+    given = {"old": old, "new": new}
+    sides = [side_of(one.result if isinstance(one, Answer) else one, name) for name, one in given.items()]
+    terms = comparing.CompareTerms(margin=margin, confidence=confidence)
+    return Compared(comparing.compare(sides, terms))
 
 
 def write_report(
@@ -397,3 +462,24 @@ def _described(
 
 def _as_list(disks: Sequence[str] | str) -> Sequence[str]:
     return [disks] if isinstance(disks, str) else disks
+
+
+def _dataset(
+    data: Dataset | Answer | str | Path | Sequence[str | Path],
+    vm: str | None,
+    disks: Sequence[str],
+    region: str | None,
+    group_by: GroupBy | str | None,
+) -> Dataset:
+    """The dataset that is given, or what was named, opened."""
+    from azbenchlib.answers.answer import Answer
+
+    given = data.result if isinstance(data, Answer) else data
+    if isinstance(given, Dataset):
+        if group_by is not None:
+            raise InputError("group_by is for outputs that are opened here; give it to read")
+        return given.add_setup(vm, disks, region) if vm or disks or region else given
+    if isinstance(data, Answer):
+        raise InputError(f"a {type(data).__name__} tells of no dataset; give a dataset, or paths of outputs")
+    named = [data] if isinstance(data, str | Path) else list(data)
+    return read(*named, vm=vm, disks=disks, region=region, group_by=group_by)

@@ -24,7 +24,7 @@ def told(*arguments: object) -> dict:
 
 
 def test_a_judged_dataset_is_what_the_verdict_prints() -> None:
-    rows = az.judge("ultra-disk-2019")
+    rows = az.judge("ultra-disk-2019").to_frame()
     told_rows = told("verdict", "ultra-disk-2019")["verdicts"]
     assert list(rows["run"]) == [one["id"] for one in told_rows]
     assert list(rows["limit"]) == [" and ".join(one["binding"]) for one in told_rows]
@@ -37,7 +37,7 @@ def test_a_setup_can_be_said_when_reading_and_later() -> None:
     later = az.read(OUTPUT).add_setup("Standard_E8ds_v4", ["P30"], "westeurope")
     for name in schema.TABLES:
         pd.testing.assert_frame_equal(later.tables[name], said.tables[name])
-    assert az.judge(later)["limit"].equals(az.judge(said)["limit"])
+    assert az.judge(later).to_frame()["limit"].equals(az.judge(said).to_frame()["limit"])
     assert later.manifest is not None and later.manifest.setups[0].vm_size == "Standard_E8ds_v4"
     with pytest.raises(InputError, match="the setup of every run is stated already"):
         later.add_setup("Standard_D4as_v5", ["P30"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from azbenchlib.cli import verdict
+from azbenchlib.cli.printing.answer_output import OutputFormat
 
 ROOT = Path(__file__).parents[1]
 FIO = ROOT / "tests" / "data" / "fio" / "randrw.json"
@@ -32,7 +33,7 @@ def test_each_stop_is_called_after_the_one_before(capsys: pytest.CaptureFixture[
 
     sys.setprofile(note)
     try:
-        verdict.verdict([str(FIO)], vm="Standard_E8ds_v5", disk=["P30"], format_=verdict.VerdictFormat.json)
+        verdict.verdict([str(FIO)], vm="Standard_E8ds_v5", disk=["P30"], format_=OutputFormat.json)
     finally:
         sys.setprofile(None)
     assert '"probability"' in capsys.readouterr().out

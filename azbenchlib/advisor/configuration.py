@@ -10,7 +10,7 @@ from azbenchlib.advisor.fio_job import fio_job
 from azbenchlib.advisor.reasons.cautions import Caution, cautions, old_prices
 from azbenchlib.advisor.reasons.rejected import RejectedAlternative, rejected_alternatives
 from azbenchlib.advisor.search import Candidate, Search
-from azbenchlib.advisor.verify import CheckedLimit, Room, limits
+from azbenchlib.advisor.verify import CheckedLimit, PlaceLimit, limits
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.cost.bill import Bill
 from azbenchlib.model.labels import Label
@@ -100,15 +100,15 @@ class Configuration:
         return tuple(found)
 
     @property
-    def headroom(self) -> dict[Label | Room, float]:
+    def headroom(self) -> dict[Label | PlaceLimit, float]:
         """What is left of every limit, as a share of what is wanted."""
-        found: dict[Label | Room, float] = {}
+        found: dict[Label | PlaceLimit, float] = {}
         for one in self.limits:
             found[one.label] = min(one.headroom, found.get(one.label, one.headroom))
         return found
 
     @property
-    def binding(self) -> Label | Room:
+    def binding(self) -> Label | PlaceLimit:
         """The limit of a rate that is nearest to what is enough."""
         return next(one.label for one in self.limits if one.unit in ("iops", "bytes_per_s", "credit_s"))
 

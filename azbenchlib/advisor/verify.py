@@ -17,7 +17,7 @@ from azbenchlib.model.setup import Setup
 _EXACT = 1e-9
 
 
-class Room(StrEnum):
+class PlaceLimit(StrEnum):
     """What else a configuration must have enough of."""
 
     CAPACITY = "capacity"
@@ -26,7 +26,7 @@ class Room(StrEnum):
     @property
     def display_name(self) -> str:
         """Its name for people."""
-        return "data disks" if self is Room.DATA_DISKS else "capacity"
+        return "data disks" if self is PlaceLimit.DATA_DISKS else "capacity"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class CheckedLimit:
 
     Parameters
     ----------
-    label : Label or Room
+    label : Label or PlaceLimit
     unit : {"iops", "bytes_per_s", "credit_s", "bytes", "disks"}
         Of credits: the seconds that they last in a peak.
     limit, wanted : float
@@ -44,7 +44,7 @@ class CheckedLimit:
         `limit` must be so many times `wanted`.
     """
 
-    label: Label | Room
+    label: Label | PlaceLimit
     unit: str
     limit: float
     wanted: float
@@ -75,7 +75,7 @@ def limits(setup: Setup, demand: Demand) -> list[CheckedLimit]:
     (disk,) = setup.disks
     found = [
         CheckedLimit(
-            label=Room.CAPACITY,
+            label=PlaceLimit.CAPACITY,
             unit="bytes",
             limit=(disk.size_bytes or 0) * disk.count,
             wanted=demand.size_bytes,
@@ -84,10 +84,13 @@ def limits(setup: Setup, demand: Demand) -> list[CheckedLimit]:
     if not disk.local:
         found.append(
             CheckedLimit(
-                label=Room.DATA_DISKS, unit="disks", limit=setup.vm.max_data_disks or 0, wanted=disk.count
+                label=PlaceLimit.DATA_DISKS,
+                unit="disks",
+                limit=setup.vm.max_data_disks or 0,
+                wanted=disk.count,
             )
         )
-    tightest: dict[tuple[Label | Room, str], CheckedLimit] = {}
+    tightest: dict[tuple[Label | PlaceLimit, str], CheckedLimit] = {}
     for one in _rates(setup, demand):
         before = tightest.get((one.label, one.unit))
         if before is None or one.headroom < before.headroom:

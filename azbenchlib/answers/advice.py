@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from azbenchlib.advisor.document import document as advice_record
 from azbenchlib.advisor.text import amount, broken, described, disk_text
-from azbenchlib.advisor.verify import Room
+from azbenchlib.advisor.verify import PlaceLimit
 from azbenchlib.answers.answer import Answer
 from azbenchlib.answers.document import (
     Bar,
@@ -230,7 +230,7 @@ def _listed(title: str, lines: Sequence[str]) -> Iterator[Part]:
 
 
 def _limits(best: Configuration) -> Bars:
-    ordered = sorted(best.limits, key=lambda one: isinstance(one.label, Room))
+    ordered = sorted(best.limits, key=lambda one: isinstance(one.label, PlaceLimit))
     return Bars([_bar(one, one.label == best.binding) for one in ordered[:_LIMITS]])
 
 

@@ -22,7 +22,7 @@ from azbenchlib.answers.document import (
 )
 from azbenchlib.core.printable import printable
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~@&])")  # those that begin something in GitHub's Markdown
 _FENCE = re.compile(r"`{3,}")
 _TOP = 2  # level of the headings of sections; the page around them has the first
 
@@ -40,7 +40,7 @@ def _blocks(parts: Sequence[Part], level: int) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", printable(text)).replace("\n", " ")
+    return _SPECIAL.sub(r"\\\1", printable(text)).replace("\n", " ").replace("://", r":\//")
 
 
 @singledispatch

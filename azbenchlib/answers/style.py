@@ -6,7 +6,7 @@ from azbenchlib.core import palette
 
 # Thrice, because a notebook's own rules for tables and lists are specific: these must weigh more.
 _NOTEBOOK = ".azbench.azbench.azbench"
-# How JupyterLab, Notebook 7 and VS CodeBlock mark their dark themes, on an element above the outputs.
+# How JupyterLab, Notebook 7 and VS Code mark their dark themes, on an element above the outputs.
 _DARK_THEME = ':is([data-jp-theme-light="false"], .vscode-dark)'
 _DARK_MEDIA = "@media screen and (prefers-color-scheme: dark) {"
 # Figures are images there, in which no rule of the page reaches a colour: white becomes the dark ground, and

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from io import StringIO
 from itertools import groupby
+from typing import TypeGuard
 
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
@@ -49,14 +50,17 @@ def shown(document: Document, width: int) -> Iterator[RenderableType]:
     """Yield what rich prints of a document, part by part."""
     if document.headline:
         yield _sentence(document.headline, default="bold")
-    yield from _parts(document.parts, width)
+    for place, renderable in enumerate(_parts(document.parts, width)):
+        is_first = not place and not document.headline
+        # a title has an empty line above it, but not where nothing is above it
+        yield renderable[1:] if is_first and _begins_with_empty_line(renderable) else renderable
 
 
 def print_on(console: Console, document: Document, *, wraps: bool = True) -> None:
     """Print a document: what is to be copied is not wrapped; with ``wraps`` sentences are."""
     for renderable in shown(document, console.width):
         is_whole = isinstance(renderable, Text) and (not wraps or bool(renderable.no_wrap))
-        console.print(renderable, soft_wrap=is_whole)
+        console.print(renderable, soft_wrap=is_whole, crop=not isinstance(renderable, Group))
 
 
 def text(document: Document, width: int = TEXT_WIDTH) -> str:
@@ -65,6 +69,10 @@ def text(document: Document, width: int = TEXT_WIDTH) -> str:
     console = Console(file=written, width=width, no_color=True, highlight=False, markup=False, emoji=False)
     print_on(console, document)
     return "".join(f"{printable(line).rstrip()}\n" for line in written.getvalue().splitlines())
+
+
+def _begins_with_empty_line(renderable: RenderableType) -> TypeGuard[Text]:
+    return isinstance(renderable, Text) and renderable.plain.startswith("\n")
 
 
 def _parts(parts: Sequence[Part], width: int) -> Iterator[RenderableType]:
@@ -92,7 +100,8 @@ def _(part: CodeBlock, width: int) -> Iterator[RenderableType]:
     if part.title:
         yield Text(f"\n{part.title}", style="bold")
     yield Text("")
-    yield Text(part.text.rstrip(), no_wrap=True, overflow="ignore")
+    # in a group, for a console joins bare texts to one that wraps
+    yield Group(Text(part.text.rstrip(), no_wrap=True, overflow="ignore"))
 
 
 @_shown.register

@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.cells import cell_len
-from rich.table import Table
-from rich.text import Text
 
 from azbenchlib.cli.printing import findings
-from azbenchlib.cli.printing.console import notes, versioned, working
-from azbenchlib.cli.printing.rich_console import Console
+from azbenchlib.cli.printing.answer_output import OTHER_NAMES, OutputFormat, parser_of, show, write
+from azbenchlib.cli.printing.console import notes, working
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
 
 if TYPE_CHECKING:
-    from azbenchlib.analysis.compare import CompareTerms, ComparisonResult
-    from azbenchlib.analysis.compare.words import ComparedRow
-
-WORSE, UNDECIDED = 1, 3  # exit codes; 2 is the usage
-_FILE_WIDTH = 160  # characters, where no terminal tells
-_RIGHT = (1, 2, 3)  # columns of figures
-_STYLES = {"worse": "bold red", "undecided": "yellow", "not worse": ""}
+    from azbenchlib.analysis.compare import CompareTerms
+    from azbenchlib.answers.comparison import Compared
 
 
 class CompareFormat(StrEnum):
-    """What `azbench compare` prints."""
+    """What `azbench compare` prints: what every verb does, and test cases."""
 
     text = "text"
-    markdown = "markdown"
     json = "json"
+    csv = "csv"
+    md = "md"
     junit = "junit"
+
+    @classmethod
+    def _missing_(cls, value: object) -> CompareFormat | None:
+        """Take the names that verbs had before."""
+        name = OTHER_NAMES.get(str(value))
+        return None if name is None else cls(name)
 
 
 class Undecided(StrEnum):
@@ -55,7 +53,7 @@ def compare(
         ),
     ],
     margin: Annotated[
-        str | None, typer.Option(help="Shift to the worse that does not count; default 5%.")
+        str | None, typer.Option(help="Change to the worse that does not count; default 5%.")
     ] = None,
     metric: Annotated[
         list[str] | None, typer.Option(help="iops, bw, p50, p99.9, …; repeatable. Default: the usual ones.")
@@ -72,7 +70,13 @@ def compare(
         bool, typer.Option("--within-run", help="Judge single runs too, as if runs did not differ.")
     ] = False,
     format_: Annotated[
-        CompareFormat, typer.Option("--format", help="What to print or write.")
+        CompareFormat,
+        typer.Option(
+            "--format",
+            parser=parser_of(CompareFormat),
+            metavar=f"[{'|'.join(CompareFormat)}]",
+            help="What to print or write; markdown is another word for md.",
+        ),
     ] = CompareFormat.text,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to write; default: print.")
@@ -98,11 +102,13 @@ def compare(
         findings.tell_of_files(side.tables)
     with working("Comparing"):
         found = compared(opened, terms)
-    code = _exit_code(found, undecided) or findings.exit_code(side.tables for side in opened)
-    if format_ is CompareFormat.text and output is None and sys.stdout.isatty():
-        _print(found, Console(highlight=False))
-    else:
-        _hand_over(_document(found, format_, code), output)
+    from azbenchlib.analysis.compare import Shift
+    from azbenchlib.answers.comparison import EXIT_CODES, Compared
+
+    is_passed = found.result is Shift.UNDECIDED and undecided is Undecided.ok
+    code = 0 if is_passed else EXIT_CODES[found.result]
+    code = code or findings.exit_code(side.tables for side in opened)
+    _hand_over(Compared(found, code), format_, output)
     if code:
         raise typer.Exit(code)
 
@@ -125,78 +131,19 @@ def _terms(
     )
 
 
-def _exit_code(found: ComparisonResult, undecided: Undecided) -> int:
-    from azbenchlib.analysis.compare import Shift
+def _hand_over(answer: Compared, format_: CompareFormat, output: Path | None) -> None:
+    """Print an answer, or write it, whole or not at all, and say where."""
+    if format_ is CompareFormat.junit:
+        from azbenchlib.analysis.compare.to_junit import junit
 
-    if found.result is Shift.WORSE:
-        return WORSE
-    return UNDECIDED if found.result is Shift.UNDECIDED and undecided is Undecided.fails else 0
-
-
-def _document(found: ComparisonResult, format_: CompareFormat, code: int) -> bytes:
-    from azbenchlib.analysis.compare.to_json import record
-    from azbenchlib.analysis.compare.to_junit import junit
-    from azbenchlib.analysis.compare.to_markdown import markdown
-
-    forms: dict[CompareFormat, Callable[[], bytes]] = {
-        CompareFormat.text: lambda: _as_text(found).encode(),
-        CompareFormat.markdown: lambda: markdown(found).encode(),
-        CompareFormat.json: lambda: f"{versioned(record(found, code))}\n".encode(),
-        CompareFormat.junit: lambda: junit(found),
-    }
-    return forms[format_]()
-
-
-def _hand_over(document: bytes, output: Path | None) -> None:
-    """Print a document, or write it, whole or not at all, and say where."""
-    if output is None:
-        sys.stdout.write(document.decode())
-        return
-    notes.print(f"Comparison: {write_atomically(output, document)}")
-
-
-def _as_text(found: ComparisonResult) -> str:
-    console = Console(highlight=False, width=_FILE_WIDTH, no_color=True)
-    with console.capture() as captured:
-        _print(found, console)
-    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
-
-
-def _print(found: ComparisonResult, console: Console) -> None:
-    from azbenchlib.analysis.compare import words
-
-    console.print(Text(words.result_sentence(found), style="bold"))
-    for pair in found.pairs:
-        console.print()
-        console.print(Text(f"old: {pair.a}\nnew: {pair.b}"))
-        _print_figures(words.by_workload(pair), found.terms.judges_margin, console)
-        for sentence in words.remarks(found, pair):
-            console.print(Text(sentence))
-    console.print(Text(words.method(found), style="dim"))
-
-
-def _print_figures(figures: Mapping[str, Sequence[ComparedRow]], judged: bool, console: Console) -> None:
-    """The workloads as lines of their own, and below each its figures, in columns of one width."""
-    head = ("", "Old", "New", "Ratio", "Interval", "Answer")
-    cells = {name: [_cells(row) for row in rows] for name, rows in figures.items()}
-    every = [head, *(row for rows in cells.values() for row in rows)]
-    widths = [max(cell_len(row[i]) for row in every) for i in range(len(head) - 1)]
-    console.print(_table([head], widths, [""]))
-    for name, rows in cells.items():
-        console.print(Text(name, style="bold"))
-        styles = [_STYLES[row.kind.value] if judged else "" for row in figures[name]]
-        console.print(_table(rows, widths, styles))
-
-
-def _cells(row: ComparedRow) -> tuple[str, ...]:
-    return (f"  {row.metric}", row.a, row.b, row.ratio, row.interval, row.answer)
-
-
-def _table(rows: Sequence[Sequence[str]], widths: Sequence[int], styles: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for i, width in enumerate(widths):
-        table.add_column(justify="right" if i in _RIGHT else "left", no_wrap=True, width=width)
-    table.add_column()
-    for row, style in zip(rows, styles, strict=True):
-        table.add_row(*map(Text, row[:-1]), Text(row[-1], style=style))
-    return table
+        document = junit(answer.result)
+        if output is None:
+            sys.stdout.write(document.decode())
+        else:
+            notes.print(f"Comparison: {write_atomically(output, document)}")
+    elif output is not None:
+        write(answer, OutputFormat(format_), output, "Comparison")
+    elif format_ is CompareFormat.text and not sys.stdout.isatty():
+        sys.stdout.write(answer.to_text())  # as wide as its rows are
+    else:
+        show(answer, OutputFormat(format_))

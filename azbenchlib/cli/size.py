@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,21 +9,18 @@ import typer
 
 from azbenchlib.cli.advise import REGION
 from azbenchlib.cli.options.payment_options import PriceDayOption, PricesOption
-from azbenchlib.cli.options.setup_options import PrintFormat, PrintOption, opened
+from azbenchlib.cli.options.setup_options import opened
 from azbenchlib.cli.printing import findings
-from azbenchlib.cli.printing.console import notes, print_json, working
-from azbenchlib.core import stated_values
+from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
+from azbenchlib.cli.printing.console import notes, working
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import GIB, parse_duration
+from azbenchlib.core.units import parse_duration
 
 if TYPE_CHECKING:
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.sizing.answer import SizeAnswer
     from azbenchlib.sizing.busiest import LabCheck
-    from azbenchlib.sizing.requirement import SizeRequirement
     from azbenchlib.sizing.telemetry import Telemetry
-
-_LEAST_BYTES = GIB  # where no size is stated: any disk has room
 
 
 def size(
@@ -108,7 +103,7 @@ def size(
             "over time with limits and credits."
         ),
     ] = None,
-    format_: PrintOption = PrintFormat.text,
+    format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Find the cheapest VM and disks for a system from its telemetry.
 
@@ -121,30 +116,30 @@ def size(
     sorted_out(telemetry)  # a wrong name is told before anything is loaded
     if verify not in (None, "lab"):
         raise InputError(f"--verify '{verify}' is not known; there is: lab")
-    factor = _factor(headroom, growth)
-    burst = math.inf if burst_factor is None else stated_values.number("--burst-factor", burst_factor)
-    if burst < 1:
-        raise InputError(f"--burst-factor '{burst_factor}' is not 1 or more; 5 is five times the mean")
     if interval is not None and not parse_duration(interval):
         raise InputError(f"--interval '{interval}' is not above 0")
-    from dataclasses import replace
+    from azbenchlib.sizing.stated import terms
 
-    from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE
-
-    wanted = {
-        "choice": replace(SERVER_CHOICE, arm=arch != "x64", burstable=burstable, any_family=any_family),
-        "size_bytes": _LEAST_BYTES if data is None else stated_values.size("--size", data),
-        "latency": latency,
-        "redundancy": "ZRS" if zrs else "LRS",
-        "cache_hit": 0.0 if hit is None else stated_values.share("--hit", hit),
-        "vcpus": None if vcpus is None else stated_values.number("--vcpus", vcpus),
-        "memory_bytes": None if ram is None else stated_values.size("--ram", ram),
-        "vm": vm or "*",
-        "architecture": arch,
-    }
-    limits = (
-        None if held_back is None else parse_duration(held_back),
-        None if within is None else stated_values.share("--within", within),
+    asked = terms(
+        {
+            "held_back": held_back,
+            "within": within,
+            "headroom": headroom,
+            "growth": growth,
+            "size": data,
+            "latency": latency,
+            "zrs": "yes" if zrs else None,
+            "hit": hit,
+            "vcpus": vcpus,
+            "ram": ram,
+            "vm": vm,
+            "arch": arch,
+            "burstable": "yes" if burstable else None,
+            "any_family": "yes" if any_family else None,
+            "max_disks": most_disks,
+            "burst_factor": burst_factor,
+        },
+        dashes="--",
     )
     read = _opened(telemetry)
     recorded = _recorded(read, device or [], interval)
@@ -152,16 +147,13 @@ def size(
         if not missing:
             default = "any disk has room for the data" if what == "--size" else f"prices of {REGION}"
             notes.print(f"Note: {default}, as no {what} is given")
-    from azbenchlib.advisor.offers.load_market import check_offered, market
-    from azbenchlib.sizing.answer import size as ask
-    from azbenchlib.sizing.requirement import requirement
+    from azbenchlib.advisor.offers.load_market import market
+    from azbenchlib.answers.size import Sized
 
-    asked: SizeRequirement = requirement(recorded.history.times(factor), *limits, most_disks, wanted)
     there = market(region or REGION, own=prices, as_of=as_of)
-    check_offered(asked.demand.vm, there)
     with working("Searching"):
-        answer = ask(recorded, asked, there, factor, burst)
-    _print(answer, _checked(answer) if verify else (), format_)
+        answer = asked.answer(recorded, there)
+    show(Sized(answer, _checked(answer) if verify else ()), format_)
     if report is not None:
         from azbenchlib.views import size_report
 
@@ -185,23 +177,6 @@ def _checked(answer: SizeAnswer) -> list[LabCheck]:
     ]
 
 
-def _factor(headroom: str | None, growth: str | None) -> float:
-    """Growth and headroom together."""
-    factor = 1.0 if headroom is None else stated_values.number("--headroom", headroom)
-    if factor < 1:
-        raise InputError(f"--headroom '{headroom}' is not 1 or more; 1.2 keeps a sixth of each limit free")
-    if growth is None:
-        return factor
-    text = growth.strip().removesuffix("%")
-    try:
-        grown = 1 + float(text) / (100 if growth.strip().endswith("%") else 1)
-    except ValueError:
-        grown = math.nan
-    if not 0 < grown < math.inf:
-        raise InputError(f"--growth '{growth}' is no growth; write one such as 20% or 0.2")
-    return factor * grown
-
-
 def _opened(names: list[str]) -> Dataset:
     """All telemetry as one dataset; findings about files are told."""
     found = opened(names)
@@ -217,14 +192,3 @@ def _recorded(read: Dataset, devices: list[str], interval: str | None) -> Teleme
     from azbenchlib.sizing.telemetry import telemetry
 
     return telemetry(read.tables, devices, None if interval is None else parse_duration(interval))
-
-
-def _print(answer: SizeAnswer, checks: Sequence[LabCheck], format_: PrintFormat) -> None:
-    if format_ is PrintFormat.json:
-        from azbenchlib.sizing.to_json import record
-
-        print_json(record(answer, checks))
-    else:
-        from azbenchlib.cli.printing import size_view
-
-        size_view.show(answer, checks)

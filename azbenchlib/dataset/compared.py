@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from azbenchlib.analysis.compare import ComparedSide
@@ -25,6 +26,15 @@ def load_side(name: str) -> ComparedSide:
         if setup not in known:
             raise InputError(f"{place}: no setup '{setup}'; there are: {', '.join(known) or 'none'}")
     return ComparedSide(name=name, tables=found.tables, setup=setup)
+
+
+def side_of(given: Dataset | str | Path | Sequence[str | Path], name: str) -> ComparedSide:
+    """A side from what Python has: a dataset, whose name is its place or else `name`; a path; or several."""
+    if isinstance(given, str | Path):
+        return load_side(str(given))
+    if isinstance(given, Dataset):
+        return ComparedSide(name=str(given.place or name), tables=given.tables)
+    return ComparedSide(name=", ".join(map(str, given)), tables=Dataset.load(*given).tables)
 
 
 def _parted(name: str) -> tuple[str, str | None]:

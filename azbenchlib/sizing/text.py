@@ -12,6 +12,8 @@ from azbenchlib.model.replay import Throttling
 from azbenchlib.sizing.answer import Outcome, SizeAnswer
 from azbenchlib.sizing.busiest import LabCheck
 
+CHEAPEST_DESIGN = "The cheapest design that meets the requirement"
+CHEAPER_DESIGN = "The best design among the cheaper ones"
 NOT_IN_SIZES = (
     "CPU and memory of the VM, unless --vcpus and --ram state them",
     "the OS disk, snapshots, backup, network and licences; discounts and agreements",
@@ -36,15 +38,20 @@ def throttled_at(history: LoadHistory, one: Throttling) -> str:
 
 def bounds(outcome: Outcome) -> str:
     """How long an outcome is throttled, between its bounds."""
-    least, most = outcome.at_least_s, outcome.at_most_s
-    if most <= 0:
+    return bounds_template(outcome).format(at_least=span(outcome.at_least_s), at_most=span(outcome.at_most_s))
+
+
+def bounds_template(outcome: Outcome) -> str:
+    """The words of :func:`bounds`, with the names of the bounds in braces."""
+    if outcome.at_most_s <= 0:
         return "never"
-    if most == least:
-        return f"{_span(least)}"
-    return f"between {_span(least)} and {_span(most)}"
+    if outcome.at_most_s == outcome.at_least_s:
+        return "{at_least}"
+    return "between {at_least} and {at_most}"
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """A time that may be none."""
     return format_span(seconds) if seconds > 0 else "0 s"
 
 
@@ -84,7 +91,7 @@ def checked(check: LabCheck) -> str:
     stretch, design = check.stretch, check.design
     what = f"{design.vm} with {design.setup.disks[0].name}"
     when = f"the busiest {format_span(stretch.duration_s)}, from {moment(stretch, 0.0)} on"
-    came = f"{_span(check.predicted_s)} throttled as predicted, {_span(check.measured_s)} as measured"
+    came = f"{span(check.predicted_s)} throttled as predicted, {span(check.measured_s)} as measured"
     counted = f" (only delays of more than {check.shortest_s:.3g} s count)"
     doubt = "" if check.agrees else "; they differ by more than 5 %"
     busy = "; this machine was busy, so repeat it when nothing else runs" if check.busy else ""

@@ -48,7 +48,7 @@ class Compare:
     b : str or sequence of str
         What is compared with it; five at the most.
     margin : float
-        Shift to the worse that does not count: 0.05 is 5 %.
+        Change to the worse that does not count: 0.05 is 5 %.
     metrics : sequence of str
         ``iops``, ``bw``, ``p99``, …; empty: the usual ones.
     confidence : float

@@ -25,7 +25,6 @@ from azbenchlib.analysis.compare.ratio import holm, least_runs, two_states, welc
 from azbenchlib.analysis.compare.rules import parse_rule, parse_share
 from azbenchlib.analysis.compare.to_json import record
 from azbenchlib.analysis.compare.to_junit import junit
-from azbenchlib.analysis.compare.to_markdown import markdown
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 
@@ -427,16 +426,6 @@ EVIL = "a|b <script>&[x](http://y) \x1b[31m\n@team `c`"
 def hostile() -> ComparisonResult:
     runs = [{"iops": v, "ioengine": engine} for engine in (EVIL, "psync") for v in STEADY]
     return compare([side(EVIL, runs), side("new\ufffe]]>", runs)])
-
-
-def test_names_stay_names_in_markdown() -> None:
-    text = markdown(hostile())
-    own = text.replace("<details>", "").replace("</details>", "")
-    own = own.replace("<summary>", "").replace("</summary>", "")
-    assert not re.search(r"(?<!\\)[<>&`@]|(?<!\\)\[|\x1b|http://", own)
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(rows) == 3
-    assert {line.replace("\\|", "").count("|") for line in rows} == {8}
 
 
 def test_junit_is_read_by_a_parser_and_its_counts_are_right() -> None:

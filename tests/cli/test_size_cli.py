@@ -98,7 +98,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(busy_night: Path, tmp_path: Pat
     assert "no VM size in westeurope" in refused(str(busy_night), *OPTIONS, "--headroom", "1000")
     assert "any disks would do; allow less" in refused(str(busy_night), "--held-back", "9d")
     assert "any disks would do; allow less" in refused(str(busy_night), "--within", "100%")
-    assert "at most 65 disks: it must be 1 to 64" in refused(str(busy_night), "--max-disks", "65")
+    assert "--max-disks '65' is not between 1 and 64" in refused(str(busy_night), "--max-disks", "65")
     assert "--burst-factor '0.5' is not 1 or more" in refused(str(busy_night), "--burst-factor", "0.5")
     assert "--interval '0s' is not above 0" in refused(str(busy_night), "--interval", "0s")
     assert "class 'local' with LRS keeps its data" in refused(str(busy_night), "--latency", "local")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import azbenchlib
-from azbenchlib.advisor.verify import Room
+from azbenchlib.advisor.verify import PlaceLimit
 from azbenchlib.model.labels import Label
 
 PACKAGE = Path(azbenchlib.__file__).parent
@@ -39,7 +39,7 @@ def test_a_label_is_its_wire_form_wherever_a_text_or_a_key_is_expected() -> None
 
 
 def test_no_two_labels_have_one_name_and_no_name_is_a_wire_form() -> None:
-    names = [label.display_name for label in (*Label, *Room)]
+    names = [label.display_name for label in (*Label, *PlaceLimit)]
     assert len(set(names)) == len(names)
     assert not any("_" in name for name in names)
 

@@ -253,5 +253,5 @@ def test_a_rate_above_every_limit_is_in_the_lead_and_in_the_roofline(tmp_path: P
     with importing.as_folders([Dataset.load(path, assumed=Assumed(setup))]) as (folder,):
         lead = words(Report([str(folder)]).header().html)
         limits = Limits([str(folder)]).roofline().html.replace("\u00a0", " ")
-    assert "reached 130 % of the VM's uncached burst limit, 40,000 IOPS." in lead
+    assert "reached 130 % of the VM uncached burst limit of 40,000 IOPS." in lead
     assert "Measured: 4 KiB, QD 64: 52,000 IOPS at 4 KiB." in limits

@@ -31,7 +31,10 @@ def test_the_page_shows_the_answer(tmp_path: Path) -> None:
     assert "<title>Which disk the system needs: azbench report</title>" in html
     best = answer.best.design
     price = format_money(float(best.price))
-    assert f"Cheapest that does {best.vm} with {best.setup.disks[0].name} {price}" in text
+    assert (
+        f"The cheapest design that meets the requirement {best.vm} with {best.setup.disks[0].name} {price}"
+        in text
+    )
     assert html.count("<figure") >= 2 and "Assumptions" in text
     ids = re.findall(r' id="([^"]+)"', html)
     assert len(ids) == len(set(ids))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from azbenchlib.cli.printing.console import notes, print_json, print_rows, print_table, versioned
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
-from azbenchlib.core.printable import plain
+from azbenchlib.core.printable import cells, plain
 
 if TYPE_CHECKING:
     from azbenchlib.answers.answer import Answer
+
+Format = TypeVar("Format", bound=StrEnum)
+OTHER_NAMES = {"table": "text", "markdown": "md"}  # that verbs had before
 
 
 class OutputFormat(StrEnum):
@@ -29,29 +33,27 @@ class OutputFormat(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> OutputFormat | None:
         """Take the names that verbs had before."""
-        return {"table": cls.text, "markdown": cls.md}.get(str(value))
+        name = OTHER_NAMES.get(str(value))
+        return None if name is None else cls(name)
 
 
-def parsed(text: str) -> OutputFormat:
-    """Return the format of a word.
+def parser_of(formats: type[Format]) -> Callable[[str], Format]:
+    """Return what makes a format of a word, and refuses what is none with a sentence."""
 
-    Raises
-    ------
-    InputError
-        When there is no such format.
-    """
-    try:
-        return OutputFormat(text)
-    except ValueError:
-        choices = ", ".join(OutputFormat)
-        raise InputError(f"--format '{text}' is not one of: {choices}") from None
+    def parsed(text: str) -> Format:
+        try:
+            return formats(text)
+        except ValueError:
+            raise InputError(f"--format '{text}' is not one of: {', '.join(formats)}") from None
+
+    return parsed
 
 
 FormatOption = Annotated[
     OutputFormat,
     typer.Option(
         "--format",
-        parser=parsed,
+        parser=parser_of(OutputFormat),
         metavar=f"[{'|'.join(OutputFormat)}]",
         help="What to print; table is another word for text, markdown for md.",
     ),
@@ -76,7 +78,7 @@ def write(answer: Answer, format_: OutputFormat, path: Path, what: str) -> None:
     texts = {
         OutputFormat.text: lambda: answer.to_text(),
         OutputFormat.md: lambda: answer.to_markdown(),
-        OutputFormat.csv: lambda: answer.to_frame().to_csv(index=False),
+        OutputFormat.csv: lambda: cells(answer.to_frame()).to_csv(index=False),
         OutputFormat.json: lambda: f"{versioned(plain(answer.to_dict()))}\n",
     }
     notes.print(f"{what}: {write_atomically(path, texts[format_]().encode())}")

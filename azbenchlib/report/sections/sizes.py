@@ -25,8 +25,8 @@ _HOW = (
 def designs(answer: SizeAnswer) -> Block:
     """The cheapest design, the next cheaper one, and what the percentile leads to."""
     named = [
-        ("Cheapest that does", answer.best),
-        ("The best of what costs less", answer.next_cheaper),
+        (words.CHEAPEST_DESIGN, answer.best),
+        (words.CHEAPER_DESIGN, answer.next_cheaper),
         (f"By p{PERCENTILE} × {COMFORT:g}", answer.by_percentile),
     ]
     rows = [_row(name, outcome) for name, outcome in named if outcome is not None]

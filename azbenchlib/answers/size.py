@@ -1,0 +1,225 @@
+"""The answer of a size: the cheapest design, what a cheaper one would do, and what a percentile leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from azbenchlib.answers.answer import Answer
+from azbenchlib.answers.document import (
+    Document,
+    FigureTable,
+    Listing,
+    Part,
+    Section,
+    Sentence,
+    TableColumn,
+    TableRow,
+    Tone,
+)
+from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_SECONDS, Figure, FigureUnit, money
+from azbenchlib.core import schema
+from azbenchlib.core.units import MB, NBSP
+from azbenchlib.sizing import device_text
+from azbenchlib.sizing import text as words
+from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
+from azbenchlib.sizing.to_json import record
+from azbenchlib.sizing.traces import caps, trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from azbenchlib.sizing.answer import Outcome, SizeAnswer
+    from azbenchlib.sizing.busiest import LabCheck
+
+_TIMES = 3  # of each design that are shown
+_DEVICES = 6  # that are named
+_RULE = f"By the {PERCENTILE}th percentile × {COMFORT:g}, as assessments do"
+_SHARE = FigureUnit("share", lambda value: f"{value:.2%}")
+_RATES = {"IOPS": AS_IOPS, "MB/s": AS_BYTES_PER_S}
+_FROM = "telemetry"
+_LOAD = (
+    TableColumn("load", "load"),
+    *(
+        TableColumn(name, title, AS_IOPS)
+        for name, title in (("p50", "median"), ("p95", "p95"), ("max", "largest"))
+    ),
+)
+_TEXTS = ("design", "vm", "disks", "redundancy", "currency")
+
+
+class Sized(Answer):
+    """Which VM and disks a system needs.
+
+    Parameters
+    ----------
+    result : SizeAnswer
+    checks : sequence of LabCheck
+        What replays of it on emulated disks came to.
+    """
+
+    result: SizeAnswer
+
+    def __init__(self, result: SizeAnswer, checks: Sequence[LabCheck] = ()) -> None:
+        self.result = result
+        self.checks = tuple(checks)
+
+    @cached_property
+    def document(self) -> Document:
+        """The cheapest design, then the load, the cheaper designs, and what all of it assumes."""
+        answer = self.result
+        headline = Sentence(f"{words.CHEAPEST_DESIGN}: {{price}}, {{design}}", _design(answer, answer.best))
+        listings = {
+            "Replayed by fio on emulated disks": [words.checked(check) for check in self.checks],
+            "Devices": [line for item in answer.telemetry.choices.items()
+                        for line in device_text.sentences(*item)],
+            "Assumptions": words.assumptions(answer),
+            "Not modelled": words.NOT_IN_SIZES,
+        }  # fmt: skip
+        parts: list[Part] = [
+            *_throttled(answer, answer.best),
+            *_load(answer),
+            _section(answer, words.CHEAPER_DESIGN, answer.next_cheaper, "Nothing is cheaper."),
+            _section(answer, _RULE, answer.by_percentile, "Nothing is that large."),
+            *(Listing(title, tuple(map(Sentence, lines))) for title, lines in listings.items() if lines),
+        ]
+        return Document(headline, parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``azbench size --format json`` prints."""
+        return record(self.result, self.checks)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row a design: cheapest, next_cheaper, by_percentile.
+
+        Returns
+        -------
+        DataFrame
+            design, vm, disks, redundancy, price_per_month, currency, throttled_at_least_s,
+            throttled_at_most_s, throttled_times (how often), throttled_share (of the time, at least).
+        """
+        answer = self.result
+        designs = {
+            "cheapest": answer.best,
+            "next_cheaper": answer.next_cheaper,
+            "by_percentile": answer.by_percentile,
+        }
+        rows = [_record(answer, name, outcome) for name, outcome in designs.items() if outcome is not None]
+        made = pd.DataFrame(rows)
+        return made.astype(
+            {name: schema.TEXT if name in _TEXTS else schema.FLOAT for name in made}
+            | {"throttled_times": schema.INT}
+        )
+
+    def draw(self, axes: Axes) -> None:
+        """Draw the load over time below the limits of the cheapest design, of what comes closest to them."""
+        design = self.result.best.design
+        lines = {quantity: caps(design, quantity) for quantity in ("iops", "bytes_per_s")}
+        rows = {quantity: trace(design, quantity) for quantity in lines}
+        quantity = max(lines, key=lambda name: _use(rows[name][name], lines[name]))
+        unit, scale = (AS_IOPS, 1) if quantity == "iops" else (AS_BYTES_PER_S, MB)
+        axes.plot(rows[quantity]["t_s"] / 3600, rows[quantity][quantity] / scale, label="load")
+        for (name, value), style in zip(lines[quantity], ("--", ":"), strict=False):
+            label = f"{name}: {unit.text(value)}"
+            axes.axhline(value / scale, color="0.4", linestyle=style, label=label)
+        axes.set(
+            xlabel=f"hours since {words.moment(self.result.history, 0.0)}",
+            ylabel=unit.suffix,
+            title=_what(design),
+        )
+        axes.set_ylim(bottom=0)
+        axes.legend()
+
+
+def _use(load: pd.Series, lines: Sequence[tuple[str, float]]) -> float:
+    return float(load.max()) / min((value for _, value in lines), default=float("inf"))
+
+
+def _what(design: Any) -> str:
+    disk = design.setup.disks[0]
+    redundancy = (disk.sku or "").partition("_")[2]
+    return f"{design.vm} with {disk.name}{f' {redundancy}' if redundancy != 'LRS' else ''}"
+
+
+def _design(answer: SizeAnswer, outcome: Outcome) -> dict[str, Figure | str]:
+    market, design = answer.market, outcome.design
+    unit = money(market.currency, "month")
+    text = f"{design.price:,.2f}{NBSP}{unit.suffix}"
+    source = f"prices in {market.region}"
+    return {"price": Figure(design.price, unit, source, text=text), "design": _what(design)}
+
+
+def _section(answer: SizeAnswer, title: str, outcome: Outcome | None, none: str) -> Section:
+    if outcome is None:
+        return Section(title, [Sentence(none)])
+    stated = Sentence("{price}, {design}", _design(answer, outcome), Tone.STRONG)
+    return Section(title, [stated, *_throttled(answer, outcome)])
+
+
+def _throttled(answer: SizeAnswer, outcome: Outcome) -> Iterator[Part]:
+    """How long a design is throttled, and when for longest."""
+    least, most = outcome.at_least_s, outcome.at_most_s
+    bounds = {
+        "at_least": Figure(least, AS_SECONDS, _FROM, text=words.span(least)),
+        "at_most": Figure(most, AS_SECONDS, _FROM, text=words.span(most)),
+        "share": Figure(outcome.share, _SHARE, _FROM),
+    }
+    share = " ({share} of the time at least)" if least else ""
+    yield Sentence(f"Throttled: {words.bounds_template(outcome)}{share}", bounds)
+    times = [Sentence(words.throttled_at(answer.history, time)) for time in outcome.times(_TIMES)]
+    more = len(outcome.replayed.throttled) - _TIMES
+    if more > 0:
+        times.append(Sentence(f"{more:,} more times"))
+    if times:
+        yield Listing("When it is throttled, the longest first", times)
+
+
+def _load(answer: SizeAnswer) -> Iterator[Part]:
+    """What was recorded and asked, the load, and which devices may be missing."""
+    yield Sentence(
+        "Load of {hosts}: {duration} in intervals of {interval} from {begin}; "
+        "throttled for {allowed} at most; in {region}",
+        {
+            "hosts": ", ".join(_host(*item) for item in answer.telemetry.devices.items()),
+            "duration": Figure(answer.history.duration_s, AS_SECONDS, _FROM),
+            "interval": Figure(answer.telemetry.interval_s, AS_SECONDS, _FROM),
+            "begin": words.moment(answer.history, 0.0),
+            "allowed": Figure(
+                answer.requirement.throttled_s,
+                AS_SECONDS,
+                text=words.span(answer.requirement.throttled_s),
+            ),
+            "region": answer.market.region,
+        },
+    )
+    rows = [
+        [name, *(Figure(value, _RATES[name], _FROM, text=words.rate(name, value)) for value in values)]
+        for name, *values in words.load_figures(answer)
+    ]
+    yield FigureTable(_LOAD, [TableRow(cells) for cells in rows])
+    for choice in answer.telemetry.choices.values():
+        if doubt := device_text.unclear(choice):
+            yield Sentence(f"Attention: {doubt}", tone=Tone.DOUBT)
+
+
+def _host(host: str, devices: Sequence[str]) -> str:
+    return f"{host} ({', '.join(devices[:_DEVICES])}{' …' if len(devices) > _DEVICES else ''})"
+
+
+def _record(answer: SizeAnswer, name: str, outcome: Outcome) -> dict[str, Any]:
+    disk = outcome.design.setup.disks[0]
+    return {
+        "design": name,
+        "vm": outcome.design.vm,
+        "disks": disk.name,
+        "redundancy": (disk.sku or "").partition("_")[2] or None,
+        "price_per_month": float(outcome.design.price),
+        "currency": answer.market.currency,
+        "throttled_at_least_s": outcome.at_least_s,
+        "throttled_at_most_s": outcome.at_most_s,
+        "throttled_times": len(outcome.replayed.throttled),
+        "throttled_share": outcome.share,
+    }

@@ -1,0 +1,275 @@
+"""Which documented limit binds each run: the answer of `azbench verdict` and of ``azbenchlib.judge``."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from azbenchlib.analysis.over_time.phases import in_words
+from azbenchlib.analysis.over_time.sustained import phases_of
+from azbenchlib.answers.answer import Answer
+from azbenchlib.answers.document import Bar, Bars, CodeBlock, Document, Part, Section, Sentence, Tone
+from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_SHARE, Figure
+from azbenchlib.core import palette, schema
+from azbenchlib.core.errors import InputError
+from azbenchlib.core.findings import Code, Finding, Severity
+from azbenchlib.verdict import text
+from azbenchlib.verdict.cases.judge import judge_case
+from azbenchlib.verdict.run_verdicts import judge_runs
+from azbenchlib.verdict.to_json import record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from azbenchlib.answers.blocks import Block
+    from azbenchlib.dataset.dataset import Dataset
+    from azbenchlib.verdict import Judgement
+    from azbenchlib.verdict.judgement import LimitRow
+
+_BARS = 3  # limits that are drawn
+_CARDS = 12  # so many a cell of a notebook shows
+_MOST_CERTAIN = 0.995  # no probability is rounded to certainty
+SHOWN_CODES = (Code.BASE_NOT_SEEN, Code.NO_DOCUMENTED_LIMIT)  # also where only worth knowing
+
+
+@dataclass(frozen=True)
+class JudgedEntry:
+    """A run or a case with its judgement.
+
+    Parameters
+    ----------
+    name : str
+        Of the run, or the id of the case.
+    setup_id : str or None
+    judged : Judgement
+    phases : str
+        Of its rate, in words, where it had several.
+    """
+
+    name: str
+    setup_id: str | None
+    judged: Judgement
+    phases: str = ""
+
+
+def judged_runs(dataset: Dataset, as_of: str | None = None, nvme: bool = False) -> list[JudgedEntry]:
+    """Judge all runs of a dataset; they are evidence for each other.
+
+    Raises
+    ------
+    InputError
+        When there is no run to judge.
+    """
+    judged = judge_runs(dataset.tables, None, as_of, nvme)
+    if not judged:
+        raise InputError(f"{dataset.place}: no run with a rate or a latency; there is nothing to judge")
+    return [
+        JudgedEntry(each.run.name, each.run.setup_id, each.judgement, in_words(phases_of(each.run)))
+        for each in judged
+    ]
+
+
+def judged_cases(cases: Iterable[Mapping[str, Any]]) -> list[JudgedEntry]:
+    """Judge the cases of a file of cases."""
+    return [
+        JudgedEntry(str(case.get("id", f"case {i}")), None, judge_case(dict(case)))
+        for i, case in enumerate(cases, 1)
+    ]
+
+
+class VerdictAnswer(Answer):
+    """The limit that binds each run, its probability, and the run that would settle it.
+
+    Parameters
+    ----------
+    entries : sequence of JudgedEntry
+        In the order in which they are shown.
+    """
+
+    result: tuple[JudgedEntry, ...]
+
+    def __init__(self, entries: Sequence[JudgedEntry]) -> None:
+        self.result = tuple(entries)
+
+    @cached_property
+    def document(self) -> Document:
+        """A card a run; runs of one setup that say the same share one."""
+        return Document(None, [_card(same, len(self.result) == 1) for same in self._cards])
+
+    @cached_property
+    def _cards(self) -> list[list[JudgedEntry]]:
+        cards: dict[tuple[object, ...], list[JudgedEntry]] = defaultdict(list)
+        for entry in self.result:
+            judged = entry.judged
+            alike = (entry.setup_id, judged.words, tuple(finding.code for finding in judged.findings))
+            # what was measured near a limit keeps its own bars
+            cards[(*alike, () if judged.binding == ("page_cache",) else entry.name)].append(entry)
+        return list(cards.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all judgements; MB/s is 10⁶ B/s."""
+        return {"verdicts": [record(entry.name, entry.judged) for entry in self.result]}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row a run.
+
+        Returns
+        -------
+        DataFrame
+            run, setup_id, iops, bw_bytes_per_s, limit (labels that tie have `` and `` between them),
+            probability (0 to 1), sentence, next_run (what to run to settle it; NA where nothing is open).
+        """
+        rows = [
+            {
+                "run": entry.name,
+                "setup_id": entry.setup_id,
+                "iops": entry.judged.iops,
+                "bw_bytes_per_s": entry.judged.bytes_per_s,
+                "limit": " and ".join(entry.judged.binding) or None,
+                "probability": entry.judged.probability,
+                "sentence": entry.judged.words,
+                "next_run": entry.judged.next_run.advice if entry.judged.next_run else None,
+            }
+            for entry in self.result
+        ]
+        return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
+
+    def draw(self, axes: Axes) -> None:
+        """Draw how much of its binding limit each run used; runs that no documented limit binds have no bar.
+
+        Raises
+        ------
+        InputError
+            When it is known of no run.
+        """
+        used = [(entry.name, row) for entry in self.result if (row := _binding_row(entry.judged))]
+        if not used:
+            raise InputError("no run is bound by a documented limit, so there is no share of one to draw")
+        rows = [row for _, row in used]
+        places = range(len(used))
+        drawn = axes.barh(places, [100 * row.utilisation for row in rows], color=palette.COLOURS[1][0])
+        axes.bar_label(drawn, [f"{row.utilisation:.0%}" for row in rows], padding=4)
+        axes.axvline(100, color=palette.NEUTRAL["ink2"], linewidth=1)
+        axes.set_yticks(places, [f"{name}\n{row.label.display_name}" for name, row in used])
+        axes.invert_yaxis()
+        axes.margins(x=0.15)
+        axes.set_xlabel("Used of the limit that binds (%)")
+
+    def to_html(self) -> Block:
+        """Return the answer as a block of a page, with the table of all runs."""
+        from azbenchlib.answers.html import block
+
+        return block(self.document, self.to_frame())
+
+    def _repr_html_(self) -> str:
+        """Return the first cards; a cell of a notebook is no page."""
+        from azbenchlib.answers.html import notebook_html
+
+        parts: list[Part] = list(self.document.parts[:_CARDS])
+        if more := len(self._cards) - len(parts):
+            said = Sentence(f"{more:,} more: .to_frame() has a row a run, .to_html() all of them")
+            parts.append(said)
+        return notebook_html(Document(None, parts))
+
+
+_COLUMNS: dict[str, Any] = {
+    "run": schema.TEXT,
+    "setup_id": schema.TEXT,
+    "iops": schema.FLOAT,
+    "bw_bytes_per_s": schema.FLOAT,
+    "limit": schema.TEXT,
+    "probability": schema.FLOAT,
+    "sentence": schema.TEXT,
+    "next_run": schema.TEXT,
+}
+
+
+def _card(same: Sequence[JudgedEntry], whole: bool) -> Section:
+    entry = same[0]
+    judged = entry.judged
+    title = entry.name if len(same) == 1 else f"{entry.name} and {len(same) - 1} more"
+    rates = (entry.phases or text.rates(judged)) if len(same) == 1 else ""
+    beside = "  ".join(part for part in (entry.setup_id, rates) if part)
+    return Section(title, list(_parts(judged, len(same) == 1, whole)), beside)
+
+
+def _parts(judged: Judgement, alone: bool, whole: bool) -> Iterator[Part]:
+    yield _sure("", 0 if _unstated(judged) else judged.probability, judged.words, _tone(judged))
+    for flow in judged.flows if len(judged.flows) > 1 else ():
+        yield _sure(f"{flow.ddir}, {flow.path}: ", flow.probability, flow.words)
+    if judged.limits and alone:
+        yield Bars([_bar(row, row.label in judged.binding) for row in _named_first(judged)[:_BARS]])
+    for finding in judged.findings:
+        if _is_shown(finding, judged):
+            yield Sentence(finding.message, tone=Tone.DOUBT)
+    yield from _following(judged, whole)
+
+
+def _sure(before: str, probability: float, words: str, tone: Tone = Tone.PLAIN) -> Sentence:
+    """The probability before a verdict in words; never rounded to certainty."""
+    if not probability:
+        return Sentence(f"{before}{words}", tone=tone)
+    shown = f"{min(probability, 0.99):.0%}" if probability < _MOST_CERTAIN else ">99%"
+    named: dict[str, Figure | str] = {"before": before, "words": words}
+    named["probability"] = Figure(probability, AS_SHARE, text=shown)
+    return Sentence("{before}{probability} {words}", named, tone)
+
+
+def _bar(row: LimitRow, binds: bool) -> Bar:
+    unit = AS_BYTES_PER_S if row.label.quantity == "mbps" else AS_IOPS
+    source = " of ".join(part for part in (row.row, row.as_of) if part)
+    return Bar(
+        row.label.display_name, Figure(row.utilisation, AS_SHARE), Figure(row.value, unit, source), binds
+    )
+
+
+def _named_first(judged: Judgement) -> list[LimitRow]:
+    """The limits, those that the sentence names before the others."""
+    return sorted(
+        judged.limits,
+        key=lambda row: (
+            row.label not in judged.binding,
+            row.label.base != judged.binding[0].base,
+            row.label != judged.runner_up,
+        ),
+    )
+
+
+def _binding_row(judged: Judgement) -> LimitRow | None:
+    binding = [row for row in judged.limits if row.label in judged.binding]
+    return max(binding, key=lambda row: row.utilisation, default=None)
+
+
+def _is_shown(finding: Finding, judged: Judgement) -> bool:
+    """Whether a finding has a line of its own: it matters, and the sentence does not say it."""
+    if finding.code == Code.SETUP_NOT_KNOWN and _unstated(judged):
+        return False
+    return finding.severity != Severity.INFO or finding.code in SHOWN_CODES
+
+
+def _following(judged: Judgement, whole: bool) -> Iterator[Part]:
+    """What to run next, or why there is no such run."""
+    if judged.next_run:
+        if judged.next_run.advice not in judged.words:
+            yield Sentence(f"Next: {judged.next_run.advice}")
+        if whole:
+            yield CodeBlock(judged.next_run.job, language="ini")
+    elif judged.why_no_run and judged.why_no_run not in judged.words:
+        yield Sentence(f"No next run: {judged.why_no_run}")
+
+
+def _unstated(judged: Judgement) -> bool:
+    """Whether the sentence says that no setup is stated: it has no probability."""
+    not_known = any(finding.code == Code.SETUP_NOT_KNOWN for finding in judged.findings)
+    return not_known and judged.binding[:1] == ("unknown",)
+
+
+def _tone(judged: Judgement) -> Tone:
+    if judged.probability >= text.BOUND:
+        return Tone.SURE
+    return Tone.PROBABLE if judged.probability >= text.PROBABLY else Tone.OPEN
