@@ -56,10 +56,10 @@ def shown(document: Document, width: int) -> Iterator[RenderableType]:
         yield renderable[1:] if is_first and _begins_with_empty_line(renderable) else renderable
 
 
-def print_on(console: Console, document: Document, *, wraps: bool = True) -> None:
-    """Print a document: what is to be copied is not wrapped; with ``wraps`` sentences are."""
+def print_on(console: Console, document: Document) -> None:
+    """Print a document: what is to be copied is neither wrapped nor cut."""
     for renderable in shown(document, console.width):
-        is_whole = isinstance(renderable, Text) and (not wraps or bool(renderable.no_wrap))
+        is_whole = isinstance(renderable, Text) and bool(renderable.no_wrap)
         console.print(renderable, soft_wrap=is_whole, crop=not isinstance(renderable, Group))
 
 

@@ -14,6 +14,7 @@ from azbenchlib.cli.printing.answer_output import OTHER_NAMES, OutputFormat, par
 from azbenchlib.cli.printing.console import notes, working
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
+from azbenchlib.core.printable import plain
 
 if TYPE_CHECKING:
     from azbenchlib.analysis.compare import CompareTerms
@@ -144,6 +145,6 @@ def _hand_over(answer: Compared, format_: CompareFormat, output: Path | None) ->
     elif output is not None:
         write(answer, OutputFormat(format_), output, "Comparison")
     elif format_ is CompareFormat.text and not sys.stdout.isatty():
-        sys.stdout.write(answer.to_text())  # as wide as its rows are
+        sys.stdout.write(plain(answer.to_text()))  # as wide as its rows are
     else:
         show(answer, OutputFormat(format_))

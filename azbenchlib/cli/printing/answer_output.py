@@ -89,4 +89,4 @@ def _print(answer: Answer) -> None:
     from azbenchlib.cli.printing.rich_console import Console
 
     console = Console(highlight=False)
-    terminal.print_on(console, answer.document, wraps=console.is_terminal)
+    terminal.print_on(console, answer.document)
