@@ -95,7 +95,9 @@ WITH_PYTHON = [path for path in sorted((ROOT / "docs").glob("*.md")) if PYTHON.s
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
 def test_the_python_of_the_pages_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     shutil.copytree(ROOT / "tests" / "data" / "fio" / "grouped", "results")
+    shutil.copy(ROOT / "tests" / "data" / "sysstat" / "sadf.json", "telemetry.json")
     for code in PYTHON.findall(page.read_text()):
         exec(compile(code, page.name, "exec"), {})  # noqa: S102  our own document
 

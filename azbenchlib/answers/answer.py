@@ -118,6 +118,12 @@ class Answer(ABC):
 
         return notebook_html(self.document)
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Return the forms of a report's page, a notebook and a console; Jupyter calls this."""
+        from azbenchlib.answers.blocks import MIME
+
+        return {MIME: self.to_html().html, "text/html": self._repr_html_(), "text/plain": repr(self)}
+
     def __repr__(self) -> str:
         """Return the answer in at most ten lines."""
         lines = [line[:_CHARACTERS] for line in self.to_text().strip().splitlines()]
