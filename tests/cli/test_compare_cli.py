@@ -122,7 +122,7 @@ def test_a_burst_within_a_run_is_told_and_the_log_gives_an_interval(tmp_path: Pa
         names.append(str(drained.dataset(tmp_path / name, lines)))
     done = CliRunner().invoke(app, [*names, "--metric", "iops"])
     assert done.exit_code == 3
-    assert f"In 1\u00a0run of {names[0]} the rate had phases" in done.output
+    assert f"In 1 run of {names[0]} the rate had phases" in done.output
     assert "[" in done.output and "Differs: requested run time: 30 s and 40 s." in done.output
 
 
