@@ -97,7 +97,8 @@ def test_the_python_of_the_pages_runs(page: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     shutil.copytree(ROOT / "tests" / "data" / "fio" / "grouped", "results")
-    shutil.copy(ROOT / "tests" / "data" / "sysstat" / "sadf.json", "telemetry.json")
+    Path("telemetry").mkdir()
+    shutil.copy(ROOT / "tests" / "data" / "sysstat" / "sadf.json", "telemetry")
     for code in PYTHON.findall(page.read_text()):
         exec(compile(code, page.name, "exec"), {})  # noqa: S102  our own document
 
