@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 RATES = ("iops", "bytes_per_s")
 NEAR = (0.9, 1.12)  # measured ÷ limit of what is said to stop there
 BELOW = 0.97  # and of what it is said not to have reached
-NOT = re.compile(r"not (?:at|by its) ?$")
+NOT = re.compile(r"not (?:at|by that of) ?$")
 # (latency at this queue depth: 51,000 IOPS; an unknown cause: 25,500 IOPS)
 PREDICTIONS = re.compile(r"\((?:[^():;]+: [\d.,]+ (?:IOPS|MB/s)(?:; )?){2,}\)")
 EXPECTED = re.compile(r"\(then [\d.,]+ (?:IOPS|MB/s) are expected\)")
 LIKENESS = re.compile(r"The rates look like .*?, within \d+ %\.?")
 APART = 1.09  # of predicted rates, rounded to three digits
-LATER = re.compile(r"(?:then by|up to) ?$")  # a limit that holds after a burst, or with another block size
+LATER = re.compile(r"(?:then by that of|then by|up to) ?$")  # a limit that holds after a burst, or with another block size
 
 
 def lead(checker: Page, tag: Tag) -> None:
