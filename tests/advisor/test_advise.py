@@ -185,7 +185,7 @@ def test_every_cheaper_design_that_is_named_breaks_a_limit(demand: Demand) -> No
         assert allowed[miss.candidate.vm_index]
         assert miss.candidate.price <= configuration.price
         assert miss.worst.limit < miss.worst.wanted * miss.worst.enough
-        assert miss.worst.label in missed(miss, "USD")
+        assert miss.worst.label.display_name in missed(miss, "USD")
 
 
 def test_eight_premium_v2_disks_have_24000_iops_and_1000_mbps_for_free() -> None:

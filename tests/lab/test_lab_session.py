@@ -394,6 +394,10 @@ def test_the_screen_shows_rates_hits_credits_and_what_holds_back() -> None:
     held_back = ["disk", "burst", "IOPS", "90%,", "VM", "cached", "IOPS", "20%"]
     assert shown[2] == ["a", "3,000", "12", "16", "25%", *held_back]
     assert shown[3] == ["b", "0", "0", "0"]  # idle, so nothing holds it back
-    assert shown[5][:5] == ["credits", "a", "disk", "burst", "IOPS"] and shown[5][-3:] == ["25%,", "250", "I/Os"]
+    assert shown[5][:5] == ["credits", "a", "disk", "burst", "IOPS"] and shown[5][-3:] == [
+        "25%,",
+        "250",
+        "I/Os",
+    ]
     assert shown[5][5].count("█") == 8
     assert "71.3 µs late" in text.replace("\u00a0", " ")

@@ -11,9 +11,10 @@ import pytest
 from pypdf import PdfReader
 
 from azbenchlib import Report
+from azbenchlib.answers import style
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, OutputError
 from azbenchlib.dataset import manifest
-from azbenchlib.report import build, execute, pdf, style
+from azbenchlib.report import build, execute, pdf
 from azbenchlib.report.build import ReportFormat
 from azbenchlib.report.page import to_html
 

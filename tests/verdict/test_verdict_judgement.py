@@ -219,7 +219,7 @@ def test_words_go_by_probability(probability: float, starts: str) -> None:
 
 
 def test_every_label_has_words() -> None:
-    names = [wording.name(label) for label in Label]
+    names = [label.display_name for label in Label]
     assert len(set(names)) == len(names)
 
 

@@ -27,7 +27,8 @@ PREDICTIONS = re.compile(r"\((?:[^():;]+: [\d.,]+ (?:IOPS|MB/s)(?:; )?){2,}\)")
 EXPECTED = re.compile(r"\(then [\d.,]+ (?:IOPS|MB/s) are expected\)")
 LIKENESS = re.compile(r"The rates look like .*?, within \d+ %\.?")
 APART = 1.09  # of predicted rates, rounded to three digits
-LATER = re.compile(r"(?:then by that of|then by|up to) ?$")  # a limit that holds after a burst, or with another block size
+# A limit that holds after a burst, or with another block size.
+LATER = re.compile(r"(?:then by that of|then by|up to) ?$")
 
 
 def lead(checker: Page, tag: Tag) -> None:
