@@ -37,7 +37,7 @@ Stated = int | float | Decimal | str  # a number, or a text as the command line 
 def read(
     *data: Path | str,
     vm: str | None = None,
-    disks: Sequence[str] = (),
+    disks: Sequence[str] | str = (),
     region: str | None = None,
     group_by: GroupBy | str | None = None,
 ) -> Dataset:
@@ -49,7 +49,7 @@ def read(
         A dataset by name or folder; or outputs, folders of them, together one dataset.
     vm : str, optional
         VM size of outputs that do not tell their setup, such as ``Standard_E8ds_v4``.
-    disks : sequence of str
+    disks : str or sequence of str
         Their disks, such as ``P30`` or ``P30x4:ReadOnly``.
     region : str, optional
         Azure region of setups that state none.
@@ -75,7 +75,7 @@ def judge(
     data: Dataset | Answer | str | Path | Sequence[str | Path],
     *,
     vm: str | None = None,
-    disks: Sequence[str] = (),
+    disks: Sequence[str] | str = (),
     region: str | None = None,
     group_by: GroupBy | str | None = None,
     as_of: str | None = None,
@@ -89,7 +89,7 @@ def judge(
         What is not a dataset yet is opened by :func:`read`; of an answer, the dataset that it tells of.
     vm : str, optional
         VM size of runs that do not tell their setup.
-    disks : sequence of str
+    disks : str or sequence of str
         Their disks, such as ``P30`` or ``P30x4:ReadOnly``.
     region : str, optional
         Azure region of setups that state none.
@@ -163,7 +163,7 @@ def price(
     if not 0 < hours < math.inf:
         raise InputError(f"hours {hours}: a number above 0 is needed")
     terms = Terms(region=region, hours=Decimal(period), as_of=as_of or "")
-    return BillAnswer(priced(_described(vm, _as_list(disks)), terms))
+    return BillAnswer(priced(_described(vm, disks), terms))
 
 
 def advise(
@@ -179,8 +179,8 @@ def advise(
     hit: Stated | None = None,
     headroom: Stated | None = None,
     vcpus: Stated | None = None,
-    ram: str | None = None,
-    ram_per_vcpu: str | None = None,
+    ram: Stated | None = None,
+    ram_per_vcpu: Stated | None = None,
     vm: str | None = None,
     family: str | None = None,
     arch: str | None = None,
@@ -209,8 +209,8 @@ def advise(
 
     Parameters
     ----------
-    size : str
-        Room for data, with its unit, such as ``"2TiB"``. It must be stated.
+    size : number or str
+        Room for data: bytes, or a text with its unit such as ``"2TiB"``. It must be stated.
     iops, mbps : number or str, optional
         I/Os per second and MB/s; at least one of them, or a `preset`.
     bs : number or str, optional
@@ -226,8 +226,8 @@ def advise(
         Every limit is at least this many times the demand. Default: 1.2.
     vcpus : number or str, optional
         Least number of vCPUs.
-    ram, ram_per_vcpu : str, optional
-        Least memory, and least memory for each vCPU, such as ``"64GiB"``.
+    ram, ram_per_vcpu : number or str, optional
+        Least memory, and least memory for each vCPU: bytes, or a text such as ``"64GiB"``.
     vm : str, optional
         A VM size or a pattern such as ``"Standard_E*"``.
     family : str, optional
@@ -394,7 +394,7 @@ def compare(old: SideGiven, new: SideGiven, *, margin: float = 0.05, confidence:
 
 
 def write_report(
-    *data: str | Path,
+    *data: str | Path | Dataset,
     folder: Path | str | None = None,
     title: str = "",
     author: str = "",
@@ -404,8 +404,8 @@ def write_report(
 
     Parameters
     ----------
-    data : str or path-like
-        Datasets and outputs; the first is the subject.
+    data : str, path-like or Dataset
+        Datasets and outputs; the first is the subject. They are either all named, or all opened.
     folder : path-like, optional
         Where to; default ``reports/NAME`` with the name of the first.
     title, author : str
@@ -421,7 +421,11 @@ def write_report(
     from azbenchlib.report.build import build
 
     place = None if folder is None else Path(folder)
-    return build([str(name) for name in data], place, title=title, author=author, currency=currency)
+    opened = [each for each in data if isinstance(each, Dataset)]
+    named = [str(each) for each in data if not isinstance(each, Dataset)]
+    if opened and named:
+        raise InputError(f"'{named[0]}' is a name beside a dataset that is opened: give names, or datasets")
+    return build(opened or named, place, title=title, author=author, currency=currency)
 
 
 def emulate(vm: str, disks: Sequence[str] | str, *, as_of: str | None = None) -> Lab:
@@ -431,7 +435,7 @@ def emulate(vm: str, disks: Sequence[str] | str, *, as_of: str | None = None) ->
     ----------
     vm : str
         VM size.
-    disks : sequence of str
+    disks : str or sequence of str
         As of :func:`price`.
     as_of : str, optional
         ISO day whose limits apply; default today.
@@ -449,25 +453,22 @@ def emulate(vm: str, disks: Sequence[str] | str, *, as_of: str | None = None) ->
     from azbenchlib.lab.lab import Lab
     from azbenchlib.model.fill_from_catalogue import resolve
 
-    return Lab(resolve(_described(vm, _as_list(disks), as_of), as_of or date.today().isoformat()))
+    return Lab(resolve(_described(vm, disks, as_of), as_of or date.today().isoformat()))
 
 
 def _described(
-    vm: str | None, disks: Sequence[str], as_of: str | None = None, *, open_sizes: bool = False
+    vm: str | None, disks: Sequence[str] | str, as_of: str | None = None, *, open_sizes: bool = False
 ) -> Setup:
     from azbenchlib.model import notation
 
-    return notation.stated_setup(vm, disks, as_of, open_sizes=open_sizes)
-
-
-def _as_list(disks: Sequence[str] | str) -> Sequence[str]:
-    return [disks] if isinstance(disks, str) else disks
+    each = [disks] if isinstance(disks, str) else disks
+    return notation.stated_setup(vm, each, as_of, open_sizes=open_sizes)
 
 
 def _dataset(
     data: Dataset | Answer | str | Path | Sequence[str | Path],
     vm: str | None,
-    disks: Sequence[str],
+    disks: Sequence[str] | str,
     region: str | None,
     group_by: GroupBy | str | None,
 ) -> Dataset:
@@ -478,7 +479,8 @@ def _dataset(
     if isinstance(given, Dataset):
         if group_by is not None:
             raise InputError("group_by is for outputs that are opened here; give it to read")
-        return given.add_setup(vm, disks, region) if vm or disks or region else given
+        each = [disks] if isinstance(disks, str) else disks
+        return given.add_setup(vm, each, region) if vm or disks or region else given
     if isinstance(data, Answer):
         raise InputError(f"a {type(data).__name__} tells of no dataset; give a dataset, or paths of outputs")
     named = [data] if isinstance(data, str | Path) else list(data)

@@ -117,3 +117,12 @@ def test_an_emulated_disk_has_the_size_and_an_address(tmp_path: Path) -> None:
 def test_the_public_names_are_those_that_tab_shows() -> None:
     assert dir(az) == sorted(az.__all__)
     assert "read" in dir(az) and "os" not in dir(az)
+
+
+def test_a_single_disk_may_be_a_text() -> None:
+    data = OUTPUT
+    several = az.read(data, vm="Standard_E8ds_v4", disks=["P30"])
+    single = az.read(data, vm="Standard_E8ds_v4", disks="P30")
+    pd.testing.assert_frame_equal(several.disks, single.disks)
+    with pytest.raises(InputError, match="'ultra-disk-2019' is a name beside a dataset that is opened"):
+        az.write_report(several, "ultra-disk-2019")

@@ -5,7 +5,8 @@ collected at another time, both would count the same I/Os. A name such as ``job_
 the figures must agree: no log of the job may contradict the directions, times and the range of latencies of
 the run; and one of them must show that it is of this run: the extremes of single latencies are those of the
 run, the bins reach up to one of them, there are as many entries as I/Os, or the mean or the rate is that of
-the run. Just one run may agree.
+the run. Just one run may agree. Latencies that a run has already, entry by entry, are a copy of its log, and
+so are those that another log apart has.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from azbenchlib.analysis.same_runs import RunFigures
@@ -28,6 +30,8 @@ _LATER_S = 1.0  # a log may end so much after its run
 _SHORTER = 0.5  # or so much of the run before its end, where it is of averages over long intervals
 _ROUNDED_US = 1.0  # logs of older versions are in whole microseconds
 _NEAR = 0.05  # the mean of a log of averages is that far from that of the run
+_LATENCIES = tuple(f"{kind}_us" for kind in schema.LAT_KINDS)
+_FEWEST_ENTRIES = 3  # different latencies that two logs share by no chance
 _RATES = {"iops": "iops", "bw_bytes_per_s": "bw_bytes_per_s"}
 
 
@@ -79,9 +83,11 @@ def summaries(tables: Tables, ids: set[str]) -> list[dict[str, Any]]:
     """
     samples, bins = (tables[name][tables[name]["run_id"].isin(ids)] for name in ("samples", "bins"))
     found = []
-    for (run_id, ddir, metric), rows in samples.groupby(["run_id", "ddir", "metric"]):
+    each = dict(iter(samples.groupby(["run_id", "ddir", "metric"])))
+    for (run_id, ddir, metric), rows in each.items():
         values = rows["value"].astype(float)
-        told = {"run_id": run_id, "ddir": ddir, "metric": metric, "n": len(rows), "mean": values.mean()}
+        mean = _mean(values, each.get((run_id, ddir, "iops")) if metric in _LATENCIES else None)
+        told = {"run_id": run_id, "ddir": ddir, "metric": metric, "n": len(rows), "mean": mean}
         found.append(told | {"least": values.min(), "most": values.max(), "last_s": rows["t_s"].max()})
     for (run_id, ddir, kind), rows in bins.groupby(["run_id", "ddir", "lat_kind"]):
         told = {
@@ -94,6 +100,53 @@ def summaries(tables: Tables, ids: set[str]) -> list[dict[str, Any]]:
         low, high = (float(end) / NS_PER_US for end in (rows["bin_ns"].min(), rows["bin_ns"].max()))
         found.append(told | {"least": low, "most": high, "last_s": rows["t_s"].max()})
     return found
+
+
+def copies(samples: pd.DataFrame, jobs: Mapping[str, str]) -> dict[str, str]:
+    """Return the run that has the latencies of a log already, entry by entry, by the run_id of that log.
+
+    Parameters
+    ----------
+    samples : DataFrame
+        Rows of the table samples.
+    jobs : mapping of str to str
+        The job of each run of logs, by its run_id; logs of two jobs are no copies of each other.
+
+    Returns
+    -------
+    dict of str to str
+        A run that is none of logs; where there is none, the first in the order of the table.
+    """
+    of_latency = samples[samples["metric"].isin(_LATENCIES)]
+    holders: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+    for (run_id, ddir, metric), rows in of_latency.groupby(["run_id", "ddir", "metric"], sort=False):
+        entries = tuple(zip(rows["t_s"], rows["value"], strict=True))
+        if rows["value"].nunique() >= _FEWEST_ENTRIES:
+            holders[ddir, metric, entries].append(run_id)
+    found: dict[str, str] = {}
+    for same in holders.values():
+        logs = [run_id for run_id in same if run_id in jobs]
+        owners = [run_id for run_id in same if run_id not in jobs]
+        if len(owners) <= 1 and len({jobs[run_id] for run_id in logs}) == 1:
+            first, *others = [*owners, *logs]
+            found = dict.fromkeys(others, first) | found
+    return {run_id: _original(found, run_id) for run_id in found}
+
+
+def _original(copied: Mapping[str, str], run_id: str) -> str:
+    """Follow copies of copies to the run that is none."""
+    passed = {run_id}
+    while (following := copied.get(run_id, run_id)) not in passed:
+        passed.add(following)
+        run_id = following
+    return run_id
+
+
+def _mean(values: pd.Series, rates: pd.DataFrame | None) -> float:
+    """Return the mean of the entries; of latencies that are means themselves, by the I/Os behind each."""
+    if rates is None or len(rates) != len(values) or not (weights := rates["value"].astype(float)).sum():
+        return float(values.mean())
+    return float(np.average(values, weights=weights))
 
 
 def runs_of_logs(

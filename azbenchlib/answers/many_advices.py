@@ -142,7 +142,7 @@ class VolumesAnswer(Answer):
             TableColumn("disks", "What it has"),
         )
         rows = [
-            TableRow((name, Figure(price, month, text=f"{price or 0:,.2f}"), words[name]))
+            TableRow((name, Figure(price, month, text="" if price is None else f"{price:,.2f}"), words[name]))
             for name, price in prices.items()
         ]
         return FigureTable(columns, rows)

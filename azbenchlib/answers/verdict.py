@@ -211,7 +211,7 @@ def _parts(judged: Judgement, alone: bool, whole: bool) -> Iterator[Part]:
 
 
 def _sure(before: str, probability: float, words: str, tone: Tone = Tone.PLAIN) -> Sentence:
-    """The probability before a verdict in words; never rounded to certainty."""
+    """Put the probability before a verdict in words; it is never rounded to certainty."""
     if not probability:
         return Sentence(f"{before}{words}", tone=tone)
     shown = f"{min(probability, 0.99):.0%}" if probability < _MOST_CERTAIN else ">99%"

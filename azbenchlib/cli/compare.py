@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from azbenchlib.cli.printing import findings
-from azbenchlib.cli.printing.answer_output import OTHER_NAMES, OutputFormat, parser_of, show, write
+from azbenchlib.cli.printing.answer_output import NamedFormat, OutputFormat, parser_of, show, write
 from azbenchlib.cli.printing.console import notes, working
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from azbenchlib.answers.comparison import Compared
 
 
-class CompareFormat(StrEnum):
+class CompareFormat(NamedFormat):
     """What `azbench compare` prints: what every verb does, and test cases."""
 
     text = "text"
@@ -29,12 +29,6 @@ class CompareFormat(StrEnum):
     csv = "csv"
     md = "md"
     junit = "junit"
-
-    @classmethod
-    def _missing_(cls, value: object) -> CompareFormat | None:
-        """Take the names that verbs had before."""
-        name = OTHER_NAMES.get(str(value))
-        return None if name is None else cls(name)
 
 
 class Undecided(StrEnum):

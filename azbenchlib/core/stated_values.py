@@ -53,7 +53,7 @@ def _above_zero(name: str, text: str, parse: Callable[[str], int]) -> int:
     return n_bytes
 
 
-def as_text(name: str, value: object) -> str:
+def as_text(name: str, value: object, unit: str = "") -> str:
     """Return a value that a program states as the text by which a person would state it.
 
     Parameters
@@ -62,6 +62,8 @@ def as_text(name: str, value: object) -> str:
         What the value is of, for the message.
     value : str, int, float or Decimal
         A text stays as it is.
+    unit : str
+        That of a number, such as B for sizes.
 
     Raises
     ------
@@ -78,4 +80,4 @@ def as_text(name: str, value: object) -> str:
     if not math.isfinite(value):
         return str(value)
     exact = value if isinstance(value, int | Decimal) else Decimal(repr(float(value)))
-    return str(int(exact)) if exact == int(exact) else f"{exact:f}"
+    return f"{int(exact) if exact == int(exact) else format(exact, 'f')}{unit}"

@@ -125,6 +125,9 @@ def _with_logs(tables: Tables) -> Tables:
     called = logs_apart.by_name(rows[~rows["run_id"].isin(ids)])
     figures = same_runs.RunFigures.of(tables)
     run_of = logs_apart.runs_of_logs(logs, logs_apart.summaries(tables, ids), called, figures)
+    jobs = dict(zip(logs["run_id"], logs["job"].fillna(""), strict=True))
+    copied = logs_apart.copies(tables["samples"], jobs)
+    run_of = {log: run_of.get(run, run) for log, run in copied.items()} | run_of
     tables = _with_logs_of(tables, run_of)
     named = findings.assign(run_id=findings["run_id"].replace(run_of))
     return tables | {"runs": without(tables["runs"], set(run_of)).reset_index(drop=True), "findings": named}

@@ -334,9 +334,7 @@ def _listed(part: Any, name: str) -> list[Any]:
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
-    if (
-        not 0 <= value <= schema.LARGEST_VALUE / US_PER_MS
-    ):  # nor is NaN; an integer may be too large for a float
+    if not 0 <= value <= schema.LARGEST_VALUE / US_PER_MS:  # nor is NaN; an integer may exceed all floats
         raise ValueError
     return float(value)
 

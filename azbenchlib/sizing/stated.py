@@ -21,6 +21,7 @@ from azbenchlib.sizing.telemetry import Telemetry
 _LEAST_BYTES = GIB  # where no size is stated: any disk has room
 _MOST_DISKS = 8
 _UNITS = {"size": "B", "ram": "B", "held_back": "s"}  # of numbers
+_YES_OR_NO = ("zrs", "burstable", "any_family")
 STATED = (
     *("held_back", "within", "headroom", "growth", "size", "latency", "zrs", "hit", "vcpus", "ram", "vm"),
     *("arch", "burstable", "any_family", "max_disks", "burst_factor"),
@@ -125,7 +126,8 @@ class _Values:
     def named(self, key: str) -> tuple[str, str]:
         value = self.stated[key]
         name = f"{self.dashes}{key.replace('_', '-')}" if self.dashes else key
-        return name, value if isinstance(value, str) else f"{value}{_UNITS.get(key, '')}"
+        is_yes_or_no = isinstance(value, bool) and key in _YES_OR_NO
+        return name, str(value) if is_yes_or_no else stated_values.as_text(name, value, _UNITS.get(key, ""))
 
     def read(self, key: str, parse: Any, default: Any) -> Any:
         return parse(*self.named(key)) if key in self.stated else default

@@ -127,6 +127,12 @@ def test_the_same_demand_in_other_types_is_the_same(same: Mapping[str, Any]) -> 
     assert stated_demand({"size": "2TiB", **same}) == stated_demand(stated)
 
 
+@pytest.mark.parametrize("size", [2**41, float(2**41), Decimal(2**41), "2TiB", "2048GiB"])
+def test_sizes_as_numbers_are_bytes(size: float | Decimal | str) -> None:
+    demand = stated_demand({"iops": 100, "size": size, "ram": 2**36})
+    assert (demand.size_bytes, demand.memory_bytes) == (2**41, 2**36)
+
+
 def test_bools_are_yes_where_yes_is_meant() -> None:
     stated = {"iops": 100, "size": "1TiB"}
     assert stated_demand({**stated, "zrs": True}).redundancy == "ZRS"
@@ -140,7 +146,6 @@ def test_bools_are_yes_where_yes_is_meant() -> None:
         ({"iops": [1]}, "iops .* is of type list"),
         ({"iops": float("nan")}, "iops 'nan' is not a number above 0"),
         ({"max_disks": 2.5}, "max_disks '2.5' is not a whole number"),
-        ({"size": 2048}, "2048 of what"),
         ({"arm": True, "arch": "x64"}, "arm allows Arm CPUs too"),
         ({"pay": "monthly"}, "pay 'monthly' is not one of: payg, spot"),
         ({"iopz": 24000}, "a demand has no 'iopz'; it has: size, iops, mbps"),

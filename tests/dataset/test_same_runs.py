@@ -13,7 +13,7 @@ from copied_runs import MeasuredRun, measured_runs
 from readback import foreign
 
 from azbenchlib import Dataset, Lake
-from azbenchlib.analysis import concurrency
+from azbenchlib.analysis import concurrency, logs_apart
 from azbenchlib.core.findings import Code
 from azbenchlib.lake import parts
 from azbenchlib.views.report import Report
@@ -162,6 +162,39 @@ def test_the_log_of_another_run_of_that_name_stays_apart(pool: Pool, home: Path)
     (home / "a" / "logged.json").write_text(pool["repeat"].forms["json+"][-1])
     (home / "logged_clat.1.log").write_bytes(pool["logged"].logs["logged_clat.1.log"])
     assert len(counted(home)) == 2
+
+
+LATENCIES = (51_021, 48_377, 60_249, 50_003)  # ns, the means of a quarter of a second each
+
+
+def log_of(folder: Path, metric: str, values: tuple[int, ...]) -> None:
+    folder.mkdir(exist_ok=True)
+    lines = [f"{250 * i}, {value}, 0, 4096, 0\n" for i, value in enumerate(values, 1)]
+    (folder / f"averaged_{metric}.1.log").write_text("".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("latencies", "runs"), [(LATENCIES, 1), (LATENCIES[::-1], 2), ((50_000,) * 4, 2)], ids=str
+)
+def test_some_of_the_logs_of_a_run_elsewhere_are_copies(
+    latencies: tuple[int, ...], runs: int, home: Path
+) -> None:
+    """Rates may be equal by chance, as below a limit, and so may latencies that do not differ."""
+    for metric, values in {"bw": (1200,) * 4, "clat": LATENCIES, "iops": (300,) * 4}.items():
+        log_of(home / "whole", metric, values)
+    log_of(home / "some", "bw", (1200,) * 4)
+    log_of(home / "some", "clat", latencies)
+    assert len(counted(home)) == runs
+
+
+def test_averages_are_weighed_by_the_ios_behind_them(home: Path) -> None:
+    """A stall has few I/Os, and a mean of averages would be far from that of the run."""
+    log_of(home, "clat", (800_000, 600_000, 600_000, 17_000_000))
+    log_of(home, "iops", (300, 300, 300, 20))
+    tables = Dataset.read(home).tables
+    told = {row["metric"]: row["mean"] for row in logs_apart.summaries(tables, set(tables["runs"]["run_id"]))}
+    assert told["clat_us"] == pytest.approx((800 * 300 + 2 * 600 * 300 + 17_000 * 20) / 920)
+    assert told["iops"] == 230
 
 
 def test_logs_of_single_jobs_lie_beside_copies_of_the_row_that_sums_them(home: Path) -> None:

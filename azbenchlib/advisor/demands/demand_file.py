@@ -156,6 +156,9 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
     return found
 
 
+_SIZES = ("size", "ram", "ram_per_vcpu")  # whose numbers are bytes
+
+
 def stated_demand(values: Mapping[str, object]) -> Demand:
     """Return the demand that a program states, by column: numbers as numbers, and what is None is not there.
 
@@ -174,7 +177,7 @@ def stated_demand(values: Mapping[str, object]) -> Demand:
         if column in DEMAND_COLUMNS and DEMAND_COLUMNS[column][1] is yes and isinstance(value, bool):
             texts |= {column: YES[0]} if value else {}
         elif value is not None:
-            texts[column] = as_text(column, value)
+            texts[column] = as_text(column, value, "B" if column in _SIZES else "")
     if texts.get("arch") == "x64" and yes("arm", texts.get("arm", NO[0])):
         raise InputError("arm allows Arm CPUs too, and arch 'x64' none: leave one of them out")
     return demand(texts, where="")

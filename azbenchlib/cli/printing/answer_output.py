@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Self, TypeVar
 
 import typer
 
@@ -19,22 +19,25 @@ if TYPE_CHECKING:
     from azbenchlib.answers.answer import Answer
 
 Format = TypeVar("Format", bound=StrEnum)
-OTHER_NAMES = {"table": "text", "markdown": "md"}  # that verbs had before
+_OTHER_NAMES = {"table": "text", "markdown": "md"}
 
 
-class OutputFormat(StrEnum):
+class NamedFormat(StrEnum):
+    """A format, which has the names that verbs had for it before, too."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        name = _OTHER_NAMES.get(str(value))
+        return None if name is None else cls(name)
+
+
+class OutputFormat(NamedFormat):
     """What every verb that answers can print."""
 
     text = "text"
     json = "json"
     csv = "csv"
     md = "md"
-
-    @classmethod
-    def _missing_(cls, value: object) -> OutputFormat | None:
-        """Take the names that verbs had before."""
-        name = OTHER_NAMES.get(str(value))
-        return None if name is None else cls(name)
 
 
 def parser_of(formats: type[Format]) -> Callable[[str], Format]:
