@@ -24,7 +24,6 @@ from azbenchlib.answers.document import (
     Tone,
 )
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_MICROSECONDS, Figure, FigureUnit
-from azbenchlib.answers.html import notebook_html
 from azbenchlib.answers.markdown import markdown
 from azbenchlib.core import schema
 
@@ -96,6 +95,8 @@ class Compared(Answer):
         return f"### Disk benchmark\n\n{markdown(_document(self.result, _MOST_OF_COMMENT, marked=True))}"
 
     def _repr_html_(self) -> str:
+        from azbenchlib.answers.html import notebook_html
+
         return notebook_html(_document(self.result, _MOST_OF_CELL))
 
     def to_frame(self) -> pd.DataFrame:

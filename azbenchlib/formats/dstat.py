@@ -23,7 +23,7 @@ from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 
 _SNIFF = re.compile(
-    r'^[ \t]{0,99}"(?:(?:Dstat|dool|pcp-dstat) \d[^"\n]{0,40} CSV [Oo]utput"|Host:","'
+    r'^[ \t]{0,99}"(?:(?:Dstat|dool|pcp-dstat) \d[^"\n]{0,40} CSV [Oo]utput"|Host:","[^"\n]{0,255}",{1,9}"User:"'
     r'|Cmdline:","[^"\n]{0,999}\b(?:dstat|dool) )',
     re.MULTILINE,
 )

@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -381,6 +381,7 @@ cell = st.text(max_size=8) | st.sampled_from(
 )
 
 
+@example([{**ROW, "source_file": "Host:", "experiment": "e"}])
 @given(st.lists(st.fixed_dictionaries(dict.fromkeys([*ROW, "bound", "bs_kib", "value_si", "direct"], cell))))
 def test_no_cell_stops_the_reading(rows):
     tables = registry.read(source(ROW, *rows, quoting=csv.QUOTE_ALL))
