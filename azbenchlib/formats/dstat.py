@@ -23,8 +23,8 @@ from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 
 _SNIFF = re.compile(
-    r'^[ \t]{0,99}"(?:(?:Dstat|dool|pcp-dstat) \d[^"\n]{0,40} CSV [Oo]utput"|Host:","[^"\n]{0,255}",{1,9}"User:"'
-    r'|Cmdline:","[^"\n]{0,999}\b(?:dstat|dool) )',
+    r'^[ \t]{0,99}"(?:(?:Dstat|dool|pcp-dstat) \d[^"\n]{0,40} CSV [Oo]utput"'
+    r'|Host:","[^"\n]{0,255}",{1,9}"User:"|Cmdline:","[^"\n]{0,999}\b(?:dstat|dool) )',
     re.MULTILINE,
 )
 _YEAR = re.compile(r"\d{1,2} [A-Za-z]{3,9} (\d{4}) ")

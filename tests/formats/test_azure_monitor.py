@@ -1,6 +1,7 @@
 """Answers of Azure Monitor: which samples they hold, which runs they speak of, what damage does to them."""
 
 import json
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,15 @@ def test_what_it_says_changes_the_verdict(tmp_path: Path) -> None:
         probability[name] = sum(share for label, share in shares.items() if label.startswith("disk"))
     odds = {name: share / (1 - share) for name, share in probability.items()}
     assert odds["full"] > 100 * odds["free"]
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 1e308, math.nan, True])
+def test_a_value_that_no_disk_has_is_left_out(value: float) -> None:
+    content = json.loads(FILE.read_text())
+    plain = registry.read(Source("monitor.json", json.dumps(content).encode()))["samples"]
+    content["value"][0]["timeseries"][0]["data"][0]["average"] = value
+    left = registry.read(Source("monitor.json", json.dumps(content).encode()))["samples"]
+    assert len(left) == len(plain) - 1
 
 
 @settings(max_examples=60)
