@@ -113,16 +113,22 @@ class Answer(ABC):
 
         return block(self.document, self.to_frame() if self.document.tables() else None)
 
+    def _for_cell(self) -> Document:
+        """Return as much of the document as a cell of a notebook has room for."""
+        return self.document
+
     def _repr_html_(self) -> str:
         from azbenchlib.answers.html import notebook_html
 
-        return notebook_html(self.document)
+        return notebook_html(self._for_cell())
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Return the forms of a report's page, a notebook and a console; Jupyter calls this."""
         from azbenchlib.answers.blocks import MIME
+        from azbenchlib.answers.html import block
 
-        return {MIME: self.to_html().html, "text/html": self._repr_html_(), "text/plain": repr(self)}
+        page = block(self._for_cell()).html
+        return {MIME: page, "text/html": self._repr_html_(), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         """Return the answer in at most ten lines."""

@@ -94,10 +94,8 @@ class Compared(Answer):
         """Return the answer as Markdown for a comment, whose workloads are a column of the table."""
         return f"### Disk benchmark\n\n{markdown(_document(self.result, _MOST_OF_COMMENT, marked=True))}"
 
-    def _repr_html_(self) -> str:
-        from azbenchlib.answers.html import notebook_html
-
-        return notebook_html(_document(self.result, _MOST_OF_CELL))
+    def _for_cell(self) -> Document:
+        return _document(self.result, _MOST_OF_CELL)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a figure.

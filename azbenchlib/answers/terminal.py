@@ -66,7 +66,15 @@ def print_on(console: Console, document: Document) -> None:
 def text(document: Document, width: int = TEXT_WIDTH) -> str:
     """Return the document as plain text of at most so many characters a line, where tables fit it."""
     written = StringIO()
-    console = Console(file=written, width=width, no_color=True, highlight=False, markup=False, emoji=False)
+    console = Console(
+        file=written,
+        width=width,
+        no_color=True,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        force_jupyter=False,  # in a kernel, rich would show each part in the cell and write nothing
+    )
     print_on(console, document)
     return "".join(f"{printable(line).rstrip()}\n" for line in written.getvalue().splitlines())
 

@@ -166,15 +166,13 @@ class VerdictAnswer(Answer):
 
         return block(self.document, self.to_frame())
 
-    def _repr_html_(self) -> str:
+    def _for_cell(self) -> Document:
         """Return the first cards; a cell of a notebook is no page."""
-        from azbenchlib.answers.html import notebook_html
-
         parts: list[Part] = list(self.document.parts[:_CARDS])
         if more := len(self._cards) - len(parts):
             said = Sentence(f"{more:,} more: .to_frame() has a row a run, .to_html() all of them")
             parts.append(said)
-        return notebook_html(Document(None, parts))
+        return Document(None, parts)
 
 
 _COLUMNS: dict[str, Any] = {
