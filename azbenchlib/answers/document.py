@@ -184,9 +184,9 @@ class Document:
         yield from _walk(self.parts)
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
-        """Yield every figure with the name that it has here."""
-        for part in self.walk():
-            yield from _figures(part)
+        """Yield every figure with the name that it has here, behind the titles of its sections."""
+        yield from _named([self.headline] if self.headline else [], "")
+        yield from _named(self.parts, "")
 
     def tables(self) -> list[FigureTable]:
         """Return the tables in their order."""
@@ -198,6 +198,14 @@ def _walk(parts: Sequence[Part]) -> Iterator[Part]:
         yield part
         if isinstance(part, Section):
             yield from _walk(part.parts)
+
+
+def _named(parts: Sequence[Part], before: str) -> Iterator[tuple[str, Figure]]:
+    for part in parts:
+        if isinstance(part, Section):
+            yield from _named(part.parts, f"{before}{part.title}: ")
+        else:
+            yield from ((f"{before}{name}", figure) for name, figure in _figures(part))
 
 
 def _figures(part: Part) -> Iterator[tuple[str, Figure]]:

@@ -220,7 +220,7 @@ def _sure(before: str, probability: float, words: str, tone: Tone = Tone.PLAIN) 
 
 def _bar(row: LimitRow, binds: bool) -> Bar:
     unit = AS_BYTES_PER_S if row.label.quantity == "mbps" else AS_IOPS
-    source = " of ".join(part for part in (row.row, row.as_of) if part)
+    source = ", as of ".join(part for part in (row.row, row.as_of) if part)
     return Bar(
         row.label.display_name, Figure(row.utilisation, AS_SHARE), Figure(row.value, unit, source), binds
     )
