@@ -102,15 +102,17 @@ def summaries(tables: Tables, ids: set[str]) -> list[dict[str, Any]]:
     return found
 
 
-def copies(samples: pd.DataFrame, jobs: Mapping[str, str]) -> dict[str, str]:
+def copies(samples: pd.DataFrame, runs: pd.DataFrame, logs: Mapping[str, str]) -> dict[str, str]:
     """Return the run that has the latencies of a log already, entry by entry, by the run_id of that log.
 
     Parameters
     ----------
     samples : DataFrame
         Rows of the table samples.
-    jobs : mapping of str to str
-        The job of each run of logs, by its run_id; logs of two jobs are no copies of each other.
+    runs : DataFrame
+        Rows of the table runs; logs of jobs with two numbers are no copies of each other.
+    logs : mapping of str to str
+        The job of each run of logs, by its run_id; nor are logs of jobs with two names.
 
     Returns
     -------
@@ -118,17 +120,18 @@ def copies(samples: pd.DataFrame, jobs: Mapping[str, str]) -> dict[str, str]:
         A run that is none of logs; where there is none, the first in the order of the table.
     """
     of_latency = samples[samples["metric"].isin(_LATENCIES)]
+    numbers = dict(zip(runs["run_id"], runs["job_index"], strict=True))
     holders: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     for (run_id, ddir, metric), rows in of_latency.groupby(["run_id", "ddir", "metric"], sort=False):
         entries = tuple(zip(rows["t_s"], rows["value"], strict=True))
         if rows["value"].nunique() >= _FEWEST_ENTRIES:
-            holders[ddir, metric, entries].append(run_id)
+            holders[ddir, metric, numbers.get(run_id), entries].append(run_id)
     found: dict[str, str] = {}
     for same in holders.values():
-        logs = [run_id for run_id in same if run_id in jobs]
-        owners = [run_id for run_id in same if run_id not in jobs]
-        if len(owners) <= 1 and len({jobs[run_id] for run_id in logs}) == 1:
-            first, *others = [*owners, *logs]
+        mine = [run_id for run_id in same if run_id in logs]
+        owners = [run_id for run_id in same if run_id not in logs]
+        if len(owners) <= 1 and len({logs[run_id] for run_id in mine}) == 1:
+            first, *others = [*owners, *mine]
             found = dict.fromkeys(others, first) | found
     return {run_id: _original(found, run_id) for run_id in found}
 

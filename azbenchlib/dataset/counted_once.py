@@ -126,7 +126,7 @@ def _with_logs(tables: Tables) -> Tables:
     figures = same_runs.RunFigures.of(tables)
     run_of = logs_apart.runs_of_logs(logs, logs_apart.summaries(tables, ids), called, figures)
     jobs = dict(zip(logs["run_id"], logs["job"].fillna(""), strict=True))
-    copied = logs_apart.copies(tables["samples"], jobs)
+    copied = logs_apart.copies(tables["samples"], tables["runs"], jobs)
     run_of = {log: run_of.get(run, run) for log, run in copied.items()} | run_of
     tables = _with_logs_of(tables, run_of)
     named = findings.assign(run_id=findings["run_id"].replace(run_of))
