@@ -57,6 +57,8 @@ class Cost(NotebookView):
         Of a stripe in the curves.
     transaction_cap : int
         Transactions of a Standard SSD that are billed in an hour at most; 0: none is known.
+    group_by : str
+        Which runs whose setup is not stated were made on one: path, host, job or setup.
 
     Raises
     ------
@@ -68,7 +70,7 @@ class Cost(NotebookView):
 
     def __init__(
         self,
-        datasets: Sequence[str] = (),
+        datasets: str | Sequence[str] = (),
         *,
         vm: str = "",
         disks: Sequence[str] = (),
@@ -84,6 +86,7 @@ class Cost(NotebookView):
         bs: str = "4KiB",
         most_disks: int = 16,
         transaction_cap: int = 0,
+        group_by: str = "",
     ) -> None:
         if pay not in PAYMENTS:
             raise InputError(f"pay '{pay}' is not one of: {', '.join(PAYMENTS)}")
@@ -99,7 +102,7 @@ class Cost(NotebookView):
             as_of=as_of,
             currency=self._payment.currency,
         )
-        super().__init__(datasets)
+        super().__init__(datasets, group_by=group_by)
         self._priced = {
             f"d{i}": measured_setups(part.dataset.tables, part.setup_ids, self._terms)
             for i, part in enumerate(self.parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Unpack
 
 import pandas as pd
 
@@ -16,7 +17,7 @@ from azbenchlib.core.units import KIB, format_mbps, format_size
 from azbenchlib.plots.slices import FILE_SIZE, RECORD, throughput_slices
 from azbenchlib.plots.surface import throughput_surface
 from azbenchlib.report.part import Entry, Part
-from azbenchlib.views.view import NotebookView
+from azbenchlib.views.view import NotebookView, StatedSetup
 
 _MOST_FIGURES = 8
 _NAMES = {"write": "first write", "rewrite": "rewrite", "record_rewrite": "rewrite of one record"}
@@ -57,6 +58,8 @@ class HostCache(NotebookView):
         Folders, or names of datasets in ``datasets/`` or among those shipped; each with figures of iozone.
     tests : sequence of str
         Which tests are compared, by the names in the column rw, such as ``write``; empty: all.
+    stated : StatedSetup
+        Of outputs that do not tell their setup.
 
     Raises
     ------
@@ -64,8 +67,10 @@ class HostCache(NotebookView):
         When a dataset cannot be read, or has none of these figures.
     """
 
-    def __init__(self, datasets: Sequence[str], *, tests: Sequence[str] = ()) -> None:
-        super().__init__(datasets, "host caching is compared in at least one dataset; name one")
+    def __init__(
+        self, datasets: str | Sequence[str], *, tests: Sequence[str] = (), **stated: Unpack[StatedSetup]
+    ) -> None:
+        super().__init__(datasets, "host caching is compared in at least one dataset; name one", **stated)
         self._kept = {f"d{i}": _kept(part, list(tests)) for i, part in enumerate(self.parts)}
 
     def finding(self) -> Block:

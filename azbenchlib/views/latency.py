@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import pandas as pd
 from ipywidgets import interactive
@@ -27,7 +28,7 @@ from azbenchlib.report import formatting
 from azbenchlib.report.figures import figures, panels
 from azbenchlib.report.part import Part
 from azbenchlib.report.sections import evidence
-from azbenchlib.views.view import NotebookView
+from azbenchlib.views.view import NotebookView, StatedSetup
 
 NEXT_TIME = "To have it next time, run fio with"
 LEAST_US = 0.001  # fio counts in ns
@@ -73,6 +74,8 @@ class Latency(NotebookView):
         is one.
     percentiles : sequence of float
         Which stand in the table.
+    stated : StatedSetup
+        Of outputs that do not tell their setup.
 
     Raises
     ------
@@ -82,12 +85,13 @@ class Latency(NotebookView):
 
     def __init__(
         self,
-        datasets: Sequence[str],
+        datasets: str | Sequence[str],
         *,
         runs: str = "",
         ddir: str = "",
         lat_kind: str = "",
         percentiles: Sequence[float] = (50, 90, 95, 99, 99.9, 99.99),
+        **stated: Unpack[StatedSetup],
     ) -> None:
         for name, given, known in (
             ("ddir", ddir, schema.DDIRS),
@@ -100,7 +104,7 @@ class Latency(NotebookView):
             raise InputError(f"percentiles must be above 0 and at most 100, not {wrong[0]}")
         self._wanted = [float(p) for p in percentiles]
         self._select = partial(_selected, runs=runs, ddir=ddir, lat_kind=lat_kind)
-        super().__init__(datasets, "latencies need at least one dataset")
+        super().__init__(datasets, "latencies need at least one dataset", **stated)
 
     def _part(self, dataset: Dataset, place: Path) -> Part:
         return Part(self._select(dataset, str(place)), place)

@@ -34,6 +34,10 @@ class Limits(NotebookView):
         ISO day whose limits apply; empty: that of the measurement.
     nvme : bool
         Whether remote disks hang on the NVMe interface of the VM; else on SCSI.
+    region : str
+        Azure region of setups that state none.
+    group_by : str
+        Which runs whose setup is not stated were made on one: path, host, job or setup.
 
     Raises
     ------
@@ -43,17 +47,19 @@ class Limits(NotebookView):
 
     def __init__(
         self,
-        datasets: Sequence[str],
+        datasets: str | Sequence[str],
         *,
         vm: str = "",
         disks: Sequence[str] = (),
         as_of: str = "",
         nvme: bool = False,
+        region: str = "",
+        group_by: str = "",
     ) -> None:
         if vm and not disks:
             raise InputError(f"disks: say what was driven on the {vm}, such as P30 or temp")
         setup = notation.stated_setup(vm, disks, open_sizes=True) if disks else None
-        super().__init__(datasets, "limits need at least one dataset")
+        super().__init__(datasets, "limits need at least one dataset", region=region, group_by=group_by)
         self._verdicts = {
             f"d{i}": verdicts_of(part, setup, as_of or None, nvme) for i, part in enumerate(self.parts)
         }

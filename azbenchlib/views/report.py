@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
 import pandas as pd
 
@@ -26,7 +27,7 @@ from azbenchlib.report.sections import (
     setup_cards,
 )
 from azbenchlib.report.sections.lead_sentence import LeadSentence
-from azbenchlib.views.view import MOST_ROWS, NotebookView
+from azbenchlib.views.view import MOST_ROWS, NotebookView, StatedSetup
 
 _MOST_COLUMNS = 12  # series that such a table has room for
 _MOST_FIGURES = 2  # of percentiles of each of several datasets
@@ -48,6 +49,8 @@ class Report(NotebookView):
         For the head of the report; an empty title takes the first dataset's.
     currency : str
         Of the prices, such as EUR, once ``azbench catalog refresh --prices --currency EUR`` has read them.
+    stated : StatedSetup
+        Of outputs that do not tell their setup.
 
     Raises
     ------
@@ -57,14 +60,15 @@ class Report(NotebookView):
 
     def __init__(
         self,
-        datasets: Sequence[str],
+        datasets: str | Sequence[str],
         title: str = "",
         author: str = "",
         client: str = "",
         currency: str = USD,
+        **stated: Unpack[StatedSetup],
     ) -> None:
         self._currency = Payment(currency=currency.upper()).currency
-        super().__init__(datasets, "a report needs at least one dataset")
+        super().__init__(datasets, "a report needs at least one dataset", **stated)
         number(self.parts)
         self._explained: set[str] = set()
         self._anchored: set[str] = set()

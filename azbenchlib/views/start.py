@@ -1,6 +1,7 @@
 """What `00_start.ipynb` shows: what is there, and what a dataset holds."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from azbenchlib.core.locations import named_folders
 from azbenchlib.dataset import manifest
 from azbenchlib.report import formatting
 from azbenchlib.report.part import Part
-from azbenchlib.views.view import MOST_ROWS, NotebookView
+from azbenchlib.views.view import MOST_ROWS, NotebookView, StatedSetup
 
 
 class Start(NotebookView):
@@ -20,6 +21,8 @@ class Start(NotebookView):
     ----------
     datasets : sequence of str
         Folders, or names of datasets in ``datasets/`` or among those shipped.
+    stated : StatedSetup
+        Of outputs that do not tell their setup.
 
     Raises
     ------
@@ -27,8 +30,8 @@ class Start(NotebookView):
         When a dataset cannot be read or holds nothing to show.
     """
 
-    def __init__(self, datasets: Sequence[str]) -> None:
-        super().__init__(datasets, "name at least one dataset")
+    def __init__(self, datasets: str | Sequence[str], **stated: Unpack[StatedSetup]) -> None:
+        super().__init__(datasets, "name at least one dataset", **stated)
 
     def known(self) -> Block:
         """The datasets that can be opened by name."""

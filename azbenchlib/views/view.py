@@ -3,17 +3,41 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import pandas as pd
 
 from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
+from azbenchlib.dataset.setups import Assumed
+from azbenchlib.model import notation
 from azbenchlib.report.part import Part
 
 MOST_ROWS = 60  # of a table; a longer one is condensed, or cut
 
 Make = Callable[[Part, str], Block | None]
+
+
+class StatedSetup(TypedDict, total=False):
+    """What a person states of outputs that do not tell it; empty: nothing.
+
+    Parameters
+    ----------
+    vm : str
+        VM size, such as ``Standard_E8ds_v4``.
+    disks : str or sequence of str
+        Such as ``P30`` or ``P30x4:ReadOnly``.
+    region : str
+        Azure region.
+    group_by : str
+        Which runs were made on one setup: path, host, job or setup.
+    """
+
+    vm: str
+    disks: str | Sequence[str]
+    region: str
+    group_by: str
 
 
 class NotebookView:
@@ -26,20 +50,25 @@ class NotebookView:
         them; all outputs together are one dataset.
     needs_one : str
         What is said when there is none; empty: none is allowed.
+    stated : StatedSetup
+        Of outputs that do not tell their setup.
 
     Raises
     ------
     InputError
-        When a dataset cannot be read, or there is none though one is needed.
+        When a dataset cannot be read, there is none though one is needed, or a setup is stated though all
+        tell theirs.
     """
 
     _headings = False  # whether the title of a dataset stands above its block, where there are several
 
-    def __init__(self, datasets: Sequence[str], needs_one: str = "") -> None:
+    def __init__(
+        self, datasets: str | Sequence[str], needs_one: str = "", **stated: Unpack[StatedSetup]
+    ) -> None:
         if needs_one and not datasets:
             raise InputError(needs_one)
-        found = Dataset.load_each(datasets) if datasets else []
-        self.parts = [self._part(dataset, dataset.place or Path()) for dataset in found]
+        opened = _opened(datasets, **stated) if datasets else []
+        self.parts = [self._part(dataset, dataset.place or Path()) for dataset in opened]
 
     def _part(self, dataset: Dataset, place: Path) -> Part:
         """A dataset as it is shown; `place` is what messages call it."""
@@ -91,3 +120,17 @@ class NotebookView:
     def _prefix(self, part: Part) -> str:
         """The title of a dataset before a sentence, where there are several."""
         return f"{part.manifest.title}: " if len(self.parts) > 1 else ""
+
+
+def _opened(
+    datasets: str | Sequence[str],
+    *,
+    vm: str = "",
+    disks: str | Sequence[str] = (),
+    region: str = "",
+    group_by: str = "",
+) -> list[Dataset]:
+    """Open datasets, with the setup of runs that do not tell theirs."""
+    several = [disks] if isinstance(disks, str) else disks
+    setup = notation.stated_setup(vm, several, open_sizes=True) if vm or disks else None
+    return Dataset.load_each(datasets, assumed=Assumed(setup, region or None), group_by=group_by or None)
