@@ -75,7 +75,7 @@ def test_a_comparison_is_that_of_the_command_line() -> None:
 def test_a_workbook_has_a_sheet_a_table_and_no_formula(tmp_path: Path) -> None:
     found = az.read(OUTPUT)
     runs = found.tables["runs"].assign(job="=1+1")
-    written = type(found)(found.tables | {"runs": runs}).to_excel(tmp_path / "all.xlsx")
+    written = type(found)(tables=found.tables | {"runs": runs}).to_excel(tmp_path / "all.xlsx")
     sheets = pd.read_excel(written, sheet_name=None)
     assert list(sheets) == list(schema.TABLES)
     assert len(sheets["percentiles"]) == len(found.tables["percentiles"])
@@ -87,7 +87,7 @@ def test_a_workbook_has_a_sheet_a_table_and_no_formula(tmp_path: Path) -> None:
 def test_a_notebook_shows_text_of_others_as_text() -> None:
     found = az.read(OUTPUT)
     evil = found.tables["runs"].assign(job="<script>alert(1)</script>")
-    shown = type(found)(found.tables | {"runs": evil})._repr_html_()
+    shown = type(found)(tables=found.tables | {"runs": evil})._repr_html_()
     assert "<script>" not in shown and "&lt;script&gt;" in shown
     assert len(found.overview()) == 2  # reads and writes
 

@@ -86,9 +86,9 @@ def _read_tables(
     wide: bool,
     log_unit: str | None,
 ) -> None:
-    from azbenchlib.dataset.names import sorted_out
+    from azbenchlib.dataset.names import check_names
 
-    sorted_out(paths)  # a wrong name is told before anything is loaded
+    check_names(paths)  # a wrong name is told before anything is loaded
     from azbenchlib.core import schema
 
     if table not in schema.TABLES:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from azbenchlib.analysis.compare import ComparedSide
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.dataset.names import is_known
+from azbenchlib.dataset.names import parted
 
 
 def load_side(name: str) -> ComparedSide:
@@ -19,7 +20,7 @@ def load_side(name: str) -> ComparedSide:
     InputError
         When nothing of that name can be read, or it has no such setup.
     """
-    place, setup = _parted(name)
+    place, setup = parted(name, os.path.lexists)
     found = Dataset.load(place)
     if setup is not None:
         known = list(dict.fromkeys(found.tables["setups"]["setup_id"].dropna()))
@@ -35,14 +36,3 @@ def side_of(given: Dataset | str | Path | Sequence[str | Path], name: str) -> Co
     if isinstance(given, Dataset):
         return ComparedSide(name=str(given.place or name), tables=given.tables)
     return ComparedSide(name=", ".join(map(str, given)), tables=Dataset.load(*given).tables)
-
-
-def _parted(name: str) -> tuple[str, str | None]:
-    """The place, and the setup behind the last slash, or colon; either may be part of a path."""
-    if Path(name).exists() or is_known(name):
-        return name, None
-    for mark in "/:":
-        place, _, setup = name.rpartition(mark)
-        if place and setup and (Path(place).exists() or is_known(place)):
-            return place, setup
-    return name, None

@@ -22,8 +22,9 @@ from azbenchlib.core.grouping import GroupBy
 from azbenchlib.core.printable import cells, printable
 from azbenchlib.core.units import format_significant
 from azbenchlib.dataset import from_raw, stored
+from azbenchlib.dataset.chosen import of_setups
 from azbenchlib.dataset.counted_once import count_once
-from azbenchlib.dataset.names import find_dataset, listed, sorted_out
+from azbenchlib.dataset.names import chosen_setups, find_dataset, listed, setups_of_place, sorted_out
 from azbenchlib.dataset.outputs import datasets_within, outputs_at
 from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.stored import STAMP
@@ -40,7 +41,7 @@ _NOT_SHOWN = ["source_path", "setup_id", "iodepth", "numjobs"]  # file, setup an
 _ROWS_OF_A_SHEET = 2**20 - 1  # without its head; source: Microsoft, "Excel specifications and limits", 2026
 
 
-@dataclass(frozen=True, eq=False)  # tables of pandas are not equal or unequal as a whole
+@dataclass(frozen=True, eq=False, kw_only=True)  # tables of pandas are not equal or unequal as a whole
 class Dataset:
     """All tables of the schema, and the manifest where there is one.
 
@@ -53,12 +54,15 @@ class Dataset:
     raw : mapping of str to Path, or None
         Where the raw files of outputs lie, by their names in a dataset folder made of them; None where
         `place` is a dataset folder, just as it stands.
+    chosen : tuple of str
+        The setups that were chosen of the dataset; empty: all.
     """
 
     tables: Tables
     manifest: Manifest | None = None
     place: Path | None = None
     raw: Mapping[str, Path] | None = None
+    chosen: tuple[str, ...] = ()
 
     @classmethod
     def _of_reported(cls, reported: Tables) -> Dataset:
@@ -67,7 +71,9 @@ class Dataset:
         tables = {  # what the caller changes in them is not what is checked
             name: table.copy(deep=False) for name, table in from_raw.at_full_speed(reported).items()
         }
-        vars(made).update(manifest=None, place=None, raw=None, _reported=reported, _unchecked=tables)
+        vars(made).update(
+            manifest=None, place=None, raw=None, chosen=(), _reported=reported, _unchecked=tables
+        )
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -110,10 +116,11 @@ class Dataset:
         InputError
             When a path does not exist, a folder holds no file, or `log_unit` is no unit of fio's logs.
         """
-        folders, loose = sorted_out(paths)
+        names, chosen = chosen_setups(paths)
+        folders, loose = sorted_out(names)
         within = datasets_within(loose.values())
         datasets = [
-            cls(*from_raw.read_folder(folder, log_unit, bins), folder)
+            cls._of_folder(folder, setups_of_place(chosen, folder), log_unit, bins)
             for folder in [*folders.values(), *within]
         ]
         # in one go, for a log may lie in another of the paths than its JSON
@@ -121,6 +128,13 @@ class Dataset:
         some = bool(good or left_out)
         files = [cls._of_reported(from_raw.read_reported(good, log_unit, left_out, bins))] if some else []
         return cls.merge([*files, *datasets])
+
+    @classmethod
+    def _of_folder(cls, folder: Path, chosen: tuple[str, ...], log_unit: str | None, bins: bool) -> Dataset:
+        """A dataset folder as its raw files tell it, with the setups that are chosen; none: with all."""
+        tables, manifest = from_raw.read_folder(folder, log_unit, bins)
+        kept = of_setups(tables, chosen, folder)
+        return cls(tables=kept, manifest=manifest, place=folder, chosen=chosen)
 
     @classmethod
     def load(
@@ -170,10 +184,11 @@ class Dataset:
 
         return [
             cls(
-                one.tables,
-                one.manifest,
-                one.place,
-                None if one.is_folder else one.raw,
+                tables=one.tables,
+                manifest=one.manifest,
+                place=one.place,
+                raw=None if one.is_folder else one.raw,
+                chosen=one.chosen,
             )
             for one in open_named(listed(names), assumed=assumed, group_by=group_by)
         ]
@@ -307,7 +322,7 @@ class Dataset:
         parts = [_rename_setups(part.tables, name, shared) for part, name in named]
         tables = {name: stack(name, [part[name] for part in parts]) for name in schema.TABLES}
         manifests = [part.manifest for part in datasets if part.manifest]
-        return cls(count_once(tables), manifests[0] if len(manifests) == 1 else None)
+        return cls(tables=count_once(tables), manifest=manifests[0] if len(manifests) == 1 else None)
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, kind: str) -> list[Path]:

@@ -83,7 +83,7 @@ def as_folders(datasets: Sequence[Dataset]) -> Iterator[list[Path]]:
                 continue
             folder = home / str(i)
             _put(dataset.raw, folder, copied=False)
-            folders.append(Dataset(dataset.tables, dataset.manifest).save(folder))
+            folders.append(Dataset(tables=dataset.tables, manifest=dataset.manifest).save(folder))
         yield folders
 
 

@@ -15,10 +15,19 @@ from typing import TYPE_CHECKING, Any
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.dataset import setups
+from azbenchlib.dataset.chosen import of_setups
 from azbenchlib.dataset.derived import derived, raw_names, worth_keeping
 from azbenchlib.dataset.files import regular_files
 from azbenchlib.dataset.from_raw import read_folder, read_loose
-from azbenchlib.dataset.names import RAW, STDIN, STDIN_NAME, same_place, sorted_out
+from azbenchlib.dataset.names import (
+    RAW,
+    STDIN,
+    STDIN_NAME,
+    chosen_setups,
+    same_place,
+    setups_of_place,
+    sorted_out,
+)
 from azbenchlib.dataset.outputs import Files, datasets_within, outputs_at
 from azbenchlib.dataset.read import Tables
 from azbenchlib.dataset.setups import Assumed
@@ -37,6 +46,7 @@ class _Read:
     named: tuple[str, ...]
     manifest: Manifest | None = None
     files: dict[str, Path] = field(default_factory=dict)
+    chosen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +64,8 @@ class Opened:
         Whether it is a dataset folder, just as that stands.
     raw : dict of str to Path
         Where each raw file lies, by its name in the dataset folder that could be made of it.
+    chosen : tuple of str
+        The setups that are chosen of the dataset; empty: all.
     """
 
     tables: Tables
@@ -61,6 +73,7 @@ class Opened:
     place: Path
     is_folder: bool
     raw: dict[str, Path] = field(default_factory=dict)
+    chosen: tuple[str, ...] = ()
 
 
 def open_named(
@@ -75,7 +88,8 @@ def open_named(
     Parameters
     ----------
     names : sequence of str or path-like
-        Each a dataset by name or folder, an output, a folder or tree of outputs, or ``-``.
+        Each a dataset by name or folder, with ``/SETUP`` behind it where one of its setups is chosen, an
+        output, a folder or tree of outputs, or ``-``.
     assumed : Assumed, optional
         The setup of runs of which none is known; what the data tell is kept.
     group_by : {"path", "host", "job", "setup"}, optional
@@ -97,8 +111,11 @@ def open_named(
         `assumed` has no run to be said of.
     """
     said, by = assumed or Assumed(), None if group_by is None else _group_by(group_by)
+    names, chosen = chosen_setups(names)
     folders, loose = sorted_out(names)
-    read = {(i, 0): _folder(folder, log_unit) for i, folder in folders.items()}
+    read = {
+        (i, 0): _folder(folder, log_unit, setups_of_place(chosen, folder)) for i, folder in folders.items()
+    }
     if loose:
         within = datasets_within(loose.values())
         outputs = outputs_at(list(loose.values()), within)
@@ -158,13 +175,17 @@ def _group_by(text: GroupBy | str) -> GroupBy:
         raise InputError(f"group_by '{text}' is not one of: {', '.join(GroupBy)}") from None
 
 
-def _folder(folder: Path, log_unit: str | None) -> _Read:
+def _folder(folder: Path, log_unit: str | None, chosen: tuple[str, ...] = ()) -> _Read:
     """A dataset folder: from its Parquet files where azbench is known to have made them here."""
     there = _manifest(folder)
     tables = Stored.of(folder).tables() if log_unit is None else None
     if tables is None:
         tables, there = read_folder(folder, log_unit)
-    return _Read(tables=tables, named=(str(folder),), manifest=there)
+    if chosen:
+        tables = of_setups(tables, chosen, folder)
+        kept = [setup for setup in there.setups if setup.setup_id in chosen]
+        there = there.model_copy(update={"setups": kept})
+    return _Read(tables=tables, named=(str(folder),), manifest=there, chosen=chosen)
 
 
 def _outputs(names: Sequence[str | Path], outputs: Files, log_unit: str | None) -> _Read:
@@ -183,8 +204,8 @@ def _opened(read: _Read, tables: Tables, said: Assumed, by: GroupBy | None) -> O
         there = derived(tables, read.files, read.named, said, by)
         return Opened(tables=tables, manifest=there, place=place, is_folder=False, raw=raw)
     if tables is read.tables:
-        return Opened(tables=tables, manifest=read.manifest, place=place, is_folder=True)
+        return Opened(tables=tables, manifest=read.manifest, place=place, is_folder=True, chosen=read.chosen)
     given = [setup] if (setup := said.as_manifest()) else []
     there = read.manifest.model_copy(update={"group_by": by, "setups": [*read.manifest.setups, *given]})
     raw = {file.relative_to(place).as_posix(): file for file in regular_files(place / RAW)}
-    return Opened(tables=tables, manifest=there, place=place, is_folder=False, raw=raw)
+    return Opened(tables=tables, manifest=there, place=place, is_folder=False, raw=raw, chosen=read.chosen)

@@ -5,7 +5,8 @@ No output is opened here, and no large library is loaded, so that a wrong name i
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from azbenchlib.core.errors import InputError
@@ -40,6 +41,69 @@ def is_lake(folder: Path) -> bool:
 def is_known(name: str) -> bool:
     """Whether it is standard input, or the name of a dataset in one of the folders that hold them."""
     return name == STDIN or _by_name(name, named_folders("datasets")) is not None
+
+
+def parted(name: str | Path, is_place: Callable[[str], bool] | None = None) -> tuple[str | Path, str | None]:
+    """The place that a name stands for, and the setup that is chosen of it: ``DATASET/SETUP``.
+
+    Parameters
+    ----------
+    name : str or Path
+        A colon does for the slash; where all of it is a path or a name, no setup is chosen.
+    is_place : callable, optional
+        Whether a setup can be chosen of what has this name. Default: of datasets, by name or folder.
+    """
+    text = str(name)
+    if os.path.lexists(text) or is_known(text):
+        return name, None
+    for mark in "/:":
+        place, _, setup = text.rpartition(mark)
+        if place and setup and (is_known(place) or (is_place or _is_dataset_folder)(place)):
+            return place, setup
+    return name, None
+
+
+def _is_dataset_folder(place: str) -> bool:
+    return is_dataset(Path(place))
+
+
+def chosen_setups(names: Sequence[str | Path]) -> tuple[list[str | Path], dict[str, list[str]]]:
+    """The names without the setups behind them, and the chosen setups by the real path of their dataset.
+
+    Of a dataset that is named whole too, all setups count.
+    """
+    pairs = [parted(name) for name in names]
+    places = [place for place, _ in pairs]
+    chosen: dict[str, list[str]] = defaultdict(list)
+    for place, setup in pairs:
+        if setup is not None:
+            chosen[os.path.realpath(find_dataset(str(place)))].append(setup)
+    whole = [name for name, setup in pairs if setup is None and name != STDIN]
+    if chosen and whole:
+        for folder in sorted_out(whole)[0].values():
+            chosen.pop(os.path.realpath(folder), None)
+    return places, dict(chosen)
+
+
+def check_names(names: Sequence[str | Path]) -> None:
+    """See that there is what is named, before anything is loaded.
+
+    Raises
+    ------
+    InputError
+        As of :func:`sorted_out`.
+    """
+    sorted_out(chosen_setups(names)[0])
+
+
+def setups_of_place(chosen: Mapping[str, Sequence[str]], folder: Path) -> tuple[str, ...]:
+    """The setups that are chosen of a dataset, as of :func:`chosen_setups`; empty: all."""
+    return tuple(dict.fromkeys(chosen.get(os.path.realpath(folder), ())))
+
+
+def with_setups(folder: Path, chosen: Sequence[str]) -> list[str]:
+    """Return the names of a dataset, of which some setups are chosen; none: all."""
+    return [f"{folder}/{setup}" for setup in chosen] or [str(folder)]
 
 
 def listed(names: str | Path | Iterable[str | Path]) -> list[str | Path]:

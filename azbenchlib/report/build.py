@@ -15,6 +15,7 @@ from azbenchlib.cost import priced_setups
 from azbenchlib.cost.payments import Payment
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.importing import as_folders
+from azbenchlib.dataset.names import with_setups
 from azbenchlib.report import execute, page, pdf
 from azbenchlib.report.timings import NOTEBOOK, Timings
 
@@ -88,7 +89,11 @@ def build(
     clock = Timings()
     with as_folders(found) as folders:
         parameters = {
-            "datasets": [str(path) for path in folders],
+            "datasets": [
+                name
+                for path, one in zip(folders, found, strict=True)
+                for name in with_setups(path, one.chosen)
+            ],
             "title": title,
             "author": author,
             "client": client,

@@ -265,7 +265,7 @@ def _selected(found: Dataset, name: str, runs: str, ddir: str, lat_kind: str) ->
             tables[table] = tables[table][tables[table]["lat_kind"] == lat_kind]
         other = tables["samples"]["metric"].isin([f"{kind}_us" for kind in schema.LAT_KINDS])
         tables["samples"] = tables["samples"][~other | (tables["samples"]["metric"] == f"{lat_kind}_us")]
-    return Dataset(tables, found.manifest)
+    return Dataset(tables=tables, manifest=found.manifest)
 
 
 def _spread_finding(spread: pd.DataFrame, series: Sequence[plots.Series]) -> str:

@@ -400,7 +400,7 @@ def test_saved_and_loaded_is_the_same(folder):
 def test_load_takes_the_tables_that_were_made_before(folder):
     found = Dataset.read(folder)
     marked = found.tables | {"results": found.results.assign(ios=12345)}
-    Dataset(marked, found.manifest).save(folder)
+    Dataset(tables=marked, manifest=found.manifest).save(folder)
     assert set(Dataset.load(folder).results["ios"]) == {12345}
 
 
@@ -438,7 +438,7 @@ def spoil_stamp(folder: Path) -> None:
 def test_stale_or_damaged_tables_are_made_again(folder, change):
     found = Dataset.read(folder)
     marked = found.tables | {"results": found.results.assign(ios=12345)}
-    Dataset(marked, found.manifest).save(folder)
+    Dataset(tables=marked, manifest=found.manifest).save(folder)
     change(folder)
     loaded = Dataset.load(folder)
     assert 12345 not in set(loaded.results["ios"])

@@ -47,7 +47,7 @@ OutputsArgument = Annotated[
     list[str],
     typer.Argument(
         help="Outputs of benchmarks, folders or trees of them, - for standard input, or datasets by name or "
-        "folder."
+        "folder; DATASET/SETUP for one setup of it."
     ),
 ]
 GroupByOption = Annotated[
@@ -124,9 +124,9 @@ def opened(
 ) -> list[Dataset]:
     """What the user named, each with a manifest; what is said of setups holds where nothing states them."""
     from azbenchlib.cli.printing.console import working
-    from azbenchlib.dataset.names import sorted_out
+    from azbenchlib.dataset.names import check_names
 
-    sorted_out(names)  # a wrong name is told before anything is loaded
+    check_names(names)  # a wrong name is told before anything is loaded
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.dataset.setups import Assumed
 
@@ -158,15 +158,13 @@ def _from_dataset(text: str) -> Setup:
     else:
         from azbenchlib.dataset.inputs import setups_of
 
-        tables = setups_of(name or setup_id)
+        tables = setups_of(name)
     setups, disks = tables["setups"].set_index("setup_id"), tables["disks"]
     if setups.empty:
         raise InputError(f"{text}: its setup is not stated; give --vm and --disk")
-    wanted = setup_id if name and setup_id else str(setups.index[0]) if len(setups) == 1 else ""
+    wanted = setup_id or (str(setups.index[0]) if len(setups) == 1 else "")
     if wanted not in setups.index:
-        raise InputError(
-            f"{text}: say which setup, as {name or text}/SETUP; there are: {', '.join(setups.index)}"
-        )
+        raise InputError(f"{text}: say which setup, as {name}/SETUP; there are: {', '.join(setups.index)}")
     return described.from_rows(setups.loc[wanted].to_dict(), disks[disks["setup_id"] == wanted])
 
 
@@ -175,12 +173,12 @@ def checked_setup(text: str) -> tuple[str, str]:
 
     A dataset that is not there is told before anything is loaded.
     """
-    from azbenchlib.dataset.names import sorted_out
+    from azbenchlib.dataset.names import check_names, parted
 
-    name, _, setup_id = (text, "", "") if Path(text).exists() else text.rpartition("/")
-    if not _is_yaml(name):
-        sorted_out([name or setup_id])
-    return name, setup_id
+    place, setup_id = parted(text, lambda place: True)  # a file of outputs is none of its meanings
+    if not _is_yaml(str(place)):
+        check_names([place])
+    return str(place), setup_id or ""
 
 
 def _is_yaml(name: str) -> bool:
