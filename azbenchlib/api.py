@@ -6,12 +6,13 @@ Their names, parameters and meaning stay within a major version, before 1.0 with
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from azbenchlib.core.choices import BLOCK_SIZES
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.grouping import GroupBy
 from azbenchlib.dataset.dataset import Dataset
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from azbenchlib.answers.answer import Answer
     from azbenchlib.answers.bill import BillAnswer
     from azbenchlib.answers.comparison import Compared
+    from azbenchlib.answers.limits import LimitsAnswer
     from azbenchlib.answers.size import Sized
     from azbenchlib.answers.verdict import VerdictAnswer
     from azbenchlib.lab.lab import Lab
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     SideGiven = str | Path | Sequence[str | Path] | Dataset | Answer  # a side of a comparison
 
-__all__ = ["advise", "compare", "emulate", "judge", "price", "read", "size", "write_report"]
+__all__ = ["advise", "compare", "emulate", "judge", "limits", "price", "read", "size", "write_report"]
 
 Stated = int | float | Decimal | str  # a number, or a text as the command line takes it
 
@@ -114,6 +116,56 @@ def judge(
 
     dataset = _dataset(data, vm, disks, region, group_by)
     return VerdictAnswer(judged_runs(dataset, as_of, nvme))
+
+
+def limits(
+    vm: str | None,
+    disks: Sequence[str] | str,
+    *,
+    block_sizes: Iterable[Stated] | Stated = BLOCK_SIZES,
+    read_share: Stated = 1.0,
+    as_of: str | None = None,
+) -> LimitsAnswer:
+    """Find the most that a VM with its disks can deliver, and which limit binds at each block size.
+
+    Parameters
+    ----------
+    vm : str or None
+        VM size; None: disks alone.
+    disks : str or sequence of str
+        Such as ``P30x4:ReadOnly``, ``ultra:128GiB/10000iops/50MBps`` or ``temp``.
+    block_sizes : number, str or iterable of them
+        Bytes, or texts such as ``"4k"``, which is 4 KiB.
+    read_share : number or str
+        ``0.7`` or ``"70%"``; writes are the rest.
+    as_of : str, optional
+        ISO day whose limits apply; default today.
+
+    Returns
+    -------
+    LimitsAnswer
+        ``to_frame()`` has a row a volume, path, level (base or burst) and block size; ``plot()`` draws the
+        roofline.
+
+    Raises
+    ------
+    InputError
+        For a size or a disk that the catalogue does not know, what Azure refuses, or a value that is none.
+    """
+    from azbenchlib.answers.limits import LimitsAnswer
+    from azbenchlib.core import stated_values
+    from azbenchlib.model.setup_ceilings import setup_ceilings
+
+    if not disks:
+        raise InputError("disks are missing: name one, such as P30 or temp")
+    given = block_sizes.split(",") if isinstance(block_sizes, str) else block_sizes
+    each = given if isinstance(given, Iterable) else [given]
+    sizes = [stated_values.block("block_sizes", stated_values.as_text("block_sizes", size)) for size in each]
+    if not sizes:
+        raise InputError("block_sizes are missing: name one, such as 4k")
+    share = stated_values.share("read_share", stated_values.as_text("read_share", read_share))
+    stated = _described(vm, disks, as_of)
+    return LimitsAnswer(setup_ceilings(stated, as_of or date.today().isoformat(), sizes, share))
 
 
 def price(

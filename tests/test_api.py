@@ -126,3 +126,21 @@ def test_a_single_disk_may_be_a_text() -> None:
     pd.testing.assert_frame_equal(several.disks, single.disks)
     with pytest.raises(InputError, match="'ultra-disk-2019' is a name beside a dataset that is opened"):
         az.write_report(several, "ultra-disk-2019")
+
+
+def test_limits_are_those_of_the_command_line() -> None:
+    asked = ("limits", "--vm", "E8ds_v4", "--disk", "P30x4:ReadOnly", "--bs", "4k,64k", "--read-share", "70%")
+    theirs = told(*asked, "--as-of", "2026-11-20")
+    del theirs["version"]
+    for sizes, share in (("4k,64k", "70%"), ([4096, "64k"], 0.7)):
+        ours = az.limits("E8ds_v4", "P30x4:ReadOnly", block_sizes=sizes, read_share=share, as_of="2026-11-20")
+        assert json.loads(json.dumps(ours.to_dict())) == theirs
+    assert len(az.limits(None, ["P30"], block_sizes=4096).to_frame()) == 1
+    for wrong, words in (
+        ({"disks": []}, "disks are missing: name one, such as P30"),
+        ({"disks": "P30", "block_sizes": []}, "block_sizes are missing"),
+        ({"disks": "P30", "block_sizes": "large"}, "block_sizes 'large' is not a size"),
+        ({"disks": "P30", "read_share": 2}, "read_share '2' is not a share between 0 and 1"),
+    ):
+        with pytest.raises(InputError, match=words):
+            az.limits("E8ds_v4", **wrong)

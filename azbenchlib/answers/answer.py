@@ -11,6 +11,7 @@ from azbenchlib.answers.document import TEXT_WIDTH, Document, FigureTable, Table
 from azbenchlib.answers.figures import Figure
 from azbenchlib.answers.markdown import markdown
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.printable import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +68,10 @@ class Answer(ABC):
 
         from azbenchlib.core import schema
 
-        rows = [(name, one.value, one.unit.name, one.source or None) for name, one in self.document.figures()]
+        rows = [
+            (plain(name), one.value, one.unit.name, one.source or None)
+            for name, one in self.document.figures()
+        ]
         table = pd.DataFrame(rows, columns=["name", "value", "unit", "source"])
         texts = dict.fromkeys(("name", "unit", "source"), schema.TEXT)
         return table.astype(texts | {"value": schema.FLOAT})

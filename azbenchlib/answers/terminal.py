@@ -172,7 +172,7 @@ def _(part: FigureTable, width: int) -> Iterator[RenderableType]:
         for row in part.rows
     ]
     lines = [(f"{indent}{first}", *rest) for first, *rest in cells]
-    widths = [max(map(cell_len, column)) for column in zip(titles, *lines, strict=True)]
+    widths = _widths(titles, lines, width)
     _narrow(widths, [column.unit is None for column in part.columns], width)
     yield _grid(part, [(titles, Tone.STRONG)], widths)
     rows = zip(part.rows, lines, strict=True)
@@ -184,16 +184,27 @@ def _(part: FigureTable, width: int) -> Iterator[RenderableType]:
         yield Text(part.note, style="dim")
 
 
+def _widths(titles: Sequence[str], lines: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the widths of columns; where they do not fit, titles are as wide as their longest word."""
+    columns = list(zip(titles, *lines, strict=True))
+    widths = [max(map(cell_len, column)) for column in columns]
+    if _excess(widths, width) <= 0:
+        return widths
+    return [max(map(cell_len, (*title.split(), *cells))) for title, *cells in columns]
+
+
 def _narrow(widths: list[int], are_texts: Sequence[bool], width: int) -> None:
-    """Take what does not fit from the widest column of texts; the last one takes what is over anyway."""
-    *before, last = are_texts
-    needed = sum(widths) + _BETWEEN * (len(widths) - 1)
-    if last:
-        needed -= max(0, widths[-1] - _SHORTEST_TEXT)
-    texts = [i for i, is_text in enumerate(before) if is_text]
-    if needed > width and texts:
-        widest = max(texts, key=lambda i: widths[i])
-        widths[widest] = max(_SHORTEST_TEXT, widths[widest] - (needed - width))
+    """Take what does not fit from the columns of texts, always from the widest."""
+    texts = [i for i, is_text in enumerate(are_texts) if is_text and widths[i] > _SHORTEST_TEXT]
+    for _ in range(_excess(widths, width)):
+        widest = max(texts, key=lambda i: widths[i], default=None)
+        if widest is None or widths[widest] <= _SHORTEST_TEXT:
+            return
+        widths[widest] -= 1
+
+
+def _excess(widths: Sequence[int], width: int) -> int:
+    return sum(widths) + _BETWEEN * (len(widths) - 1) - width
 
 
 def _grid(part: FigureTable, lines: Sequence[tuple[Sequence[str], Tone]], widths: Sequence[int]) -> Grid:

@@ -3,7 +3,16 @@
 import pytest
 
 from azbenchlib.answers import terminal
-from azbenchlib.answers.document import CodeBlock, Document, Section, Sentence
+from azbenchlib.answers.document import (
+    CodeBlock,
+    Document,
+    FigureTable,
+    Section,
+    Sentence,
+    TableColumn,
+    TableRow,
+)
+from azbenchlib.answers.figures import AS_IOPS
 
 JOB = f"[global]\nfilename={'x' * 150}\nname=a b c d e f g h i j k l m n o p"
 
@@ -19,3 +28,25 @@ def test_a_title_below_something_has_an_empty_line_above_it() -> None:
     parts = [Section("First", [Sentence("a")]), Section("Second", [Sentence("b")])]
     assert terminal.text(Document(None, parts)) == "First\n  a\n\nSecond\n  b\n"
     assert terminal.text(Document(Sentence("All"), parts[:1])) == "All\n\nFirst\n  a\n"
+
+
+def test_in_a_narrow_terminal_titles_take_two_lines_before_texts_do() -> None:
+    columns = (
+        TableColumn("base", "Bound by"),
+        TableColumn("iops", "Most burst IOPS", AS_IOPS),
+        TableColumn("burst", "Burst"),
+    )
+    rows = [TableRow(["VM cached MB/s, disk", 3500, "VM cached MB/s, burst"])]
+    document = Document(None, [FigureTable(columns, rows)])
+    assert terminal.text(document, 62).splitlines() == [
+        "Bound by              Most burst IOPS  Burst",
+        "VM cached MB/s, disk            3,500  VM cached MB/s, burst",
+    ]
+    assert terminal.text(document, 52).splitlines() == [
+        "Bound by               Most  Burst",
+        "                      burst",
+        "                       IOPS",
+        "VM cached MB/s, disk  3,500  VM cached MB/s, burst",
+    ]
+    shown = terminal.text(document, 40).splitlines()
+    assert shown[-2:] == ["VM cached MB/s,  3,500  VM cached MB/s,", "disk                    burst"]

@@ -32,12 +32,17 @@ def refused(*arguments: str) -> str:
     return str(done.exception)
 
 
+def unwrapped(text: str) -> str:
+    return " ".join(text.split())
+
+
 def test_the_table_names_the_limit_at_every_block_size() -> None:
     done = run("--vm", "E8ds_v4", "--disk", "temp", "--bs", "4k,8k", "--as-of", "2020-07-01")
     assert done.exit_code == 0
     assert "77,000" in done.stdout and "temp disk IOPS" in done.stdout
     assert "59,136" in done.stdout and "temp disk MB/s" in done.stdout and "6.144" in done.stdout
-    assert "sku-api-2026-08-17 of 2026-08-17" in done.stderr
+    assert "sku-api-2026-08-17 of 2026-08-17: temp disk IOPS, temp disk MB/s" in done.stdout
+    assert done.stderr == "Note: 100% reads, as no --read-share is given\n"
 
 
 def test_json_tells_base_and_burst_with_the_sources() -> None:
@@ -57,8 +62,11 @@ def test_a_cached_limit_that_is_not_documented_is_told() -> None:
     cached = ("--vm", "D8s_v5", "--disk", "P30:ReadOnly", "--bs", "8k")
     remark = host_caching.remark(Setup(VM(size="D8s_v5"), parse_disks(["P30:ReadOnly"])), "2026-11-23")
     assert remark and "is not documented" in remark
-    assert f"Note: {remark}" in run(*cached).stderr
-    assert json.loads(run(*cached, "--format", "json").stdout)["notes"] == [remark]
+    shown = run(*cached)
+    assert remark in unwrapped(shown.stdout) and "caching" not in shown.stderr
+    told = run(*cached, "--format", "json")
+    assert json.loads(told.stdout)["notes"] == [remark] and f"Note: {remark}" in told.stderr
+    assert f"Note: {remark}" in run(*cached, "--format", "csv").stderr
     known = run("--vm", "D8s_v3", *cached[2:], "--format", "json")
     (note,) = json.loads(known.stdout)["notes"]
     assert note.startswith("Azure retires Standard_D8s_v3 on 2029-11-15") and "caching" not in known.stderr
