@@ -172,8 +172,7 @@ def _(part: FigureTable, width: int) -> Iterator[RenderableType]:
         for row in part.rows
     ]
     lines = [(f"{indent}{first}", *rest) for first, *rest in cells]
-    widths = _widths(titles, lines, width)
-    _narrow(widths, [column.unit is None for column in part.columns], width)
+    widths = _widths(titles, lines, [column.unit is None for column in part.columns], width)
     yield _grid(part, [(titles, Tone.STRONG)], widths)
     rows = zip(part.rows, lines, strict=True)
     for group, members in groupby(rows, key=lambda pair: pair[0].group):
@@ -184,23 +183,35 @@ def _(part: FigureTable, width: int) -> Iterator[RenderableType]:
         yield Text(part.note, style="dim")
 
 
-def _widths(titles: Sequence[str], lines: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return the widths of columns; where they do not fit, titles are as wide as their longest word."""
+def _widths(
+    titles: Sequence[str], lines: Sequence[Sequence[str]], are_texts: Sequence[bool], width: int
+) -> list[int]:
+    """Return the widths of columns. Where they do not fit, titles fold, then the widest texts, between words
+    as long as that is enough.
+    """
     columns = list(zip(titles, *lines, strict=True))
     widths = [max(map(cell_len, column)) for column in columns]
     if _excess(widths, width) <= 0:
         return widths
-    return [max(map(cell_len, (*title.split(), *cells))) for title, *cells in columns]
+    widths = [max(map(cell_len, (*title.split(), *cells))) for title, *cells in columns]
+    words = [
+        max((cell_len(word) for cell in column for word in cell.split()), default=0) for column in columns
+    ]
+    _narrow(widths, words, [i for i, is_text in enumerate(are_texts) if is_text], width)
+    # the first column names the row, so its words are the last that fold
+    later = [i for i, is_text in enumerate(are_texts) if is_text and i]
+    for texts in (later, [0] if are_texts[0] else []):
+        _narrow(widths, [_SHORTEST_TEXT] * len(widths), texts, width)
+    return widths
 
 
-def _narrow(widths: list[int], are_texts: Sequence[bool], width: int) -> None:
-    """Take what does not fit from the columns of texts, always from the widest."""
-    texts = [i for i, is_text in enumerate(are_texts) if is_text and widths[i] > _SHORTEST_TEXT]
+def _narrow(widths: list[int], least: Sequence[int], columns: Sequence[int], width: int) -> None:
+    """Take what does not fit from the widest of some columns, each time anew."""
     for _ in range(_excess(widths, width)):
-        widest = max(texts, key=lambda i: widths[i], default=None)
-        if widest is None or widths[widest] <= _SHORTEST_TEXT:
+        wide = [i for i in columns if widths[i] > least[i]]
+        if not wide:
             return
-        widths[widest] -= 1
+        widths[max(wide, key=lambda i: widths[i])] -= 1
 
 
 def _excess(widths: Sequence[int], width: int) -> int:

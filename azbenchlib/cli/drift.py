@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from azbenchlib.cli.options.setup_options import PrintFormat, PrintOption
-from azbenchlib.cli.printing.console import notes, print_json, say
-from azbenchlib.cli.printing.rich_console import Console
+from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
+from azbenchlib.cli.printing.console import notes
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.printable import one_line
 
 if TYPE_CHECKING:
     from azbenchlib.dataset.probed import ProbeRecord
@@ -20,7 +16,6 @@ if TYPE_CHECKING:
     from azbenchlib.probe.drift import Cap95
 
 LEAST_SURE = 0.5  # probability from which on a name that a probe found is taken
-MARGIN = 0.01  # relative: as well as a probe knows a cap
 
 
 def drift(
@@ -32,22 +27,17 @@ def drift(
         str,
         typer.Option(help="What the disk is documented as, such as P30; default: the name the probe found."),
     ] = "",
-    format_: PrintOption = PrintFormat.text,
+    format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Show where documents and probed disks differ, and by how much; with a probe's dataset, keep it too."""
+    from azbenchlib.answers.drift import DriftAnswer
     from azbenchlib.azure.catalog.drift import keep_drift, read_drift
 
     if probed is not None:
         notes.print(f"Kept: {keep_drift(_rows(probed, place, name))}")
     elif place or name:
         raise InputError("--place and --name are of a probe that is to be kept; name its dataset")
-    rows = read_drift()
-    if format_ is PrintFormat.json:
-        print_json({"drift": [_document(row) for row in rows]})
-    elif rows:
-        _print(rows)
-    else:
-        say("Nothing is kept; `azbench catalog drift DATASET` keeps what a probe found.")
+    show(DriftAnswer(read_drift()), format_)
 
 
 def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
@@ -93,38 +83,3 @@ def _limits(record: ProbeRecord, caps: list[Cap95], name: str, probed: str) -> D
             "name one such as P30"
         )
     return nearest(caps, alike)
-
-
-def _document(row: dict[str, str]) -> dict[str, object]:
-    from azbenchlib.azure.catalog.drift import DRIFT_NUMBERS
-
-    numbers = {name: float(row[name]) for name in DRIFT_NUMBERS}
-    return {**row, **numbers, "ratio": numbers["measured"] / numbers["documented"], "differs": _differs(row)}
-
-
-def _differs(row: dict[str, str]) -> bool:
-    """Whether the interval, widened by what a probe is exact to, leaves the documented value out."""
-    documented = float(row["documented"])
-    return not float(row["low"]) * (1 - MARGIN) <= documented <= float(row["high"]) * (1 + MARGIN)
-
-
-def _print(rows: list[dict[str, str]]) -> None:
-    from azbenchlib.probe.text import amount, label
-
-    table = Table(box=None, pad_edge=False)
-    for column in ("measured", "place", "disk", "limit"):
-        table.add_column(column)
-    for column in ("documented", "measured", "95 % interval", "ratio"):
-        table.add_column(column, justify="right")
-    table.add_column("")
-    for row in rows:
-        key = row["key"]
-        documented, measured, low, high = (
-            amount(key, float(row[one])) for one in ("documented", "measured", "low", "high")
-        )
-        ratio = f"{float(row['measured']) / float(row['documented']):.3f}"
-        disk = f"{row['name']} (burst)" if row["kind"] == "burst" else row["name"]
-        cells = (row["measured_on"], row["place"] or "not stated", disk, label(key), documented, measured)
-        told = [*cells, f"{low} to {high}", ratio, "differs" if _differs(row) else ""]
-        table.add_row(*(Text(one_line(cell)) for cell in told))
-    Console(highlight=False).print(table)

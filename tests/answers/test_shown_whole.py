@@ -50,3 +50,17 @@ def test_in_a_narrow_terminal_titles_take_two_lines_before_texts_do() -> None:
     ]
     shown = terminal.text(document, 40).splitlines()
     assert shown[-2:] == ["VM cached MB/s,  3,500  VM cached MB/s,", "disk                    burst"]
+
+
+def test_words_stay_whole_as_long_as_they_can_and_those_of_the_first_column_longest() -> None:
+    columns = (TableColumn("limit", "Limit"), TableColumn("valid", "Valid"), TableColumn("source", "Source"))
+    cells = ["uncached_burst_bytes_per_s", "from 2024-08-01", "edsv4-series@1827cf35"]
+    document = Document(None, [FigureTable(columns, [TableRow(cells)])])
+    assert terminal.text(document, 61).splitlines()[1:] == [
+        "uncached_burst_bytes_per_s  from        edsv4-series@1827cf35",
+        "                            2024-08-01",
+    ]
+    assert terminal.text(document, 56).splitlines()[1:] == [
+        "uncached_burst_bytes_per_s  from        edsv4-series@182",
+        "                            2024-08-01  7cf35",
+    ]

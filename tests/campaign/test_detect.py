@@ -576,7 +576,7 @@ def test_the_file_of_a_vm_with_nothing_but_local_disks(
     assert (only.disks["os"].role, only.disks["nvme"].count, only.zone) == ("ephemeral_os", 2, None)
 
 
-@pytest.mark.parametrize("form", ["table", "json", "yaml"])
+@pytest.mark.parametrize("form", ["text", "table", "json", "csv", "md", "yaml"])
 def test_nothing_private_is_told(
     service: Service, tree: Tree, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:

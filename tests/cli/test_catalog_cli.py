@@ -35,19 +35,19 @@ def test_a_size_with_value_bytes_validity_source_and_conflict():
     said = _run("show", "e8ds_v4", "--as-of", "2026-11-20")
     assert said.startswith("Standard_E8ds_v4 on 2026-11-20: 8 vCPUs, 64 GiB memory, 16 data disks")
     cached = _line(said, "cached_bytes_per_s")
-    assert re.search(r"484 MB/s +484,442,112 B/s +no change known +sku-api-2026-08-17, 2026-08-17", cached)
+    assert re.search(r" 484.442112 MB/s +sku-api-2026-08-17$", cached)
+    assert "sku-api-2026-08-17: VM sizes of the resource-SKU API" in said
+    assert "Where no days are given, no change is known." in said
     below = said.splitlines()[said.splitlines().index(cached) + 1]
-    assert re.search(r"another time +485 MB/s +485,000,000 B/s +2020-02-04 to 2021-10-20 +edv4-edsv4", below)
-    assert re.search(
-        r"38,000 IOPS +from 2024-08-01 +edsv4-series@1827cf35, 2024-08-01", _line(said, "temp_iops")
-    )
-    assert re.search(r"200 GiB +214,748,364,800 B", _line(said, "cache_bytes"))
+    assert re.search(r"another time +485 MB/s +2020-02-04 to 2021-10-20 +edv4-edsv4", below)
+    assert re.search(r"38,000 IOPS +from 2024-08-01 +edsv4-series@1827cf35", _line(said, "temp_iops"))
+    assert re.search(r" 200 GiB +sku-api", _line(said, "cache_bytes"))
 
 
 def test_another_day_has_other_limits():
     said = _run("show", "Standard_E8ds_v4", "--as-of", "2020-07-01")
     assert "not stated for 2020-07-01" in _line(said, "temp_iops")
-    assert re.search(r"also +485 MB/s +485,000,000 B/s +2020-02-04 to 2021-10-20", said)
+    assert re.search(r"also +485 MB/s +2020-02-04 to 2021-10-20", said)
 
 
 def test_one_figure_in_two_units_is_said_to_be_one():
@@ -77,10 +77,10 @@ def test_a_constrained_size_shows_both_counts_of_vcpus():
 def test_tiers_and_provisioned_disks():
     said = _run("show", "p4", "--as-of", "2020-07-01")
     assert said.startswith("P4, Premium")
-    assert re.search(r"170 MB/s +170,000,000 B/s +2020-03-29 to 2020-09-22", _line(said, "burst_bytes_per_s"))
+    assert re.search(r"170 MB/s +2020-03-29 to 2020-09-22", _line(said, "burst_bytes_per_s"))
     assert "certain only for disks made or attached again since 2020-03-29" in said
     said = _run("show", "UltraSSD_LRS", "--as-of", "2019-09-15")
-    assert re.search(r"4,096 B/s", _line(said, "min_bytes_per_s_per_iops"))
+    assert re.search(r"4,096 B/s/IOPS", _line(said, "min_bytes_per_s_per_iops"))
     assert re.search(r"300 IOPS/GiB +until 2022-02-18", _line(said, "max_iops_per_gib"))
 
 
@@ -120,7 +120,7 @@ def test_refresh_writes_an_overlay_that_show_then_uses(tmp_path, monkeypatch):
     today = date.today().isoformat()
     assert f"{today}_westeurope.csv" in done.stderr
     shown = _line(_run("show", "E8ds_v4"), "uncached_bytes_per_s")
-    assert re.search(rf"200,000,000 B/s +from {today} +az-list-skus-{today}_westeurope, {today}", shown)
+    assert re.search(rf"200 MB/s +from {today} +az-list-skus-{today}_westeurope", shown)
 
 
 def test_refresh_without_az_or_login_says_what_to_do(tmp_path, monkeypatch):

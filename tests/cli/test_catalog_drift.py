@@ -65,13 +65,14 @@ def test_a_probe_is_kept_once_and_read_back_with_day_and_place(tmp_path: Path) -
     assert "Nothing is kept" in _run()
     folder = str(_probe(tmp_path / "mine", 5_100.0))
     said = _run(folder, "--place", "westeurope")
-    lines = [line for line in said.splitlines() if "2026-11-20" in line]
-    assert len(lines) == 3 and all("westeurope" in line and "P30" in line for line in lines)
+    first_line, _, group, *lines = said.splitlines()
+    assert first_line == "1 of 3 limits differ from what documents say"
+    assert group == "P30, westeurope, 2026-11-20" and len(lines) == 3
     first = next(line for line in lines if "Reads, IOPS cap" in line)
     assert "5,000 IOPS" in first and "5,100 IOPS" in first and "1.020" in first and first.endswith("differs")
     assert [line.rstrip().endswith("differs") for line in lines].count(True) == 1
     assert _run(folder, "--place", "westeurope") == said == _run()
-    assert len(_run(folder, "--place", "northeurope").splitlines()) == len(said.splitlines()) + 3
+    assert len(_run(folder, "--place", "northeurope").splitlines()) == len(said.splitlines()) + 4
     kept = json.loads(_run("--format", "json"))["drift"]
     assert len(kept) == 6 and kept[0]["ratio"] == pytest.approx(1.02) and kept[0]["differs"] is True
     assert {row["dataset"] for row in kept} == {"mine"}
