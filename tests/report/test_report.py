@@ -185,7 +185,8 @@ def test_a_notebook_shows_a_block_with_a_style_of_its_own() -> None:
     [
         (
             {"datset": ["x"]},
-            r"report.ipynb has no parameter 'datset'; it has: datasets, vm, disks, region, group_by, title, author, client",
+            r"report.ipynb has no parameter 'datset'; it has: datasets, vm, disks, region, group_by, title, "
+            "author, client",
         ),
         ({"datasets": "x"}, r"parameter datasets must be list, not 'x'"),
         ({"title": 3}, r"parameter title must be str, not 3"),
