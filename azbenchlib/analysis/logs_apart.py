@@ -5,14 +5,14 @@ collected at another time, both would count the same I/Os. A name such as ``job_
 the figures must agree: no log of the job may contradict the directions, times and the range of latencies of
 the run; and one of them must show that it is of this run: the extremes of single latencies are those of the
 run, the bins reach up to one of them, there are as many entries as I/Os, or the mean or the rate is that of
-the run. Just one run may agree. Latencies that a run has already, entry by entry, are a copy of its log, and
-so are those that another log apart has.
+the run. Just one run may agree. What a run has already, entry by entry, is a copy of its log, and so is what
+another log apart has; rates may be alike by chance, as below a limit, and need more entries that differ.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -31,8 +31,45 @@ _SHORTER = 0.5  # or so much of the run before its end, where it is of averages 
 _ROUNDED_US = 1.0  # logs of older versions are in whole microseconds
 _NEAR = 0.05  # the mean of a log of averages is that far from that of the run
 _LATENCIES = tuple(f"{kind}_us" for kind in schema.LAT_KINDS)
-_FEWEST_ENTRIES = 3  # different latencies that two logs share by no chance
 _RATES = {"iops": "iops", "bw_bytes_per_s": "bw_bytes_per_s"}
+_FEWEST_ENTRIES = dict.fromkeys(_LATENCIES, 3) | dict.fromkeys(
+    _RATES, 4
+)  # different ones, equal by no chance
+
+
+def owners(
+    runs: pd.DataFrame,
+    with_results: set[str],
+    named: pd.DataFrame,
+    rows: Callable[[str, Collection[str]], pd.DataFrame],
+    figures: RunFigures,
+) -> dict[str, str]:
+    """Return the run that each log belongs to, or has the copy of, by the run_id of the log.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Rows of the table runs.
+    with_results : set of str
+        The runs that outputs tell of.
+    named : DataFrame
+        As :func:`by_name` takes it.
+    rows : callable
+        Called with ``samples`` or ``bins`` and ids of runs: the rows of that table that are theirs.
+    figures : RunFigures
+    """
+    logs = log_runs(runs, with_results)
+    if logs.empty:
+        return {}
+    ids = set(logs["run_id"])
+    called = by_name(named[~named["run_id"].isin(ids)])
+    jobs = dict(zip(logs["run_id"], logs["job"].fillna(""), strict=True))
+    alike = ids.union(*(called.get(job, set()) for job in jobs.values()))
+    samples = rows("samples", alike)
+    summed = summaries({"samples": samples, "bins": rows("bins", ids)}, ids)
+    run_of = runs_of_logs(logs, summed, called, figures)
+    copied = copies(samples, runs, jobs)
+    return {log: run_of.get(run, run) for log, run in copied.items()} | run_of
 
 
 def log_runs(runs: pd.DataFrame, with_results: set[str]) -> pd.DataFrame:
@@ -103,7 +140,7 @@ def summaries(tables: Tables, ids: set[str]) -> list[dict[str, Any]]:
 
 
 def copies(samples: pd.DataFrame, runs: pd.DataFrame, logs: Mapping[str, str]) -> dict[str, str]:
-    """Return the run that has the latencies of a log already, entry by entry, by the run_id of that log.
+    """Return the run that has the entries of a log already, all of them, by the run_id of that log.
 
     Parameters
     ----------
@@ -119,16 +156,17 @@ def copies(samples: pd.DataFrame, runs: pd.DataFrame, logs: Mapping[str, str]) -
     dict of str to str
         A run that is none of logs; where there is none, the first in the order of the table.
     """
-    of_latency = samples[samples["metric"].isin(_LATENCIES)]
+    of_logs = samples[samples["metric"].isin(list(_FEWEST_ENTRIES))]
     numbers = dict(zip(runs["run_id"], runs["job_index"], strict=True))
+    order = {run_id: place for place, run_id in enumerate(numbers)}
     holders: dict[tuple[Any, ...], list[str]] = defaultdict(list)
-    for (run_id, ddir, metric), rows in of_latency.groupby(["run_id", "ddir", "metric"], sort=False):
+    for (run_id, ddir, metric), rows in of_logs.groupby(["run_id", "ddir", "metric"], sort=False):
         entries = tuple(zip(rows["t_s"], rows["value"], strict=True))
-        if rows["value"].nunique() >= _FEWEST_ENTRIES:
+        if rows["value"].nunique() >= _FEWEST_ENTRIES[metric]:
             holders[ddir, metric, numbers.get(run_id), entries].append(run_id)
     found: dict[str, str] = {}
     for same in holders.values():
-        mine = [run_id for run_id in same if run_id in logs]
+        mine = sorted((run_id for run_id in same if run_id in logs), key=order.__getitem__)
         owners = [run_id for run_id in same if run_id not in logs]
         if len(owners) <= 1 and len({logs[run_id] for run_id in mine}) == 1:
             first, *others = [*owners, *mine]

@@ -117,17 +117,12 @@ def _with_states(tables: Tables) -> Tables:
 
 def _with_logs(tables: Tables) -> Tables:
     """Give the logs that lie apart from their run to it."""
-    logs = logs_apart.log_runs(tables["runs"], set(tables["results"]["run_id"].unique()))
-    if logs.empty:
+    findings, figures = tables["findings"], same_runs.RunFigures.of(tables)
+    named = pd.concat([tables["runs"], findings[findings["code"] == Code.COUNTED_ONCE]])
+    with_results = set(tables["results"]["run_id"].unique())
+    run_of = logs_apart.owners(tables["runs"], with_results, named, figures.rows, figures)
+    if not run_of:
         return tables
-    ids, findings = set(logs["run_id"]), tables["findings"]
-    rows = pd.concat([tables["runs"], findings[findings["code"] == Code.COUNTED_ONCE]])
-    called = logs_apart.by_name(rows[~rows["run_id"].isin(ids)])
-    figures = same_runs.RunFigures.of(tables)
-    run_of = logs_apart.runs_of_logs(logs, logs_apart.summaries(tables, ids), called, figures)
-    jobs = dict(zip(logs["run_id"], logs["job"].fillna(""), strict=True))
-    copied = logs_apart.copies(tables["samples"], tables["runs"], jobs)
-    run_of = {log: run_of.get(run, run) for log, run in copied.items()} | run_of
     tables = _with_logs_of(tables, run_of)
     named = findings.assign(run_id=findings["run_id"].replace(run_of))
     return tables | {"runs": without(tables["runs"], set(run_of)).reset_index(drop=True), "findings": named}
@@ -139,12 +134,26 @@ def _with_logs_of(tables: Tables, run_of: Mapping[str, str]) -> Tables:
         return tables
     changed = {}
     for name in ("samples", "bins"):
-        rows = tables[name]
+        rows = tables[name].assign(teller=tables[name]["run_id"])
         joins = rows["run_id"].isin(run_of) & rows["t_s"].notna()
         joining = rows[joins].assign(run_id=rows.loc[joins, "run_id"].replace(dict(run_of)))
-        both = stack(name, [rows[~joins], joining])
-        changed[name] = both.drop_duplicates(list(schema.TABLES[name].key), ignore_index=True)
+        both = pd.concat([rows[~joins], joining], ignore_index=True)
+        both = finest(both) if name == "samples" else both
+        both = both.drop(columns="teller").drop_duplicates(list(schema.TABLES[name].key))
+        changed[name] = both.reset_index(drop=True)
     return tables | changed
+
+
+def finest(samples: pd.DataFrame) -> pd.DataFrame:
+    """Of the series of one run, direction and metric the one with the most entries: a log, not its beginning.
+
+    Rates between reports on a run under way have other times than its log, and the two are not mixed.
+    """
+    keys = ["run_id", "ddir", "metric"]
+    n = samples.groupby([*keys, "teller"], dropna=False)["seq"].transform("size")
+    most = samples.assign(n=n).sort_values("n", ascending=False, kind="stable").drop_duplicates(keys)
+    kept = pd.MultiIndex.from_frame(most[[*keys, "teller"]])
+    return samples[pd.MultiIndex.from_frame(samples[[*keys, "teller"]]).isin(kept)]
 
 
 def _same_run(kept: str, others: Sequence[str]) -> str:

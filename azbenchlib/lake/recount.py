@@ -108,12 +108,8 @@ def _logs(told: Told, runs: pd.DataFrame, again: Mapping[str, str]) -> dict[str,
     """The run of each log that lies apart from it; `again`: the runs that are told in other forms too."""
     if logs_apart.log_runs(runs, set()).empty:
         return {}
-    logs = logs_apart.log_runs(runs, set(told.totals()))
-    ids = set(logs["run_id"])
-    summed = logs_apart.summaries({name: told.rows(name, ids) for name in ("samples", "bins")}, ids)
     named = told.named()
     named = named.assign(run_id=named["run_id"].replace(dict(again)))
-    called = logs_apart.by_name(named[named["run_id"].isin(set(runs["run_id"]) - ids)])
-    return logs_apart.runs_of_logs(
-        logs, summed, called, same_runs.RunFigures(rows=told.rows, totals=told.totals)
-    )
+    named = named[named["run_id"].isin(set(runs["run_id"]))]
+    figures = same_runs.RunFigures(rows=told.rows, totals=told.totals)
+    return logs_apart.owners(runs, set(told.totals()), named, told.rows, figures)

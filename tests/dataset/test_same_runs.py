@@ -15,6 +15,7 @@ from readback import foreign
 from azbenchlib import Dataset, Lake
 from azbenchlib.analysis import concurrency, logs_apart
 from azbenchlib.core.findings import Code
+from azbenchlib.dataset import counted_once
 from azbenchlib.lake import parts
 from azbenchlib.views.report import Report
 
@@ -185,6 +186,27 @@ def test_some_of_the_logs_of_a_run_elsewhere_are_copies(
     log_of(home / "some", "bw", (1200,) * 4)
     log_of(home / "some", "clat", latencies)
     assert len(counted(home)) == runs
+
+
+@pytest.mark.parametrize(("rates", "runs"), [((300, 304, 297, 84), 1), ((300, 304, 300, 84), 2)], ids=str)
+def test_a_log_of_rates_is_a_copy_where_enough_of_them_differ(
+    rates: tuple[int, ...], runs: int, home: Path
+) -> None:
+    for metric, values in {"clat": LATENCIES, "iops": rates}.items():
+        log_of(home / "whole", metric, values)
+    log_of(home / "some", "iops", rates)
+    assert len(counted(home)) == runs
+
+
+def test_rates_between_reports_are_not_mixed_with_those_of_a_log() -> None:
+    columns = ["run_id", "ddir", "metric", "seq", "t_s", "value"]
+    reports = [("a", "read", "iops", i, float(i + 1), 250.0) for i in range(2)]
+    log = [("a", "read", "iops", i, 0.25 * (i + 1), 300.0) for i in range(4)]
+    beside = [("a", "read", "clat_us", 0, 0.25, 50.0)]
+    rows = pd.DataFrame([*reports, *log, *beside], columns=columns)
+    finest = counted_once.finest(rows.assign(teller=["a"] * 2 + ["b"] * 4 + ["a"]))
+    assert finest["t_s"].tolist() == [0.25, 0.5, 0.75, 1.0, 0.25]
+    assert finest["metric"].value_counts().to_dict() == {"iops": 4, "clat_us": 1}
 
 
 def test_averages_are_weighed_by_the_ios_behind_them(home: Path) -> None:
