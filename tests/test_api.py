@@ -126,3 +126,9 @@ def test_a_single_disk_may_be_a_text() -> None:
     pd.testing.assert_frame_equal(several.disks, single.disks)
     with pytest.raises(InputError, match="'ultra-disk-2019' is a name beside a dataset that is opened"):
         az.write_report(several, "ultra-disk-2019")
+
+
+def test_no_public_name_is_that_of_a_package() -> None:
+    """To import a package sets its name in azbenchlib, over a function of the same name."""
+    packages = {path.parent.name for path in Path(az.__file__).parent.glob("*/__init__.py")}
+    assert len(packages) > 10 and packages.isdisjoint(az.__all__)

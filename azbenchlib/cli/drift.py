@@ -17,7 +17,7 @@ from azbenchlib.core.printable import one_line
 if TYPE_CHECKING:
     from azbenchlib.dataset.probed import ProbeRecord
     from azbenchlib.model.documented_limits import DocumentedLimits
-    from azbenchlib.probe.drift import Cap95
+    from azbenchlib.probing.drift import Cap95
 
 LEAST_SURE = 0.5  # probability from which on a name that a probe found is taken
 MARGIN = 0.01  # relative: as well as a probe knows a cap
@@ -54,7 +54,7 @@ def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
     """What a probe found, as rows of the table."""
     from azbenchlib.dataset.names import find_dataset
     from azbenchlib.dataset.probed import PROBE_FILE, read_probe
-    from azbenchlib.probe.drift import Cap95, drifts
+    from azbenchlib.probing.drift import Cap95, drifts
 
     folder = find_dataset(probed)
     record = read_probe(folder)
@@ -77,7 +77,7 @@ def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
 def _limits(record: ProbeRecord, caps: list[Cap95], name: str, probed: str) -> DocumentedLimits:
     """What documents say of the disk that it is, or is most probably."""
     from azbenchlib.model.documented_limits import documented
-    from azbenchlib.probe.drift import nearest
+    from azbenchlib.probing.drift import nearest
 
     kind = None
     if not name:
@@ -109,7 +109,7 @@ def _differs(row: dict[str, str]) -> bool:
 
 
 def _print(rows: list[dict[str, str]]) -> None:
-    from azbenchlib.probe.text import amount, label
+    from azbenchlib.probing.text import amount, label
 
     table = Table(box=None, pad_edge=False)
     for column in ("measured", "place", "disk", "limit"):

@@ -28,10 +28,10 @@ from azbenchlib.core.units import S_PER_MIN
 
 if TYPE_CHECKING:
     from azbenchlib.model import Setup
-    from azbenchlib.probe.naming import Named
-    from azbenchlib.probe.portrait import Portrait
-    from azbenchlib.probe.session import Probe
-    from azbenchlib.probe.stages import Stages
+    from azbenchlib.probing.naming import Named
+    from azbenchlib.probing.portrait import Portrait
+    from azbenchlib.probing.session import Probe
+    from azbenchlib.probing.stages import Stages
 
 AZURE = "azure"
 
@@ -104,11 +104,11 @@ def probe(
     size_bytes = stated_values.size("--size", size)
     from azbenchlib.campaign import probing
     from azbenchlib.model.documented_limits import documented
-    from azbenchlib.probe import text
-    from azbenchlib.probe.naming import names
-    from azbenchlib.probe.runs import candidates
-    from azbenchlib.probe.session import Probe
-    from azbenchlib.probe.to_json import document
+    from azbenchlib.probing import text
+    from azbenchlib.probing.naming import names
+    from azbenchlib.probing.runs import candidates
+    from azbenchlib.probing.session import Probe
+    from azbenchlib.probing.to_json import document
 
     limits = documented(as_of or date.today().isoformat())  # a wrong day is told before anything is measured
     asked = probing.ProbeRequest(
@@ -160,7 +160,7 @@ def _setup(target: str, vm: str | None, disks: Sequence[str], raw: bool, as_of: 
 
 
 def _print(session: Probe, found: Portrait, named: Sequence[Named], stages: Stages) -> None:
-    from azbenchlib.probe import text
+    from azbenchlib.probing import text
 
     console = Console(highlight=False)
     numbers = {shown.run.name: str(i) for i, shown in enumerate(session.shown, 1)}
@@ -187,7 +187,7 @@ def _print(session: Probe, found: Portrait, named: Sequence[Named], stages: Stag
 
 
 def _print_runs(console: Console, session: Probe) -> None:
-    from azbenchlib.probe import text
+    from azbenchlib.probing import text
 
     say("")
     table = _table(("Run", "right"), ("Load", "left"), ("Showed", "right"), ("Nats expected", "right"))

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.printable import one_line
-from azbenchlib.probe.drain import Interval
-from azbenchlib.probe.portrait import CAPS, FIGURE_KEYS, DiskFigure, Knowledge
+from azbenchlib.probing.drain import Interval
+from azbenchlib.probing.portrait import CAPS, FIGURE_KEYS, DiskFigure, Knowledge
 
 PROBE_FILE = "probe.json"
 _MOST = 1e18  # of any number: what is larger is none of a disk, and no figure could show it

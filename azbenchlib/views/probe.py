@@ -14,11 +14,11 @@ from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.model import Setup, notation
 from azbenchlib.model.documented_limits import documented
-from azbenchlib.probe import text
-from azbenchlib.probe.naming import names
-from azbenchlib.probe.runs import candidates
-from azbenchlib.probe.session import Probe
-from azbenchlib.probe.to_json import document
+from azbenchlib.probing import text
+from azbenchlib.probing.naming import names
+from azbenchlib.probing.runs import candidates
+from azbenchlib.probing.session import Probe
+from azbenchlib.probing.to_json import document
 from azbenchlib.report.sections import probed
 
 

@@ -27,13 +27,13 @@ from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model import VM, Setup, notation
-from azbenchlib.probe.cache import CacheFound, CacheSeen
-from azbenchlib.probe.drain import LEVEL_RUNS, Drain
-from azbenchlib.probe.portrait import Portrait
-from azbenchlib.probe.rounds import EACH_LOAD
-from azbenchlib.probe.runs import ProbeRun, candidates
-from azbenchlib.probe.session import Probe
-from azbenchlib.probe.stages import Stages
+from azbenchlib.probing.cache import CacheFound, CacheSeen
+from azbenchlib.probing.drain import LEVEL_RUNS, Drain
+from azbenchlib.probing.portrait import Portrait
+from azbenchlib.probing.rounds import EACH_LOAD
+from azbenchlib.probing.runs import ProbeRun, candidates
+from azbenchlib.probing.session import Probe
+from azbenchlib.probing.stages import Stages
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 1.0
@@ -53,7 +53,7 @@ def p30() -> Iterator[Setup]:
 
 
 def probe_of(runs: int) -> Probe:
-    return Probe(runs=candidates(SECONDS), most_runs=runs, chains=100)  # how right it is: in tests/probe
+    return Probe(runs=candidates(SECONDS), most_runs=runs, chains=100)  # how right it is: in tests/probing
 
 
 def request(target: str, setup: Setup | None = None) -> probing.ProbeRequest:

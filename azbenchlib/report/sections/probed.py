@@ -12,7 +12,7 @@ from azbenchlib.core.units import format_count
 from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.plots.drawing.svg import both
 from azbenchlib.plots.probed import PortraitData, RunWorth, probe_portrait, run_worths
-from azbenchlib.probe import text
+from azbenchlib.probing import text
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import Group
 from azbenchlib.report.sections.sayings import percent

@@ -13,13 +13,13 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, MB
 from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.model.setup import Cap
-from azbenchlib.probe.naming import names
-from azbenchlib.probe.portrait import Knowledge
-from azbenchlib.probe.runs import ProbeRun, Shown
-from azbenchlib.probe.session import MOST_PROBE_RUNS, Probe
-from azbenchlib.probe.simulate import SimulatedDisk
-from azbenchlib.probe.text import sentences, unlearnt
-from azbenchlib.probe.to_json import document
+from azbenchlib.probing.naming import names
+from azbenchlib.probing.portrait import Knowledge
+from azbenchlib.probing.runs import ProbeRun, Shown
+from azbenchlib.probing.session import MOST_PROBE_RUNS, Probe
+from azbenchlib.probing.simulate import SimulatedDisk
+from azbenchlib.probing.text import sentences, unlearnt
+from azbenchlib.probing.to_json import document
 
 # How right it is does not matter: as few chains as show what is asked.
 ROUGHLY = {"chains": 50, "sweeps": 1, "most_runs": 2}

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from azbenchlib.core.units import KIB, MIB, format_size
-from azbenchlib.probe.drain import Interval
-from azbenchlib.probe.portrait import Portrait
+from azbenchlib.probing.drain import Interval
+from azbenchlib.probing.portrait import Portrait
 
 SMALLEST_SET_BYTES = 4 * MIB
 LEAST_SETS = 16  # times the smallest that the largest must be

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats
 
 from azbenchlib.core.units import KIB, S_PER_MIN, format_size
-from azbenchlib.probe.portrait import Knowledge, Portrait
+from azbenchlib.probing.portrait import Knowledge, Portrait
 
 FELL_TO = 0.9  # of the rate at first: below, the burst is over
 # × its base, of Azure's disks: a P20, 150 MB/s and 170 in bursts. Source: Microsoft Learn, "Azure managed

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from azbenchlib.probe.cache import Staircase
-from azbenchlib.probe.curves import response, roof
-from azbenchlib.probe.drain import Drain, DrainShown, bucket_over_time
-from azbenchlib.probe.naming import Named
-from azbenchlib.probe.portrait import DiskFigure, Portrait
-from azbenchlib.probe.rounds import Rounds
-from azbenchlib.probe.session import Probe
-from azbenchlib.probe.stages import Stages
-from azbenchlib.probe.text import NO_STAGES, label, name_of, sentences, told_by, unlearnt
+from azbenchlib.probing.cache import Staircase
+from azbenchlib.probing.curves import response, roof
+from azbenchlib.probing.drain import Drain, DrainShown, bucket_over_time
+from azbenchlib.probing.naming import Named
+from azbenchlib.probing.portrait import DiskFigure, Portrait
+from azbenchlib.probing.rounds import Rounds
+from azbenchlib.probing.session import Probe
+from azbenchlib.probing.stages import Stages
+from azbenchlib.probing.text import NO_STAGES, label, name_of, sentences, told_by, unlearnt
 
 
 def document(

@@ -9,13 +9,13 @@ import numpy as np
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import S_PER_MIN
-from azbenchlib.probe.choice import Worth, worths
-from azbenchlib.probe.forward import Loads, predict
-from azbenchlib.probe.hypotheses import Hypotheses
-from azbenchlib.probe.inference import CHAINS, SWEEPS, Sampler
-from azbenchlib.probe.likelihood import UNHELD_BELOW, ProbeEvidence
-from azbenchlib.probe.portrait import HARDLY, Portrait, portrait
-from azbenchlib.probe.runs import PACES, ProbeRun, Shown, candidates
+from azbenchlib.probing.choice import Worth, worths
+from azbenchlib.probing.forward import Loads, predict
+from azbenchlib.probing.hypotheses import Hypotheses
+from azbenchlib.probing.inference import CHAINS, SWEEPS, Sampler
+from azbenchlib.probing.likelihood import UNHELD_BELOW, ProbeEvidence
+from azbenchlib.probing.portrait import HARDLY, Portrait, portrait
+from azbenchlib.probing.runs import PACES, ProbeRun, Shown, candidates
 
 MOST_PROBE_RUNS = 12
 MOST_MINUTES = 12.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from azbenchlib.core.units import KIB, format_count, format_size
-from azbenchlib.probe.hypotheses import IO_UNITS, SMALLEST_BYTES
+from azbenchlib.probing.hypotheses import IO_UNITS, SMALLEST_BYTES
 
 # One that counts as one whatever the unit is, and each by 4 KiB above a unit, which then counts as two while
 # caps of bytes hold it as little as can be; direct I/O needs multiples of 4 KiB.

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_size
-from azbenchlib.probe.cache import LEAST_SETS, SMALLEST_SET_BYTES, Staircase
-from azbenchlib.probe.drain import DRAIN_RUNS, Drain
-from azbenchlib.probe.rounds import A_FILE_EACH, ONE_JOB, SHARED, SYNCED, UNSYNCED, Rounds
-from azbenchlib.probe.stage import ProbeStage
-from azbenchlib.probe.write_back import WriteBackStage
+from azbenchlib.probing.cache import LEAST_SETS, SMALLEST_SET_BYTES, Staircase
+from azbenchlib.probing.drain import DRAIN_RUNS, Drain
+from azbenchlib.probing.rounds import A_FILE_EACH, ONE_JOB, SHARED, SYNCED, UNSYNCED, Rounds
+from azbenchlib.probing.stage import ProbeStage
+from azbenchlib.probing.write_back import WriteBackStage
 
 FILL_S = 600.0  # that one pass over a working set may take
 

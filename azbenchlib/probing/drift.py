@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from azbenchlib.model.documented_limits import DocumentedLimits
-from azbenchlib.probe.portrait import Knowledge
+from azbenchlib.probing.portrait import Knowledge
 
 CAPS_OF = {
     "read_iops": "iops",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from azbenchlib.model.documented_limits import DocumentedLimits
-from azbenchlib.probe.hypotheses import BELIEFS, Setting
-from azbenchlib.probe.portrait import DiskFigure, Knowledge, Portrait
+from azbenchlib.probing.hypotheses import BELIEFS, Setting
+from azbenchlib.probing.portrait import DiskFigure, Knowledge, Portrait
 from azbenchlib.verdict.likelihoods import unloaded
 from azbenchlib.verdict.naming import LEAST_WEIGHT, Reached, caps_weight
 

@@ -7,10 +7,10 @@ import pytest
 from test_probe_naming import portrait
 
 from azbenchlib.core.units import MB, US_PER_S
-from azbenchlib.probe import text
-from azbenchlib.probe.rounds import A_FILE_EACH, EACH_LOAD, ONE_JOB, SHARED, RoundRun, Rounds, RoundShown
-from azbenchlib.probe.stages import Stages
-from azbenchlib.probe.to_json import told_by_rounds
+from azbenchlib.probing import text
+from azbenchlib.probing.rounds import A_FILE_EACH, EACH_LOAD, ONE_JOB, SHARED, RoundRun, Rounds, RoundShown
+from azbenchlib.probing.stages import Stages
+from azbenchlib.probing.to_json import told_by_rounds
 
 DISK = portrait(5_000, 200 * MB)
 WRITE_US, FSYNC_US, GAINS = 400.0, 1_500.0, {SHARED: 1.0, A_FILE_EACH: 1.6}

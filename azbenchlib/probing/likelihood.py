@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from azbenchlib.core.units import US_PER_S
-from azbenchlib.probe.forward import Loads, Predicted, predict
-from azbenchlib.probe.hypotheses import Floats, Hypotheses, Ints, Setting
-from azbenchlib.probe.runs import Shown
+from azbenchlib.probing.forward import Loads, Predicted, predict
+from azbenchlib.probing.hypotheses import Floats, Hypotheses, Ints, Setting
+from azbenchlib.probing.runs import Shown
 
 # fio's figure of a run can be wrong by what was outstanding at its end; half of it, as one standard error.
 END_SHARE = 0.25

@@ -7,10 +7,10 @@ import pytest
 
 from azbenchlib.core.units import GIB, KIB, MB, TIB
 from azbenchlib.model.documented_limits import DocumentedLimits, documented
-from azbenchlib.probe.hypotheses import IO_UNITS
-from azbenchlib.probe.naming import names
-from azbenchlib.probe.portrait import DiskFigure, Knowledge, Portrait
-from azbenchlib.probe.text import name_of, sentences
+from azbenchlib.probing.hypotheses import IO_UNITS
+from azbenchlib.probing.naming import names
+from azbenchlib.probing.portrait import DiskFigure, Knowledge, Portrait
+from azbenchlib.probing.text import name_of, sentences
 
 DAY = "2026-01-01"
 

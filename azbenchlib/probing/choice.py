@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from azbenchlib.probe.forward import Loads, predict
-from azbenchlib.probe.hypotheses import Floats, Hypotheses, Setting
-from azbenchlib.probe.likelihood import UNHELD_BELOW, p50_variance, rate_variance
-from azbenchlib.probe.runs import ProbeRun
+from azbenchlib.probing.forward import Loads, predict
+from azbenchlib.probing.hypotheses import Floats, Hypotheses, Setting
+from azbenchlib.probing.likelihood import UNHELD_BELOW, p50_variance, rate_variance
+from azbenchlib.probing.runs import ProbeRun
 
 SAMPLE = 96  # disks among which runs are to decide
 # Differences below these are not asked about (relative): caps are wanted within 1 %, latencies within 5 %.

@@ -15,14 +15,14 @@ from azbenchlib.core.units import (
     format_us,
 )
 from azbenchlib.model.credits import BURST_S
-from azbenchlib.probe.cache import CacheFound, CacheSeen
-from azbenchlib.probe.choice import Worth
-from azbenchlib.probe.drain import SMALLEST_BURST, Drain, DrainedCap, Interval
-from azbenchlib.probe.naming import Named
-from azbenchlib.probe.portrait import DEPTH_KEY, HARDLY, SURE, DiskFigure, Knowledge, Portrait
-from azbenchlib.probe.rounds import TOTAL_DEPTH, Rounds
-from azbenchlib.probe.runs import Shown
-from azbenchlib.probe.stages import Stages
+from azbenchlib.probing.cache import CacheFound, CacheSeen
+from azbenchlib.probing.choice import Worth
+from azbenchlib.probing.drain import SMALLEST_BURST, Drain, DrainedCap, Interval
+from azbenchlib.probing.naming import Named
+from azbenchlib.probing.portrait import DEPTH_KEY, HARDLY, SURE, DiskFigure, Knowledge, Portrait
+from azbenchlib.probing.rounds import TOTAL_DEPTH, Rounds
+from azbenchlib.probing.runs import Shown
+from azbenchlib.probing.stages import Stages
 
 NO_STAGES = Stages()
 WAYS = {"read": "Reads", "write": "Writes"}

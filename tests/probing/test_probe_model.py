@@ -11,8 +11,8 @@ from azbenchlib.core.units import KIB, MB
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
-from azbenchlib.probe.forward import Loads, predict
-from azbenchlib.probe.hypotheses import (
+from azbenchlib.probing.forward import Loads, predict
+from azbenchlib.probing.hypotheses import (
     APART_CHANCE,
     BELIEFS,
     IO_UNITS,
@@ -22,12 +22,12 @@ from azbenchlib.probe.hypotheses import (
     draw,
     log_prior,
 )
-from azbenchlib.probe.inference import Sampler, _Moves
-from azbenchlib.probe.likelihood import P50_ERROR, ProbeEvidence, p50_variance
-from azbenchlib.probe.median import median_error
-from azbenchlib.probe.proposals import Proposals, log_near
-from azbenchlib.probe.runs import PROBED_SIZES, QUEUE_DEPTHS, ProbeRun, Shown, candidates
-from azbenchlib.probe.simulate import SimulatedDisk
+from azbenchlib.probing.inference import Sampler, _Moves
+from azbenchlib.probing.likelihood import P50_ERROR, ProbeEvidence, p50_variance
+from azbenchlib.probing.median import median_error
+from azbenchlib.probing.proposals import Proposals, log_near
+from azbenchlib.probing.runs import PROBED_SIZES, QUEUE_DEPTHS, ProbeRun, Shown, candidates
+from azbenchlib.probing.simulate import SimulatedDisk
 
 PREMIUM_UNIT = 256 * KIB
 

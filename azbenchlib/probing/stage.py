@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from azbenchlib.probe.portrait import Portrait
+from azbenchlib.probing.portrait import Portrait
 
 
 class ProbeStageRun(Protocol):

@@ -9,10 +9,10 @@ from enum import StrEnum
 import numpy as np
 
 from azbenchlib.core.units import KIB, MIB, US_PER_S
-from azbenchlib.probe.choice import Worth
-from azbenchlib.probe.forward import Predicted, counted, median_us
-from azbenchlib.probe.hypotheses import IO_UNITS, SMALLEST_BYTES, Bools, Floats, Hypotheses, Setting
-from azbenchlib.probe.likelihood import ProbeEvidence
+from azbenchlib.probing.choice import Worth
+from azbenchlib.probing.forward import Predicted, counted, median_us
+from azbenchlib.probing.hypotheses import IO_UNITS, SMALLEST_BYTES, Bools, Floats, Hypotheses, Setting
+from azbenchlib.probing.likelihood import ProbeEvidence
 
 SURE, HARDLY = 0.95, 0.05
 INTERVAL = (0.025, 0.5, 0.975)

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import stats
 
 from azbenchlib.core.units import KIB, MIB, US_PER_S
-from azbenchlib.probe.drain import SURE_QUANTILE, Interval
-from azbenchlib.probe.portrait import Portrait
+from azbenchlib.probing.drain import SURE_QUANTILE, Interval
+from azbenchlib.probing.portrait import Portrait
 
 EACH_LOAD = 4
 JOBS, TOTAL_DEPTH = 4, 32  # so many outstanding with one job as with several

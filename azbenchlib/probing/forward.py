@@ -2,7 +2,7 @@
 
 A closed loop of N I/Os does N ÷ latency per second (Little's law) until a cap holds it. An I/O counts as
 ceil(size ÷ unit) against the IOPS; reads and writes share a cap as r/R + w/W ≤ 1, which is what
-:class:`azbenchlib.model.io_path.Leg` assumes, or have one each. `tests/probe` compares both.
+:class:`azbenchlib.model.io_path.Leg` assumes, or have one each. `tests/probing` compares both.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from azbenchlib.core.units import US_PER_S
-from azbenchlib.probe.hypotheses import SMALLEST_BYTES, Floats, Hypotheses, Ints, Setting
-from azbenchlib.probe.runs import ProbeRun
+from azbenchlib.probing.hypotheses import SMALLEST_BYTES, Floats, Hypotheses, Ints, Setting
+from azbenchlib.probing.runs import ProbeRun
 
 
 @dataclass(frozen=True, kw_only=True)

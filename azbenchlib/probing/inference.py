@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import brentq
 
-from azbenchlib.probe.forward import counted
-from azbenchlib.probe.hypotheses import (
+from azbenchlib.probing.forward import counted
+from azbenchlib.probing.hypotheses import (
     BELIEFS,
     IO_UNITS,
     Floats,
@@ -23,8 +23,8 @@ from azbenchlib.probe.hypotheses import (
     draw,
     log_prior,
 )
-from azbenchlib.probe.likelihood import LN_2, ProbeEvidence
-from azbenchlib.probe.proposals import CAP_SETTINGS, OTHER_WAY, READ_CAPS, WRITE_CAPS, Proposals, log_near
+from azbenchlib.probing.likelihood import LN_2, ProbeEvidence
+from azbenchlib.probing.proposals import CAP_SETTINGS, OTHER_WAY, READ_CAPS, WRITE_CAPS, Proposals, log_near
 
 CHAINS = 400
 SWEEPS = 6

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from azbenchlib.core.units import KIB, US_PER_S
-from azbenchlib.probe.forward import Loads, predict
-from azbenchlib.probe.hypotheses import SMALLEST_BYTES, Floats, Hypotheses
-from azbenchlib.probe.portrait import INTERVAL
-from azbenchlib.probe.runs import QUEUE_DEPTHS, ProbeRun
+from azbenchlib.probing.forward import Loads, predict
+from azbenchlib.probing.hypotheses import SMALLEST_BYTES, Floats, Hypotheses
+from azbenchlib.probing.portrait import INTERVAL
+from azbenchlib.probing.runs import QUEUE_DEPTHS, ProbeRun
 
 WAYS_SHARES = {"read": 1.0, "write": 0.0}
 ROOF_SIZES = tuple(4 * KIB << n for n in range(9))  # 4 KiB to 1 MiB

@@ -6,9 +6,9 @@ from test_probe_naming import portrait
 
 from azbenchlib.azure.catalog.lookup import disk_tiers
 from azbenchlib.core.units import MB
-from azbenchlib.probe import text
-from azbenchlib.probe.drain import SMALLEST_BURST, Drain, DrainRun, DrainShown, bucket_over_time
-from azbenchlib.probe.stages import Stages
+from azbenchlib.probing import text
+from azbenchlib.probing.drain import SMALLEST_BURST, Drain, DrainRun, DrainShown, bucket_over_time
+from azbenchlib.probing.stages import Stages
 
 BURST, BASE, BUCKET = 3_500.0, 500.0, 3_000.0 * 600
 PAUSE_S = 2.0

@@ -1,7 +1,7 @@
 """A cache that answers writes and writes them to the disk later: how much it holds until writes must wait.
 
 It takes in what is written at the rate of the cache, and gives it to the disk at the disk's rate, until as
-much is unwritten as it may hold. That is the law of burst credits (:mod:`azbenchlib.probe.drain`), with
+much is unwritten as it may hold. That is the law of burst credits (:mod:`azbenchlib.probing.drain`), with
 another bucket.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from azbenchlib.probe.cache import CacheFound, Staircase
-from azbenchlib.probe.drain import DrainedCap, DrainRun, DrainShown, credits_of, fall
-from azbenchlib.probe.portrait import Portrait
+from azbenchlib.probing.cache import CacheFound, Staircase
+from azbenchlib.probing.drain import DrainedCap, DrainRun, DrainShown, credits_of, fall
+from azbenchlib.probing.portrait import Portrait
 
 MOST_LOADS = 12
 AS_FAST = 1.5  # × a hit: a write that takes no longer was answered by the cache

@@ -11,10 +11,10 @@ from test_probe_naming import portrait
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, MIB, NBSP
-from azbenchlib.probe import text
-from azbenchlib.probe.cache import CacheSeen, CacheShown, Staircase
-from azbenchlib.probe.stages import Stages
-from azbenchlib.probe.write_back import MOST_LOADS, WriteBackStage
+from azbenchlib.probing import text
+from azbenchlib.probing.cache import CacheSeen, CacheShown, Staircase
+from azbenchlib.probing.stages import Stages
+from azbenchlib.probing.write_back import MOST_LOADS, WriteBackStage
 
 DISK = portrait(5_000, 200 * MB)
 HIT_US = 50.0

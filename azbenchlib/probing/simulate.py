@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from azbenchlib.probe.forward import Loads, predict
-from azbenchlib.probe.hypotheses import Hypotheses, Setting
-from azbenchlib.probe.likelihood import LEAST_LOG_SKEW, P50_ERROR
-from azbenchlib.probe.median import median_error
-from azbenchlib.probe.runs import ProbeRun, Shown
+from azbenchlib.probing.forward import Loads, predict
+from azbenchlib.probing.hypotheses import Hypotheses, Setting
+from azbenchlib.probing.likelihood import LEAST_LOG_SKEW, P50_ERROR
+from azbenchlib.probing.median import median_error
+from azbenchlib.probing.runs import ProbeRun, Shown
 
 KNEE_LOSS = 0.02  # of the rate, where the queue just reaches the cap
 MOST_DRAWN = 2_000  # latencies of a run: the median of more strays less, in proportion to the square root

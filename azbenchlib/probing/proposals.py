@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from azbenchlib.core.units import US_PER_S
-from azbenchlib.probe.forward import Loads, counted, median_us
-from azbenchlib.probe.hypotheses import BELIEFS, SMALLEST_BYTES, Bools, Floats, Hypotheses, Ints, Setting
-from azbenchlib.probe.likelihood import ProbeEvidence
+from azbenchlib.probing.forward import Loads, counted, median_us
+from azbenchlib.probing.hypotheses import BELIEFS, SMALLEST_BYTES, Bools, Floats, Hypotheses, Ints, Setting
+from azbenchlib.probing.likelihood import ProbeEvidence
 
 WRITE_CAPS = (Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
 READ_CAPS = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S)
