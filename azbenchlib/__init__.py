@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from azbenchlib.api import advise, compare, emulate, judge, price, read, size, write_report
+    from azbenchlib.api import advise, compare, emulate, judge, price, probe, read, size, write_report
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.lab.lab import Lab
     from azbenchlib.lake.lake import Lake
@@ -26,6 +26,7 @@ __all__ = [
     "emulate",
     "judge",
     "price",
+    "probe",
     "read",
     "size",
     "write_report",
@@ -42,7 +43,9 @@ _HOMES = {
     "Lab": "azbenchlib.lab.lab",
     "Lake": "azbenchlib.lake.lake",
     "Report": "azbenchlib.views.report",
-    **dict.fromkeys(("advise", "compare", "emulate", "judge", "price", "read", "size", "write_report"), _API),
+    **dict.fromkeys(
+        ("advise", "compare", "emulate", "judge", "price", "probe", "read", "size", "write_report"), _API
+    ),
 }
 
 

@@ -53,13 +53,11 @@ def drift(
 def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
     """What a probe found, as rows of the table."""
     from azbenchlib.dataset.names import find_dataset
-    from azbenchlib.dataset.probed import PROBE_FILE, read_probe
+    from azbenchlib.dataset.probed import kept_probe
     from azbenchlib.probing.drift import Cap95, drifts
 
     folder = find_dataset(probed)
-    record = read_probe(folder)
-    if record is None:
-        raise InputError(f"{probed}: is no probe; its folder has no {PROBE_FILE}, which azbench probe writes")
+    record = kept_probe(folder, probed)
     fields = ("key", "state", "value", "low", "high")
     caps = [Cap95(**{field: getattr(one, field) for field in fields}) for one in record.figures]
     found = drifts(caps, _limits(record, caps, name, probed))

@@ -21,7 +21,6 @@ from azbenchlib.probing.drain import SMALLEST_BURST, Drain, DrainedCap, Interval
 from azbenchlib.probing.naming import Named
 from azbenchlib.probing.portrait import DEPTH_KEY, HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probing.rounds import TOTAL_DEPTH, Rounds
-from azbenchlib.probing.runs import Shown
 from azbenchlib.probing.stages import Stages
 
 NO_STAGES = Stages()
@@ -71,39 +70,6 @@ def _from_to(figure: DiskFigure) -> str:
     low, high = amount(figure.key, figure.low), amount(figure.key, figure.high)
     unit = high.lstrip("0123456789.,")
     return f"{low.removesuffix(unit) if unit != high else low} to {high}"
-
-
-def answer(figures: Sequence[DiskFigure], name: tuple[str, str] | None) -> str:
-    """The caps with their intervals and what documented disk it is, in a few sentences.
-
-    Parameters
-    ----------
-    figures : sequence of DiskFigure
-        Of a portrait.
-    name : (str, str), optional
-        The documented disk that fits best, or that none does, and its probability. None: none was asked for.
-    """
-    by_key = {figure.key: figure for figure in figures}
-    reads, writes = (
-        f"{_reached(by_key[f'{way}_iops'])} and {_reached(by_key[f'{way}_bytes_per_s'])}" for way in WAYS
-    )
-    said = f"Reads reach {reads}. Writes reach {writes}."
-    if reads == writes:
-        said = f"Reads and writes reach {reads}."
-    if name is None:
-        return said
-    title, probability = name
-    return f"{said} The best fit is {title}, with a probability of {probability}."
-
-
-def _reached(figure: DiskFigure) -> str:
-    """What one direction reaches of IOPS or MB/s, with the interval in brackets."""
-    if figure.state is Knowledge.ABOVE:
-        return f"{amount(figure.key, figure.low)} without a cap"
-    value, between = told(figure)
-    if figure.value is None:
-        return f"a cap that is open ({between})"
-    return f"{value} ({between})"
 
 
 def sentences(portrait: Portrait) -> Iterator[str]:
@@ -350,21 +316,6 @@ def name_of(named: Named) -> str:
             more = f" and {limits.also} more sizes" if limits.also else ""
             return f"the uncached limits of {limits.name}{more} ({caps})"
     return f"{limits.name} ({caps})"
-
-
-def run_line(number: int, shown: Shown, worth: Worth) -> tuple[str, str, str, str]:
-    """A run in the order in which it was chosen: number, what, what it showed, and what it was worth."""
-    return (
-        str(number),
-        shown.run.title,
-        f"{format_count(round(shown.iops))} IOPS",
-        f"{worth.nats:.1f}",
-    )
-
-
-def sure(probability: float) -> str:
-    """A probability for people; never rounded to certainty."""
-    return f"{_percent(min(probability, 0.99)):>5}" if probability < 0.995 else ">99 %"
 
 
 def _percent(share: float) -> str:
