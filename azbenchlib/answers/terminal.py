@@ -43,6 +43,7 @@ _STYLES = {
 _LONGEST_BAR, _SHORTEST_BAR = 30, 8  # characters
 _BESIDE_BARS = 60  # characters that the names and figures take
 _BETWEEN, _SHORTEST_TEXT = 2, 12  # characters between columns of a table, and of its texts
+_SHORTEST_WORD = 5  # characters of a text that leaves figures whole
 _FULL = 1.2  # a bar is as long as this share
 
 
@@ -185,15 +186,15 @@ def _(part: FigureTable, width: int) -> Iterator[RenderableType]:
 
 
 def _narrow(widths: list[int], are_texts: Sequence[bool], width: int) -> None:
-    """Take what does not fit from the widest column of texts; the last one takes what is over anyway."""
+    """Take what does not fit from texts, the widest first; the last one takes what is over anyway."""
     *before, last = are_texts
-    needed = sum(widths) + _BETWEEN * (len(widths) - 1)
+    over = sum(widths) + _BETWEEN * (len(widths) - 1) - width
     if last:
-        needed -= max(0, widths[-1] - _SHORTEST_TEXT)
-    texts = [i for i, is_text in enumerate(before) if is_text]
-    if needed > width and texts:
-        widest = max(texts, key=lambda i: widths[i])
-        widths[widest] = max(_SHORTEST_TEXT, widths[widest] - (needed - width))
+        over -= max(0, widths[-1] - _SHORTEST_TEXT)
+    for least in (_SHORTEST_TEXT, _SHORTEST_WORD):
+        while over > 0 and (long := [i for i, is_text in enumerate(before) if is_text and widths[i] > least]):
+            widths[max(long, key=lambda i: widths[i])] -= 1
+            over -= 1
 
 
 def _grid(part: FigureTable, lines: Sequence[tuple[Sequence[str], Tone]], widths: Sequence[int]) -> Grid:
