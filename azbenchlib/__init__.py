@@ -7,7 +7,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from azbenchlib.api import advise, compare, emulate, judge, limits, price, read, size, write_report
+    from azbenchlib.api import (
+        advise,
+        compare,
+        emulate,
+        judge,
+        limits,
+        price,
+        probe,
+        read,
+        size,
+        write_report,
+    )
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.lab.lab import Lab
     from azbenchlib.lake.lake import Lake
@@ -27,6 +38,7 @@ __all__ = [
     "judge",
     "limits",
     "price",
+    "probe",
     "read",
     "size",
     "write_report",
@@ -44,7 +56,19 @@ _HOMES = {
     "Lake": "azbenchlib.lake.lake",
     "Report": "azbenchlib.views.report",
     **dict.fromkeys(
-        ("advise", "compare", "emulate", "judge", "limits", "price", "read", "size", "write_report"), _API
+        (
+            "advise",
+            "compare",
+            "emulate",
+            "judge",
+            "limits",
+            "price",
+            "probe",
+            "read",
+            "size",
+            "write_report",
+        ),
+        _API,
     ),
 }
 

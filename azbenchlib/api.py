@@ -23,15 +23,28 @@ if TYPE_CHECKING:
     from azbenchlib.answers.bill import BillAnswer
     from azbenchlib.answers.comparison import Compared
     from azbenchlib.answers.limits import LimitsAnswer
+    from azbenchlib.answers.probe import ProbeAnswer
     from azbenchlib.answers.size import Sized
     from azbenchlib.answers.verdict import VerdictAnswer
+    from azbenchlib.campaign.progress import Progress
     from azbenchlib.lab.lab import Lab
     from azbenchlib.model import Setup
     from azbenchlib.report.build import Written
 
     SideGiven = str | Path | Sequence[str | Path] | Dataset | Answer  # a side of a comparison
 
-__all__ = ["advise", "compare", "emulate", "judge", "limits", "price", "read", "size", "write_report"]
+__all__ = [
+    "advise",
+    "compare",
+    "emulate",
+    "judge",
+    "limits",
+    "price",
+    "probe",
+    "read",
+    "size",
+    "write_report",
+]
 
 Stated = int | float | Decimal | str  # a number, or a text as the command line takes it
 
@@ -443,6 +456,99 @@ def compare(old: SideGiven, new: SideGiven, *, margin: float = 0.05, confidence:
     sides = [side_of(one.result if isinstance(one, Answer) else one, name) for name, one in given.items()]
     terms = comparing.CompareTerms(margin=margin, confidence=confidence)
     return Compared(comparing.compare(sides, terms))
+
+
+def probe(
+    target: Path | str,
+    *,
+    minutes: float = 12.0,
+    runs: int = 12,
+    seconds: float = 10.0,
+    size: str | float = "1GiB",
+    drain: float = 0.0,
+    cache: bool = False,
+    fsync: bool = False,
+    jobs: bool = False,
+    directory: str = "",
+    vm_id: str = "",
+    results_group: bool = False,
+    vm: str | None = None,
+    disk: str = "",
+    raw: bool = False,
+    as_of: str | None = None,
+    allow: str = "",
+    output: Path | str | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> ProbeAnswer:
+    """Find out what a disk is, by short runs of fio of which each is expected to tell most per second.
+
+    The parameters are the options of ``azbench probe``. The data of a block device is overwritten; one that
+    holds any is refused.
+
+    Parameters
+    ----------
+    target : str or path-like
+        A directory or a block device of this machine, ``ssh:USER@HOST[:PORT]``, ``azure`` with `vm_id`, or
+        ``lab`` with `disk`.
+    minutes : float
+        How long all runs may take together, but for those of `drain`.
+    runs : int
+        How many runs there may be.
+    seconds : float
+        How long each run lasts.
+    size : str or number
+        How much data is touched: a text such as ``8GiB``, or bytes.
+    drain : float
+        Minutes at full load, for each of two caps, in which burst credits are spent; 0: none.
+    cache, fsync, jobs : bool
+        Look for a cache that holds less than the data; measure what an fsync costs; compare one job with
+        four.
+    directory : str
+        With ssh: an absolute path on the host; empty: the home of the login.
+    vm_id : str
+        In Azure: the resource id of the VM; empty: the environment variable ``AZBENCH_VM_ID``.
+    results_group, raw : bool
+        In Azure: results come through a resource group that is made for it; the bare disk is driven.
+    vm, disk : str, optional
+        With ``lab``: what is emulated, such as ``P30``. In Azure, `disk` is the name of a data disk,
+        ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data disk.
+    as_of : str, optional
+        ISO day whose limits apply; default today.
+    allow : str
+        The words that permit a target which is refused; the refusal names them.
+    output : path-like, optional
+        Dataset folder to write; default ``datasets/probe-TARGET``. An unfinished probe is taken up, and of
+        one that has ended nothing is measured again.
+    fresh : bool
+        Probe anew where the folder holds a probe.
+    progress : callable, optional
+        Called with the number of runs that are done, how many there are, and a line about the latest.
+
+    Returns
+    -------
+    ProbeAnswer
+        Shows itself; ``to_frame()`` has a row a property with its 95 % interval, ``plot()`` draws the most
+        IOPS by block size, and ``ProbeAnswer.load`` opens it again.
+
+    Raises
+    ------
+    AzbenchError
+        When the target cannot be probed, or a run fails.
+    """
+    from azbenchlib.answers.probe import ProbeAnswer
+    from azbenchlib.campaign.progress import quiet
+    from azbenchlib.campaign.stated_probe import ProbeTerms, probe_into, stated_request
+
+    asked = stated_request(
+        str(target), vm=vm, disks=[disk] if disk else [], size=size, seconds=seconds, directory=directory,
+        vm_id=vm_id, raw=raw, results_group=results_group, allow=allow, as_of=as_of,
+    )  # fmt: skip
+    terms = ProbeTerms(
+        minutes=minutes, runs=runs, drain=drain, cache=cache, fsync=fsync, jobs=jobs, as_of=as_of
+    )
+    folder = None if output is None else Path(output)
+    return ProbeAnswer.load(probe_into(folder, asked, terms, progress or quiet, fresh))
 
 
 def write_report(

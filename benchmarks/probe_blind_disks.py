@@ -31,10 +31,10 @@ from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
 from azbenchlib.lab.engine.virtual_machine import READ, WRITE, Machine, Options
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 from azbenchlib.model.unloaded_latency import quantile_us
-from azbenchlib.probe.median import median_error
-from azbenchlib.probe.portrait import Portrait
-from azbenchlib.probe.runs import ProbeRun, Shown
-from azbenchlib.probe.session import Probe
+from azbenchlib.probing.median import median_error
+from azbenchlib.probing.portrait import Portrait
+from azbenchlib.probing.runs import ProbeRun, Shown
+from azbenchlib.probing.session import Probe
 
 Latencies = npt.NDArray[np.float64]  # µs
 NAME = "data"

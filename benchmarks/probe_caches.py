@@ -20,11 +20,11 @@ from azbenchlib.core.units import KIB, MB, MIB
 from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
 from azbenchlib.lab.engine.virtual_machine import READ, WRITE, Machine, Options
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
-from azbenchlib.probe.cache import CacheRun, CacheShown, Staircase
-from azbenchlib.probe.drain import DrainRun, DrainShown
-from azbenchlib.probe.portrait import Portrait
-from azbenchlib.probe.runs import ProbeRun, Shown
-from azbenchlib.probe.session import Probe
+from azbenchlib.probing.cache import CacheRun, CacheShown, Staircase
+from azbenchlib.probing.drain import DrainRun, DrainShown
+from azbenchlib.probing.portrait import Portrait
+from azbenchlib.probing.runs import ProbeRun, Shown
+from azbenchlib.probing.session import Probe
 
 DATA_BYTES = 64 * MIB
 WITHIN = 0.1

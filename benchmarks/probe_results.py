@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from azbenchlib.core.units import S_PER_MIN
-from azbenchlib.probe.portrait import CAP_WIDTH, LATENCY_WIDTH, Knowledge
+from azbenchlib.probing.portrait import CAP_WIDTH, LATENCY_WIDTH, Knowledge
 
 TOLD_EVERY = 50  # disks
 

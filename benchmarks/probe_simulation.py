@@ -22,12 +22,12 @@ from probe_results import Outcome, Result, count
 
 from azbenchlib.core.units import KIB, MB, US_PER_S
 from azbenchlib.model.documented_limits import DocumentedLimits, documented
-from azbenchlib.probe.hypotheses import IO_UNITS, SMALLEST_BYTES, Hypotheses, Setting, draw
-from azbenchlib.probe.naming import Named, names
-from azbenchlib.probe.portrait import Portrait
-from azbenchlib.probe.runs import PROBED_SIZES, ProbeRun
-from azbenchlib.probe.session import Probe
-from azbenchlib.probe.simulate import SimulatedDisk
+from azbenchlib.probing.hypotheses import IO_UNITS, SMALLEST_BYTES, Hypotheses, Setting, draw
+from azbenchlib.probing.naming import Named, names
+from azbenchlib.probing.portrait import Portrait
+from azbenchlib.probing.runs import PROBED_SIZES, ProbeRun
+from azbenchlib.probing.session import Probe
+from azbenchlib.probing.simulate import SimulatedDisk
 
 FIXED_LIMIT = 40  # runs of the fixed design at most
 FIXED_EVERY = 10  # disks, one that is measured by the fixed design too

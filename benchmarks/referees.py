@@ -296,9 +296,9 @@ def probed(form: str) -> str:
     from probe_simulation import hidden
 
     from azbenchlib.campaign import probing
-    from azbenchlib.probe.portrait import Portrait
-    from azbenchlib.probe.session import Probe
-    from azbenchlib.probe.simulate import SimulatedDisk
+    from azbenchlib.probing.portrait import Portrait
+    from azbenchlib.probing.session import Probe
+    from azbenchlib.probing.simulate import SimulatedDisk
 
     disk = SimulatedDisk(hidden(np.random.default_rng(1)), seed=1)
 

@@ -144,3 +144,9 @@ def test_limits_are_those_of_the_command_line() -> None:
     ):
         with pytest.raises(InputError, match=words):
             az.limits("E8ds_v4", **wrong)
+
+
+def test_no_public_name_is_that_of_a_package() -> None:
+    """To import a package sets its name in azbenchlib, over a function of the same name."""
+    packages = {path.parent.name for path in Path(az.__file__).parent.glob("*/__init__.py")}
+    assert len(packages) > 10 and packages.isdisjoint(az.__all__)

@@ -14,7 +14,7 @@ MOST_POSITIONAL = 4  # fields of a dataclass that may be given without their nam
 MOST_LINES = 60  # of a function: a screen
 PURE = tuple(
     f"{PACKAGE.name}.{floor}"
-    for floor in ("model", "analysis", "cost", "advisor", "sizing", "verdict", "probe")
+    for floor in ("model", "analysis", "cost", "advisor", "sizing", "verdict", "probing")
 )
 OF_FILES = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "read_parquet"}
 

@@ -171,6 +171,17 @@ def frame(table: FigureTable) -> pd.DataFrame:
     return made
 
 
+def in_words(table: FigureTable) -> pd.DataFrame:
+    """Return a table of a document as its readers see it: its titles, and texts alone."""
+    import pandas as pd
+
+    rows = [
+        [column.text(cell) for column, cell in zip(table.columns, row.cells, strict=True)]
+        for row in table.rows
+    ]
+    return pd.DataFrame(rows, columns=[column.title for column in table.columns], dtype="string")
+
+
 def _value(cell: Any) -> Any:
     return cell.value if isinstance(cell, Figure) else getattr(cell, "text", cell)
 

@@ -231,7 +231,7 @@ def _cells(columns: Sequence[TableColumn], row: TableRow) -> Iterator[tuple[str,
     for column, cell in zip(columns, row.cells, strict=True):
         name = f"{about}: {column.title}"
         if isinstance(cell, Sentence):
-            yield from cell.figures.items()
+            yield from ((f"{about}: {inner}", figure) for inner, figure in cell.figures.items())
         elif isinstance(cell, Figure):
             yield name, cell
         elif column.unit is not None and cell is not None:

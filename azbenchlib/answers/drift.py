@@ -12,7 +12,7 @@ from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_COUNT, AS_IOPS, Figure
 from azbenchlib.azure.catalog.drift import DRIFT_COLUMNS, DRIFT_NUMBERS
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.printable import one_line
-from azbenchlib.probe.text import label
+from azbenchlib.probing.text import label
 
 if TYPE_CHECKING:
     import pandas as pd

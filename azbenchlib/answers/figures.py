@@ -13,6 +13,7 @@ from azbenchlib.core.units import (
     format_count,
     format_mbps,
     format_money,
+    format_probability,
     format_size,
     format_span,
     format_us,
@@ -58,6 +59,7 @@ AS_BYTES = FigureUnit("bytes", format_size)
 AS_SECONDS = FigureUnit("s", format_span)
 AS_MICROSECONDS = FigureUnit("us", format_us)
 AS_SHARE = FigureUnit("share", _share)
+AS_PROBABILITY = FigureUnit("share", format_probability)
 AS_COUNT = FigureUnit("count", _plain)
 
 

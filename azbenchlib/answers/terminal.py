@@ -43,6 +43,7 @@ _STYLES = {
 _LONGEST_BAR, _SHORTEST_BAR = 30, 8  # characters
 _BESIDE_BARS = 60  # characters that the names and figures take
 _BETWEEN, _SHORTEST_TEXT = 2, 12  # characters between columns of a table, and of its texts
+_SHORTEST_WORD = 5  # characters of a text that leaves figures whole
 _FULL = 1.2  # a bar is as long as this share
 
 
@@ -200,8 +201,9 @@ def _widths(
     _narrow(widths, words, [i for i, is_text in enumerate(are_texts) if is_text], width)
     # the first column names the row, so its words are the last that fold
     later = [i for i, is_text in enumerate(are_texts) if is_text and i]
-    for texts in (later, [0] if are_texts[0] else []):
-        _narrow(widths, [_SHORTEST_TEXT] * len(widths), texts, width)
+    for least in (_SHORTEST_TEXT, _SHORTEST_WORD):
+        for texts in (later, [0] if are_texts[0] else []):
+            _narrow(widths, [least] * len(widths), texts, width)
     return widths
 
 

@@ -16,11 +16,11 @@ from azbenchlib.core.units import NS_PER_US, fio_size_text
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 from azbenchlib.model.unloaded_latency import MEDIAN
-from azbenchlib.probe.cache import CacheRun, CacheShown
-from azbenchlib.probe.drain import DrainRun, DrainShown
-from azbenchlib.probe.median import median_error
-from azbenchlib.probe.rounds import BS_BYTES, COMPARED_BYTES, RoundRun, RoundShown
-from azbenchlib.probe.runs import PATTERN_OF, ProbeRun, Shown
+from azbenchlib.probing.cache import CacheRun, CacheShown
+from azbenchlib.probing.drain import DrainRun, DrainShown
+from azbenchlib.probing.median import median_error
+from azbenchlib.probing.rounds import BS_BYTES, COMPARED_BYTES, RoundRun, RoundShown
+from azbenchlib.probing.runs import PATTERN_OF, ProbeRun, Shown
 
 Tables = dict[str, pd.DataFrame]
 _KINDS = ("lat", "clat")  # of latency, the first that there is

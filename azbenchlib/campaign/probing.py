@@ -35,10 +35,10 @@ from azbenchlib.core.units import GIB
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import MANIFEST_FILE
 from azbenchlib.dataset.probed import PROBE_FILE
-from azbenchlib.probe.portrait import Portrait
-from azbenchlib.probe.session import Probe
-from azbenchlib.probe.stage import ProbeStage
-from azbenchlib.probe.stages import FILL_S, Stages
+from azbenchlib.probing.portrait import Portrait
+from azbenchlib.probing.session import Probe
+from azbenchlib.probing.stage import ProbeStage
+from azbenchlib.probing.stages import FILL_S, Stages
 
 DATA_BYTES = GIB  # that a probe touches, unless another size is asked for
 DESIGN = "A probe: each run is the one that is expected to tell most per second about what is still open."

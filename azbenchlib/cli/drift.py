@@ -13,7 +13,7 @@ from azbenchlib.core.errors import InputError
 if TYPE_CHECKING:
     from azbenchlib.dataset.probed import ProbeRecord
     from azbenchlib.model.documented_limits import DocumentedLimits
-    from azbenchlib.probe.drift import Cap95
+    from azbenchlib.probing.drift import Cap95
 
 LEAST_SURE = 0.5  # probability from which on a name that a probe found is taken
 
@@ -43,13 +43,11 @@ def drift(
 def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
     """What a probe found, as rows of the table."""
     from azbenchlib.dataset.names import find_dataset
-    from azbenchlib.dataset.probed import PROBE_FILE, read_probe
-    from azbenchlib.probe.drift import Cap95, drifts
+    from azbenchlib.dataset.probed import kept_probe
+    from azbenchlib.probing.drift import Cap95, drifts
 
     folder = find_dataset(probed)
-    record = read_probe(folder)
-    if record is None:
-        raise InputError(f"{probed}: is no probe; its folder has no {PROBE_FILE}, which azbench probe writes")
+    record = kept_probe(folder, probed)
     fields = ("key", "state", "value", "low", "high")
     caps = [Cap95(**{field: getattr(one, field) for field in fields}) for one in record.figures]
     found = drifts(caps, _limits(record, caps, name, probed))
@@ -67,7 +65,7 @@ def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
 def _limits(record: ProbeRecord, caps: list[Cap95], name: str, probed: str) -> DocumentedLimits:
     """What documents say of the disk that it is, or is most probably."""
     from azbenchlib.model.documented_limits import documented
-    from azbenchlib.probe.drift import nearest
+    from azbenchlib.probing.drift import nearest
 
     kind = None
     if not name:

@@ -20,6 +20,7 @@ from azbenchlib.cli.options.setup_options import (
     VmOption,
     described_setup,
 )
+from azbenchlib.cli.printing.answer_output import OutputFormat, show_rows
 from azbenchlib.cli.printing.console import notes, print_json
 from azbenchlib.core.errors import InputError
 
@@ -59,10 +60,11 @@ def run(
     format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Run a fio job file on emulated disks, one after the other, and print the results."""
+    from azbenchlib.answers.document import Document
+    from azbenchlib.answers.reading import rates_part
     from azbenchlib.campaign import LabTarget, measure, show_progress
     from azbenchlib.campaign.targets.lab.setup import in_words
     from azbenchlib.campaign.workloads.jobfile import JobFile
-    from azbenchlib.cli.printing.read_view import print_overview
     from azbenchlib.core import schema
     from azbenchlib.dataset.dataset import Dataset
 
@@ -85,7 +87,7 @@ def run(
     if format_ is PrintFormat.json:
         print_json({"dataset": str(folder), **schema.plain(found.tables)})
     else:
-        print_overview(found)
+        show_rows(Document(None, [rates_part(found)]), OutputFormat.text)
     notes.print(f"Dataset: {folder}")
 
 

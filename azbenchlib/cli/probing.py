@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from azbenchlib.cli.options.azure_options import ResultsGroupOption, VmIdOption, check_vm_id
-from azbenchlib.cli.options.setup_options import (
-    DayOption,
-    PrintFormat,
-    PrintOption,
-    VmOption,
-    described_setup,
-)
-from azbenchlib.cli.printing.console import notes, print_json, say
-from azbenchlib.cli.printing.rich_console import Console
-from azbenchlib.core import stated_values
-from azbenchlib.core.errors import InputError
+from azbenchlib.cli.options.setup_options import DayOption, VmOption, described_setup
+from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
+from azbenchlib.cli.printing.console import notes, print_json
 from azbenchlib.core.printable import one_line
-from azbenchlib.core.units import S_PER_MIN
-
-if TYPE_CHECKING:
-    from azbenchlib.model import Setup
-    from azbenchlib.probe.naming import Named
-    from azbenchlib.probe.portrait import Portrait
-    from azbenchlib.probe.session import Probe
-    from azbenchlib.probe.stages import Stages
-
-AZURE = "azure"
 
 
 def probe(
@@ -92,7 +70,7 @@ def probe(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Probe anew where the folder holds a probe.")
     ] = False,
-    format_: PrintOption = PrintFormat.text,
+    format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Find out what a disk is: its caps, latencies and how it counts I/Os, each with a 95 % interval.
 
@@ -100,104 +78,34 @@ def probe(
     device is overwritten; one that holds any is refused.
     """
     check_vm_id(vm_id, target, results_group)
-    described = _setup(target, vm, disk or [], raw, as_of)
-    size_bytes = stated_values.size("--size", size)
-    from azbenchlib.campaign import probing
-    from azbenchlib.model.documented_limits import documented
-    from azbenchlib.probe import text
-    from azbenchlib.probe.naming import names
-    from azbenchlib.probe.runs import candidates
-    from azbenchlib.probe.session import Probe
-    from azbenchlib.probe.to_json import document
+    from azbenchlib.answers.probe import ProbeAnswer
+    from azbenchlib.campaign.stated_probe import LAB_TARGET, ProbeTerms, probe_into, stated_request
 
-    limits = documented(as_of or date.today().isoformat())  # a wrong day is told before anything is measured
-    asked = probing.ProbeRequest(
-        target=target,
+    asked = stated_request(
+        target,
+        setup=described_setup(None, vm, disk or [], as_of) if target == LAB_TARGET else None,
+        vm=vm,
+        disks=disk or [],
+        size=size,
+        seconds=seconds,
         directory=directory,
         vm_id=vm_id,
-        disk="".join(disk or []) if target == AZURE else "",
         raw=raw,
         results_group=results_group,
-        setup=described,
-        size_bytes=size_bytes,
-        seconds=seconds,
-        allow_unsafe=allow,
+        allow=allow,
+        dashes="--",
     )
-    session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
-    folder = output or Path("datasets") / probing.dataset_name(target)
-    stages = probing.stages_of(asked, cache=cache, fsync=fsync, jobs=jobs, drain_minutes=drain)
-    if stages.drain:
-        notes.sentence(text.drain_cost(stages.drain))
-    found = probing.probe(asked, folder, session, _tell, fresh, stages.all_)
-    named = names(found, limits, probing.disk_bytes(target, folder), seconds)
-    told = document(session, found, named, stages)
-    probing.keep(folder, told)
-    if format_ is PrintFormat.json:
-        print_json({"dataset": str(folder), **told})
+    terms = ProbeTerms(
+        minutes=minutes, runs=runs, drain=drain, cache=cache, fsync=fsync, jobs=jobs, as_of=as_of
+    )
+    answer = ProbeAnswer.load(probe_into(output, asked, terms, _tell, fresh))
+    if format_ is OutputFormat.json:
+        print_json(answer.to_dict())  # its texts are those of the dataset, to the letter
     else:
-        _print(session, found, named, stages)
-    notes.print(f"Dataset: {folder}")
+        show(answer, format_)
+    notes.print(f"Dataset: {answer.dataset}")
 
 
 def _tell(done: int, total: int, text: str) -> None:
     """How far it is; on stderr, so that stdout is the result alone."""
-    notes.print(one_line(text))
-
-
-def _setup(target: str, vm: str | None, disks: Sequence[str], raw: bool, as_of: str | None) -> Setup | None:
-    """What is emulated; what is for another target is refused."""
-    if raw and target != AZURE:
-        raise InputError(f"target '{target}': --raw is for the target azure")
-    if target == "lab":
-        return described_setup(None, vm, list(disks), as_of)
-    if vm:
-        raise InputError(f"target '{target}': --vm is for the target lab")
-    if disks and target != AZURE:
-        raise InputError(f"target '{target}': --disk is for the targets lab and azure")
-    if len(disks) > 1:
-        raise InputError(f"--disk {' --disk '.join(disks)}: a probe is of one disk; name one")
-    return None
-
-
-def _print(session: Probe, found: Portrait, named: Sequence[Named], stages: Stages) -> None:
-    from azbenchlib.probe import text
-
-    console = Console(highlight=False)
-    numbers = {shown.run.name: str(i) for i, shown in enumerate(session.shown, 1)}
-    table = _table(("Property", "left"), ("Value", "right"), ("95 % interval", "left"), ("Runs", "left"))
-    for figure in found.figures:
-        value, between = text.told(figure)
-        runs = ", ".join(numbers[name] for name in figure.runs)
-        table.add_row(*map(Text, (text.label(figure.key), value, between, runs)))
-    console.print(table)
-    say("")
-    for sentence in text.sentences(found):
-        console.print(Text(sentence))
-    for sentence in text.told_by(stages, found):
-        console.print(Text(sentence))
-    if named:
-        say("\nIt may be")
-    for one in named:
-        console.print(Text(f"  {text.sure(one.probability)} {text.name_of(one)}"))
-    say("\nNot learnt")
-    for what, minutes in text.unlearnt(found, session.spent_s, stages):
-        cost = f" To learn it: about {minutes:.0f} min." if minutes and minutes >= 1 else ""
-        console.print(Text(f"  {what}{cost}"))
-    _print_runs(console, session)
-
-
-def _print_runs(console: Console, session: Probe) -> None:
-    from azbenchlib.probe import text
-
-    say("")
-    table = _table(("Run", "right"), ("Load", "left"), ("Showed", "right"), ("Nats expected", "right"))
-    for i, (shown, worth) in enumerate(zip(session.shown, session.worth, strict=True), 1):
-        table.add_row(*map(Text, text.run_line(i, shown, worth)))
-    console.print(table)
-
-
-def _table(*columns: tuple[str, str]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for name, justify in columns:
-        table.add_column(name, justify="right" if justify == "right" else "left")
-    return table
+    notes.sentence(one_line(text))

@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from azbenchlib.cli.options.setup_options import OutputsArgument
 from azbenchlib.cli.printing import findings
+from azbenchlib.cli.printing.answer_output import NamedFormat, parser_of, show_rows
 from azbenchlib.cli.printing.console import notes, print_json, print_table, working
 from azbenchlib.core.errors import InputError
 
-if TYPE_CHECKING:
-    from azbenchlib.dataset.dataset import Dataset
 
+class ReadFormat(NamedFormat):
+    """What `azbench read` prints or writes: what every verb does, and Parquet."""
 
-_MOST_LOOKED_AT = 500  # runs, of which it takes no time to tell what they look like
-
-
-class ReadFormat(StrEnum):
-    """What `azbench read` prints."""
-
-    table = "table"
-    csv = "csv"
+    text = "text"
     json = "json"
+    csv = "csv"
+    md = "md"
     parquet = "parquet"
 
 
 def read(
     paths: OutputsArgument,
     format_: Annotated[
-        ReadFormat, typer.Option("--format", help="What to print or write.")
-    ] = ReadFormat.table,
+        ReadFormat,
+        typer.Option(
+            "--format",
+            parser=parser_of(ReadFormat),
+            metavar=f"[{'|'.join(ReadFormat)}]",
+            help="What to print or write; table is another word for text, markdown for md.",
+        ),
+    ] = ReadFormat.text,
     table: Annotated[str, typer.Option(help="Which table --format csv prints.")] = "results",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for one file a table (csv, parquet).")
@@ -69,7 +70,7 @@ def read(
     if window is not None:
         if output is not None or wide or format_ is ReadFormat.parquet:
             raise InputError(
-                "--window prints one table, as table, csv or json; leave out --output and --wide"
+                "--window prints one table, as text, json, csv or md; leave out --output and --wide"
             )
         from azbenchlib.cli.printing import log_windows
 
@@ -95,8 +96,8 @@ def _read_tables(
         raise InputError(f"--table: no table '{table}'; there are: {', '.join(schema.TABLES)}")
     if format_ is ReadFormat.parquet and output is None:
         raise InputError("--format parquet needs a folder: add --output DIR")
-    if wide and format_ not in (ReadFormat.table, ReadFormat.csv):
-        raise InputError(f"--wide prints one table, as table or csv, not {format_}")
+    if wide and format_ in (ReadFormat.json, ReadFormat.parquet):
+        raise InputError(f"--wide prints one table, as text, csv or md, not {format_}")
     from azbenchlib.analysis.summary import overview
     from azbenchlib.dataset import dataset
     from azbenchlib.dataset.dataset import Dataset
@@ -118,32 +119,8 @@ def _read_tables(
     elif format_ is ReadFormat.csv:
         print_table(found.tables[table])
     else:
-        _show(found, wide)
+        from azbenchlib.answers.reading import overview_document
+
+        show_rows(overview_document(found, wide), format_)
     if incomplete:
         raise typer.Exit(2)
-
-
-def _tell_of_setups(found: Dataset) -> None:
-    """Where no setup is stated: what the rates look like, and what names the limit."""
-    runs = found.tables["runs"]
-    if len(runs) > _MOST_LOOKED_AT:
-        return
-    from azbenchlib.verdict.run_verdicts import looks
-
-    likely = looks(found.tables)
-    if likely is not None:
-        like = f" The rates look like {likely[0]}." if len(likely) == 1 else ""
-        notes.print(
-            f"No setup is stated.{like} Add --vm and --disk to azbench verdict to learn which limit binds."
-        )
-
-
-def _show(found: Dataset, wide: bool) -> None:
-    """What was read, for people."""
-    from azbenchlib.cli.printing.read_view import print_overview, print_telemetry
-
-    if len(found.tables["runs"]):
-        print_overview(found, wide)
-        _tell_of_setups(found)
-    if len(found.tables["demand"]):
-        print_telemetry(found)

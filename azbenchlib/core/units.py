@@ -253,6 +253,13 @@ def _scaled(value: float, named: Sequence[tuple[str, int]], digits: int) -> str:
     return f"{format_significant(value / unit, digits)}{NBSP}{name}"
 
 
+def format_probability(share: float) -> str:
+    """A probability, rounded down, and never above 99 %."""
+    if share >= 0.99:
+        return f"≥{NBSP}99{NBSP}%"
+    return f"<{NBSP}1{NBSP}%" if share < 0.01 else f"{int(100 * share + 1e-9)}{NBSP}%"
+
+
 def format_bound(bound: object) -> str:
     """What stands before a figure that is only a bound or about right; nothing before one that is exact."""
     return {"<": f"<{NBSP}", ">": f">{NBSP}", "~": f"≈{NBSP}"}.get(str(bound), "")

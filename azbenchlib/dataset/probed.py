@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.printable import one_line
-from azbenchlib.probe.drain import Interval
-from azbenchlib.probe.portrait import CAPS, FIGURE_KEYS, DiskFigure, Knowledge
+from azbenchlib.probing.drain import Interval
+from azbenchlib.probing.portrait import CAPS, FIGURE_KEYS, DiskFigure, Knowledge
 
 PROBE_FILE = "probe.json"
 _MOST = 1e18  # of any number: what is larger is none of a disk, and no figure could show it
@@ -208,6 +209,28 @@ def read_probe(folder: Path) -> ProbeRecord | None:
         return ProbeRecord.model_validate_json(path.read_bytes(), strict=True)
     except (ValidationError, OSError) as error:
         raise InputError(f"{path}: {_first(error)}; probe the disk again, or remove the file") from error
+
+
+def kept_probe(folder: Path, name: str = "") -> ProbeRecord:
+    """What the probe of a dataset folder found; `name` is what a user calls the folder.
+
+    Raises
+    ------
+    InputError
+        When it is no probe, or the file is none that azbench wrote.
+    """
+    record = read_probe(folder)
+    if record is None:
+        raise InputError(
+            f"{name or folder}: is no probe; its folder has no {PROBE_FILE}, which azbench probe writes"
+        )
+    return record
+
+
+def as_written(folder: Path) -> dict[str, Any]:
+    """All that the probe of a dataset folder found, but for the day, as ``--format json`` prints it."""
+    document: dict[str, Any] = decoded((folder / PROBE_FILE).read_bytes())
+    return {name: value for name, value in document.items() if name != "measured"}
 
 
 def _first(error: Exception) -> str:

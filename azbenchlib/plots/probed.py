@@ -31,11 +31,12 @@ class PortraitData:
     Parameters
     ----------
     roof : DataFrame
-        Columns ddir, bs_bytes, low, iops, high, as :func:`azbenchlib.probe.curves.roof` gives.
+        Columns ddir, bs_bytes, low, iops, high, as :func:`azbenchlib.probing.curves.roof` gives.
     response : DataFrame
-        Columns ddir, queue_depth, low, lat_mean_us, high, as :func:`azbenchlib.probe.curves.response` gives.
+        Columns ddir, queue_depth, low, lat_mean_us, high, as
+        :func:`azbenchlib.probing.curves.response` gives.
     credits : DataFrame
-        Columns quantity, t_s and left (I/Os or bytes), as :func:`azbenchlib.probe.drain.bucket_over_time`
+        Columns quantity, t_s and left (I/Os or bytes), as :func:`azbenchlib.probing.drain.bucket_over_time`
         gives; empty: no burst that ends was seen.
     steps : DataFrame
         Columns set_bytes and p50_us, a row a working set; empty: no cache was looked for.

@@ -9,6 +9,7 @@ import pandas as pd
 
 from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_probability
 from azbenchlib.model import notation
 from azbenchlib.report import formatting
 from azbenchlib.report.part import Part, RunVerdict, verdicts_of
@@ -166,7 +167,7 @@ def _cells(verdict: RunVerdict) -> list[str]:
     top = max(judged.limits, key=lambda row: row.utilisation, default=None)
     second = ""
     if judged.runner_up:
-        share = sayings.percent(judged.posterior.get(judged.runner_up, 0.0))
+        share = format_probability(judged.posterior.get(judged.runner_up, 0.0))
         second = f"{judged.runner_up.display_name} ({share})"
     used = f"{100 * top.utilisation:.0f} % of {sayings.limit_text(top)}" if top else "none documented"
     return [judged.words, verdicts.certainty(judged).removesuffix(" certain"), second, used]

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pandas as pd
 
+from azbenchlib.answers.answer import in_words
 from azbenchlib.answers.blocks import Block
-from azbenchlib.campaign import probing, show_progress
-from azbenchlib.core.stated_values import size as stated_size
-from azbenchlib.core.units import S_PER_MIN
-from azbenchlib.dataset.probed import ProbeRecord
-from azbenchlib.model import Setup, notation
-from azbenchlib.model.documented_limits import documented
-from azbenchlib.probe import text
-from azbenchlib.probe.naming import names
-from azbenchlib.probe.runs import candidates
-from azbenchlib.probe.session import Probe
-from azbenchlib.probe.to_json import document
+from azbenchlib.answers.probe import ProbeAnswer
+from azbenchlib.campaign import show_progress
+from azbenchlib.campaign.stated_probe import AZURE_TARGET, LAB_TARGET, ProbeTerms, probe_into, stated_request
 from azbenchlib.report.sections import probed
 
 
@@ -55,10 +47,15 @@ class ProbedDisk:
     allow : str
         The words that permit a target which would be refused.
 
+    Attributes
+    ----------
+    answer : ProbeAnswer
+        All of it, with figures in base units.
+
     Raises
     ------
     AzbenchError
-        As :func:`azbenchlib.campaign.probing.probe` does.
+        As :func:`azbenchlib.campaign.stated_probe.probe_into` does.
     """
 
     def __init__(
@@ -80,35 +77,24 @@ class ProbedDisk:
         directory: str = "",
         allow: str = "",
     ) -> None:
-        asked = probing.ProbeRequest(
-            target=target,
+        asked = stated_request(
+            target,
+            disks=[disk] if disk and target in (LAB_TARGET, AZURE_TARGET) else [],
+            size=size,
+            seconds=seconds,
             directory=directory,
-            disk=disk if target == "azure" else "",
             raw=raw,
             results_group=results_group,
-            setup=_emulated(disk) if disk and target != "azure" else None,
-            size_bytes=stated_size("size", size),
-            seconds=seconds,
-            allow_unsafe=allow,
+            allow=allow,
         )
-        folder = Path(dataset) if dataset else Path("datasets") / probing.dataset_name(target)
-        self.session = Probe(runs=candidates(seconds), most_runs=runs, most_s=minutes * S_PER_MIN)
-        stages = probing.stages_of(asked, cache=cache, fsync=fsync, jobs=jobs, drain_minutes=drain)
-        self.found = probing.probe(asked, folder, self.session, show_progress(), stages=stages.all_)
-        self._named = names(
-            self.found, documented(date.today().isoformat()), probing.disk_bytes(target, folder), seconds
-        )
-        told = document(self.session, self.found, self._named, stages)
-        probing.keep(folder, told)
-        self._record = ProbeRecord.model_validate({"measured": date.today(), **told})
+        terms = ProbeTerms(minutes=minutes, runs=runs, drain=drain, cache=cache, fsync=fsync, jobs=jobs)
+        folder = probe_into(Path(dataset) if dataset else None, asked, terms, show_progress())
+        self.answer = ProbeAnswer.load(folder)
+        self._record = self.answer.result
 
     def figures(self) -> pd.DataFrame:
-        """What is known: a row a figure, with its 95 % interval and the runs that say so."""
-        rows = [
-            (text.label(figure.key), *text.told(figure), ", ".join(figure.runs))
-            for figure in self.found.figures
-        ]
-        return pd.DataFrame(rows, columns=["property", "value", "95 % interval", "runs"])
+        """What is known: a row a figure, with its 95 % interval and the numbers of the runs that say so."""
+        return in_words(self.answer.properties)
 
     def sentences(self) -> list[str]:
         """What is not a number, and what is doubtful."""
@@ -120,9 +106,7 @@ class ProbedDisk:
 
     def names(self) -> pd.DataFrame:
         """The documented disks that fit; measured ÷ documented tells how far documents and disk differ."""
-        rows = [(text.name_of(one), one.probability, one.iops_ratio, one.bytes_ratio) for one in self._named]
-        ratios = ["IOPS, measured ÷ documented", "MB/s, measured ÷ documented"]
-        return pd.DataFrame(rows, columns=["documented", "probability", *ratios])
+        return in_words(self.answer.documented)
 
     def unlearnt(self) -> pd.DataFrame:
         """What is open, and the minutes that it would take."""
@@ -131,13 +115,4 @@ class ProbedDisk:
 
     def runs(self) -> pd.DataFrame:
         """The runs in the order in which they were chosen."""
-        rows = [
-            text.run_line(i, shown, worth)
-            for i, (shown, worth) in enumerate(zip(self.session.shown, self.session.worth, strict=True), 1)
-        ]
-        return pd.DataFrame(rows, columns=["run", "load", "showed", "nats expected"])
-
-
-def _emulated(disk: str) -> Setup:
-    """What the lab emulates."""
-    return notation.stated_setup(None, [disk])
+        return in_words(self.answer.runs)

@@ -9,6 +9,7 @@ import pandas as pd
 from azbenchlib import __version__
 from azbenchlib.analysis import summary, totals
 from azbenchlib.answers.blocks import Block, render, safe
+from azbenchlib.answers.probe import probe_lead
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.cost.payments import Payment
 from azbenchlib.dataset.dataset import Dataset
@@ -155,7 +156,7 @@ class Report(NotebookView):
         """What was found; of a probe alone, what the disk is."""
         found = self.parts[0].probe if len(self.parts) == 1 else None
         if found:
-            return [LeadSentence("d0", ((probed.answer(found), ""),))]
+            return [LeadSentence("d0", ((probe_lead(found).text, ""),))]
         return lead.lead(self._setups.answers)
 
     def _limits_of(self, part: Part, place: str) -> Block:

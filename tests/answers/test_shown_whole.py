@@ -64,3 +64,12 @@ def test_words_stay_whole_as_long_as_they_can_and_those_of_the_first_column_long
         "uncached_burst_bytes_per_s  from        edsv4-series@182",
         "                            2024-08-01  7cf35",
     ]
+
+
+def test_where_texts_do_not_fit_figures_stay_whole() -> None:
+    columns = [TableColumn(name, name) for name in ("host", "file", "why")] + [
+        TableColumn(f"iops{n}", f"iops {n}", AS_IOPS) for n in range(4)
+    ]
+    cells = ["a-host-of-some-length", "a file of some length", "a reason", *[1_234_567.0] * 4]
+    shown = terminal.text(Document(None, [FigureTable(columns, [TableRow(cells)])]), 66)
+    assert shown.count("1,234,567") == 4 and max(map(len, shown.splitlines())) <= 66

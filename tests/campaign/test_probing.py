@@ -10,12 +10,15 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from measuring import Measurement
 from typer.testing import CliRunner
 from waiting import wait_for
 
+import azbenchlib as az
+from azbenchlib.answers.probe import ProbeAnswer
 from azbenchlib.campaign import host, probing
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning.plan import PLAN_FILE
@@ -27,13 +30,13 @@ from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.model import VM, Setup, notation
-from azbenchlib.probe.cache import CacheFound, CacheSeen
-from azbenchlib.probe.drain import LEVEL_RUNS, Drain
-from azbenchlib.probe.portrait import Portrait
-from azbenchlib.probe.rounds import EACH_LOAD
-from azbenchlib.probe.runs import ProbeRun, candidates
-from azbenchlib.probe.session import Probe
-from azbenchlib.probe.stages import Stages
+from azbenchlib.probing.cache import CacheFound, CacheSeen
+from azbenchlib.probing.drain import LEVEL_RUNS, Drain
+from azbenchlib.probing.portrait import Portrait
+from azbenchlib.probing.rounds import EACH_LOAD
+from azbenchlib.probing.runs import ProbeRun, candidates
+from azbenchlib.probing.session import Probe
+from azbenchlib.probing.stages import Stages
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 1.0
@@ -53,7 +56,7 @@ def p30() -> Iterator[Setup]:
 
 
 def probe_of(runs: int) -> Probe:
-    return Probe(runs=candidates(SECONDS), most_runs=runs, chains=100)  # how right it is: in tests/probe
+    return Probe(runs=candidates(SECONDS), most_runs=runs, chains=100)  # how right it is: in tests/probing
 
 
 def request(target: str, setup: Setup | None = None) -> probing.ProbeRequest:
@@ -164,6 +167,7 @@ def test_a_directory_is_probed_through_the_command_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "out"), "--format", "json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
+    assert ProbeAnswer.load(tmp_path / "out").to_dict() | {"version": 1} == told
     assert len(told["runs"]) == 2 and told["figures"] and told["version"]
     assert list((tmp_path / "data").iterdir()) == []  # what was written is gone
     planned = json.loads((tmp_path / "out" / PLAN_FILE).read_text())["workloads"]
@@ -171,6 +175,16 @@ def test_a_directory_is_probed_through_the_command_line(tmp_path: Path) -> None:
     assert told["fsync"]["longer_us"]["value"] and len(told["fsync"]["runs"]) == 2 * EACH_LOAD
     assert list(told["jobs"]["times_the_iops_of_one_job"]) == ["shared-data", "own-files"]
     assert told["jobs"]["times_the_iops_of_one_job"]["own-files"]["low"] > 0
+
+
+@pytest.mark.fio
+def test_a_disk_is_probed_in_python_and_a_probe_that_has_ended_is_read(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    asked: dict[str, Any] = {"runs": 1, "seconds": 1, "size": 8 * MIB, "output": tmp_path / "out"}
+    lines: list[str] = []
+    answer = az.probe(tmp_path / "data", **asked, progress=lambda done, total, text: lines.append(text))
+    assert answer.to_frame()["key"].is_unique and len(answer.result.runs) == 1 and lines
+    assert az.probe(tmp_path / "data", **asked).to_dict() == answer.to_dict()  # a function still
 
 
 @pytest.mark.long

@@ -15,8 +15,8 @@ from azbenchlib.campaign.host import Loop, Mount, Storage
 from azbenchlib.campaign.targets.ssh import host as ssh
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.dataset import manifest
-from azbenchlib.probe.runs import candidates
-from azbenchlib.probe.session import Probe
+from azbenchlib.probing.runs import candidates
+from azbenchlib.probing.session import Probe
 
 MEMORY = Path("/dev/shm")  # noqa: S108  a place in memory is what is wanted
 

@@ -75,7 +75,7 @@ def test_a_table_for_people() -> None:
     done = azbench("read", LOCAL_DISKS)
     (nvme,) = [line.split() for line in done.stdout.splitlines() if line.startswith("000-L8sv2-nvme-async")]
     assert nvme[:4] == ["000-L8sv2-nvme-async", "L8s_v2,", "local", "NVMe"]
-    assert nvme[4:] == ["randwrite", "write", "4", "KiB", "8,192", "261,000", "1,071"]
+    assert nvme[4:] == ["randwrite", "write", "4", "KiB", "8,192", "261,000", "1,071", "–", "–"]
 
 
 def test_csv_and_parquet(tmp_path: Path) -> None:

@@ -29,9 +29,9 @@ from azbenchlib.lab.server.serve import SOCKET
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
-from azbenchlib.probe.portrait import Knowledge
-from azbenchlib.probe.runs import PATTERN_OF, ProbeRun, Shown, candidates
-from azbenchlib.probe.session import Probe
+from azbenchlib.probing.portrait import Knowledge
+from azbenchlib.probing.runs import PATTERN_OF, ProbeRun, Shown, candidates
+from azbenchlib.probing.session import Probe
 
 pytestmark = pytest.mark.fio
 SIZE = 2**30

@@ -57,7 +57,7 @@ NEEDS: dict[str, dict[str, Needs]] = {
     "read": {
         "table": Needs("--table", "--format csv, without --output, --wide and --window", _prints_a_table),
         "percentiles": Needs("--percentiles", "--window", _has("window")),
-        "output": Needs("--output", "--format csv or parquet", _prints("table", "csv", "parquet")),
+        "output": Needs("--output", "--format csv or parquet", _prints("text", "csv", "parquet")),
         "wide": Needs("--wide", "to be printed: leave out --output", _lacks("output")),
     },
     "collect": {

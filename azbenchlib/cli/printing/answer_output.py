@@ -17,8 +17,10 @@ from azbenchlib.core.printable import cells, plain
 
 if TYPE_CHECKING:
     from azbenchlib.answers.answer import Answer
+    from azbenchlib.answers.document import Document
 
 Format = TypeVar("Format", bound=StrEnum)
+_WIDEST = 10_000  # characters of a line that no terminal shows
 _OTHER_NAMES = {"table": "text", "markdown": "md"}
 
 
@@ -73,7 +75,21 @@ def show(answer: Answer, format_: OutputFormat) -> None:
     elif format_ is OutputFormat.md:
         sys.stdout.write(answer.to_markdown())
     else:
-        _print(answer)
+        _print(answer.document)
+
+
+def show_rows(document: Document, format_: NamedFormat) -> None:
+    """Print a document whose rows may be many, as text or Markdown; each is a line where no terminal is."""
+    if format_ == OutputFormat.md:
+        from azbenchlib.answers.markdown import markdown
+
+        sys.stdout.write(markdown(document) if document.parts else "")
+    elif sys.stdout.isatty():
+        _print(document)
+    else:
+        from azbenchlib.answers import terminal
+
+        sys.stdout.write(plain(terminal.text(document, _WIDEST)))
 
 
 def write(answer: Answer, format_: OutputFormat, path: Path, what: str) -> None:
@@ -87,9 +103,9 @@ def write(answer: Answer, format_: OutputFormat, path: Path, what: str) -> None:
     notes.print(f"{what}: {write_atomically(path, texts[format_]().encode())}")
 
 
-def _print(answer: Answer) -> None:
+def _print(document: Document) -> None:
     from azbenchlib.answers import terminal
     from azbenchlib.cli.printing.rich_console import Console
 
     console = Console(highlight=False)
-    terminal.print_on(console, answer.document)
+    terminal.print_on(console, document)

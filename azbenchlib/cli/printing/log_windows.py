@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from azbenchlib.cli.printing import findings
+from azbenchlib.cli.printing.answer_output import NamedFormat, OutputFormat, show_rows
 from azbenchlib.cli.printing.console import print_json, print_rows, working
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MS_PER_S, parse_duration
 
-if TYPE_CHECKING:
-    from rich.console import JustifyMethod
 
-
-def show(names: Sequence[str], window: str, percentiles: str, log_unit: str | None, form: str) -> None:
+def show(
+    names: Sequence[str], window: str, percentiles: str, log_unit: str | None, form: NamedFormat
+) -> None:
     """Read logs and print their windows.
 
     Parameters
@@ -25,7 +24,7 @@ def show(names: Sequence[str], window: str, percentiles: str, log_unit: str | No
     percentiles : str
         Numbers with commas between them.
     log_unit : {"us", "ns"}, optional
-    form : {"table", "csv", "json"}
+    form : {"text", "csv", "json", "md"}
 
     Raises
     ------
@@ -40,15 +39,16 @@ def show(names: Sequence[str], window: str, percentiles: str, log_unit: str | No
     with working("Reading"):
         found = read_windows(names, width_ms, wanted, log_unit)
     findings.tell_each(found.findings)
-    if form == "json":
+    if form == OutputFormat.json:
         print_json({"window_s": found.width_s, "windows": found.rows})
         return
-    several = len(found.kinds) > 1
-    columns = [name for name in found.rows[0] if name != "lat_kind" or several]
-    if form == "csv":
-        print_rows(columns, found.rows)
-    else:
-        _print(columns, found.rows)
+    if form == OutputFormat.csv:
+        several = len(found.kinds) > 1
+        print_rows([name for name in found.rows[0] if name != "lat_kind" or several], found.rows)
+        return
+    from azbenchlib.answers.log_windows import windows_document
+
+    show_rows(windows_document(found), form)
 
 
 def _width_ms(window: str) -> int:
@@ -76,21 +76,3 @@ def numbers(percentiles: str) -> list[float]:
     except ValueError:
         what = "write numbers above 0, at most 100, with commas between them, such as 50,99,99.9"
         raise InputError(f"--percentiles '{percentiles}': {what}") from None
-
-
-def _print(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
-    from rich.table import Table
-
-    from azbenchlib.cli.printing.rich_console import Console
-    from azbenchlib.core.units import format_count, format_us
-
-    table = Table(box=None, pad_edge=False)
-    texts = ("ddir", "lat_kind")
-    heads = {"t_s": "From (s)", "ddir": "Direction", "lat_kind": "Latency", "n": "I/Os"}
-    for name in columns:
-        justify: JustifyMethod = "left" if name in texts else "right"
-        table.add_column(heads.get(name, name.removesuffix("_us")), justify=justify)
-    forms = {"t_s": "{:g}".format, "n": format_count}
-    for row in rows:
-        table.add_row(*(forms.get(name, str if name in texts else format_us)(row[name]) for name in columns))
-    Console(highlight=False).print(table)

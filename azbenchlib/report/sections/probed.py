@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib.answers.blocks import Block, render, safe
-from azbenchlib.core.units import format_count
+from azbenchlib.core.units import format_count, format_probability
 from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.plots.drawing.svg import both
 from azbenchlib.plots.probed import PortraitData, RunWorth, probe_portrait, run_worths
-from azbenchlib.probe import text
+from azbenchlib.probing import text
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import Group
-from azbenchlib.report.sections.sayings import percent
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
@@ -36,25 +35,6 @@ _WORTH = (
     "From top to bottom in the order in which the probe chose them. A bar is the information that was "
     "expected of the run when it was chosen, in nats: 0.69 nats halve the possibilities.",
 )
-
-
-def answer(found: ProbeRecord) -> str:
-    """The caps with their intervals, what the disk is, and how much is open, in a few sentences."""
-    if found.buffered:
-        return found.sentences[0]
-    best = found.names[0] if found.names else None
-    said = text.answer(
-        [one.figure for one in found.figures], (best.title, percent(best.probability)) if best else None
-    )
-    for one in found.credits:
-        if one.burst and one.base:
-            said = f"{said} {text.bursts(one.quantity, one.burst.interval, one.base.interval)}"
-    minutes = sum(one.minutes or 0.0 for one in found.not_learnt)
-    if not found.not_learnt:
-        return said
-    them = "it" if len(found.not_learnt) == 1 else "them"
-    cost = f"; learning {them} takes about {minutes:.0f} min more" if minutes >= 1 else ""
-    return f"{said} {formatting.count(len(found.not_learnt), 'question')} stayed open{cost}."
 
 
 def section(part: Part, place: str, group: Group) -> Block | None:
@@ -140,7 +120,7 @@ def _names(found: ProbeRecord, place: str) -> Block | None:
             "name": f"{one.title[:1].upper()}{one.title[1:]}",
             "sub": "",
             "cells": [
-                percent(one.probability),
+                format_probability(one.probability),
                 _ratio(one.measured_per_documented_iops),
                 _ratio(one.measured_per_documented_bytes_per_s),
             ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azbenchlib.core.units import NBSP, format_count, format_mbps, format_size
+from azbenchlib.core.units import NBSP, format_count, format_mbps, format_probability, format_size
 from azbenchlib.model.labels import UNITS, Label
 from azbenchlib.verdict import Judgement, LimitRow
 from azbenchlib.verdict import text as verdict_words
@@ -36,13 +36,6 @@ _CHIPS = {
 # What was measured then is not what the setup can do.
 _NOT_THE_DISK = frozenset((Label.PAGE_CACHE, Label.CACHE_EXHAUSTION, Label.ABOVE_DOCUMENTED_LIMIT))
 _LARGER = {"disk": "a larger or faster disk"}  # else a larger VM
-
-
-def percent(share: float) -> str:
-    """A probability, rounded down, and never above 99 %."""
-    if share >= 0.99:
-        return f"≥{NBSP}99{NBSP}%"
-    return f"<{NBSP}1{NBSP}%" if share < 0.01 else f"{int(100 * share + 1e-9)}{NBSP}%"
 
 
 def limit_text(row: LimitRow) -> str:
@@ -146,10 +139,10 @@ def chip(verdict: RunVerdict) -> tuple[str, str]:
     judged = verdict.judged
     if not judged.binding or not judged.probability:
         return "No verdict", "open"
-    sure = percent(judged.probability)
+    sure = format_probability(judged.probability)
     if judged.probability < verdict_words.PROBABLY:
         second = judged.posterior.get(judged.runner_up, 0.0) if judged.runner_up else 0.0
-        return f"Cannot tell: {sure} against {percent(second)}", "open"
+        return f"Cannot tell: {sure} against {format_probability(second)}", "open"
     if not verdict.at_limit:
         return f"{_CHIPS[judged.binding[0]]}, {sure}", "open"
     if judged.probability >= verdict_words.BOUND:

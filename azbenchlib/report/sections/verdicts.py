@@ -11,10 +11,10 @@ import pandas as pd
 from azbenchlib.analysis.setup_names import pattern_text
 from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.findings import Code
-from azbenchlib.core.units import NBSP
+from azbenchlib.core.units import NBSP, format_probability
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import Group
-from azbenchlib.report.sections.sayings import bar_name, limit_text, percent
+from azbenchlib.report.sections.sayings import bar_name, limit_text
 from azbenchlib.verdict import Judgement, LimitRow
 from azbenchlib.verdict import text as verdict_words
 
@@ -61,10 +61,10 @@ def certainty(judged: Judgement) -> str:
     """How sure a verdict is; never rounded up."""
     if not judged.binding or not judged.probability:
         return ""
-    first = percent(judged.probability)
+    first = format_probability(judged.probability)
     if judged.probability >= verdict_words.PROBABLY or judged.runner_up is None:
         return f"{first} certain"
-    return f"{first} against {percent(judged.posterior.get(judged.runner_up, 0.0))}"
+    return f"{first} against {format_probability(judged.posterior.get(judged.runner_up, 0.0))}"
 
 
 def _alike(verdict: RunVerdict) -> Hashable:
@@ -96,7 +96,8 @@ def _certain(some: Sequence[RunVerdict]) -> str:
     """Of one run, or the range of several."""
     low, high = (pick(some, key=lambda verdict: verdict.judged.probability).judged for pick in (min, max))
     first, last = certainty(low), certainty(high)
-    return first if first == last else f"{percent(low.probability).removesuffix(NBSP + '%')} to {last}"
+    least = format_probability(low.probability).removesuffix(f"{NBSP}%")
+    return first if first == last else f"{least} to {last}"
 
 
 def _who(mine: Sequence[RunVerdict]) -> dict[str, Any]:

@@ -23,11 +23,11 @@ from azbenchlib.campaign.targets.azure.probed_vm import NOT_SHOWN, chosen_disk, 
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.units import GIB, MIB
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.probe.naming import names
-from azbenchlib.probe.runs import candidates
-from azbenchlib.probe.session import Probe
-from azbenchlib.probe.stages import Stages
-from azbenchlib.probe.to_json import document
+from azbenchlib.probing.naming import names
+from azbenchlib.probing.runs import candidates
+from azbenchlib.probing.session import Probe
+from azbenchlib.probing.stages import Stages
+from azbenchlib.probing.to_json import document
 from azbenchlib.report.build import ReportFormat, build
 
 pytest_plugins = ("fake_azure.fixtures",)
@@ -49,7 +49,7 @@ def asked(disk: str, **how: Any) -> probing.ProbeRequest:
 
 
 def few_runs(runs: int = 3) -> Probe:
-    return Probe(runs=candidates(1.0), most_runs=runs, chains=100)  # how right it is: in tests/probe
+    return Probe(runs=candidates(1.0), most_runs=runs, chains=100)  # how right it is: in tests/probing
 
 
 def refused(disk: str, folder: Path, **how: Any) -> str:
