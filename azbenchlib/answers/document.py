@@ -231,7 +231,10 @@ def _cells(columns: Sequence[TableColumn], row: TableRow) -> Iterator[tuple[str,
     for column, cell in zip(columns, row.cells, strict=True):
         name = f"{about}: {column.title}"
         if isinstance(cell, Sentence):
-            yield from ((f"{about}: {inner}", figure) for inner, figure in cell.figures.items())
+            inside = cell.figures.items()
+            yield from (
+                (about if inner == about else f"{about}: {inner}", figure) for inner, figure in inside
+            )
         elif isinstance(cell, Figure):
             yield name, cell
         elif column.unit is not None and cell is not None:
