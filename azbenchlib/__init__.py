@@ -7,18 +7,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from azbenchlib.api import (
-        advise,
-        compare,
-        emulate,
-        judge,
-        limits,
-        price,
-        probe,
-        read,
-        size,
-        write_report,
-    )
+    from azbenchlib.api.designs import advise, limits, price, size
+    from azbenchlib.api.machines import emulate, probe
+    from azbenchlib.api.measured import compare, judge, read, write_report
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.lab.lab import Lab
     from azbenchlib.lake.lake import Lake
@@ -49,27 +40,14 @@ __all__ = [
 # Source: OpenBLAS 0.3.31, driver/others/blas_server.c: a thread spins 2**n times, and n is 4 at least.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
-_API = "azbenchlib.api"
 _HOMES = {
     "Dataset": "azbenchlib.dataset.dataset",
     "Lab": "azbenchlib.lab.lab",
     "Lake": "azbenchlib.lake.lake",
     "Report": "azbenchlib.views.report",
-    **dict.fromkeys(
-        (
-            "advise",
-            "compare",
-            "emulate",
-            "judge",
-            "limits",
-            "price",
-            "probe",
-            "read",
-            "size",
-            "write_report",
-        ),
-        _API,
-    ),
+    **dict.fromkeys(("advise", "limits", "price", "size"), "azbenchlib.api.designs"),
+    **dict.fromkeys(("emulate", "probe"), "azbenchlib.api.machines"),
+    **dict.fromkeys(("compare", "judge", "read", "write_report"), "azbenchlib.api.measured"),
 }
 
 
