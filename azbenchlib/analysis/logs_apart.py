@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
 
@@ -161,9 +162,8 @@ def copies(samples: pd.DataFrame, runs: pd.DataFrame, logs: Mapping[str, str]) -
     order = {run_id: place for place, run_id in enumerate(numbers)}
     holders: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     for (run_id, ddir, metric), rows in of_logs.groupby(["run_id", "ddir", "metric"], sort=False):
-        entries = tuple(zip(rows["t_s"], rows["value"], strict=True))
         if rows["value"].nunique() >= _FEWEST_ENTRIES[metric]:
-            holders[ddir, metric, numbers.get(run_id), entries].append(run_id)
+            holders[ddir, metric, numbers.get(run_id), _digest(rows)].append(run_id)
     found: dict[str, str] = {}
     for same in holders.values():
         mine = sorted((run_id for run_id in same if run_id in logs), key=order.__getitem__)
@@ -172,6 +172,12 @@ def copies(samples: pd.DataFrame, runs: pd.DataFrame, logs: Mapping[str, str]) -
             first, *others = [*owners, *mine]
             found = dict.fromkeys(others, first) | found
     return {run_id: _original(found, run_id) for run_id in found}
+
+
+def _digest(rows: pd.DataFrame) -> bytes:
+    """Return what tells the entries of a log from those of others."""
+    entries = rows[["t_s", "value"]].to_numpy(dtype=float, na_value=np.nan)
+    return sha256(entries.tobytes()).digest()
 
 
 def _original(copied: Mapping[str, str], run_id: str) -> str:

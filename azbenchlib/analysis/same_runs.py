@@ -377,12 +377,21 @@ def _went_on(earlier: _Document, later: _Document) -> bool:
         return False
     longer_s = max(_longest_s(then) - _longest_s(run) for run, then in pairs)
     slack_s = _slack_s(earlier)
-    if not longer_s or abs(waited_s - longer_s) > slack_s:  # more I/Os in the same time: of another host
+    if not longer_s:  # reported again after the end; more I/Os in the same time are of another host
+        return all(starmap(_is_same_state, pairs)) and sum(starmap(_shared_digits, pairs)) >= ENOUGH_DIGITS
+    if abs(waited_s - longer_s) > slack_s:
         return False
     # else they may be two short runs, or two that ran at once
     went_on = longer_s > _SURELY_LATER_S and max(map(_longest_s, earlier.runs)) > slack_s
     began = all(run.row["started_at"] for run in earlier.runs)
     return began or went_on or sum(starmap(_shared_digits, pairs)) >= ENOUGH_DIGITS
+
+
+def _is_same_state(run: _Run, then: _Run) -> bool:
+    """Whether all counts are the same."""
+    return all(
+        then.results[ddir][name] == rates[name] for ddir, rates in run.results.items() for name in _COUNTERS
+    )
 
 
 def _can_be_later(run: _Run, then: _Run) -> bool:

@@ -1,6 +1,7 @@
 """A run is counted once, whichever files, forms and states tell of it; benchmarks/same_runs.py tries more."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,6 +93,16 @@ def test_three_forms_of_a_run_are_one(pool: Pool, home: Path) -> None:
     for form, end in list(FORMS.items())[:-1]:
         (home / f"out{end}").unlink()
         assert len(counted(home)) == 1, form
+
+
+def test_a_last_state_that_was_reported_again_counts_once(pool: Pool, home: Path) -> None:
+    """As at the end of a run on a busy machine: nothing but the moment of the report is another."""
+    whole = pool["states"].forms["json+"][-1]
+    later = re.sub(r'("timestamp_ms" : )(\d+)', lambda ms: f"{ms[1]}{int(ms[2]) + 11}", whole)
+    assert later != whole
+    (home / "state.json").write_text(whole)
+    (home / "whole.json").write_text(later)
+    assert len(counted(home)) == 1
 
 
 @pytest.mark.parametrize("form", ["json+", "json", "terse", "normal"])

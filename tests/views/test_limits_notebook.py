@@ -130,7 +130,7 @@ def test_a_run_of_two_levels_says_which_is_judged(burst: Path) -> None:
 def test_each_cell_is_prose_parameters_or_one_library_call() -> None:
     notebook = nbformat.read(execute.find_notebook("03_limits"), as_version=4)
     for cell in notebook.cells:
-        if cell.cell_type != "code":
+        if cell.cell_type != "code" or cell.id.startswith("going-on"):
             continue
         assert cell.outputs == []
         body = ast.parse(cell.source).body
