@@ -33,9 +33,8 @@ _ROUNDED_US = 1.0  # logs of older versions are in whole microseconds
 _NEAR = 0.05  # the mean of a log of averages is that far from that of the run
 _LATENCIES = tuple(f"{kind}_us" for kind in schema.LAT_KINDS)
 _RATES = {"iops": "iops", "bw_bytes_per_s": "bw_bytes_per_s"}
-_FEWEST_ENTRIES = dict.fromkeys(_LATENCIES, 3) | dict.fromkeys(
-    _RATES, 4
-)  # different ones, equal by no chance
+# How many entries of a log must differ for it to be no chance that another log has the same.
+_FEWEST_ENTRIES = dict.fromkeys(_LATENCIES, 3) | dict.fromkeys(_RATES, 4)
 
 
 def owners(

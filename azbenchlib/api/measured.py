@@ -188,8 +188,7 @@ def _opened(
     if isinstance(given, Dataset):
         if group_by is not None:
             raise InputError("group_by is for outputs that are opened here; give it to read")
-        each = [disks] if isinstance(disks, str) else disks
-        return given.add_setup(vm, each, region) if vm or disks or region else given
+        return given.add_setup(vm, disks, region) if vm or disks or region else given
     if isinstance(data, Answer):
         raise InputError(f"a {type(data).__name__} tells of no dataset; give a dataset, or paths of outputs")
     named = [data] if isinstance(data, str | Path) else list(data)

@@ -18,5 +18,4 @@ def described(
     """Return the setup that is stated; a single disk may be a text."""
     from azbenchlib.model import notation
 
-    each = [disks] if isinstance(disks, str) else disks
-    return notation.stated_setup(vm, each, as_of, open_sizes=open_sizes)
+    return notation.stated_setup(vm, disks, as_of, open_sizes=open_sizes)

@@ -241,8 +241,7 @@ class Dataset:
         from azbenchlib.dataset import setups  # loads the model, which outputs do without
         from azbenchlib.model import notation
 
-        several = [disks] if isinstance(disks, str) else list(disks)
-        described = notation.stated_setup(vm, several, open_sizes=True)
+        described = notation.stated_setup(vm, disks, open_sizes=True)
         assumed = setups.Assumed(described, region)
         setups.check_needed([self.tables], assumed, None)
         told = assumed.as_manifest()

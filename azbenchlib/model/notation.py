@@ -66,7 +66,7 @@ class _Words:
 
 
 def stated_setup(
-    vm: str | None, disks: Sequence[str] = (), as_of: str | None = None, *, open_sizes: bool = False
+    vm: str | None, disks: str | Sequence[str] = (), as_of: str | None = None, *, open_sizes: bool = False
 ) -> Setup:
     """The setup that somebody states by hand: a VM size and disks that exist, as Azure writes them.
 
@@ -74,7 +74,7 @@ def stated_setup(
     ----------
     vm : str, optional
         In any spelling of :func:`azbenchlib.azure.catalog.vm`.
-    disks : sequence of str
+    disks : str or sequence of str
         In the short notation.
     as_of : str, optional
         ISO day whose limits apply.
@@ -87,7 +87,8 @@ def stated_setup(
         For a size, a tier or a kind of disk that there is not, with the nearest names.
     """
     size = catalog.vm(vm).size if vm else None
-    return Setup(VM(size=size), parse_disks(disks, open_sizes=open_sizes), as_of)
+    several = [disks] if isinstance(disks, str) else disks
+    return Setup(VM(size=size), parse_disks(several, open_sizes=open_sizes), as_of)
 
 
 def parse_disks(texts: Sequence[str], *, open_sizes: bool = False) -> tuple[Disk, ...]:

@@ -131,6 +131,5 @@ def _opened(
     group_by: str = "",
 ) -> list[Dataset]:
     """Open datasets, with the setup of runs that do not tell theirs."""
-    several = [disks] if isinstance(disks, str) else disks
-    setup = notation.stated_setup(vm, several, open_sizes=True) if vm or disks else None
+    setup = notation.stated_setup(vm, disks, open_sizes=True) if vm or disks else None
     return Dataset.load_each(datasets, assumed=Assumed(setup, region or None), group_by=group_by or None)
