@@ -6,16 +6,20 @@ current folder, which may be one of others, is imported or run, neither here nor
 started from here: ``PYTHONSAFEPATH`` is what Python calls that (3.11, command line and environment).
 """
 
+import _thread
 import os
 import sys
+import time
 
 _INTERRUPTED = 130  # what a shell tells of a program that SIGINT ended
+_CALLBACK_ENDS = 0.02  # seconds
 
 
 def main() -> None:
     """Run the command line."""
     from azbenchlib.cli import main as run
 
+    sys.unraisablehook = _interrupt_again
     try:
         signal.signal(signal.SIGINT, _USUAL)
         run()
@@ -23,6 +27,20 @@ def main() -> None:
         sys.exit(_INTERRUPTED)
     finally:
         signal.signal(signal.SIGINT, _QUIET)  # while the interpreter ends
+
+
+def _interrupt_again(raised: "sys.UnraisableHookArgs") -> None:
+    """Report what a callback or a finalizer raised; an interrupt there is sent again, since Python drops it."""
+    if issubclass(raised.exc_type, KeyboardInterrupt):
+        _thread.start_new_thread(_interrupt_soon, (_thread.get_ident(),))
+    else:
+        sys.__unraisablehook__(raised)
+
+
+def _interrupt_soon(thread: int) -> None:
+    """Interrupt a thread once the callback that it is in has had time to end; else this one would be dropped too."""
+    time.sleep(_CALLBACK_ENDS)
+    signal.pthread_kill(thread, signal.SIGINT)
 
 
 def leave_out_current_folder() -> None:

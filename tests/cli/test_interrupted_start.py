@@ -49,6 +49,24 @@ def test_an_interrupt_while_modules_are_imported_is_silent(words: tuple[str, ...
     assert statuses[0] in QUIET
 
 
+def test_an_interrupt_in_a_finalizer_is_not_dropped() -> None:
+    """Python would print it and go on, as it does in the callbacks of its own import locks."""
+    run = """if True:
+        import signal
+        from azbenchlib import cli, entry
+        class Finalized:
+            def __del__(self):
+                signal.raise_signal(signal.SIGINT)
+        def run():
+            Finalized()
+            signal.pause()
+        cli.main = run
+        entry.main()
+    """
+    ended = subprocess.run([sys.executable, "-c", run], capture_output=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (130, b"")
+
+
 def test_an_interrupt_that_is_ignored_stays_so() -> None:
     """As of a program that a script has put into the background."""
     ignoring = (
