@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def _interrupt_again(raised: "sys.UnraisableHookArgs") -> None:
-    """Report what a callback or a finalizer raised; an interrupt there is sent again, since Python drops it."""
+    """Report what a callback or a finalizer raised; send an interrupt again, which Python drops there."""
     if issubclass(raised.exc_type, KeyboardInterrupt):
         _thread.start_new_thread(_interrupt_soon, (_thread.get_ident(),))
     else:
@@ -38,7 +38,7 @@ def _interrupt_again(raised: "sys.UnraisableHookArgs") -> None:
 
 
 def _interrupt_soon(thread: int) -> None:
-    """Interrupt a thread once the callback that it is in has had time to end; else this one would be dropped too."""
+    """Interrupt a thread once its callback has had time to end, which would drop this one too."""
     time.sleep(_CALLBACK_ENDS)
     signal.pthread_kill(thread, signal.SIGINT)
 

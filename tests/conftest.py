@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,8 +31,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as nohup has it
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # An example takes as long as it takes: on a busy machine a deadline would be a matter of luck.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
+# Others are drawn in each run; `pytest --hypothesis-profile thorough` draws many at once.
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", UNHURRIED, max_examples=20)
+settings.register_profile("thorough", UNHURRIED, max_examples=300)
+settings.load_profile("quick")
 # What compares with the clock what a lab did, or sends signals: beside other tests both would be late. They
 # mostly wait, so that as many of them as there are cores run at once.
 # Single tests of other files, which do the same, have the marker themselves.
@@ -86,9 +90,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Workers take the others in an order of no meaning, but always the same: by name, all that wait for a fake
     Azure would wait at the same time.
     """
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.path.stem.removeprefix("test_") in ALONE:
             item.add_marker("alone")
+        if item.get_closest_marker("sampled"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for same in cases.values():
+        _leave_for_long(same)
     places = {name: place for place, name in enumerate(LONGEST)}
     shuffled = "PYTEST_XDIST_WORKER" in os.environ
 
@@ -97,6 +106,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return places.get(name, len(places)), crc32(name.encode()) if shuffled else 0
 
     items.sort(key=place)
+
+
+def _leave_for_long(cases: list[pytest.Item]) -> None:
+    """Mark all cases of a test as long but for as many as its marker says, which are spread over all."""
+    marker = cases[0].get_closest_marker("sampled")
+    assert marker is not None
+    (n,) = marker.args
+    kept = {len(cases) * (2 * i + 1) // (2 * n) for i in range(n)}
+    for i, case in enumerate(cases):
+        if i not in kept:
+            case.add_marker("long")
 
 
 pytest.register_assert_rewrite("lab_tools")

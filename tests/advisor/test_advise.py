@@ -138,7 +138,6 @@ def _more(demand: Demand, share: float) -> list[Demand]:
     return more if demand.bytes_per_s else [*more[:1], *more[2:]]
 
 
-@settings(max_examples=25)
 @given(DEMANDS, st.floats(1.0, 4.0))
 def test_more_demand_never_costs_less(demand: Demand, share: float) -> None:
     least = search(demand, europe()).cheapest()
@@ -148,7 +147,6 @@ def test_more_demand_never_costs_less(demand: Demand, share: float) -> None:
             assert least is not None and found.price >= least.price, more
 
 
-@settings(max_examples=30)
 @given(DEMANDS)
 def test_every_answer_is_delivered_by_the_model_of_the_limits(demand: Demand) -> None:
     try:
@@ -682,6 +680,7 @@ def test_direct_io_has_whole_sectors_of_its_disk() -> None:
 
 
 @pytest.mark.parametrize("wanted", [1e12, 1e18, 1e300])
+@pytest.mark.sampled(1)
 def test_the_nearest_is_exact_however_far_it_is(wanted: float) -> None:
     with pytest.raises(InputError, match=r"the nearest that is met, all else as it is: 666,666 IOPS instead"):
         advise(Demand(size_bytes=1 * TIB, iops=wanted), europe())

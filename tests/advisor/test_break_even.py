@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.advisor.offers.market import Market
@@ -207,7 +207,6 @@ def test_a_missing_price_is_named_and_never_ranked() -> None:
     assert [(point.cheapest, point.quote) for point in break_evens] == [(None, None)]
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(1, 400), st.integers(0, 9)), min_size=2, max_size=4),
     st.integers(2, 60),

@@ -13,7 +13,7 @@ from compare_error_rates import KINDS, alarms, log_normal
 from compare_error_rates import found as found_changes
 from compare_error_rates import side as simulated
 from compared_runs import bins_of, rates, side
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -212,7 +212,6 @@ def test_each_further_side_is_compared_with_the_first_as_one_family() -> None:
 @given(
     st.lists(st.floats(1, 1e6), min_size=3, max_size=8), st.lists(st.floats(1, 1e6), min_size=3, max_size=8)
 )
-@settings(max_examples=50)
 def test_the_interval_is_scipy_s_and_turns_round_with_the_sides(a: list[float], b: list[float]) -> None:
     logs = [np.log(values) for values in (a, b)]
     if min(one.std(ddof=1) for one in logs) < 0.001:
@@ -235,7 +234,6 @@ def test_holm_is_never_below_the_raw_value_nor_above_bonferroni_s(p: list[float]
 
 
 @given(st.integers(100, 10**7), st.integers(2, 3000), st.integers(0, 5))
-@settings(max_examples=50)
 def test_a_percentile_within_its_bin_is_that_of_the_samples(middle: int, n: int, seed: int) -> None:
     samples = np.random.default_rng(seed).uniform(middle, 1.5 * middle, n).astype(int)
     bins = pd.DataFrame(bins_of(samples / 1000))

@@ -134,6 +134,7 @@ def without_percentiles(text: str) -> str:
 
 
 @pytest.mark.parametrize("rates", [(1000, 1000), (1000, 500, 250)])
+@pytest.mark.sampled(1)
 def test_hosts_of_one_run_add_up_in_every_part(tmp_path: Path, rates: tuple[float, ...]) -> None:
     folder = dataset(tmp_path / "d", {"run.json": without_percentiles(of_hosts(*rates))}, SETUP)
     assert every_part(folder) == dict.fromkeys(every_part(folder), sum(rates))

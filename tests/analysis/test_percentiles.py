@@ -105,7 +105,6 @@ def test_wide_gives_a_column_each_and_invents_none():
 samples = st.lists(st.integers(0, 10**7), min_size=1, max_size=40)
 
 
-@settings(max_examples=50)
 @given(st.lists(samples, min_size=1, max_size=4), st.floats(1, 100))
 def test_merged_percentiles_are_those_of_the_pooled_samples(jobs, percentile):
     apart = [entry for i, job in enumerate(jobs) for entry in bins_of(f"r{i}", job)]
@@ -282,7 +281,7 @@ def test_experiments_of_one_publication_did_not_run_together():
     assert grouping.rates(arrangement)["iops"].tolist() == [20]
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=6))
 def test_parallel_jobs_deliver_the_sum_and_repeats_lie_between(iops):
     together = grouping.rates(grouping.arrange(rated([{}] * len(iops), iops)))
@@ -501,7 +500,6 @@ def envelope_of(*logs: list[dict]) -> pd.DataFrame:
     return timeline.envelope(grouping.arrange(tables), tables)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.floats(0, 3600), st.floats(0, 1e6)), min_size=1, max_size=50))
 def test_the_envelope_keeps_the_extremes_and_stays_within_them(points):
     times, values = zip(*points, strict=True)

@@ -250,6 +250,7 @@ LAB = [(0.1 * i, 1750) for i in range(1, 41)] + [(0.1 * i, 60) for i in range(41
 
 
 @pytest.mark.parametrize("last", [[], [(6.047, 40)], [(6.003, 0)], [(6.09, 900)]])
+@pytest.mark.sampled(1)
 def test_a_run_of_the_lab_tells_when_its_credits_were_spent(
     tmp_path: Path, last: list[tuple[float, float]]
 ) -> None:
@@ -313,6 +314,7 @@ def titles(folder: Path) -> str:
 @pytest.mark.parametrize(
     "end", [[], [(6.001, 4e9)], [(8.4, 8.5e9)], [(8.4, 8.5e9), (8.401, 9e9)], [(6.1, 6e6), (14.4, 9e9)]]
 )
+@pytest.mark.sampled(2)
 def test_what_fio_logs_at_its_end_is_no_slowest_interval(
     tmp_path: Path, end: list[tuple[float, float]]
 ) -> None:

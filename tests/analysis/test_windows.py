@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.analysis.over_time import windows
@@ -57,7 +57,6 @@ def test_it_is_what_sorting_all_of_a_window_gives(logs, block, width_ms, in_orde
     assert quickly(blocks, width_ms) == slowly([row for log in logs for row in log], width_ms)
 
 
-@settings(max_examples=50)
 @given(ROWS, st.data())
 def test_a_row_that_stands_for_several_ios_counts_as_often(rows, data):
     counts = data.draw(st.lists(st.integers(1, 5), min_size=len(rows), max_size=len(rows)))

@@ -210,6 +210,7 @@ def test_a_target_on_which_nobody_looked_is_refused() -> None:
 
 
 @pytest.mark.parametrize("breaks", ["dd", "cmp", "wipefs", "blockdev", "od", "find", "perl", "sha256sum"])
+@pytest.mark.sampled(3)
 def test_a_look_that_breaks_off_shows_nothing_blank(
     breaks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,6 +118,7 @@ def killed(arm: Callable[[], None], device: Path, dataset: Path) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
+@pytest.mark.sampled(3)
 def test_a_campaign_that_was_killed_goes_on_with_the_same_command(
     state: str, device: Path, tmp_path: Path
 ) -> None:

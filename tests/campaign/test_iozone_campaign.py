@@ -264,6 +264,7 @@ def test_a_spreadsheet_that_differs_from_the_text_beside_it_counts(tmp_path: Pat
 
 @installed
 @pytest.mark.slow
+@pytest.mark.long
 def test_iozone_is_measured_in_azure_with_its_outputs(azure: Azure, tmp_path: Path) -> None:
     load(tmp_path)
     out = tmp_path / "out"

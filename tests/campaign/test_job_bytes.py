@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.campaign import LocalTarget, measure
@@ -50,7 +50,6 @@ def job_file(sections: list[tuple[bool, dict[str, str]]]) -> str:
     return "\n".join([*lines, "[last]", ""])
 
 
-@settings(max_examples=60, deadline=None)
 @given(sections=st.lists(st.tuples(st.booleans(), SECTION), min_size=1, max_size=3))
 def test_never_less_is_reckoned_than_fio_writes(
     sections: list[tuple[bool, dict[str, str]]], tmp_path_factory: pytest.TempPathFactory

@@ -70,6 +70,7 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.parametrize("whom", ["fio", "guard", "group of fio", "azbench"])
+@pytest.mark.sampled(5)
 def test_nothing_is_left_whoever_is_killed(
     whom: str, number: signal.Signals, running: subprocess.Popen[str], tmp_path: Path
 ) -> None:

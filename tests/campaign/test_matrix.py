@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.campaign.design import blocks
@@ -107,7 +107,6 @@ def _named(workload, name: str):
     return workload.__class__(**{**vars(workload), "name": name})
 
 
-@settings(max_examples=50)
 @given(
     sizes=st.lists(st.sampled_from(["4k", "8k", "64k"]), min_size=1, max_size=3, unique=True),
     depths=st.lists(st.integers(1, 64), min_size=1, max_size=4, unique=True),

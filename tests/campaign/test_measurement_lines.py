@@ -229,6 +229,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.sampled(3)
 def test_a_bomb_does_not_go_off(tmp_path: Path, name: str) -> None:
     """Within 40 s of processor time and 600 MiB, of which Python and the library take most."""
     code = (

@@ -65,6 +65,7 @@ def request(target: str, setup: Setup | None = None) -> probing.ProbeRequest:
 
 @pytest.mark.fio
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_emulated_disk_is_probed_and_a_probe_that_was_cut_short_goes_on(
     p30: Setup, tmp_path: Path
 ) -> None:

@@ -292,6 +292,7 @@ def test_a_device_of_a_host_that_a_process_writes_to_is_left_alone(
 
 
 @pytest.mark.parametrize("runtime", ["0.3", "2"], ids=["between runs", "in a run"])
+@pytest.mark.sampled(1)
 def test_a_campaign_on_a_device_of_a_host_goes_on_after_a_kill(
     runtime: str, host: SshHost, tmp_path: Path, device: Path
 ) -> None:

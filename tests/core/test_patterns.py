@@ -59,6 +59,7 @@ def test_no_pattern_tries_exponentially_many_ways() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_pattern_tries_as_many_ways_as_the_square_of_a_long_line() -> None:
     patterns = {name: used for name, used in pumped.patterns().items() if not name.startswith(OF_OUR_OWN)}
     assert [*endless(patterns, LONG_LINE)] == []

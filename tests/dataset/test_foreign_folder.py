@@ -190,6 +190,7 @@ def nothing_ran(folder: Path) -> None:
 
 @pytest.mark.parametrize(("line", "status"), lines())
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 def test_nothing_of_the_current_folder_is_run(planted: Path, line: str, status: int) -> None:
     if line.startswith(("lab run", "run", "probe", "learn --export")):
         need_fio()
@@ -200,6 +201,7 @@ def test_nothing_of_the_current_folder_is_run(planted: Path, line: str, status: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["collect . -o ../made --processes 2", "doctor"])
+@pytest.mark.sampled(1)
 def test_a_colon_too_many_in_a_search_path_names_no_folder(planted: Path, line: str) -> None:
     """An empty entry of PYTHONPATH or PATH is the current folder to Python and to shells."""
     for module in BEFORE_ALL:

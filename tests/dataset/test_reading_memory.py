@@ -140,6 +140,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.sampled(2)
 def test_spreadsheets_and_xml_take_little_more_than_their_size(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(HOSTILE[name]())

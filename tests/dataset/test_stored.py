@@ -186,6 +186,7 @@ def test_what_is_remembered_does_not_grow_for_ever(folder: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("stamp", ["untouched", "rewritten", "remembered"])
+@pytest.mark.sampled(1)
 def test_a_table_that_unpacks_to_gigabytes_is_not_unpacked(folder: Path, stamp: str) -> None:
     """A column of one repeated value: some hundred kilobytes that become more than a gigabyte."""
     repeated = pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int32()), pa.array([7]))

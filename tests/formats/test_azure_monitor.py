@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.analysis.over_time.monitored import Monitor
@@ -131,7 +131,6 @@ def test_a_value_that_no_disk_has_is_left_out(value: float) -> None:
     assert len(left) == len(plain) - 1
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_no_answer_raises(data: st.DataObject) -> None:
     """Any JSON in any place of a whole one."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -288,7 +288,6 @@ def test_the_sum_of_all_time_spans_is_no_run_and_no_damage():
     assert codes(tables) == []
 
 
-@settings(max_examples=80)
 @given(data=st.data())
 def test_damage_gives_tables_and_no_traceback(data):
     whole = data.draw(st.sampled_from([TEXT, XML]))

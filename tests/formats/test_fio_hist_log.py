@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import histogram, schema
@@ -141,7 +141,6 @@ def test_it_is_no_sample_log():
 
 
 @given(st.data())
-@settings(max_examples=30)
 def test_damage_anywhere_leaves_the_lines_before_it(data):
     raw = (DATA / "hist_coarse_clat_hist.1.log").read_bytes()
     place = data.draw(st.integers(0, len(raw) - 1))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -246,7 +246,6 @@ def test_job_files_are_claimed(text):
 
 
 @given(st.data())
-@settings(max_examples=60)
 def test_no_damage_makes_it_fall_over(data):
     raw = bytearray((DATA / "sections.fio").read_bytes())
     for place, byte in data.draw(st.lists(st.tuples(st.integers(0, len(raw) - 1), st.integers(0, 255)))):
@@ -257,7 +256,6 @@ def test_no_damage_makes_it_fall_over(data):
 
 
 @given(st.dictionaries(st.sampled_from(["bs", "rw", "iodepth", "numjobs", "size", "runtime"]), st.text()))
-@settings(max_examples=60)
 def test_any_value_is_read_or_told(options):
     text = "[a]\n" + "".join(f"{name}={value}\n" for name, value in options.items())
     for name, table in read(text.encode(errors="replace")).items():

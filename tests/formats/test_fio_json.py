@@ -786,7 +786,6 @@ def damaged(case: str, numbers: list[tuple[int, str]], lost: tuple[float, int] |
     return text[:begin] + text[begin + length :] + tail
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(DOCUMENTS, min_size=1, max_size=3))
 def test_orjson_decodes_what_json_decodes(documents):
     text = "".join(damaged(*one) for one in documents)

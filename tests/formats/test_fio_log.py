@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -181,7 +181,6 @@ LINES = st.lists(
 
 
 @given(LINES, st.sampled_from([", 0", ", 4096, 0", ", 4096, 0, 77"]), st.booleans())
-@settings(max_examples=100)
 def test_the_quick_way_gives_what_the_careful_way_gives(rows, more, maxima):
     lines = [f"{t}, {v}{f', {v + 1}' if maxima else ''}, {d}, {b}" for t, v, d, b in rows]
     block = "".join(f"{line}{more}\n" for line in lines)
@@ -203,7 +202,6 @@ def test_the_quick_way_gives_what_the_careful_way_gives(rows, more, maxima):
     st.sampled_from([", ", ","]),
     st.sampled_from(["4096", "4096, 0", "4096, 0, 77"]),
 )
-@settings(max_examples=60)
 def test_lines_of_one_shape_give_what_the_careful_way_gives(rows, start, comma, tail):
     more = tail.replace(", ", comma)
     text = "".join(f"{start + t % (9 * start)}{comma}{v}{comma}{d}{comma}{more}\n" for t, v, d in rows)
@@ -263,7 +261,6 @@ def test_a_log_of_another_encoding_is_read():
 
 
 @given(st.data())
-@settings(max_examples=30)
 def test_damage_anywhere_leaves_the_lines_before_it(data):
     raw = (DATA / "rw_clat.1.log").read_bytes()
     place = data.draw(st.integers(0, len(raw) - 1))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -244,7 +244,6 @@ def test_of_a_line_that_breaks_off_the_whole_directions_are_kept():
         assert codes(tables) == ["broken_lines", "no_fio_job"]
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_no_damage_makes_the_reader_fall_over_or_invent_figures(data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(CASES))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -624,7 +624,6 @@ def test_a_whole_report_without_io_says_so() -> None:
     assert codes(read(HEADER + END.replace("100,", "0,"))) == ["no_io"]
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_no_cut_invents_figures(data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(CASES))
@@ -643,7 +642,6 @@ def test_no_cut_invents_figures(data: st.DataObject) -> None:
         assert left == pytest.approx(right[: len(left)], rel=0.01), name
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_any_overwritten_byte_leaves_tables_sound(data: st.DataObject) -> None:
     kind, case = data.draw(st.sampled_from([("text", case) for case in CASES] + [("mixed", "three")]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -153,7 +153,6 @@ def test_a_broken_specification_is_a_finding():
     assert tables["runs"]["rw"].isna().tolist() == [True, True, False, False]
 
 
-@settings(max_examples=80)
 @given(data=st.data())
 def test_damage_gives_tables_and_no_traceback(data):
     whole = data.draw(st.sampled_from([RESULTS, SETUP]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -458,7 +458,6 @@ def test_a_dat_file_has_a_run_for_each_header_and_findings_for_damage():
     ]
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_damage_gives_tables_and_no_traceback(data):
     path = data.draw(st.sampled_from([p for p in sorted(DATA.glob("*")) if p.suffix in (".txt", ".dat")]))

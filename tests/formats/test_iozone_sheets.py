@@ -8,7 +8,7 @@ from pathlib import Path
 import openpyxl
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core import schema
@@ -221,7 +221,6 @@ def test_a_sheet_that_claims_to_be_huge_is_read_in_bounds():
     assert len(read(content.getvalue())["results"]) == 6
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_damage_gives_tables_and_no_traceback(data):
     raw = bytearray(data.draw(st.sampled_from([AUTO, (DATA / "throughput.xls").read_bytes(), WORKBOOK])))

@@ -1,7 +1,7 @@
 """The emulated host cache: what it holds, what it writes back, and what waits for that."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.core.units import GIB, KIB, MB, MIB
@@ -315,7 +315,6 @@ requests = st.lists(
 )
 
 
-@settings(max_examples=150)
 @given(requests, st.integers(2, 30), st.floats(0.1, 1))
 def test_never_more_than_allowed_and_each_request_is_answered_once(
     wanted: list[tuple[int, int, int, float, bool]], lines: int, dirty_share: float

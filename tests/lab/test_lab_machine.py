@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from azbenchlib.azure import catalog
@@ -346,7 +346,6 @@ vms = st.builds(
 )
 
 
-@settings(max_examples=50)
 @given(
     vms,
     disks,

@@ -58,6 +58,7 @@ def test_sql_merges_histograms_by_the_same_rule(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("calls", [1, 2, 8])
+@pytest.mark.sampled(1)
 def test_the_same_bytes_however_the_lake_is_divided(
     calls: int, lake: Lake, outputs: list[Path], tmp_path: Path
 ) -> None:

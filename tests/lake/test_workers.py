@@ -81,6 +81,7 @@ def test_an_address_without_a_scheduler_is_told() -> None:
         list(DaskCluster("not an address").map(abs, [1]))
 
 
+@pytest.mark.long
 def test_dask_gives_the_same_bytes_although_a_worker_is_killed(tmp_path: Path) -> None:
     from distributed import LocalCluster
 

@@ -174,7 +174,6 @@ def test_what_a_log_axis_cannot_show_is_left_out():
 )
 @given_example(n=min_samples(99), steps=[99.0])
 @given_example(n=min_samples(99) - 1, steps=[99.0])
-@settings(max_examples=25)
 def test_markers_are_hollow_exactly_where_there_are_too_few(n: int | None, steps: list[float]):
     series = some_series(("a",))
     steps = sorted(steps)
@@ -407,7 +406,7 @@ NAMES = st.text(st.sampled_from("WMgjl_-/.,1 AZ()&<"), min_size=1, max_size=50).
 @given_example(names=["WM" * 25] * 6, values=[1.0, 10.0, 1e3, 1e4, 1e6, 1e7], layout=NARROW)
 @given_example(names=["WM" * 25] * 6, values=[5.0] * 6, layout=WIDE)
 @given_example(names=["A"], values=[1e9 / 8192], layout=NARROW)  # its label is wider than the tick below it
-@settings(max_examples=12)
+@settings(max_examples=4)
 def test_no_text_overlaps_or_is_cut_off(kind: str, names: list[str], values: list[float], layout: Layout):
     text = svg.inline(draw(kind, some_series(tuple(names)), values[: len(names)], layout), "f")
     width, height = map(float, parsed(text).attrib["viewBox"].split()[2:])

@@ -51,14 +51,14 @@ def test_size_and_hit_latency_are_found(cache_mib: float, iops: float) -> None:
 
 def test_intervals_of_sizes_hold_them() -> None:
     rng, held = np.random.default_rng(11), 0
-    for number in range(10):
+    for number in range(4):
         cache_bytes = float(np.exp(rng.uniform(np.log(5 * MIB), np.log(50 * MIB))))
         disk = Cached(cache_bytes, float(np.exp(rng.uniform(np.log(100), np.log(5_000)))))
         disk.seeds = count(1_000 * number)
         found = climbed(disk).found(DISK)
         assert found.size and found.size.value == pytest.approx(cache_bytes, rel=0.1)
         held += found.size.low <= cache_bytes <= found.size.high
-    assert held >= 8  # of 10, 95 % are 9.5
+    assert held >= 3  # of 4, 95 % are 3.8
 
 
 def test_without_a_cache_and_with_one_that_holds_everything_no_step_is_seen() -> None:

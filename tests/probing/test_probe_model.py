@@ -137,6 +137,7 @@ def test_chains_that_settled_on_one_cap_for_both_are_doubted() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.sampled(1)
 def test_explanations_that_the_runs_leave_open_are_all_found(seed: int) -> None:
     """Only a mixed run says what cap of MB/s reads have: 148 MB/s where writes use it up, else 77 MB/s.
 

@@ -71,6 +71,7 @@ def test_a_cap_that_nothing_reaches_is_not_stated() -> None:
     assert any("No cap found" in what for what, _ in unlearnt(found, 60))
 
 
+@pytest.mark.long
 def test_a_disk_that_is_held_at_any_depth_shows_its_latency_to_a_paced_run() -> None:
     """120 IOPS at 2 ms: even one I/O after the other is held."""
     session = finished(SimulatedDisk(disk(read_iops=120.0, read_bytes_per_s=25.0 * MB), seed=2))
@@ -87,6 +88,7 @@ def test_time_and_runs_are_kept_to() -> None:
         Probe().portrait()
 
 
+@pytest.mark.long
 def test_a_run_that_contradicts_the_others_is_told(small_unit: Probe) -> None:
     session = deepcopy(small_unit)
     # reads alone at their cap, lest another cap of reads than of writes explains what follows
@@ -121,6 +123,7 @@ def test_json_has_the_figures_the_runs_and_what_is_missing(small_unit: Probe) ->
     assert any(entry["minutes"] == 30 for entry in told["not_learnt"])
 
 
+@pytest.mark.long
 def test_emulated_disks_of_hidden_settings_are_found_out() -> None:
     """Each I/O through token buckets in emulated time, which share nothing with the probe's own model."""
     rng = np.random.default_rng(3)

@@ -74,6 +74,7 @@ def shipped(name: str) -> Page:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.sampled(3)
 def test_every_figure_of_a_shipped_dataset_is_that_of_its_tables(name: str) -> None:
     assert_right(shipped(name), **LEAST[name])
 
@@ -84,6 +85,7 @@ def test_every_figure_of_the_verdicts_of_a_notebook_is_that_of_its_tables(name: 
     assert_right(Page([known(DATASETS / name)]).read(cards), **LEAST_OF_VERDICTS[name])
 
 
+@pytest.mark.long
 def test_several_datasets_keep_their_figures_apart() -> None:
     names = [name for name in SHIPPED if not name.startswith("iozone")]
     least = {
@@ -101,6 +103,7 @@ def test_several_datasets_keep_their_figures_apart() -> None:
     ],
     ids=["files", "setups", "bursting"],
 )
+@pytest.mark.sampled(2)
 def test_reports_of_foreign_outputs_say_what_is_known_to_be_true(
     make, least: dict[str, int], tmp_path: Path
 ) -> None:
@@ -185,6 +188,7 @@ def _nothing(side: dict[str, object]) -> dict[str, object]:
         *("many without-bins", "hosts"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_reports_of_outputs_without_a_manifest(make, group_by, least: dict[str, int], tmp_path: Path) -> None:
     found = Dataset.load(*make(tmp_path), group_by=group_by)
     with importing.as_folders([found]) as folders:
@@ -477,6 +481,7 @@ def test_every_figure_of_all_published_json_is_that_of_its_tables() -> None:
         ),
     ],
 )
+@pytest.mark.sampled(1)
 def test_every_figure_of_published_tables_of_iozone_is_that_of_their_tables(
     folder: str, n_files: int, least: dict[str, int]
 ) -> None:

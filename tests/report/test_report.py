@@ -144,6 +144,7 @@ def test_the_pdf_says_the_same(written: build.Written) -> None:
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=lambda path: path.name)
+@pytest.mark.sampled(2)
 def test_every_shipped_dataset_can_be_reported(folder: Path) -> None:
     report = Report([str(folder)])
     blocks = [getattr(report, name)() for name in ("header", "cards", "limits", "prices", "results", "trust")]

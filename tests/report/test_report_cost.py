@@ -320,6 +320,7 @@ def test_money_has_cents_where_they_matter(amount: float, text: str) -> None:
 
 
 @pytest.mark.parametrize("folder", sorted(DATASETS.glob("*-20*")), ids=lambda path: path.name)
+@pytest.mark.sampled(2)
 def test_no_shipped_dataset_shows_what_is_missing_as_a_figure(folder: Path) -> None:
     said = words(Report([str(folder)]).prices().html)
     assert said.startswith("What it costs") and not re.search(r"\b(nan|NaN|None|NA|<NA>|inf)\b", said)

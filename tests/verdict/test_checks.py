@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.analysis import runs
@@ -156,7 +156,6 @@ def printed(percentiles_ns: list[int], unit_ns: int, step_ns: int, up: bool) -> 
     return tables_of(rows)
 
 
-@settings(max_examples=25)
 @given(
     st.lists(st.integers(0, 10**10), min_size=1, max_size=12),
     st.sampled_from(
@@ -497,7 +496,6 @@ CELLS = [
 ]
 
 
-@settings(max_examples=25)
 @given(st.sets(st.sampled_from(CELLS)), st.sets(st.sampled_from(list(ROWS))))
 def test_missing_values_anywhere_never_fail(cells, empty):
     rows = {table: [dict(row) for row in some] for table, some in ROWS.items() if table not in empty}

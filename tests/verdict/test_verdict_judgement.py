@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from azbenchlib.analysis.observation import Observation
@@ -256,7 +256,6 @@ seen_runs = st.builds(
 
 
 @given(setups, seen_runs)
-@settings(max_examples=100)
 def test_probabilities_are_a_distribution(setup: Setup, seen: Observation) -> None:
     judged = judge(seen, setup)
     assert math.fsum(judged.posterior.values()) == pytest.approx(1)
@@ -282,7 +281,6 @@ def at_a_base(setup: Setup, iops: float, bs_bytes: float) -> bool:
 
 
 @given(setups, seen_runs)
-@settings(max_examples=60)
 def test_twice_the_limits_and_twice_the_rate_is_the_same_verdict(setup: Setup, seen: Observation) -> None:
     """With twice the outstanding I/Os, so that each takes as long as before."""
     vm = replace(setup.vm, uncached=times(setup.vm.uncached, 2), cached=times(setup.vm.cached, 2))
@@ -303,7 +301,6 @@ def test_twice_the_limits_and_twice_the_rate_is_the_same_verdict(setup: Setup, s
 
 
 @given(setups, seen_runs, st.permutations(range(3)))
-@settings(max_examples=60)
 def test_the_order_of_the_disks_is_irrelevant(setup: Setup, seen: Observation, order: list[int]) -> None:
     disks = [replace(setup.disks[0], name=name) for name in "abc"]
     here, there = (replace(setup, disks=tuple(some)) for some in (disks, [disks[i] for i in order]))

@@ -23,6 +23,7 @@ def told(azure: Azure, *more: str) -> str:
     return next(line for line in done.stderr.splitlines() if line.startswith("Quota: "))
 
 
+@pytest.mark.long
 def test_what_is_left_is_told_beside_the_answer(azure: Azure) -> None:
     own = family(SIZE)
     azure.arm.quotas |= {own: (97, 100), "cores": (20, 350), "lowPriorityCores": (0, 8)}

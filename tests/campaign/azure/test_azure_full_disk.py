@@ -35,6 +35,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         pytest.param("deleting azbench-", marks=pytest.mark.long),
     ],
 )
+@pytest.mark.long
 def test_a_disk_that_fills_up_during_the_notebook_is_named_and_the_run_goes_on_when_there_is_room(
     signed_in: Azure, small: Path, disk: Path, moment: str
 ) -> None:

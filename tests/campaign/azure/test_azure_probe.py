@@ -98,6 +98,7 @@ def test_what_cannot_be_probed_is_told_and_nothing_is_run_on_the_vm(there: Azure
     assert not there.arm.below(f"{VM}/runCommands")
 
 
+@pytest.mark.long
 def test_a_bare_disk_is_probed_where_that_is_said_and_it_is_empty(there: Azure, tmp_path: Path) -> None:
     """It has a twin at another LUN; and there is no right to ask for the disk, which a dataset notes."""
     there.arm.actions = documented()[0]

@@ -54,6 +54,7 @@ def deleted(azure: Azure) -> list[str]:
     return [one.path.rpartition("/")[2] for one in gone if one.status < 300]
 
 
+@pytest.mark.long
 def test_a_disk_brings_the_results_of_one_script_and_nothing_secret_is_seen(signed_in, three):
     with words_seen() as seen:
         folder, told = measured_and_told(three)

@@ -223,6 +223,7 @@ def test_a_closed_terminal_leaves_nothing(azure, small):
     assert noted(small) == []
 
 
+@pytest.mark.long
 def test_a_full_disk_here_is_named_and_nothing_is_said_to_be_left_there(azure, small):
     full = small.with_name("full")
     full.mkdir()
