@@ -119,12 +119,23 @@ class TableRow:
 
 @dataclass(frozen=True)
 class FigureTable:
-    """A table; where the group of rows changes, it is a heading of its own."""
+    """A table; where the group of rows changes, it is a heading of its own.
+
+    Parameters
+    ----------
+    columns : sequence of TableColumn
+    rows : sequence of TableRow
+    title, note : str
+        What stands above and below it.
+    name : str
+        Of the file that a page downloads it as, and of its place there.
+    """
 
     columns: Sequence[TableColumn]
     rows: Sequence[TableRow]
     title: str = ""
     note: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,19 @@ _WIDTH = (7.2, 2.9)  # inches of a chart in a block
 _FULL = 1.0  # share at which a bar fills its track
 
 
-def block(document: Document, rows: pd.DataFrame | None = None) -> blocks.Block:
-    """Return the document as a block; `rows` is the table that it shows, unformatted."""
+def block(document: Document, rows: pd.DataFrame | None = None, *, place: str = "") -> blocks.Block:
+    """Return the document as a block.
+
+    Parameters
+    ----------
+    document : Document
+    rows : DataFrame, optional
+        The table that it shows, unformatted.
+    place : str
+        What the ids of its tables begin with, so that none is twice on a page.
+    """
     tone = str(document.headline.tone) if document.headline else ""
-    shown = blocks.render("document", document=document, tone=tone)
+    shown = blocks.render("document", document=document, tone=tone, place=place)
     return blocks.Block(shown.html, None if rows is None else lambda: rows)
 
 

@@ -100,11 +100,15 @@ class ProbeAnswer(Answer):
         parts: list[Part] = [self.properties]
         if observed:
             parts.append(Listing("Observations", tuple(map(Sentence, observed))))
-        if found.names:
-            parts.append(_first(self.documented))
-        if found.not_learnt:
-            parts.append(Listing("Not learnt", tuple(_open(found))))
-        return Document(probe_lead(found), [*parts, self.runs])
+        return Document(probe_lead(found), [*parts, *self.conclusions, self.runs])
+
+    @property
+    def conclusions(self) -> list[Part]:
+        """Which disks it may be, and what is open with the time that it would take; those that there are."""
+        parts: list[Part] = [_first(self.documented)] if self.result.names else []
+        if self.result.not_learnt:
+            parts.append(Listing("Not learnt", tuple(_open(self.result))))
+        return parts
 
     @property
     def properties(self) -> FigureTable:
@@ -116,14 +120,14 @@ class ProbeAnswer(Answer):
             runs = ", ".join(numbers[name] for name in one.runs if name in numbers)
             cells = (one.label, _value(one.figure, source), _interval(one.figure, source), runs)
             rows.append(TableRow(cells))
-        return FigureTable(_PROPERTIES, rows, "Properties")
+        return FigureTable(_PROPERTIES, rows, "Properties", name="properties")
 
     @property
     def documented(self) -> FigureTable:
         """The documented disks and VM limits that fit."""
         found = [
             (
-                one.title,
+                f"{one.title[:1].upper()}{one.title[1:]}",
                 one.probability,
                 _ratio(one.measured_per_documented_iops),
                 _ratio(one.measured_per_documented_bytes_per_s),
@@ -131,8 +135,9 @@ class ProbeAnswer(Answer):
             for one in self.result.names
         ]
         if not any(ratio.is_known for _, _, *ratios in found for ratio in ratios):
-            return FigureTable(_NAMES[:2], [TableRow(cells[:2]) for cells in found], "It may be")
-        return FigureTable(_NAMES, list(map(TableRow, found)), "It may be", _RATIO_NOTE)
+            fits = [TableRow(cells[:2]) for cells in found]
+            return FigureTable(_NAMES[:2], fits, "It may be", name="names")
+        return FigureTable(_NAMES, list(map(TableRow, found)), "It may be", _RATIO_NOTE, "names")
 
     @property
     def runs(self) -> FigureTable:
@@ -140,7 +145,7 @@ class ProbeAnswer(Answer):
         rows = [
             TableRow((str(i), run.title, run.iops, run.nats)) for i, run in enumerate(self.result.runs, 1)
         ]
-        return FigureTable(_RUNS, rows, "Runs, in the order in which they were chosen", _NAT)
+        return FigureTable(_RUNS, rows, "Runs, in the order in which they were chosen", _NAT, "runs")
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``azbench probe --format json`` prints."""
@@ -252,7 +257,7 @@ def _value(figure: DiskFigure, source: str) -> Figure | Sentence:
     words, unit = told(figure)[0], _unit(figure.key)
     if figure.state is Knowledge.ABOVE:
         return Sentence(words, {"no cap up to": Figure(figure.low, unit, source)})
-    return Figure(figure.value, unit, source, text="open" if figure.value is None else words)
+    return Figure(figure.value, unit, source, text=words)
 
 
 def _interval(figure: DiskFigure, source: str) -> Sentence | str:

@@ -70,23 +70,33 @@ class Sized(Answer):
     @cached_property
     def document(self) -> Document:
         """The cheapest design, then the load, the cheaper designs, and what all of it assumes."""
+        devices = [
+            line for item in self.result.telemetry.choices.items() for line in device_text.sentences(*item)
+        ]
+        replayed = _listed("Replayed by fio on emulated disks", [words.checked(one) for one in self.checks])
+        return Document(
+            self.designs.headline,
+            [*self.designs.parts, *replayed, *_listed("Devices", devices), *self.basis.parts],
+        )
+
+    @cached_property
+    def designs(self) -> Document:
+        """The cheapest design, the load, and what cheaper designs would do."""
         answer = self.result
         headline = Sentence(f"{words.CHEAPEST_DESIGN}: {{price}}, {{design}}", _design(answer, answer.best))
-        listings = {
-            "Replayed by fio on emulated disks": [words.checked(check) for check in self.checks],
-            "Devices": [line for item in answer.telemetry.choices.items()
-                        for line in device_text.sentences(*item)],
-            "Assumptions": words.assumptions(answer),
-            "Not modelled": words.NOT_IN_SIZES,
-        }  # fmt: skip
         parts: list[Part] = [
             *_throttled(answer, answer.best),
             *_load(answer),
             _section(answer, words.CHEAPER_DESIGN, answer.next_cheaper, "Nothing is cheaper."),
             _section(answer, _RULE, answer.by_percentile, "Nothing is that large."),
-            *(Listing(title, tuple(map(Sentence, lines))) for title, lines in listings.items() if lines),
         ]
         return Document(headline, parts)
+
+    @cached_property
+    def basis(self) -> Document:
+        """What all of it assumes, and what it leaves out."""
+        assumed = _listed("Assumptions", words.assumptions(self.result))
+        return Document(None, [*assumed, *_listed("Not modelled", words.NOT_IN_SIZES)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``azbench size --format json`` prints."""
@@ -132,6 +142,10 @@ class Sized(Answer):
         )
         axes.set_ylim(bottom=0)
         axes.legend()
+
+
+def _listed(title: str, lines: Sequence[str]) -> list[Part]:
+    return [Listing(title, tuple(map(Sentence, lines)))] if lines else []
 
 
 def _use(load: pd.Series, lines: Sequence[tuple[str, float]]) -> float:

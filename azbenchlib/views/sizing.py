@@ -12,6 +12,8 @@ import pandas as pd
 
 from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.answers.blocks import Block, render
+from azbenchlib.answers.html import block
+from azbenchlib.answers.size import Sized
 from azbenchlib.core.units import GIB, parse_duration, stated_size
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.names import listed
@@ -21,7 +23,6 @@ from azbenchlib.sizing.answer import Outcome, SizeAnswer, size
 from azbenchlib.sizing.counted_devices import DeviceChoice
 from azbenchlib.sizing.requirement import requirement
 from azbenchlib.sizing.telemetry import Telemetry, telemetry
-from azbenchlib.sizing.text import assumptions
 
 _RECORD = ("iostat -x -t -y -o JSON 60 > telemetry.json",)
 
@@ -128,7 +129,10 @@ class Sizing:
 
     def designs(self) -> Block:
         """The cheapest design, the next cheaper one, and what a percentile leads to."""
-        return sizes.designs(self.answer) if self._names else Block("")
+        if not self._names:
+            return Block("")
+        shown = Sized(self.answer)
+        return block(shown.designs, shown.to_frame())
 
     def over_time(self) -> Block:
         """The load on the cheapest design, with its limits and credits."""
@@ -144,9 +148,7 @@ class Sizing:
 
     def assumed(self) -> Block:
         """What all of this assumes."""
-        if not self._names:
-            return Block("")
-        return render("note", text="; ".join(assumptions(self.answer)), options=[])
+        return block(Sized(self.answer).basis) if self._names else Block("")
 
     def _of(self, outcome: Outcome | None, name: str) -> Block:
         if outcome is None:

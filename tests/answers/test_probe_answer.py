@@ -35,7 +35,7 @@ SAID = (
     "open (3,401 to 4,852 IOPS) and 173 MB/s without a cap. The best fit is P30 (5,000 IOPS, 200 MB/s), with "
     "a probability of 87 %.",
     *("no cap up to 173 MB/s", "4,987 to 5,032 IOPS", "whether these are the same for both is open"),
-    *("Learning it takes about 4 min.", "No cap found: Writes, MB/s cap", "nothing that is documented"),
+    *("Learning it takes about 4 min.", "No cap found: Writes, MB/s cap", "Nothing that is documented"),
     *("reads of 260 KiB, queue depth 64, 10 s", "0.69 nats halve the possibilities"),
 )
 
@@ -86,7 +86,7 @@ def test_memory_is_the_headline_and_many_names_are_cut(tmp_path: Path) -> None:
     assert memory.to_text().count("figures of memory") == 1
     many = answer(tmp_path, names=record()["names"] * 8)
     assert "4 more are less probable; --format json and .to_dict() have all." in many.to_text()
-    assert many.to_text().count("nothing that is documented") == 6
+    assert many.to_text().count("Nothing that is documented") == 6
 
 
 def test_what_is_no_probe_is_refused(tmp_path: Path) -> None:

@@ -98,18 +98,21 @@ def test_the_answer_comes_first_and_has_the_intervals(page: BeautifulSoup) -> No
 
 
 def test_the_tables_are_those_of_the_record(page: BeautifulSoup) -> None:
-    assert _rows(page, "d0-probed") == [
+    assert _rows(page, "d0-probe-properties") == [
         ["Reads, IOPS cap", "5,012 IOPS", "4,987 to 5,032 IOPS", "1, 2"],
-        ["Writes, IOPS cap", "open, no cap up to 3,401 IOPS", "3,401 to 4,852 IOPS", "–"],
+        ["Writes, IOPS cap", "open, no cap up to 3,401 IOPS", "3,401 to 4,852 IOPS", ""],
         ["Reads, MB/s cap", "203 MB/s", "201 to 206 MB/s", "2"],
-        ["Writes, MB/s cap", "no cap up to 173 MB/s", "–", "2"],
+        ["Writes, MB/s cap", "no cap up to 173 MB/s", "", "2"],
         ["Reads, p50_us_4k", "1.99 ms", "1.95 to 2.03 ms", "1"],
     ]
-    assert _rows(page, "d0-names") == [
+    assert _rows(page, "d0-probe-names") == [
         ["P30 (5,000 IOPS, 200 MB/s)", "87 %", "1.025", "–"],
         ["Nothing that is documented", "13 %", "–", "–"],
     ]
-    assert [row[1] for row in _rows(page, "d0-open")] == ["4 min", "no run tells it"]
+    title = page.find("b", string="Not learnt")
+    assert title
+    first, second = (item.get_text() for item in title.find_next("ul").select("li"))  # type: ignore[union-attr]
+    assert first.endswith("Learning it takes about 4 min.") and "takes about" not in second
 
 
 def test_runs_stand_in_the_order_in_which_they_were_chosen(page: BeautifulSoup) -> None:
@@ -204,11 +207,11 @@ def test_on_a_telephone_the_tables_are_whole_and_no_option_is_broken(
     with new_context(browser, viewport={"width": 390, "height": 844}) as context:
         shown = context.new_page()
         shown.set_content(f"<style>{style.sheet()}</style><main>{html}</main>")
-        for name in ("d0-probed", "d0-names", "d0-open"):
+        for name in ("d0-probe-properties", "d0-probe-names"):
             table = shown.locator(f".scroll:has(#{name})")
             assert table.evaluate("part => part.scrollWidth - part.clientWidth") <= 0, name
-        options = shown.locator("#d0-open .nb")
+        options = shown.locator("li .nb")
         assert options.all_inner_texts() == ["--drain"]
         for width in range(60, 240, 6):
-            shown.add_style_tag(content=f"#d0-open th {{ display: block; width: {width}px; }}")
+            shown.add_style_tag(content=f"main li {{ display: block; width: {width}px; }}")
             assert options.evaluate("part => part.getClientRects().length") == 1

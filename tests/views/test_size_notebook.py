@@ -34,14 +34,15 @@ def sizing() -> Sizing:
     return Sizing([str(FILE)], held_back="0s", room="1TiB", as_of="2026-11-20")
 
 
-def test_the_designs_stand_in_a_table(sizing: Sizing) -> None:
+def test_the_designs_are_those_of_the_answer(sizing: Sizing) -> None:
     text = words(sizing.designs().html)
     assert (
         "The cheapest design that meets the requirement" in text
-        and "By p95 × 1.3" in text
+        and "By the 95th percentile × 1.3" in text
         and "USD a month" in text
     )
     assert "between 0 s and" in text
+    assert list(sizing.designs().data["design"]) == ["cheapest", "by_percentile"]  # nothing is cheaper
 
 
 def test_the_load_is_drawn_below_its_limits(sizing: Sizing) -> None:

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from azbenchlib.cli import app
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import format_money
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report import build
 from azbenchlib.views import size_report
@@ -30,11 +29,9 @@ def test_the_page_shows_the_answer(tmp_path: Path) -> None:
     text = words(html)
     assert "<title>Which disk the system needs: azbench report</title>" in html
     best = answer.best.design
-    price = format_money(float(best.price))
-    assert (
-        f"The cheapest design that meets the requirement {best.vm} with {best.setup.disks[0].name} {price}"
-        in text
-    )
+    price = f"{best.price:,.2f} USD a month"
+    what = f"{best.vm} with {best.setup.disks[0].name}"
+    assert f"The cheapest design that meets the requirement: {price}, {what}" in text
     assert html.count("<figure") >= 2 and "Assumptions" in text
     ids = re.findall(r' id="([^"]+)"', html)
     assert len(ids) == len(set(ids))

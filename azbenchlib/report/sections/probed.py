@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib.answers.blocks import Block, render, safe
-from azbenchlib.core.units import format_count, format_probability
+from azbenchlib.answers.document import Document
+from azbenchlib.answers.html import block
+from azbenchlib.answers.probe import ProbeAnswer
+from azbenchlib.core.units import format_count
 from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.plots.drawing.svg import both
 from azbenchlib.plots.probed import PortraitData, RunWorth, probe_portrait, run_worths
-from azbenchlib.probing import text
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import Group
 
@@ -42,10 +44,11 @@ def section(part: Part, place: str, group: Group) -> Block | None:
     found = part.probe
     if found is None:
         return None
+    answer, name = ProbeAnswer.load(part.folder), f"{place}-probe"
     said = render("told", tone="", label=group["title"] if group else "", sentences=found.sentences)
-    drawn = portrait(found, f"{place}-probe"), runs(found, f"{place}-probe")
-    blocks = (said, _figures(found, place), *drawn, _names(found, place), _open(found, place))
-    return Block("\n".join(block.html for block in blocks if block))
+    known = block(Document(None, [answer.properties]), place=name)
+    concluded = block(Document(None, answer.conclusions), place=name)
+    return said + known + portrait(found, name) + runs(found, name) + concluded
 
 
 def portrait(found: ProbeRecord, name: str) -> Block:
@@ -95,59 +98,3 @@ def runs(found: ProbeRecord, name: str) -> Block:
         svg=safe(both(partial(run_worths, some), f"{name}-runs")),
         how=_WORTH,
     )
-
-
-def _figures(found: ProbeRecord, place: str) -> Block:
-    numbers = {run.run: i for i, run in enumerate(found.runs, 1)}
-    rows = []
-    for one in found.figures:
-        value, between = text.told(one.figure)
-        told_by = ", ".join(str(numbers[run]) for run in one.runs if run in numbers)
-        rows.append(
-            {"entry": None, "name": one.label, "sub": "", "cells": [value, between or "–", told_by or "–"]}
-        )
-    note = "Each property with its 95 % interval and the runs that say so, by their numbers below."
-    columns = ["Property", "Value", "95 % interval", "Runs"]
-    return render("table", id=f"{place}-probed", note=note, columns=columns, rows=rows, left=[2, 3], few=True)
-
-
-def _names(found: ProbeRecord, place: str) -> Block | None:
-    if not found.names:
-        return None
-    rows = [
-        {
-            "entry": None,
-            "name": f"{one.title[:1].upper()}{one.title[1:]}",
-            "sub": "",
-            "cells": [
-                format_probability(one.probability),
-                _ratio(one.measured_per_documented_iops),
-                _ratio(one.measured_per_documented_bytes_per_s),
-            ],
-        }
-        for one in found.names
-    ]
-    note = "Documented disks and VM limits that fit. A ratio is measured ÷ documented."
-    columns = ["It may be", "Probability", "Ratio of IOPS", "Ratio of MB/s"]
-    return render("table", id=f"{place}-names", note=note, columns=columns, rows=rows, left=[], few=True)
-
-
-def _ratio(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _open(found: ProbeRecord, place: str) -> Block | None:
-    if not found.not_learnt:
-        return None
-    rows = [
-        {"entry": None, "name": one.what, "sub": "", "cells": [_minutes(one.minutes)]}
-        for one in found.not_learnt
-    ]
-    note = "What is not known, and how long it would take to learn it."
-    return render(
-        "table", id=f"{place}-open", note=note, columns=["Not learnt", "Takes about"], rows=rows, left=[]
-    )
-
-
-def _minutes(minutes: float | None) -> str:
-    return "no run tells it" if minutes is None else f"{max(minutes, 1):.0f} min"

@@ -1,4 +1,4 @@
-"""Which disk a system needs: the designs of an answer in a table, and the load on one of them over time."""
+"""Which disk a system needs: the load on a design over time, and when it is throttled."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from functools import partial
 
 from azbenchlib import plots
 from azbenchlib.answers.blocks import Block, render, safe
-from azbenchlib.core.units import format_money, format_span
+from azbenchlib.core.units import format_span
 from azbenchlib.plots.throttle import IOPS_RATE, THROUGHPUT_RATE, Rate, rate_over_time
 from azbenchlib.sizing import text as words
 from azbenchlib.sizing.answer import Outcome, SizeAnswer
-from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
 from azbenchlib.sizing.traces import caps, trace
 
 _MOST_TIMES = 20  # in the table of times
@@ -20,30 +19,6 @@ _HOW = (
     "The load is throttled where it is above the base limit and no credits are left, and until what waited "
     "is served.",
 )
-
-
-def designs(answer: SizeAnswer) -> Block:
-    """The cheapest design, the next cheaper one, and what the percentile leads to."""
-    named = [
-        (words.CHEAPEST_DESIGN, answer.best),
-        (words.CHEAPER_DESIGN, answer.next_cheaper),
-        (f"By p{PERCENTILE} × {COMFORT:g}", answer.by_percentile),
-    ]
-    rows = [_row(name, outcome) for name, outcome in named if outcome is not None]
-    note = (
-        f"Of {format_span(answer.history.duration_s)} of telemetry, throttled for at most "
-        f"{format_span(answer.requirement.throttled_s)} as asked; in {answer.market.region}. The first bound "
-        "takes each interval's load as even, the second one in any way."
-    )
-    columns = ["Design", "VM with disks", f"{answer.market.currency} a month", "Throttled"]
-    return render("table", id="size-designs", note=note, columns=columns, rows=rows, left=[1, 3])
-
-
-def _row(name: str, outcome: Outcome) -> dict[str, object]:
-    design = outcome.design
-    what = f"{design.vm} with {design.setup.disks[0].name}"
-    cells = [what, format_money(float(design.price)), words.bounds(outcome)]
-    return {"entry": None, "name": name, "sub": "", "cells": cells}
 
 
 def over_time(answer: SizeAnswer, outcome: Outcome, name: str) -> Block:
