@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -149,8 +150,11 @@ def _document(comparison: ComparisonResult, most: int | None = None, *, marked: 
     mark = _MARKS[comparison.result] if marked else ""
     headline = Sentence(f"{mark}{words.result_sentence(comparison)}", tone=_TONES[comparison.result])
     parts: list[Part] = []
-    for pair in comparison.pairs:
+    several = len(comparison.pairs) > 1
+    for number, pair in enumerate(comparison.pairs, 1):
         table = _table(pair, comparison.terms.judges_margin, most, marked)
+        if several:
+            table = replace(table, title=f"{pair.b} against {pair.a}", name=f"{table.name}-{number}")
         parts += [Facts((("old", pair.a), ("new", pair.b))), table]
         if remarks := words.remarks(comparison, pair):
             parts.append(Listing("What to know", tuple(map(Sentence, remarks))))
@@ -181,7 +185,8 @@ def _table(pair: ComparedPair, judged: bool, most: int | None, marked: bool) -> 
         )
     more = len(said) - len(rows)
     note = f"{more:,} further rows are left out; --format json and to_frame() have all." if more else ""
-    return FigureTable([_WORKLOAD, *_COLUMNS] if marked else _COLUMNS, rows, note=note)
+    columns = [_WORKLOAD, *_COLUMNS] if marked else _COLUMNS
+    return FigureTable(columns, rows, note=note, name="figures")
 
 
 def _record(pair: ComparedPair, one: ComparedFigure) -> dict[str, Any]:

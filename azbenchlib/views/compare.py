@@ -9,7 +9,6 @@ import pandas as pd
 from azbenchlib import plots
 from azbenchlib.analysis.compare import (
     ComparedFigure,
-    ComparedPair,
     CompareTerms,
     Shift,
     compare,
@@ -18,8 +17,10 @@ from azbenchlib.analysis.compare import (
 from azbenchlib.analysis.compare.curves import sides_curves, sides_rates
 from azbenchlib.analysis.compare.metrics import parse_metric
 from azbenchlib.analysis.compare.rules import parse_rule
-from azbenchlib.analysis.compare.to_json import record
 from azbenchlib.answers.blocks import Block, render
+from azbenchlib.answers.comparison import Compared
+from azbenchlib.answers.document import Document, FigureTable
+from azbenchlib.answers.html import block
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.histogram import REL_ERROR
 from azbenchlib.core.palette import COLOURS
@@ -29,8 +30,6 @@ from azbenchlib.report.sections.evidence import HOLLOW, LOG_AXIS, RARER
 
 _MOST_SIDES = len(COLOURS)
 _MOST_FIGURES = 6  # of one kind; the workloads that changed most
-_COLUMNS = ("", "Old", "New", "Ratio", "Interval", "Answer")
-_LEFT = [4, 5]  # columns of text
 MERGED = (
     f"The runs of a side are merged from their bins; every value is known to {100 * REL_ERROR:.1f} %. "
     "The answers are from each run by itself."
@@ -87,26 +86,23 @@ class Compare:
             within_run=within_run,
         )
         self.comparison = compare(self._sides, terms)
+        self._answer = Compared(self.comparison)
 
     def result(self) -> Block:
         """The answer in a sentence, with what differs and what to know; `data` has the differences."""
-        made = []
-        for pair in self.comparison.pairs:
-            made += [f"New: {pair.b}; old: {pair.a}.", *words.remarks(self.comparison, pair)]
-        title = render("group", title=words.result_sentence(self.comparison))
-        notes = render("note", text=" ".join(made).removesuffix("."), options=[])
-        data = [
+        rows = [
             {"old": pair.a, "new": pair.b, "fact": one.fact, "old_is": one.a, "new_is": one.b}
             for pair in self.comparison.pairs
             for one in pair.differences
         ]
         columns = ["old", "new", "fact", "old_is", "new_is"]
-        return Block((title + notes).html, lambda: pd.DataFrame(data, columns=columns))
+        parts = [part for part in self._answer.document.parts if not isinstance(part, FigureTable)]
+        shown = Document(self._answer.document.headline, parts)
+        return block(shown, pd.DataFrame(rows, columns=columns))
 
     def table(self) -> Block:
         """Old, new, ratio with interval and answer of every figure; `data` has them as numbers."""
-        made = [self._table_of(i, pair) for i, pair in enumerate(self.comparison.pairs)]
-        return Block("\n".join(block.html for block in made), self._data)
+        return block(Document(None, self._answer.document.tables()), self._answer.to_frame(), place="compare")
 
     def percentiles(self) -> Block:
         """Latency by percentile of all sides on shared axes; `data` has the curves."""
@@ -141,26 +137,6 @@ class Compare:
         if block is None:
             block = render("note", text="No workload has a rate on all sides", options=[])
         return Block(block.html, lambda: found)
-
-    def _table_of(self, i: int, pair: ComparedPair) -> Block:
-        rows = []
-        for name, figures_of in words.by_workload(pair).items():
-            for row in figures_of:
-                cells = [row.a, row.b, row.ratio, row.interval, row.answer]
-                rows.append({"entry": None, "name": row.metric, "sub": name, "cells": cells})
-        several = f"{pair.b} against {pair.a}. " if len(self.comparison.pairs) > 1 else ""
-        note = several + words.method(self.comparison)
-        return render("table", id=f"compare-{i}", note=note, columns=list(_COLUMNS), rows=rows, left=_LEFT)
-
-    def _data(self) -> pd.DataFrame:
-        rows = []
-        for pair in record(self.comparison, 0)["pairs"]:
-            for one in pair["figures"]:
-                values = {name: value for name, value in one.items() if not isinstance(value, dict)}
-                for side in ("old", "new"):
-                    values |= {side: one[side]["median"], f"{side}_runs": len(one[side]["runs"])}
-                rows.append({"against": pair["old"], "side": pair["new"], **values})
-        return pd.DataFrame(rows).convert_dtypes()
 
     def _figures(
         self,
