@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -74,14 +75,14 @@ class BillAnswer(Answer):
         if bill is None or not bill.lines:
             return Document(Sentence("{what} in {region}", place), [Sentence(self.result.why)])
         currency = bill.currency or ""
-        parts: list[Part] = [_table(bill, currency)]
+        parts: list[Part] = [_table([(line.what, line) for line in bill.lines], currency)]
         if bill.total is None:
             parts.append(Sentence(f"No total: {self.result.why}", tone=Tone.DOUBT))
         else:
             parts.append(self._total(bill, bill.total, currency))
         if self.result.doubts:
             parts.append(Listing("Notes", [Sentence(doubt) for doubt in self.result.doubts]))
-        parts.append(Listing("Prices", [Sentence(text) for text in _sources(bill)]))
+        parts.append(_prices(bill.lines))
         return Document(Sentence("{what} in {region}, {currency}", {**place, "currency": currency}), parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +127,52 @@ class BillAnswer(Answer):
         )
 
 
-def _table(bill: Bill, currency: str) -> FigureTable:
+def bills_document(priced: Sequence[tuple[str, Priced]], period: Decimal) -> Document:
+    """Return the bills of several setups in one table, what they leave out, and the sources of the prices.
+
+    Parameters
+    ----------
+    priced : sequence of tuple
+        Each setup with what it is called; all in one currency.
+    period : Decimal
+        Hours.
+    """
+    bills = [(name, one.bill) for name, one in priced if one.bill and one.bill.lines]
+    lines = [(_heading(name, bill), line) for name, bill in bills for line in bill.lines]
+    currency = next((bill.currency for _, bill in bills if bill.currency), "")
+    notes = left_out(priced).items()
+    said = [note_of_setups(text, whose if len(whose) < len(priced) else ()) for text, whose in notes]
+    parts: list[Part] = [_table(lines, currency)] if lines else []
+    parts += [Listing("Notes", list(map(Sentence, said)))] if said else []
+    parts += [_prices([line for _, line in lines])] if lines else []
+    hours = Figure(period, FigureUnit("h", _text), text=f"{_text(period)} h")
+    return Document(Sentence("Every meter in {hours}", {"hours": hours}), parts)
+
+
+def _heading(name: str, bill: Bill) -> str:
+    if bill.total is None:
+        return f"{name}: no total"
+    an_hour = (bill.total / bill.hours).quantize(Decimal("1e-6"))
+    return f"{name}: {_cents(bill.total)} {bill.currency} ({_text(an_hour)} an hour)"
+
+
+def left_out(priced: Sequence[tuple[str, Priced]]) -> dict[str, list[str]]:
+    """Return why there is no total and what bills leave out: each sentence with the names of its setups."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for name, one in priced:
+        for text in (*([one.why] if one.why else []), *one.doubts):
+            names[text].append(name)
+    return names
+
+
+def note_of_setups(text: str, names: Sequence[str]) -> str:
+    """Return a sentence, with the setups that it is true of in brackets; none: it is true of all."""
+    of = f" ({'; '.join(names)})" if names else ""
+    return f"{text[:1].upper()}{text[1:]}{of}."
+
+
+def _table(lines: Sequence[tuple[str, BillLine]], currency: str) -> FigureTable:
+    """Return a row a meter, below what each is billed for."""
     amount = money(currency)
     columns = (
         TableColumn("meter", "Meter"),
@@ -135,25 +181,25 @@ def _table(bill: Bill, currency: str) -> FigureTable:
         TableColumn("unit_price", "Unit price", amount),
         TableColumn("amount", "Amount", amount),
     )
-    return FigureTable(columns, [_row(line, amount) for line in bill.lines])
+    return FigureTable(columns, [_row(line, amount, group) for group, line in lines], name="bill")
 
 
-def _row(line: BillLine, amount: FigureUnit) -> TableRow:
+def _row(line: BillLine, amount: FigureUnit, group: str) -> TableRow:
     price, source = line.price, _source(line.price)
     figures = (
         Figure(line.quantity, FigureUnit(price.unit, _text)),
         Figure(price.unit_price, amount, source, text=_text(price.unit_price)),
         Figure(line.amount, amount, source, text=_text(line.amount)),
     )
-    return TableRow((_meter_text(price), price.unit, *figures), line.what)
+    return TableRow((_meter_text(price), price.unit, *figures), group)
 
 
-def _sources(bill: Bill) -> Iterator[str]:
-    """Yield each source of prices with its day and the meters that it has the price of."""
-    meters: dict[str, dict[str, None]] = {}
-    for line in bill.lines:
-        meters.setdefault(_source(line.price), {})[_meter_text(line.price)] = None
-    yield from (f"{source}: {', '.join(names)}" for source, names in meters.items())
+def _prices(lines: Sequence[BillLine]) -> Listing:
+    """Return each source of prices with its day and the meters that it has the price of."""
+    meters: dict[str, dict[str, None]] = defaultdict(dict)
+    for line in lines:
+        meters[_source(line.price)][_meter_text(line.price)] = None
+    return Listing("Prices", [Sentence(f"{source}: {'; '.join(names)}") for source, names in meters.items()])
 
 
 def _source(price: Price) -> str:

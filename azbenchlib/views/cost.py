@@ -12,7 +12,10 @@ from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE, SERVER_DISKS
 from azbenchlib.advisor.reasons.break_even import Requirement
+from azbenchlib.answers.answer import frame
+from azbenchlib.answers.bill import bills_document
 from azbenchlib.answers.blocks import Block, render
+from azbenchlib.answers.html import block
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.azure.prices.rows import PAYMENTS
 from azbenchlib.core.errors import InputError
@@ -113,8 +116,7 @@ class Cost(NotebookView):
 
     def bills(self) -> Block:
         """Every meter with quantity, unit price, period, amount, source and day."""
-        names = {name: name for name in self._own}
-        own = bills.bill_block(names, self._own, "own", self._terms) if self._own else Block("")
+        own = self._bills([*self._own.items()], "own") if self._own else Block("")
         return own + self._blocks(self._bill_of, "names no VM or disk of Azure: there is nothing to price")
 
     def delivered(self) -> Block:
@@ -206,9 +208,12 @@ class Cost(NotebookView):
         return {" with ".join(filter(None, (vm, ", ".join(disks)))): price(setup, self._terms)}
 
     def _bill_of(self, part: Part, place: str) -> Block | None:
-        found = self._priced[place]
-        names = {key: bills.called(part, key) for key in found}
-        return bills.bill_block(names, found, place, self._terms) if found else None
+        named = [(str(bills.called(part, key)), one) for key, one in self._priced[place].items()]
+        return self._bills(named, place) if named else None
+
+    def _bills(self, named: Sequence[tuple[str, Priced]], place: str) -> Block:
+        document = bills_document(named, self._terms.hours)
+        return block(document, frame(document.tables()[0]) if document.tables() else None, place=place)
 
     def _delivered_of(self, part: Part, place: str) -> Block | None:
         found, rates = self._priced[place], bills.workloads(part)

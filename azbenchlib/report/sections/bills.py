@@ -11,11 +11,9 @@ import pandas as pd
 
 from azbenchlib.analysis import totals
 from azbenchlib.answers.blocks import Block, render
-from azbenchlib.azure.prices import book
 from azbenchlib.azure.prices.rows import MONTH_HOURS, PAYMENT_WORDS
 from azbenchlib.core.units import NBSP, format_bound, format_money
 from azbenchlib.cost import priced_setups
-from azbenchlib.cost.bill import BillLine
 from azbenchlib.cost.priced_setups import Priced, Terms
 from azbenchlib.cost.published_costs import Recount
 from azbenchlib.model import VM, Setup
@@ -32,58 +30,6 @@ RECOUNTED = {
     "total": "Total",
     "reservation": "vCPU reservation, while no disk is attached",
 }
-
-
-def bill_block(names: Mapping[str, Any], found: Mapping[str, Priced], place: str, terms: Terms) -> Block:
-    """Every line of every bill, with its source; a sentence where one cannot be made.
-
-    Parameters
-    ----------
-    names : mapping of str to Entry or str
-        What each setup is called.
-    found : mapping of str to Priced
-    place : str
-        For the ids of the page.
-    terms : Terms
-    """
-    bills = [
-        {
-            "name": names[key] if isinstance(names[key], str) else names[key].name,
-            "entry": None if isinstance(names[key], str) else names[key],
-            "lines": [_line(line) for line in one.bill.lines] if one.bill else [],
-            "total": "" if one.total is None else f"{one.total:,.2f}",
-            "an_hour": "" if one.total is None else f"{one.total / terms.hours:,.6f}",
-            "currency": one.bill.currency if one.bill else "",
-        }
-        for key, one in found.items()
-    ]
-    paid = PAYMENT_WORDS[terms.pay]
-    note = f"Every meter of every setup{period(terms.hours)}, VM {paid}. {coverage(found)}"
-    return render(
-        "bill", id=f"{place}-bill", note=note, bills=bills, notes=[*notes(names, found), *sources(found)]
-    )
-
-
-def notes(names: Mapping[str, Any], found: Mapping[str, Priced]) -> list[str]:
-    """Why there is no total, and what the bills leave out: each sentence once, with its setups."""
-    return [
-        as_note(text, whose if len(whose) < len(found) else [])
-        for text, whose in left_out(names, found).items()
-    ]
-
-
-def left_out(names: Mapping[str, Any], found: Mapping[str, Priced]) -> dict[str, list[str]]:
-    """Why there is no total, and what the bills leave out: each sentence with the names of its setups."""
-    told: dict[str, list[str]] = {}
-    for key, one in found.items():
-        for text in (*([one.why] if one.why else []), *one.doubts):
-            told.setdefault(text, []).append(str(getattr(names[key], "name", names[key])))
-    return told
-
-
-def as_note(text: str, whose: Sequence[str]) -> str:
-    """A sentence, with whom it is true of in brackets; none: of all."""
-    return f"{text[:1].upper()}{text[1:]}{f' ({formatting.join(whose)})' if whose else ''}."
 
 
 Share = tuple["Part", Mapping[str, Priced], pd.DataFrame]  # of one dataset: its priced setups and rates
@@ -153,10 +99,10 @@ def headlines(part: Part) -> pd.DataFrame:
     return rows.loc[sorted(best.drop_duplicates("setup_id").index)].reset_index(drop=True)
 
 
-def called(part: Part, setup_id: str) -> Any:
-    """The entry of a setup; where the series are loads, its name in the manifest."""
+def called(part: Part, setup_id: str) -> str:
+    """The name of a setup; where the series are loads, that in the manifest."""
     entry = part.entries.get(setup_id)
-    return setup_id if entry is None else entry
+    return setup_id if entry is None else entry.name
 
 
 def recounted(found: Sequence[Recount], place: str) -> Block:
@@ -214,39 +160,10 @@ def day_text(iso: str) -> str:
     return f"{day.day}{NBSP}{day:%B}{NBSP}{day.year}"
 
 
-def sources(found: Mapping[str, Priced]) -> list[str]:
-    """Where the prices are from."""
-    ids = {line.price.source_id: None for one in found.values() if one.bill for line in one.bill.lines}
-    known = [(name, book.source(name)) for name in ids]
-    return [
-        f"{name}: {row.what} ({row.repository or row.path})." if row else f"{name}." for name, row in known
-    ]
-
-
 def currency(found: Sequence[Priced] | Any) -> str:
     """Of the bills; all of one price book have the same."""
     known = dict.fromkeys(one.bill.currency for one in found if one.bill and one.bill.currency)
     return "/".join(known) or "Price"
-
-
-def period(hours: Decimal) -> str:
-    """`` in a month (730 h)``."""
-    return f" in a month ({_plain(hours)} h)" if hours == MONTH_HOURS else f" in {_plain(hours)} h"
-
-
-def _line(line: BillLine) -> dict[str, str]:
-    price = line.price
-    return {
-        "what": line.what,
-        "meter": price.name,
-        "quantity": _plain(line.quantity),
-        "unit_price": _plain(price.unit_price),
-        "unit": price.unit,
-        "hours": "" if line.hours is None else f"{_plain(line.hours)} h",
-        "amount": f"{line.amount:,.2f}" if line.amount >= Decimal("0.1") else _plain(line.amount),
-        "source": price.source_id,
-        "as_of": price.as_of,
-    }
 
 
 def _plain(value: Decimal) -> str:

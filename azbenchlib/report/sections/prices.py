@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib import plots
+from azbenchlib.answers.bill import left_out, note_of_setups
 from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.units import format_money
 from azbenchlib.cost import priced_setups, published_costs
@@ -106,8 +107,8 @@ def _notes(priced: Sequence[tuple[Part, Mapping[str, Priced]]]) -> list[tuple[st
     for i, (part, found) in enumerate(priced):
         if not found:
             continue
-        names = {key: bills.called(part, key) for key in found}
-        for text, whose in bills.left_out(names, found).items():
+        named = [(bills.called(part, key), one) for key, one in found.items()]
+        for text, whose in left_out(named).items():
             told.setdefault(text, []).append((f"d{i}", whose, len(found)))
         for text in _more_doubts(part, found):
             more.setdefault(text, f"d{i}")
@@ -116,7 +117,7 @@ def _notes(priced: Sequence[tuple[Part, Mapping[str, Priced]]]) -> list[tuple[st
     for text, shares in told.items():
         place, whose, of = shares[0] if len(shares) == 1 else ("", ["some setups"], every)
         concerned = sum(len(names) for _, names, _ in shares)
-        notes.append((place, bills.as_note(text, whose if concerned < of else [])))
+        notes.append((place, note_of_setups(text, whose if concerned < of else [])))
     return [*notes, *((place, text) for text, place in more.items())]
 
 
