@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from azbenchlib.api.stated import described
 from azbenchlib.core.errors import InputError
@@ -12,29 +12,32 @@ from azbenchlib.core.grouping import GroupBy
 from azbenchlib.dataset.dataset import Dataset
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from azbenchlib.answers.answer import Answer
     from azbenchlib.answers.comparison import Compared
     from azbenchlib.answers.verdict import VerdictAnswer
     from azbenchlib.report.build import Written
 
-    SideGiven = str | Path | Sequence[str | Path] | Dataset | Answer  # a side of a comparison
+    RunsGiven: TypeAlias = Dataset | Answer | pd.DataFrame | str | Path | Sequence[str | Path]
 
 __all__ = ["compare", "judge", "read", "write_report"]
 
 
 def read(
-    *data: Path | str,
+    *data: Path | str | pd.DataFrame,
     vm: str | None = None,
     disks: Sequence[str] | str = (),
     region: str | None = None,
     group_by: GroupBy | str | None = None,
 ) -> Dataset:
-    """Open outputs of benchmarks, or a dataset.
+    """Open outputs of benchmarks, a dataset, or runs in a DataFrame.
 
     Parameters
     ----------
-    data : str or path-like
-        A dataset by name or folder; or outputs, folders of them, together one dataset.
+    data : str, path-like or DataFrame
+        A dataset by name or folder; or outputs, folders of them, together one dataset; or a frame with a row
+        a run and direction, with columns as in :meth:`Dataset.overview` and in the tables.
     vm : str, optional
         VM size of outputs that do not tell their setup, such as ``Standard_E8ds_v4``.
     disks : str or sequence of str
@@ -53,14 +56,21 @@ def read(
     InputError
         When there is no such thing, it is more than one dataset, or every setup is stated already.
     """
+    import pandas as pd
+
     from azbenchlib.dataset.setups import Assumed
 
+    if len(data) == 1 and isinstance(data[0], pd.DataFrame):
+        return _of_frame(data[0], vm, disks, region, group_by)
     assumed = Assumed(described(vm, disks, open_sizes=True) if vm or disks else None, region)
-    return Dataset.load(*data, assumed=assumed, group_by=group_by)
+    named = [each for each in data if not isinstance(each, pd.DataFrame)]
+    if len(named) < len(data):
+        raise InputError("a DataFrame is read by itself; pandas.concat makes one of several")
+    return Dataset.load(*named, assumed=assumed, group_by=group_by)
 
 
 def judge(
-    data: Dataset | Answer | str | Path | Sequence[str | Path],
+    data: RunsGiven,
     *,
     vm: str | None = None,
     disks: Sequence[str] | str = (),
@@ -73,7 +83,7 @@ def judge(
 
     Parameters
     ----------
-    data : Dataset, Answer, str, path-like or sequence of these paths
+    data : Dataset, Answer, DataFrame, str, path-like or sequence of these paths
         What is not a dataset yet is opened by :func:`read`; of an answer, the dataset that it tells of.
     vm : str, optional
         VM size of runs that do not tell their setup.
@@ -104,12 +114,12 @@ def judge(
     return VerdictAnswer(judged_runs(dataset, as_of, nvme))
 
 
-def compare(old: SideGiven, new: SideGiven, *, margin: float = 0.05, confidence: float = 0.99) -> Compared:
+def compare(old: RunsGiven, new: RunsGiven, *, margin: float = 0.05, confidence: float = 0.99) -> Compared:
     """Compare runs with a baseline: worse by more than the margin, not worse, or undecided.
 
     Parameters
     ----------
-    old, new : str, path-like, sequence of them, Dataset or Answer
+    old, new : str, path-like, sequence of them, DataFrame, Dataset or Answer
         Datasets by name or folder, or outputs, together one side where there are several; ``/SETUP`` behind
         one chooses a setup. Of an answer its result counts, which is a Dataset.
     margin : float
@@ -175,16 +185,20 @@ def write_report(
 
 
 def _opened(
-    data: Dataset | Answer | str | Path | Sequence[str | Path],
+    data: RunsGiven,
     vm: str | None,
     disks: Sequence[str] | str,
     region: str | None,
     group_by: GroupBy | str | None,
 ) -> Dataset:
-    """The dataset that is given, or what was named, opened."""
+    """Return the dataset that is given, or what was named, opened."""
+    import pandas as pd
+
     from azbenchlib.answers.answer import Answer
 
     given = data.result if isinstance(data, Answer) else data
+    if isinstance(given, pd.DataFrame):
+        return _of_frame(given, vm, disks, region, group_by)
     if isinstance(given, Dataset):
         if group_by is not None:
             raise InputError("group_by is for outputs that are opened here; give it to read")
@@ -193,3 +207,17 @@ def _opened(
         raise InputError(f"a {type(data).__name__} tells of no dataset; give a dataset, or paths of outputs")
     named = [data] if isinstance(data, str | Path) else list(data)
     return read(*named, vm=vm, disks=disks, region=region, group_by=group_by)
+
+
+def _of_frame(
+    frame: pd.DataFrame,
+    vm: str | None,
+    disks: Sequence[str] | str,
+    region: str | None,
+    group_by: GroupBy | str | None,
+) -> Dataset:
+    """Return the runs of a frame, with the setup that is stated."""
+    if group_by is not None:
+        raise InputError("group_by is for outputs; the rows of a DataFrame are of one setup")
+    made = Dataset.of_frame(frame)
+    return made.add_setup(vm, disks, region) if vm or disks or region else made

@@ -16,3 +16,12 @@ DIRECTIONS = {
     "randtrimwrite": {"trim", "write"},
 }
 MIXED = ("rw", "readwrite", "randrw")  # "readwrite" is fio's other word for "rw"; other tools' readers use it
+
+
+def direction_of(rw: str) -> str | None:
+    """Return the direction of a pattern of fio or a test of iozone; None where its name does not tell one."""
+    if rw in MIXED:
+        return "mixed"
+    if len(DIRECTIONS.get(rw, ())) > 1:
+        return None
+    return next((way for way in ("write", "read", "trim") if rw.endswith(way)), None)

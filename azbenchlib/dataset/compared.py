@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from azbenchlib.analysis.compare import ComparedSide
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
@@ -29,10 +31,12 @@ def load_side(name: str) -> ComparedSide:
     return ComparedSide(name=name, tables=found.tables, setup=setup)
 
 
-def side_of(given: Dataset | str | Path | Sequence[str | Path], name: str) -> ComparedSide:
-    """A side from what Python has: a dataset, whose name is its place or else `name`; a path; or several."""
+def side_of(given: Dataset | pd.DataFrame | str | Path | Sequence[str | Path], name: str) -> ComparedSide:
+    """Return a side: a dataset, whose name is its place or else `name`; runs in a frame; a path; several."""
     if isinstance(given, str | Path):
         return load_side(str(given))
+    if isinstance(given, pd.DataFrame):
+        return ComparedSide(name=name, tables=Dataset.of_frame(given).tables)
     if isinstance(given, Dataset):
         return ComparedSide(name=str(given.place or name), tables=given.tables)
     return ComparedSide(name=", ".join(map(str, given)), tables=Dataset.load(*given).tables)

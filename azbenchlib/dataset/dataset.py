@@ -92,6 +92,13 @@ class Dataset:
         return sorted({*super().__dir__(), "tables", *schema.TABLES})
 
     @classmethod
+    def of_frame(cls, frame: pd.DataFrame) -> Dataset:
+        """Open runs that are a DataFrame already: see :func:`azbenchlib.dataset.frames.tables_of`."""
+        from azbenchlib.dataset.frames import tables_of  # few users have one
+
+        return cls._of_reported(tables_of(frame))
+
+    @classmethod
     def read(cls, *paths: Path | str, log_unit: str | None = None, bins: bool = True) -> Dataset:
         """Read raw outputs: files, folders of them, or dataset folders.
 

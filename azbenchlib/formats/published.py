@@ -24,7 +24,7 @@ from typing import Any
 
 from azbenchlib.core import schema
 from azbenchlib.core.findings import ERROR, Code, job_label
-from azbenchlib.core.patterns import MIXED
+from azbenchlib.core.patterns import direction_of
 from azbenchlib.core.units import GB, GIB, KB, KIB, MB, MIB, NS_PER_US, US_PER_MS, US_PER_S
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
@@ -181,7 +181,7 @@ class _Experiment:
 
     def _measured(self, row: Mapping[str, str]) -> None:
         """Put one figure where its quantity and statistic say, if they say it beyond doubt."""
-        ddir, quantity = _ddir(row.get("rw", "")), row["quantity"]
+        ddir, quantity = direction_of(row.get("rw", "")), row["quantity"]
         if ddir is None:
             return
         if float(row["value"]) < 0:
@@ -278,15 +278,6 @@ def _per_s(row: Mapping[str, str]) -> float | None:
     factor = PER_S[quantity].get(row["unit"])
     rate = math.inf if factor is None else float(row["value"]) * factor
     return rate if rate <= schema.LARGEST_VALUE else None
-
-
-def _ddir(rw: str) -> str | None:
-    """Direction of a pattern (fio's) or test (iozone's); None where it is not stated."""
-    if rw in MIXED:
-        return "mixed"
-    if rw.endswith("write"):
-        return "write"
-    return "read" if rw.endswith("read") else None
 
 
 def _number(text: str, low: float = -math.inf, high: float = math.inf) -> float | None:
