@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from azbenchlib.answers.figures import Figure, FigureUnit, money
 from azbenchlib.azure.prices.rows import PAYG, PAYMENT_WORDS
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.printable import plain
+from azbenchlib.core.units import NBSP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,11 +144,11 @@ def bills_document(priced: Sequence[tuple[str, Priced]], period: Decimal) -> Doc
     currency = next((bill.currency for _, bill in bills if bill.currency), "")
     notes = left_out(priced).items()
     said = [note_of_setups(text, whose if len(whose) < len(priced) else ()) for text, whose in notes]
-    parts: list[Part] = [_table(lines, currency)] if lines else []
+    title = f"Every meter in {_text(period)}{NBSP}h, in {currency}"
+    parts: list[Part] = [replace(_table(lines, currency), title=title)] if lines else []
     parts += [Listing("Notes", list(map(Sentence, said)))] if said else []
     parts += [_prices([line for _, line in lines])] if lines else []
-    hours = Figure(period, FigureUnit("h", _text), text=f"{_text(period)} h")
-    return Document(Sentence("Every meter in {hours}", {"hours": hours}), parts)
+    return Document(None, parts)
 
 
 def _heading(name: str, bill: Bill) -> str:
@@ -189,7 +191,7 @@ def _row(line: BillLine, amount: FigureUnit, group: str) -> TableRow:
     figures = (
         Figure(line.quantity, FigureUnit(price.unit, _text)),
         Figure(price.unit_price, amount, source, text=_text(price.unit_price)),
-        Figure(line.amount, amount, source, text=_text(line.amount)),
+        Figure(line.amount, amount, source, text=_amount(line.amount)),
     )
     return TableRow((_meter_text(price), price.unit, *figures), group)
 
@@ -216,6 +218,12 @@ def _meter_text(price: Price) -> str:
 def _cents(total: Decimal) -> str:
     """Return an amount as money is paid; in full below 1."""
     return f"{total.quantize(Decimal('0.01'), ROUND_HALF_UP):,f}" if total >= 1 else _text(total)
+
+
+def _amount(value: Decimal) -> str:
+    """Return an amount in full, with the two decimals of money at least."""
+    text = _text(value)
+    return f"{value:,.2f}" if len(text.partition(".")[2]) < len("00") else text
 
 
 def _text(value: Decimal) -> str:

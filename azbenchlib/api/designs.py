@@ -260,7 +260,7 @@ def advise(
 
 def size(
     *telemetry: Path | str | Dataset,
-    region: str,
+    region: str = "westeurope",
     devices: Sequence[str] = (),
     interval: str | None = None,
     prices: Path | str | None = None,
@@ -274,7 +274,7 @@ def size(
     telemetry : str, path-like or Dataset
         Outputs of iostat, sar and others, folders of them, or datasets; loads of several hosts are added up.
     region : str
-        Such as westeurope.
+        Default: westeurope, as of the command line.
     devices : sequence of str
         Count only these, such as ``nvme*``; default: all disks.
     interval : str, optional

@@ -65,7 +65,7 @@ def test_the_notebook_runs_and_says_it_all() -> None:
 def test_a_bill_has_every_meter_with_source_and_day(west: Cost) -> None:
     text = words(west.bills().html)
     assert "Every meter in 730 h" in text and "radar of 2026-08-22: Standard_E32-8s_v3, linux" in text
-    assert "Standard_E32-8s_v3, linux, pay-as-you-go 1 Hour 1 2.56 1,868.8 " in text
+    assert "Standard_E32-8s_v3, linux, pay-as-you-go 1 Hour 1 2.56 1,868.80 " in text
     assert "Ultra LRS Provisioned IOPS 1/Hour 32,000 0.000088 2,055.68 " in text
     assert "Ultra LRS Provisioned Throughput (MBps) 1/Hour 2,000 0.000572 835.12 " in text
     assert "The OS disk is not stated, so it is not counted." in text
