@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
-from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from azbenchlib.cli.options.setup_options import OutputsArgument, PrintFormat, PrintOption
-from azbenchlib.cli.printing.console import notes, print_json, print_table, say, working
+from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show, show_rows
+from azbenchlib.cli.printing.console import print_json, say, working
 from azbenchlib.cli.printing.log_windows import numbers
-from azbenchlib.cli.printing.rich_console import Console
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.printable import one_line
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-class TableFormat(StrEnum):
-    """How a table is printed."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
 
 _ADDRESS = "a folder, or an address such as abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/FOLDER"
 DaskOption = Annotated[
@@ -106,7 +91,7 @@ def query(
         str, typer.Option(help="With --percentiles: columns of histograms and runs that are kept apart.")
     ] = "setup_id,ddir,lat_kind",
     dask: DaskOption = None,
-    format_: Annotated[TableFormat, typer.Option("--format", help="What to print.")] = TableFormat.table,
+    format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Answer a question over all runs in a lake, with SQL or as latency percentiles.
 
@@ -119,6 +104,7 @@ def query(
         raise InputError(
             "--dask merges histograms, so it goes with --percentiles; a SELECT runs on this machine"
         )
+    from azbenchlib.answers.query import QueryAnswer
     from azbenchlib.lake.lake import Lake
 
     with working("Reading"):
@@ -127,52 +113,8 @@ def query(
         else:
             groups = [name.strip() for name in by.split(",") if name.strip()]
             found = Lake(lake).percentiles(groups, numbers(percentiles), dask=dask)
-    _print(found, format_)
-
-
-def _print(found: pd.DataFrame, form: TableFormat) -> None:
-    from azbenchlib.core import schema
-
-    if form is TableFormat.json:
-        rows = [{name: _plain(value) for name, value in row.items()} for row in schema.records(found)]
-        print_json({"columns": [str(name) for name in found.columns], "rows": rows})
-    elif form is TableFormat.csv:
-        print_table(found)
+    answer = QueryAnswer(found)
+    if format_ in (OutputFormat.text, OutputFormat.md):
+        show_rows(answer.document, format_)
     else:
-        _print_rows(found)
-        if not len(found):
-            notes.print("No row answers that.")
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it; days and the like as text."""
-    if hasattr(value, "tolist"):  # an array of numpy
-        return [_plain(one) for one in value.tolist()]
-    if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
-    is_plain = value is None or isinstance(value, bool | int | str)
-    return value if is_plain or (isinstance(value, float) and isfinite(value)) else str(value)
-
-
-def _print_rows(found: pd.DataFrame) -> None:
-    from pandas.api.types import is_numeric_dtype
-    from rich.table import Table
-
-    from azbenchlib.core import schema
-
-    table = Table(box=None, pad_edge=False)
-    for name, dtype in found.dtypes.items():
-        table.add_column(str(name), justify="right" if is_numeric_dtype(dtype) else "left", overflow="fold")
-    for row in schema.records(found):
-        table.add_row(*("" if value is None else _shown(value) for value in row.values()))
-    Console(highlight=False).print(table)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:,.6g}"
-    return (
-        f"{value:,}"
-        if isinstance(value, int) and not isinstance(value, bool)
-        else one_line(str(_plain(value)))
-    )
+        show(answer, format_)
