@@ -17,6 +17,7 @@ def every_kind() -> list[str]:
 
 
 @pytest.mark.parametrize("kind", sorted({*KINDS, *PARSERS}))
+@pytest.mark.sampled(6)
 def test_a_damaged_document_is_read_or_refused_in_a_sentence(kind: str, tmp_path: Path) -> None:
     seeds = fuzz_readers.Seeds([kind], share_of_texts=0.5)
     for number in range(INPUTS.get(kind, FEW)):

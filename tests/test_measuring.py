@@ -56,6 +56,7 @@ def test_a_disturbance_is_what_others_did(changes: dict[str, float], reason: str
     assert replace(END, **changes).disturbance(BEGIN) == reason
 
 
+@pytest.mark.long
 def test_the_work_of_others_is_seen_and_our_own_is_not_theirs() -> None:
     """A process that is no descendant of ours any more, and one that is."""
     spin = "import sys, time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"

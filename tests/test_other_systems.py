@@ -31,6 +31,7 @@ WORKING = (
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.sampled(1)
 def test_what_needs_no_linux_works_elsewhere(system: str, tmp_path: Path) -> None:
     for name in ("fio/randrw.json", "sysstat/plain.txt"):
         shutil.copy(ROOT / "tests" / "data" / name, tmp_path)

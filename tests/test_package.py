@@ -194,6 +194,7 @@ def core(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment(tmp_path_factory.mktemp("installed") / "core", wheel, locked(needed("")))
 
 
+@pytest.mark.long
 def test_the_core_alone_does_its_work_and_names_the_extra_for_the_rest(core: Path, tmp_path: Path) -> None:
     azbench = core / "azbench"
     does_the_work_of_the_core(azbench, tmp_path)

@@ -261,7 +261,7 @@ def _alternatives(advice: Advice) -> FigureTable:
         rows.append(TableRow(cells, tone=tone))
     vm, price_column, disks = _columns(market)
     more_column, labels = TableColumn("more", "More", AS_SHARE), TableColumn("labels", "What it is")
-    return FigureTable((vm, price_column, more_column, disks, labels), rows)
+    return FigureTable(columns=(vm, price_column, more_column, disks, labels), rows=rows)
 
 
 def _misses(advice: Advice) -> FigureTable:
@@ -277,7 +277,7 @@ def _misses(advice: Advice) -> FigureTable:
         )
         for miss in advice.best.why_not_cheaper
     ]
-    return FigureTable(_columns(advice.market, TableColumn("why", "What is in the way")), rows)
+    return FigureTable(columns=_columns(advice.market, TableColumn("why", "What is in the way")), rows=rows)
 
 
 def _changes(advice: Advice) -> Iterator[Part]:
@@ -304,7 +304,9 @@ def _changes(advice: Advice) -> Iterator[Part]:
         yield Sentence(f"the same configuration stays the cheapest: {', '.join(same)}")
     if rows:
         vm, price_column, disks_column = _columns(advice.market)
-        yield FigureTable((TableColumn("change", "Change"), price_column, vm, disks_column), rows)
+        yield FigureTable(
+            columns=(TableColumn("change", "Change"), price_column, vm, disks_column), rows=rows
+        )
 
 
 def _short(size: str) -> str:

@@ -183,7 +183,9 @@ def _table(lines: Sequence[tuple[str, BillLine]], currency: str) -> FigureTable:
         TableColumn("unit_price", "Unit price", amount),
         TableColumn("amount", "Amount", amount),
     )
-    return FigureTable(columns, [_row(line, amount, group) for group, line in lines], name="bill")
+    return FigureTable(
+        columns=columns, rows=[_row(line, amount, group) for group, line in lines], name="bill"
+    )
 
 
 def _row(line: BillLine, amount: FigureUnit, group: str) -> TableRow:

@@ -91,7 +91,9 @@ class CatalogAnswer(Answer):
         pairs = _statements(row)
         beside = (row.caching_source, row.retirement_source) if isinstance(row, VmRow) else ()
         used = dict.fromkeys(name for name in (*(limit.source_id for limit, _ in pairs), *beside) if name)
-        parts: list[Part] = [FigureTable(_COLUMNS, list(_rows(row, pairs)), note=_open_note(pairs))]
+        parts: list[Part] = [
+            FigureTable(columns=_COLUMNS, rows=list(_rows(row, pairs)), note=_open_note(pairs))
+        ]
         listings = {"Notes": _notes(row, pairs), "Sources": list(map(_cited, used))}
         parts += [
             Listing(name, [Sentence(text) for text in texts]) for name, texts in listings.items() if texts

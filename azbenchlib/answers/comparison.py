@@ -186,7 +186,7 @@ def _table(pair: ComparedPair, judged: bool, most: int | None, marked: bool) -> 
     more = len(said) - len(rows)
     note = f"{more:,} further rows are left out; --format json and to_frame() have all." if more else ""
     columns = [_WORKLOAD, *_COLUMNS] if marked else _COLUMNS
-    return FigureTable(columns, rows, note=note, name="figures")
+    return FigureTable(columns=columns, rows=rows, note=note, name="figures")
 
 
 def _record(pair: ComparedPair, one: ComparedFigure) -> dict[str, Any]:

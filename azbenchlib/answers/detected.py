@@ -51,7 +51,9 @@ class DetectedAnswer(Answer):
         machine = self.result.setup
         zone = f", zone {machine.zone}" if machine.zone else ""
         headline = Sentence(f"{machine.vm_size} in {machine.region}{zone}; {machine.os}")
-        return Document(headline, [FigureTable(_COLUMNS, [self._row(row) for row in self._disks])])
+        return Document(
+            headline, [FigureTable(columns=_COLUMNS, rows=[self._row(row) for row in self._disks])]
+        )
 
     @cached_property
     def _disks(self) -> list[dict[str, Any]]:

@@ -117,7 +117,7 @@ class TableRow:
     tone: Tone = Tone.PLAIN
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FigureTable:
     """A table; where the group of rows changes, it is a heading of its own.
 

@@ -60,7 +60,7 @@ class DriftAnswer(Answer):
             "all": Figure(len(records), AS_COUNT),
         }
         headline = Sentence("{differing} of {all} limits differ from what documents say", counts)
-        return Document(headline, [FigureTable(_TABLE, [_row(record) for record in records])])
+        return Document(headline, [FigureTable(columns=_TABLE, rows=[_row(record) for record in records])])
 
     def _for_cell(self) -> Document:
         """Return the newest rows; a cell of a notebook is no page."""
@@ -69,7 +69,7 @@ class DriftAnswer(Answer):
             return self.document
         rows = [_row(record) for record in self._records[omitted:]]
         note = f"{omitted:,} older rows are left out; to_frame() has all."
-        return Document(self.document.headline, [FigureTable(_TABLE, rows, note=note)])
+        return Document(self.document.headline, [FigureTable(columns=_TABLE, rows=rows, note=note)])
 
     @cached_property
     def _records(self) -> list[dict[str, Any]]:

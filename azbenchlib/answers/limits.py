@@ -221,7 +221,7 @@ def _section(title: str, sourced: Sequence[Sourced]) -> Section:
         TableRow([format_size(pairs[0][0].bs_bytes), *(cell for pair in pairs for cell in _cells(*pair))])
         for pairs in zip(*levels, strict=True)
     ]
-    parts: list[Part] = [FigureTable([_BLOCK, *columns], rows)]
+    parts: list[Part] = [FigureTable(columns=[_BLOCK, *columns], rows=rows)]
     if turns := {row.level: row.crossover_bytes for row, _ in sourced if row.crossover_bytes}:
         words = "; ".join(_TURNS[level] for level in turns)
         figures = {level: Figure(size, AS_BYTES) for level, size in turns.items()}

@@ -27,4 +27,4 @@ def windows_document(found: Windowed) -> Document:
         _WINDOWS.get(name, TableColumn(name, name.removesuffix("_us"), AS_MICROSECONDS)) for name in names
     ]
     rows = [TableRow([row[name] for name in names]) for row in found.rows]
-    return Document(None, [FigureTable(columns, rows)])
+    return Document(None, [FigureTable(columns=columns, rows=rows)])

@@ -69,7 +69,7 @@ class ConfigurationsAnswer(Answer):
             TableColumn("binding_limit", "Binding limit"),
         )
         rows = [self._row(record) for record in self.result if not record["error"]]
-        parts: list[Part] = [FigureTable(columns, rows)]
+        parts: list[Part] = [FigureTable(columns=columns, rows=rows)]
         if self._cautions:
             parts.append(Sentence(f"before you order: {'; '.join(_counted(self._cautions))}"))
         refused: dict[str, list[str]] = {}
@@ -145,7 +145,7 @@ class VolumesAnswer(Answer):
             TableRow((name, Figure(price, month, text="" if price is None else f"{price:,.2f}"), words[name]))
             for name, price in prices.items()
         ]
-        return FigureTable(columns, rows)
+        return FigureTable(columns=columns, rows=rows)
 
 
 def _counted(cautions: Sequence[Sequence[Caution]]) -> Iterator[str]:

@@ -120,7 +120,7 @@ class ProbeAnswer(Answer):
             runs = ", ".join(numbers[name] for name in one.runs if name in numbers)
             cells = (one.label, _value(one.figure, source), _interval(one.figure, source), runs)
             rows.append(TableRow(cells))
-        return FigureTable(_PROPERTIES, rows, "Properties", name="properties")
+        return FigureTable(columns=_PROPERTIES, rows=rows, title="Properties", name="properties")
 
     @property
     def documented(self) -> FigureTable:
@@ -136,8 +136,10 @@ class ProbeAnswer(Answer):
         ]
         if not any(ratio.is_known for _, _, *ratios in found for ratio in ratios):
             fits = [TableRow(cells[:2]) for cells in found]
-            return FigureTable(_NAMES[:2], fits, "It may be", name="names")
-        return FigureTable(_NAMES, list(map(TableRow, found)), "It may be", _RATIO_NOTE, "names")
+            return FigureTable(columns=_NAMES[:2], rows=fits, title="It may be", name="names")
+        return FigureTable(
+            columns=_NAMES, rows=list(map(TableRow, found)), title="It may be", note=_RATIO_NOTE, name="names"
+        )
 
     @property
     def runs(self) -> FigureTable:
@@ -145,7 +147,13 @@ class ProbeAnswer(Answer):
         rows = [
             TableRow((str(i), run.title, run.iops, run.nats)) for i, run in enumerate(self.result.runs, 1)
         ]
-        return FigureTable(_RUNS, rows, "Runs, in the order in which they were chosen", _NAT, "runs")
+        return FigureTable(
+            columns=_RUNS,
+            rows=rows,
+            title="Runs, in the order in which they were chosen",
+            note=_NAT,
+            name="runs",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``azbench probe --format json`` prints."""

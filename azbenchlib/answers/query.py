@@ -48,7 +48,9 @@ class QueryAnswer(Answer):
             TableRow([_cell(value, unit) for value, unit in zip(row.values(), units, strict=True)])
             for row in schema.records(self.result)
         ]
-        return Document(None, [FigureTable(columns, rows, note="" if rows else _NONE, name="query")])
+        return Document(
+            None, [FigureTable(columns=columns, rows=rows, note="" if rows else _NONE, name="query")]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the names of the columns, and the rows."""

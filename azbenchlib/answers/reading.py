@@ -93,7 +93,7 @@ def rates_part(dataset: Dataset, wide: bool = False) -> Part:
     columns = [TableColumn(name, _NAMES[name]) for name in named] + [
         column for column in (*_LOADS, *timed) if rows[column.name].notna().any()
     ]
-    return FigureTable(columns, [_row(row, columns) for row in rows.to_dict(orient="records")])
+    return FigureTable(columns=columns, rows=[_row(row, columns) for row in rows.to_dict(orient="records")])
 
 
 def _row(row: Mapping[Any, Any], columns: list[TableColumn]) -> TableRow:
@@ -145,4 +145,4 @@ def _devices(demand: pd.DataFrame) -> FigureTable:
         average = float(iops.mean()) if len(iops) else None
         texts = ("" if pd.isna(name) else one_line(str(name)) for name in names)
         rows.append(TableRow([*texts, len(own), interval, average]))
-    return FigureTable(_DEVICES, rows, "Telemetry")
+    return FigureTable(columns=_DEVICES, rows=rows, title="Telemetry")

@@ -213,7 +213,7 @@ def _load(answer: SizeAnswer) -> Iterator[Part]:
         [name, *(Figure(value, _RATES[name], _FROM, text=words.rate(name, value)) for value in values)]
         for name, *values in words.load_figures(answer)
     ]
-    yield FigureTable(_LOAD, [TableRow(cells) for cells in rows])
+    yield FigureTable(columns=_LOAD, rows=[TableRow(cells) for cells in rows])
     for choice in answer.telemetry.choices.values():
         if doubt := device_text.unclear(choice):
             yield Sentence(f"Attention: {doubt}", tone=Tone.DOUBT)

@@ -59,6 +59,7 @@ def test_a_lower_rate_is_worse_and_a_higher_one_is_not() -> None:
         ("verify", "none", "crc32c", "verified by crc32c"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_what_slows_a_job_down_is_part_of_its_workload(column, plain, other, words) -> None:
     old, new = rates("old", STEADY, **{column: plain}), rates("new", LOWER, **{column: other})
     with pytest.raises(InputError, match=f"no workload in common: old has .*QD.8[.] new has .*QD.8, {words}"):

@@ -78,6 +78,7 @@ def test_hosts_paths_and_jobs_make_no_other_workload(apart: dict) -> None:
         {"rate_iops": 100.0},
     ],
 )
+@pytest.mark.sampled(3)
 def test_what_is_another_workload_stays_alone(other: dict) -> None:
     assert n_series([{}] * 7 + [other]) == 2
     assert n_series([{}] * 6 + [other]) == 7

@@ -63,6 +63,7 @@ def test_text_markdown_and_html_have_the_same_words(answer: Compared) -> None:
     assert "| ❌ worse |" in answer.to_markdown()
 
 
+@pytest.mark.long
 def test_it_is_small_where_it_shows_itself_and_says_what_is_left_out() -> None:
     large = many()
     assert len(repr(large).splitlines()) <= 10

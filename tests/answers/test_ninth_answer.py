@@ -51,7 +51,9 @@ class Ninth(Answer):
             Sentence(self.wording, {"rate": rate, "limit": LIMIT}, Tone.SURE),
             (
                 Bars((Bar("disk IOPS", Figure(0.9996, AS_SHARE), LIMIT, binds=True),)),
-                FigureTable(columns, (TableRow((NAME, 250.0), "first"), TableRow(("c", None), "second"))),
+                FigureTable(
+                    columns=columns, rows=(TableRow((NAME, 250.0), "first"), TableRow(("c", None), "second"))
+                ),
                 Facts((("Limit", LIMIT),)),
                 Section("Doubts", (Sentence("The run was short", tone=Tone.DOUBT),), "of one run"),
                 Listing("Assumptions", (Sentence("the clock is right"),)),

@@ -37,7 +37,7 @@ def test_in_a_narrow_terminal_titles_take_two_lines_before_texts_do() -> None:
         TableColumn("burst", "Burst"),
     )
     rows = [TableRow(["VM cached MB/s, disk", 3500, "VM cached MB/s, burst"])]
-    document = Document(None, [FigureTable(columns, rows)])
+    document = Document(None, [FigureTable(columns=columns, rows=rows)])
     assert terminal.text(document, 62).splitlines() == [
         "Bound by              Most burst IOPS  Burst",
         "VM cached MB/s, disk            3,500  VM cached MB/s, burst",
@@ -55,7 +55,7 @@ def test_in_a_narrow_terminal_titles_take_two_lines_before_texts_do() -> None:
 def test_words_stay_whole_as_long_as_they_can_and_those_of_the_first_column_longest() -> None:
     columns = (TableColumn("limit", "Limit"), TableColumn("valid", "Valid"), TableColumn("source", "Source"))
     cells = ["uncached_burst_bytes_per_s", "from 2024-08-01", "edsv4-series@1827cf35"]
-    document = Document(None, [FigureTable(columns, [TableRow(cells)])])
+    document = Document(None, [FigureTable(columns=columns, rows=[TableRow(cells)])])
     assert terminal.text(document, 61).splitlines()[1:] == [
         "uncached_burst_bytes_per_s  from        edsv4-series@1827cf35",
         "                            2024-08-01",
@@ -71,5 +71,5 @@ def test_where_texts_do_not_fit_figures_stay_whole() -> None:
         TableColumn(f"iops{n}", f"iops {n}", AS_IOPS) for n in range(4)
     ]
     cells = ["a-host-of-some-length", "a file of some length", "a reason", *[1_234_567.0] * 4]
-    shown = terminal.text(Document(None, [FigureTable(columns, [TableRow(cells)])]), 66)
+    shown = terminal.text(Document(None, [FigureTable(columns=columns, rows=[TableRow(cells)])]), 66)
     assert shown.count("1,234,567") == 4 and max(map(len, shown.splitlines())) <= 66

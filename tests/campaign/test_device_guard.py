@@ -90,6 +90,7 @@ KINDS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(8)
 def test_whatever_lies_on_a_device_is_refused_and_left_as_it_is(kind: str, device: Path) -> None:
     KINDS[kind](device)
     before = content(device)

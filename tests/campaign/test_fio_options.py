@@ -98,6 +98,7 @@ def known() -> dict[str, set[str]]:
 
 
 @pytest.mark.fio
+@pytest.mark.long
 def test_every_allowed_option_is_a_whole_name_of_fio() -> None:
     unknown = {name for name in IN_JOB_FILES if name not in known()} - NEWER
     engines_of_others = {"hipri", "hipri_percentage", "thp", "bs_is_seq_rand", "verify_async_cpus"}

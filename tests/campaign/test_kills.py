@@ -10,6 +10,7 @@ pytestmark = [pytest.mark.fio, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.long
 def test_kills_of_campaigns_on_a_device_lose_nothing_and_write_nothing_of_others(
     kills: int, tmp_path: Path
 ) -> None:

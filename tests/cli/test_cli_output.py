@@ -36,6 +36,7 @@ VERBS = [  # one for each way to print: a table, JSON, CSV, a card, lines, typer
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize(("where", "why"), [(">/dev/full", "No space left on device"), (">&-", "Bad file")])
+@pytest.mark.sampled(4)
 def test_an_output_that_takes_nothing_is_told_in_one_sentence(verb, where, why):
     done = in_shell(f"$AZBENCH {verb} {where}")
     said = [line for line in done.stderr.splitlines() if line.startswith("azbench: ")]

@@ -81,6 +81,7 @@ def folder(tmp_path: Path) -> Path:
     ],
     ids=" ".join,
 )
+@pytest.mark.sampled(3)
 def test_names_in_a_dataset_command_no_terminal(folder: Path, arguments: list[str]) -> None:
     out, err = azbench(arguments[0], folder, *arguments[1:])
     assert_harmless(out)

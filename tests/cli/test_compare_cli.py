@@ -69,6 +69,7 @@ def test_exit_codes(sides: dict[str, Path], new: str, options: list[str], code: 
 
 
 @pytest.mark.parametrize(("new", "options", "code"), CODES[4:])
+@pytest.mark.sampled(4)
 def test_exit_codes_with_options(
     sides: dict[str, Path], new: str, options: list[str], code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

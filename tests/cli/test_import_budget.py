@@ -62,6 +62,7 @@ def test_a_part_of_the_verdict_loads_no_other() -> None:
 
 
 @pytest.mark.parametrize("more", [(), ("--why",), ("--format", "json"), ("--format", "csv")])
+@pytest.mark.sampled(2)
 def test_an_answer_needs_no_tables(more: tuple[str, ...]) -> None:
     asked = ("advise", "--iops", "3000", "--size", "1TiB", "--region", "westeurope", *more)
     program = PROGRAM.format(slow=("pandas", "pyarrow", "pydantic", "scipy", "matplotlib", *OTHER_VERBS))
@@ -82,6 +83,7 @@ def test_an_output_is_read_without_what_manifests_need() -> None:
 
 @pytest.mark.parametrize("form", ["json", "csv"])
 @pytest.mark.parametrize("more", [(), ("--region", "eastus")])
+@pytest.mark.sampled(2)
 def test_an_answer_for_a_program_loads_nothing_that_draws_tables(form: str, more: tuple[str, ...]) -> None:
     asked = (
         "advise",
@@ -113,6 +115,7 @@ def test_an_answer_for_a_program_loads_nothing_that_draws_tables(form: str, more
     ],
     ids=lambda arguments: arguments[0],
 )
+@pytest.mark.sampled(2)
 def test_a_verb_that_draws_nothing_loads_no_slow_library(arguments: tuple[str, ...]) -> None:
     program = PROGRAM.format(slow=SLOW)
     done = subprocess.run(

@@ -130,6 +130,7 @@ def test_what_a_key_calls_a_secret_is_one() -> None:
     assert masked == document | dict.fromkeys(("clientSecret", "client_secret", "AccountKey"), "…")
 
 
+@pytest.mark.long
 def test_masking_takes_time_in_proportion_to_the_text() -> None:
     """What is quadratic in its input does not come to an end here."""
     for piece in ("password", "password: ", "--a", "token=", "-----BEGIN PRIVATE KEY-----", "://a:", "sig="):

@@ -79,6 +79,7 @@ def test_verbs_take_one_setup(verb: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_report_is_of_the_chosen_setups(tmp_path: Path) -> None:
     written = az.write_report(f"{SHIPPED}/{TEMP}", f"{SHIPPED}:{NVME}", folder=tmp_path)
     page = written.html.read_text()

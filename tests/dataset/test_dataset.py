@@ -435,6 +435,7 @@ def spoil_stamp(folder: Path) -> None:
 @pytest.mark.parametrize(
     "change", [spoil_raw, add_raw, edit_manifest, lose_table, spoil_table, lose_column, spoil_stamp]
 )
+@pytest.mark.sampled(3)
 def test_stale_or_damaged_tables_are_made_again(folder, change):
     found = Dataset.read(folder)
     marked = found.tables | {"results": found.results.assign(ios=12345)}

@@ -209,6 +209,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", list(BOMBS))
+@pytest.mark.sampled(2)
 def test_a_manifest_that_would_take_all_memory_is_refused_in_a_sentence(folder: Path, bomb: str) -> None:
     (folder / "manifest.json").write_text(BOMBS[bomb])
     code = (

@@ -111,6 +111,7 @@ def test_tables_that_were_made_here_are_taken(folder: Path) -> None:
 @pytest.mark.parametrize("change", [halve, double, same_length])
 @pytest.mark.parametrize("whose", ["mine", "received"])
 @pytest.mark.parametrize("stamp", ["untouched", "rewritten"])
+@pytest.mark.sampled(4)
 def test_tables_that_are_not_what_raw_gives_are_told_and_made_again(
     folder: Path,
     change: Callable[[Path], None],

@@ -54,11 +54,13 @@ FORMATS = [form.name for form in registry.FORMATS if not form.is_binary]
 
 
 @pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.sampled(8)
 def test_each_format_is_read_alike_with_blanks_behind_its_lines(form: str) -> None:
     assert [change for path in _texts()[form] for change in _changed(path)] == []
 
 
 @pytest.mark.skipif(not CORPUS, reason="AZBENCH_CORPUS names no folder of real outputs")
+@pytest.mark.long
 def test_real_outputs_are_read_alike_with_blanks_behind_their_lines() -> None:
     files = [path for path in sorted(Path(CORPUS).rglob("*")) if path.is_file()]
     some = [path for path in files if 0 < path.stat().st_size <= LARGEST][::10]

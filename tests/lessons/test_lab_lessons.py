@@ -108,7 +108,7 @@ def test_every_lesson_runs_unattended(entry: LessonEntry) -> None:
 
 
 @EACH
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_a_lesson_draws_its_model_for_every_setting(entry: LessonEntry) -> None:
     one = open_lesson(entry.name, quick=True, prediction="5")
     for knob in one.knob.values:

@@ -50,6 +50,7 @@ def test_caps_latencies_and_the_unit_are_found(small_unit: Probe) -> None:
     assert "Reads and writes share one cap of IOPS and one cap of MB/s." in list(sentences(found))
 
 
+@pytest.mark.long
 def test_the_same_runs_lead_to_the_same_portrait() -> None:
     first, again = finished(SimulatedDisk(disk(), seed=1), **ROUGHLY), Probe(**ROUGHLY)
     for shown in first.shown:
@@ -62,6 +63,7 @@ def test_each_run_is_worth_something_and_the_first_ones_most(small_unit: Probe) 
     assert min(nats) > 0 and nats[0] > 3 * nats[-1]
 
 
+@pytest.mark.long
 def test_a_cap_that_nothing_reaches_is_not_stated() -> None:
     """256 I/Os outstanding at 10 ms are 25,600 a second, and no cap is below that."""
     huge = {"read_iops": 2e6, "read_bytes_per_s": 1e11, "read_lat_us": 10_000.0, "write_lat_us": 10_000.0}

@@ -74,12 +74,13 @@ def shipped(name: str) -> Page:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_every_figure_of_a_shipped_dataset_is_that_of_its_tables(name: str) -> None:
     assert_right(shipped(name), **LEAST[name])
 
 
 @pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.sampled(3)
 def test_every_figure_of_the_verdicts_of_a_notebook_is_that_of_its_tables(name: str) -> None:
     cards = Limits([name]).cards().html
     assert_right(Page([known(DATASETS / name)]).read(cards), **LEAST_OF_VERDICTS[name])
@@ -299,6 +300,7 @@ def test_a_long_path_in_the_title_has_places_to_break(tmp_path: Path) -> None:
         assert not re.search(r"[/_-].", word.removeprefix("/"))
 
 
+@pytest.mark.long
 def test_a_set_of_files_is_called_by_its_workload_once(tmp_path: Path) -> None:
     """On cards, in tables and in figures, where the sets share none."""
     for n in range(14):
@@ -312,6 +314,7 @@ def test_a_set_of_files_is_called_by_its_workload_once(tmp_path: Path) -> None:
     assert not re.search("(4 KiB random reads, QD [12]), *\\1", unescape(re.sub("<[^>]*>", " ", page)))
 
 
+@pytest.mark.long
 def test_every_file_that_has_no_card_has_a_row_in_the_table(tmp_path: Path) -> None:
     """Seventy files unlike each other, of which some have more workloads than others."""
     for n in range(70):
@@ -327,6 +330,7 @@ def test_every_file_that_has_no_card_has_a_row_in_the_table(tmp_path: Path) -> N
     assert all(f"file-{n}.json" in table for n in range(70))
 
 
+@pytest.mark.long
 def test_of_more_results_than_fit_the_first_of_each_file_are_shown(tmp_path: Path) -> None:
     """Twenty files, of which the first have more workloads than fit."""
     for n in range(20):

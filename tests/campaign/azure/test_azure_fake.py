@@ -490,6 +490,7 @@ def test_nothing_outlives_a_killed_process(images: Path) -> None:
 # --- azure-cli's parser -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_azure_clis_own_parser_judges_command_lines(az_path: Path) -> None:
     disk = ["disk", "create", *GROUP, "--name", "d"]
     account = ["storage", "account", "delete", *GROUP, "--yes"]

@@ -28,6 +28,7 @@ def kept(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("out/raw/**/*.json"))
 
 
+@pytest.mark.long
 def test_a_size_that_the_subscription_cannot_have_costs_nothing(azure, small):
     restrict(azure.arm.sku("Standard_D2s_v3", "westeurope"), "1")
     said = refused(small)

@@ -58,6 +58,7 @@ def refused(disk: str, folder: Path, **how: Any) -> str:
     return str(caught.value)
 
 
+@pytest.mark.long
 def test_a_disk_is_probed_reported_and_left_as_it_was(there: Azure, tmp_path: Path) -> None:
     before, resources, folder = run_there(there, LOOK), set(there.arm.resources), tmp_path / "out"
     disk = there.arm.get(f"{GROUP}/providers/Microsoft.Compute/disks/data_disk")
