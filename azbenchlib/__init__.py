@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from azbenchlib.api.designs import advise, limits, price, size
     from azbenchlib.api.machines import emulate, probe
     from azbenchlib.api.measured import compare, judge, read, write_report
+    from azbenchlib.core.errors import AzbenchError, InputError
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.lab.lab import Lab
     from azbenchlib.lake.lake import Lake
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AzbenchError",
     "Dataset",
+    "InputError",
     "Lab",
     "Lake",
     "Report",
@@ -41,6 +44,7 @@ __all__ = [
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 _HOMES = {
+    **dict.fromkeys(("AzbenchError", "InputError"), "azbenchlib.core.errors"),
     "Dataset": "azbenchlib.dataset.dataset",
     "Lab": "azbenchlib.lab.lab",
     "Lake": "azbenchlib.lake.lake",

@@ -119,6 +119,12 @@ def test_the_public_names_are_those_that_tab_shows() -> None:
     assert "read" in dir(az) and "os" not in dir(az)
 
 
+def test_errors_have_public_names() -> None:
+    with pytest.raises(az.InputError, match="no-such-folder"):
+        az.judge("no-such-folder")
+    assert issubclass(az.InputError, az.AzbenchError)
+
+
 def test_a_single_disk_may_be_a_text() -> None:
     data = OUTPUT
     several = az.read(data, vm="Standard_E8ds_v4", disks=["P30"])
