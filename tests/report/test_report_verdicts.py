@@ -126,9 +126,7 @@ def test_ultra_disks_turn_from_mbps_to_iops_to_the_vm() -> None:
 def test_hundreds_of_runs_stay_short() -> None:
     report = Report(["iozone-host-cache-2012"])
     said = words(report.cards().html)
-    assert (
-        len(said) < 3000 and "The page cache answered, not the disk" in said and "No limit known" not in said
-    )
+    assert len(said) < 3000 and "Bound by the page cache" in said and "No limit known" not in said
     grouped = words(Limits(["iozone-host-cache-2012"]).cards().html)
     assert grouped.count("Bound by the page cache") == 2 and grouped.count("run with direct=1") == 2
     ratio = "10.1 times slower with host caching ReadWrite than with None"
@@ -156,7 +154,7 @@ def test_without_a_vm_the_lead_says_so(tmp_path: Path) -> None:
     report = Report([str(folder)])
     assert "No documented limits: the VM size is unknown. Add --vm and --disk" in words(report.header().html)
     said = words(report.cards().html)
-    assert "The page cache answered, not the disk" in said and "Not the disk" in said  # as its lead has it
+    assert "Bound by the page cache" in said and "Not the disk" in said  # as its lead has it
     both = Report([str(folder), str(LOCAL_DISKS)])
     assert "no_documented_limit" in both.trust().html.partition('id="d1-findings"')[2]
 

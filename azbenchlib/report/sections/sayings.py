@@ -15,15 +15,6 @@ if TYPE_CHECKING:
 
 REACHED = 0.96  # of a limit: from here on a bar has its colour
 _WHOLE = 100  # from here on a ratio is told in whole numbers
-_CAUSES = {
-    Label.LATENCY_QD: "Latency-bound: the queue depth is too low to reach a limit",
-    Label.HOST_CPU: "Bound by the CPU of the client",
-    Label.PAGE_CACHE: "The page cache answered, not the disk",
-    Label.CACHE_EXHAUSTION: "Bound by the host cache, which is full",
-    Label.WORKLOAD_DEMAND: "The workload requested no more",
-    Label.ABOVE_DOCUMENTED_LIMIT: "Above the documented limit",
-    Label.UNKNOWN: "No documented limit explains the rate",
-}
 _CHIPS = {
     Label.LATENCY_QD: "No limit reached",
     Label.HOST_CPU: "Client CPU",
@@ -77,11 +68,13 @@ def sentence(verdict: RunVerdict, phases: str) -> str:
     judged = verdict.judged
     if not judged.binding or not judged.probability:
         return judged.words
-    if judged.probability < verdict_words.PROBABLY:
-        labels = [*judged.binding, *([judged.runner_up] if judged.runner_up else [])]
-        named = [_named(judged, label) for label in sorted(labels, key=lambda one: one == Label.UNKNOWN)]
-        return f"Inconclusive: {' or '.join(named)}"
-    told = _bound(judged, phases) if verdict.at_limit else _CAUSES[judged.binding[0]]
+    if not verdict.at_limit or judged.probability < verdict_words.PROBABLY:
+        named = {row.label: row.label.phrase(limit_text(row)) for row in judged.limits}
+        wording = verdict_words.Wording(names=named)
+        return verdict_words.words(
+            judged.binding, judged.probability, judged.runner_up, None, wording=wording
+        )
+    told = _bound(judged, phases)
     return told if judged.probability >= verdict_words.BOUND else f"Probably {told[:1].lower()}{told[1:]}"
 
 
@@ -116,13 +109,6 @@ def _several(rows: Sequence[LimitRow]) -> str:
     if any((row.label.scope, row.label.burst) != (first.scope, first.burst) for row in rows):
         return " and ".join(row.label.phrase(limit_text(row)) for row in rows)
     return first.phrase(" and ".join(map(limit_text, rows)))
-
-
-def _named(judged: Judgement, label: Label) -> str:
-    if not label.is_limit:
-        return label.phrase()
-    row = next((row for row in judged.limits if row.label == label), None)
-    return label.phrase(limit_text(row) if row else "")
 
 
 def credits_cut(verdict: RunVerdict) -> str:

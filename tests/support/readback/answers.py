@@ -118,7 +118,7 @@ def _limit(checker: Checker, figure: Figure, text: str, topic: Topic, place: str
     before = text[: text.find(figure.text)]
     if known and told and NOT.search(before):
         known = known if max(told) < BELOW * min(known) else []
-    elif known and told and not LATER.search(before) and "Inconclusive" not in text:
+    elif known and told and not LATER.search(before) and "Cannot tell between" not in text:
         known = known if any(NEAR[0] <= value / one <= NEAR[1] for value in told for one in known) else []
     checker.accept(bool(known), figure, place, text, sorted(values), "limit")
 
