@@ -97,6 +97,7 @@ def test_what_is_wrong_undisturbed_fails_at_once(shared: Path, monkeypatch: pyte
     assert seen == [2]
 
 
+@pytest.mark.long
 def test_what_was_disturbed_is_measured_again_and_told_in_the_end(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -106,6 +107,14 @@ def ignores_interrupts(pid: int) -> bool:
     return False
 
 
+def listens(announced: Path) -> bool:
+    """Whether the server whose address stands in a file takes connections; it writes the file before that."""
+    with suppress(OSError, ValueError):
+        socket.create_connection(("localhost", json.loads(announced.read_text())["port"])).close()
+        return True
+    return False
+
+
 def workers(others: dict[int, str]) -> list[int]:
     return [pid for pid, words in others.items() if "spawn_main" in words]
 
@@ -149,7 +158,7 @@ def test_kernels_of_the_course_end_with_jupyterlab(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     with started([AZBENCH, "learn", "mine", "--no-browser"], tmp_path) as program:
         announced = tmp_path / "jupyter_runtime_dir" / f"jpserver-{program.process.pid}.json"
-        program.wait_for(lambda _: announced.exists() and announced.read_text().endswith("}"))
+        program.wait_for(lambda _: listens(announced))
         told = json.loads(announced.read_text())
         asked = urllib.request.Request(  # noqa: S310  of this machine
             f"{told['url']}api/kernels",

@@ -500,6 +500,7 @@ def envelope_of(*logs: list[dict]) -> pd.DataFrame:
     return timeline.envelope(grouping.arrange(tables), tables)
 
 
+@settings(max_examples=6)
 @given(st.lists(st.tuples(st.floats(0, 3600), st.floats(0, 1e6)), min_size=1, max_size=50))
 def test_the_envelope_keeps_the_extremes_and_stays_within_them(points):
     times, values = zip(*points, strict=True)

@@ -107,6 +107,7 @@ def test_every_allowed_option_is_a_whole_name_of_fio() -> None:
 
 
 @pytest.mark.fio
+@pytest.mark.long
 def test_aliases_are_those_of_fio() -> None:
     of_fio = {alias: name for name, aliases in known().items() for alias in aliases}
     assert {alias: name for alias, name in of_fio.items() if name in OPTIONS} == {

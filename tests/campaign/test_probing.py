@@ -161,6 +161,7 @@ def test_the_cache_of_an_emulated_disk_is_found_and_kept_runs_lead_to_the_same(t
 
 
 @pytest.mark.fio
+@pytest.mark.long
 def test_a_directory_is_probed_through_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     words = ["probe", str(tmp_path / "data"), "--runs", "2", "--seconds", "1", "--size", "8MiB"]

@@ -43,6 +43,7 @@ def test_a_lost_process_changes_nothing(tmp_path: Path) -> None:
     assert done == {item: 2 * item for item in range(6)}
 
 
+@pytest.mark.long
 def test_an_item_that_costs_every_process_is_told_and_the_others_are_done() -> None:
     done = dict(Processes(2).map(killed_always, range(6)))
     assert done == {item: None if item == 3 else 2 * item for item in range(6)}

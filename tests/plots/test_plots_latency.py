@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.patches import PathPatch
@@ -61,6 +61,7 @@ def heat_of(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 # ---- classes of latency
 
 
+@settings(max_examples=6)
 @given(st.lists(st.integers(0, 10**10), min_size=1, max_size=60))
 def test_every_io_is_in_a_class_that_holds_its_value(samples):
     tables = tables_of(runs=[run("r")], bins=bins_of("r", samples))
@@ -99,6 +100,7 @@ def test_completion_latency_comes_first_and_two_histograms_of_a_run_count_once()
 # ---- classes and time
 
 
+@settings(max_examples=6)
 @given(st.lists(st.tuples(st.floats(0, 100), st.integers(1, 10**6)), min_size=1, max_size=40))
 def test_every_logged_io_is_in_a_cell_of_its_time_and_value(points):
     points = [(t_s, float(us)) for t_s, us in points]

@@ -256,6 +256,7 @@ def test_an_operation_that_never_ends_is_given_up(azure, small, monkeypatch):
     assert not azure.arm.resources
 
 
+@pytest.mark.long
 def test_a_wait_of_an_hour_does_not_outlive_the_hours_of_a_run(azure, small, monkeypatch):
     """az waits as long as Azure tells it to, and the run has an end; what it made is deleted after that."""
     monkeypatch.setattr(budget.Budget, "check", lambda self: None)

@@ -65,6 +65,7 @@ def test_every_page_of_the_region_is_read(there: Azure) -> None:
     assert all(one.zones == ("1", "2", "3") and not one.restriction for one in found.sizes.values())
 
 
+@pytest.mark.long
 def test_only_what_the_region_sells_is_advised(there: Azure) -> None:
     """Restricted, restricted in a zone, retired and taken off the list: none of them is named."""
     assert "not known" in " ".join(answer()["cautions"])
