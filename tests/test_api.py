@@ -112,6 +112,8 @@ def test_an_emulated_disk_has_the_size_and_an_address(tmp_path: Path) -> None:
     with az.emulate("Standard_D4as_v5", ["P30:None"]) as lab:
         assert lab.sizes == {"P30:None": 2**40}
         assert lab.uri("P30:None").startswith("nbd+unix://")
+        assert repr(lab) == "Emulated Standard_D4as_v5 with P30:None: started"
+    assert repr(lab).endswith(": not started")
 
 
 def test_the_public_names_are_those_that_tab_shows() -> None:

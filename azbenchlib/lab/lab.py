@@ -74,6 +74,12 @@ class Lab:
         self._wanted_scale, self._wanted_folder = time_scale, folder
         self._process: Process | None = None
 
+    def __repr__(self) -> str:
+        """Return what is emulated, and whether it can be driven."""
+        disks = ", ".join(disk.name for disk in self.setup.disks)
+        state = "started" if self.alive() else "not started"
+        return f"Emulated {' with '.join(filter(None, (self.setup.vm.size, disks)))}: {state}"
+
     def start(self) -> Self:
         """Start the server; it is ready when this returns.
 

@@ -38,6 +38,10 @@ class Written:
     pdf: Path
     timings: Timings = field(default_factory=Timings)
 
+    def __repr__(self) -> str:
+        """Return the files that there are, a line each."""
+        return "\n".join(str(path) for path in (self.html, self.pdf) if path.exists())
+
 
 def build(
     datasets: Sequence[str] | Sequence[Dataset],

@@ -49,6 +49,10 @@ def html(written: build.Written) -> str:
     return written.html.read_text()
 
 
+def test_a_notebook_shows_where_the_files_are(written: build.Written) -> None:
+    assert repr(written).splitlines() == [str(written.html), str(written.pdf)]
+
+
 def test_the_parts_of_the_report_are_timed(written: build.Written) -> None:
     kernel, *cells, page, pdf_ = written.timings
     assert (kernel, page, pdf_) == ("starting and ending the kernel", "making the page", "making the PDF")
