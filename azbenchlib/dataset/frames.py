@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -36,9 +36,10 @@ def tables_of(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     frame : DataFrame
         A row a run and direction, with columns of the tables runs, results and latency, and percentiles such
         as ``p50_us`` and ``p99.9_us``. ``rw`` is needed, ``lat_kind`` where there are latencies; ``ddir`` is
-        that of `rw` where it is left out. Rows that differ in direction and figures alone are one run. Of an
-        overview, rows with a `state`, of runs that were under way, are not taken: later rows have all of it;
-        nor are the names of setups, for a frame does not tell what these are.
+        that of `rw` where it is left out. Rows of other directions or kinds of latency that agree in all that
+        the table runs has are one run. Of an overview, rows with a `state`, of runs that were under way, are
+        not taken: later rows have all of it; nor are the names of setups, for a frame does not tell what
+        these are.
 
     Returns
     -------
@@ -57,22 +58,29 @@ def tables_of(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     for place, row in zip(finished.index, rows, strict=True):
         _check(row, percentiles, place)
     runs: dict[str, Row] = {}
-    records: dict[str, list[Row]] = {"results": [], "latency": [], "percentiles": []}
+    records: dict[str, dict[tuple[Any, ...], Row]] = {"results": {}, "latency": {}, "percentiles": {}}
     for place, run_id, row in zip(finished.index, _run_ids(rows), rows, strict=True):
         named = {"level": "job", "job": f"row {place}", **_picked(row, _RUN), "run_id": run_id}
         runs.setdefault(run_id, named)
-        key = {"run_id": run_id, "ddir": row["ddir"]}
-        if figures := _picked(row, _RESULTS):
-            records["results"].append(key | figures)
-        if figures := _picked(row, _LATENCY):
-            records["latency"].append(key | {"lat_kind": row["lat_kind"]} | figures)
-        records["percentiles"] += [
-            key | {"lat_kind": row["lat_kind"], "percentile": percentile, "lat_us": row[name]}
-            for name, percentile in percentiles.items()
-            if name in row
-        ]
-    records["runs"] = list(runs.values())
-    return {name: schema.frame(name, records.get(name, ())) for name in schema.TABLES}
+        for table, record in _records(row, run_id, percentiles):
+            key = tuple(record.get(name) for name in ("ddir", "lat_kind", "percentile"))
+            if records[table].setdefault((run_id, *key), record) != record:
+                raise InputError(f"row {place} of the frame: an earlier row of its run has other {table}")
+    tables = {name: list(rows.values()) for name, rows in records.items()} | {"runs": list(runs.values())}
+    return {name: schema.frame(name, tables.get(name, ())) for name in schema.TABLES}
+
+
+def _records(row: Row, run_id: str, percentiles: Mapping[str, float]) -> Iterator[tuple[str, Row]]:
+    """Yield what a row has for each table but that of the runs; rows of one run may say the same twice."""
+    key = {"run_id": run_id, "ddir": row["ddir"]}
+    if figures := _picked(row, _RESULTS):
+        yield "results", key | figures
+    if figures := _picked(row, _LATENCY):
+        yield "latency", key | {"lat_kind": row["lat_kind"]} | figures
+    for name, percentile in percentiles.items():
+        if name in row:
+            figure = {"lat_kind": row["lat_kind"], "percentile": percentile, "lat_us": row[name]}
+            yield "percentiles", key | figure
 
 
 def _percentiles(frame: pd.DataFrame) -> dict[str, float]:
@@ -117,7 +125,7 @@ def _check(row: Row, percentiles: Mapping[str, float], place: Any) -> None:
 
 
 def _run_ids(rows: Sequence[Row]) -> list[str]:
-    """Return the run of each row: rows of different directions that agree in all else of a run are one.
+    """Return the run of each row: rows of other directions or latencies that agree in all else are one.
 
     The same rows in the same order give the same ids, as the same output does.
     """
@@ -125,9 +133,9 @@ def _run_ids(rows: Sequence[Row]) -> list[str]:
     members: dict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
         run = _text(_picked(row, _RUN))
-        direction = f"{run} {row['ddir']}"
-        members[f"{repeats[direction]} {run}"].append(i)
-        repeats[direction] += 1
+        part = f"{run} {row['ddir']} {row.get('lat_kind')}"
+        members[f"{repeats[part]} {run}"].append(i)
+        repeats[part] += 1
     ids = [""] * len(rows)
     for name, places in members.items():
         content = " ".join([name, *(_text(rows[i]) for i in places)])

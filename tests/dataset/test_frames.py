@@ -76,6 +76,23 @@ def test_rows_in_other_directions_are_one_run_and_repeats_are_several() -> None:
     assert list(named.runs["run_id"]) == ["a", "b"]
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["run_id", "no run_id"])
+def test_rows_of_other_latencies_are_one_run_whose_rates_count_once(named: bool) -> None:
+    output = az.read(FIO / "randrw.json")
+    merged = output.runs.merge(output.results, on="run_id").merge(output.latency, on=["run_id", "ddir"])
+    assert set(merged["lat_kind"]) == {"clat", "lat"}
+    again = az.read(merged if named else merged.drop(columns="run_id"))
+    assert len(again.runs) == len(output.runs)
+    assert again.results["iops"].tolist() == output.results["iops"].tolist()
+    assert len(again.latency) == len(merged)
+
+
+def test_rows_of_a_run_that_contradict_each_other_are_refused() -> None:
+    twice = pd.DataFrame({"run_id": "a", "rw": "randread", "iops": [70.0, 80.0]})
+    with pytest.raises(InputError, match="row 1 of the frame: an earlier row of its run has other results"):
+        az.read(twice)
+
+
 @pytest.mark.parametrize(
     ("frame", "said"),
     [
