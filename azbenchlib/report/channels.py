@@ -38,8 +38,20 @@ class PatientChannel(AsyncZMQSocketChannel):
         return await super().get_msg(timeout)
 
 
+class NotReadyError(Exception):
+    """A kernel that ended, or was silent for too long, before it could run a cell."""
+
+
 class PatientClient(AsyncKernelClient):
     """A client with such channels."""
 
     shell_channel_class = Type(PatientChannel)
     iopub_channel_class = Type(PatientChannel)
+
+    async def _async_wait_for_ready(self, timeout: float | None = None) -> None:
+        try:
+            await super()._async_wait_for_ready(timeout)
+        except RuntimeError as error:
+            raise NotReadyError(str(error)) from error
+
+    wait_for_ready = _async_wait_for_ready

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -22,7 +23,7 @@ from azbenchlib.core.errors import AzbenchError, InputError, OutputError, Worklo
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.locations import shipped
 from azbenchlib.core.temporary import temporary_folder
-from azbenchlib.report.channels import PatientClient
+from azbenchlib.report.channels import NotReadyError, PatientClient
 from azbenchlib.report.interrupts import KERNEL_ENGINE, Relay
 
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
@@ -38,7 +39,8 @@ class IpcKernelManager(AsyncKernelManager):
     """A kernel of this very Python over unix sockets: no port to race for, none to listen on."""
 
     transport = "ipc"
-    relay = Relay()  # replaced by that of the notebook
+    relay = Relay()  # replaced by that of the notebook, as the next is
+    errors = Path(os.devnull)  # for what the process itself says; what cells say arrives as their outputs
 
     def __init__(self, **settings: Any) -> None:
         self.relay.kernel = self
@@ -59,6 +61,13 @@ class IpcKernelManager(AsyncKernelManager):
         argv += ["-f", "{connection_file}", "--InteractiveShellApp.ignore_cwd=True"]
         argv += ["--log-level=CRITICAL"]  # what a cell does wrong arrives as an output, not as a log line
         return KernelSpec(argv=argv, display_name="azbench", language="python")
+
+    async def _async_launch_kernel(self, kernel_cmd: list[str], **settings: Any) -> None:
+        # not shown where all goes well: ipykernel's threads race when they end, and tell of it at length
+        with self.errors.open("wb") as errors:
+            await super()._async_launch_kernel(kernel_cmd, stderr=errors, **settings)
+
+    _launch_kernel = _async_launch_kernel
 
     async def _async_finish_shutdown(
         self, waittime: float | None = None, pollinterval: float = 0.1, restart: bool = False
@@ -160,9 +169,9 @@ def run_notebook(
     """
     check_parameters(notebook, parameters)
     with temporary_folder() as scratch:
-        executed = scratch / "executed.ipynb"
+        executed, errors = scratch / "executed.ipynb", scratch / "errors.txt"
+        relay = Relay()
         try:
-            relay = Relay()
             with relay.passing():
                 papermill.execute_notebook(
                     str(notebook),
@@ -175,11 +184,13 @@ def run_notebook(
                     language="python",
                     engine_name=KERNEL_ENGINE,
                     relay=relay,
-                    kernel_manager_class=type("KernelManager", (IpcKernelManager,), {"relay": relay}),
+                    kernel_manager_class=type(
+                        "KernelManager", (IpcKernelManager,), {"relay": relay, "errors": errors}
+                    ),
                     cwd=str(Path.cwd()),
                 )
-        except DeadKernelError as error:
-            raise AzbenchError(f"{notebook.name}: the process that ran it was killed") from error
+        except (DeadKernelError, NotReadyError) as error:
+            raise AzbenchError(_why_dead(notebook, error, errors)) from error
         except PapermillExecutionError as error:
             if error.ename == "KeyboardInterrupt":
                 raise KeyboardInterrupt(*filter(None, [error.evalue])) from error
@@ -196,6 +207,14 @@ def _without_places(executed: nbformat.NotebookNode, notebook: Path, output: Pat
     kept = privacy.everywhere(lambda text: privacy.masked(privacy.beside(text, here)), executed)
     kept["metadata"]["papermill"] |= {"input_path": notebook.name, "output_path": output.name}
     return nbformat.from_dict(kept)
+
+
+def _why_dead(notebook: Path, error: Exception, errors: Path) -> str:
+    dead = "was killed" if isinstance(error, DeadKernelError) else "did not start"
+    said = errors.read_text(errors="replace").strip() if errors.exists() else ""
+    return f"{notebook.name}: the process that runs it {dead}" + (
+        f": {said.splitlines()[-1]}" if said else ""
+    )
 
 
 def _as_ours(notebook: Path, error: PapermillExecutionError) -> AzbenchError:

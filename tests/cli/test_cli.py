@@ -22,9 +22,9 @@ LOCAL_DISKS = ROOT / "datasets" / "azure-local-disks-2020"
 FIXTURE = next((ROOT / "tests" / "data" / "fio").glob("*.json"))
 
 
-def azbench(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
-    return programs.azbench(*arguments, cwd=cwd, env=environment)
+def azbench(*arguments: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    settings = {"COLUMNS": "120", "NO_COLOR": "1", **environment}
+    return programs.azbench(*arguments, cwd=cwd, env={**os.environ, **settings})
 
 
 def refused(done: subprocess.CompletedProcess[str]) -> str:
@@ -232,7 +232,29 @@ def test_a_notebook_whose_process_is_killed_is_told_in_a_sentence(tmp_path: Path
     os.kill(int(kernel), signal.SIGKILL)
     _, told = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2
-    assert told == "azbench: 01_measure.ipynb: the process that ran it was killed\n"
+    assert told == "azbench: 01_measure.ipynb: the process that runs it was killed\n"
+
+
+def test_a_notebook_whose_process_does_not_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "ipykernel_launcher.py").write_text("raise SystemExit('no kernel today')")
+    said = refused(azbench("run", "-p", "size=4m", cwd=tmp_path, PYTHONPATH=str(tmp_path / "modules")))
+    assert said == "01_measure.ipynb: the process that runs it did not start: no kernel today"
+
+
+def test_what_a_process_of_a_notebook_says_at_its_end_is_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "sitecustomize.py").write_text(
+        "import atexit, os, sys\nif '-f' in sys.orig_argv:\n    atexit.register(os.write, 2, b'Traceback')"
+    )
+    said = refused(
+        azbench(
+            *("run", "--target", "local", "-o", tmp_path / "ds"),
+            *("-p", f"directory={tmp_path}", "-p", "size=900t"),
+            PYTHONPATH=str(tmp_path / "modules"),
+        )
+    )
+    assert f"permit it with the words 'fill {tmp_path}'" in said
 
 
 def test_a_reader_of_a_pipe_may_leave_early() -> None:
