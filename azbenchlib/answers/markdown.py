@@ -93,7 +93,8 @@ def _(part: Bars, level: int) -> Iterator[str]:
 
 @_written.register
 def _(part: Listing, level: int) -> Iterator[str]:
-    yield f"**{_escaped(part.title)}**"
+    if part.title:
+        yield f"**{_escaped(part.title)}**"
     yield "\n".join(f"- {_escaped(sentence.text)}" for sentence in part.sentences)
 
 

@@ -152,7 +152,8 @@ def _(part: Bars, width: int) -> Iterator[RenderableType]:
 
 @_shown.register
 def _(part: Listing, width: int) -> Iterator[RenderableType]:
-    yield Text(f"\n{part.title}", style="bold")
+    if part.title:
+        yield Text(f"\n{part.title}", style="bold")
     grid = Grid.grid(padding=(0, 2, 0, 0))
     grid.add_column()
     grid.add_column(overflow="fold")

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from azbenchlib.analysis.over_time.phases import in_words
-from azbenchlib.analysis.over_time.sustained import phases_of
+from azbenchlib.answers import verdict_overview
 from azbenchlib.answers.answer import Answer
-from azbenchlib.answers.document import Bar, Bars, CodeBlock, Document, Part, Section, Sentence, Tone
-from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_SHARE, Figure
+from azbenchlib.answers.document import CodeBlock, Document, Part, Section, Sentence, Tone
+from azbenchlib.answers.figures import AS_SHARE, Figure
+from azbenchlib.answers.judged_entries import JudgedEntry, bars, doubts, is_unstated
 from azbenchlib.core import palette, schema
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.findings import Code, Finding, Severity
 from azbenchlib.verdict import text
 from azbenchlib.verdict.cases.judge import judge_case
 from azbenchlib.verdict.run_verdicts import judge_runs
@@ -31,30 +29,7 @@ if TYPE_CHECKING:
     from azbenchlib.verdict import Judgement
     from azbenchlib.verdict.judgement import LimitRow
 
-_BARS = 3  # limits that are drawn
-_CARDS = 12  # so many a cell of a notebook shows
 _MOST_CERTAIN = 0.995  # no probability is rounded to certainty
-SHOWN_CODES = (Code.BASE_NOT_SEEN, Code.NO_DOCUMENTED_LIMIT)  # also where only worth knowing
-
-
-@dataclass(frozen=True)
-class JudgedEntry:
-    """A run or a case with its judgement.
-
-    Parameters
-    ----------
-    name : str
-        Of the run, or the id of the case.
-    setup_id : str or None
-    judged : Judgement
-    phases : str
-        Of its rate, in words, where it had several.
-    """
-
-    name: str
-    setup_id: str | None
-    judged: Judgement
-    phases: str = ""
 
 
 def judged_runs(dataset: Dataset, as_of: str | None = None, nvme: bool = False) -> list[JudgedEntry]:
@@ -68,16 +43,13 @@ def judged_runs(dataset: Dataset, as_of: str | None = None, nvme: bool = False) 
     judged = judge_runs(dataset.tables, None, as_of, nvme)
     if not judged:
         raise InputError(f"{dataset.place}: no run with a rate or a latency; there is nothing to judge")
-    return [
-        JudgedEntry(each.run.name, each.run.setup_id, each.judgement, in_words(phases_of(each.run)))
-        for each in judged
-    ]
+    return [JudgedEntry.of(each.run, each.judgement, each.run.setup_id or "") for each in judged]
 
 
 def judged_cases(cases: Iterable[Mapping[str, Any]]) -> list[JudgedEntry]:
     """Judge the cases of a file of cases."""
     return [
-        JudgedEntry(str(case.get("id", f"case {i}")), None, judge_case(dict(case)))
+        JudgedEntry(name=str(case.get("id", f"case {i}")), setup_id=None, judged=judge_case(dict(case)))
         for i, case in enumerate(cases, 1)
     ]
 
@@ -166,13 +138,18 @@ class VerdictAnswer(Answer):
 
         return block(self.document, self.to_frame())
 
+    @cached_property
+    def overview(self) -> Document:
+        """A card for all runs of which the same is said; a cell of a notebook shows it."""
+        return verdict_overview.overview(self.result) if len(self.result) > 1 else self.document
+
+    @cached_property
+    def next_runs(self) -> Document:
+        """The fio jobs that settle what is open; it has no part where none does."""
+        return verdict_overview.next_runs(self.result)
+
     def _for_cell(self) -> Document:
-        """Return the first cards; a cell of a notebook is no page."""
-        parts: list[Part] = list(self.document.parts[:_CARDS])
-        if more := len(self._cards) - len(parts):
-            said = Sentence(f"{more:,} more: .to_frame() has a row a run, .to_html() all of them")
-            parts.append(said)
-        return Document(None, parts)
+        return self.overview
 
 
 _COLUMNS: dict[str, Any] = {
@@ -197,14 +174,12 @@ def _card(same: Sequence[JudgedEntry], whole: bool) -> Section:
 
 
 def _parts(judged: Judgement, alone: bool, whole: bool) -> Iterator[Part]:
-    yield _sure("", 0 if _unstated(judged) else judged.probability, judged.words, _tone(judged))
+    yield _sure("", 0 if is_unstated(judged) else judged.probability, judged.words, _tone(judged))
     for flow in judged.flows if len(judged.flows) > 1 else ():
         yield _sure(f"{flow.ddir}, {flow.path}: ", flow.probability, flow.words)
     if judged.limits and alone:
-        yield Bars([_bar(row, row.label in judged.binding) for row in _named_first(judged)[:_BARS]])
-    for finding in judged.findings:
-        if _is_shown(finding, judged):
-            yield Sentence(finding.message, tone=Tone.DOUBT)
+        yield bars(judged)
+    yield from (Sentence(finding.message, tone=Tone.DOUBT) for finding in doubts(judged))
     yield from _following(judged, whole)
 
 
@@ -218,36 +193,9 @@ def _sure(before: str, probability: float, words: str, tone: Tone = Tone.PLAIN) 
     return Sentence("{before}{probability} {words}", named, tone)
 
 
-def _bar(row: LimitRow, binds: bool) -> Bar:
-    unit = AS_BYTES_PER_S if row.label.quantity == "mbps" else AS_IOPS
-    source = ", as of ".join(part for part in (row.row, row.as_of) if part)
-    return Bar(
-        row.label.display_name, Figure(row.utilisation, AS_SHARE), Figure(row.value, unit, source), binds
-    )
-
-
-def _named_first(judged: Judgement) -> list[LimitRow]:
-    """The limits, those that the sentence names before the others."""
-    return sorted(
-        judged.limits,
-        key=lambda row: (
-            row.label not in judged.binding,
-            row.label.base != judged.binding[0].base,
-            row.label != judged.runner_up,
-        ),
-    )
-
-
 def _binding_row(judged: Judgement) -> LimitRow | None:
     binding = [row for row in judged.limits if row.label in judged.binding]
     return max(binding, key=lambda row: row.utilisation, default=None)
-
-
-def _is_shown(finding: Finding, judged: Judgement) -> bool:
-    """Whether a finding has a line of its own: it matters, and the sentence does not say it."""
-    if finding.code == Code.SETUP_NOT_KNOWN and _unstated(judged):
-        return False
-    return finding.severity != Severity.INFO or finding.code in SHOWN_CODES
 
 
 def _following(judged: Judgement, whole: bool) -> Iterator[Part]:
@@ -259,12 +207,6 @@ def _following(judged: Judgement, whole: bool) -> Iterator[Part]:
             yield CodeBlock(judged.next_run.job, language="ini")
     elif judged.why_no_run and judged.why_no_run not in judged.words:
         yield Sentence(f"No next run: {judged.why_no_run}")
-
-
-def _unstated(judged: Judgement) -> bool:
-    """Whether the sentence says that no setup is stated: it has no probability."""
-    not_known = any(finding.code == Code.SETUP_NOT_KNOWN for finding in judged.findings)
-    return not_known and judged.binding[:1] == ("unknown",)
 
 
 def _tone(judged: Judgement) -> Tone:

@@ -17,7 +17,7 @@ from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
-    from azbenchlib.answers.verdict import JudgedEntry
+    from azbenchlib.answers.judged_entries import JudgedEntry
     from azbenchlib.dataset.dataset import Dataset
 
 

@@ -18,12 +18,11 @@ from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.findings import Code, Finding, Severity, without_label
+from azbenchlib.core.findings import Finding, Severity, without_label
 from azbenchlib.core.palette import COLOURS, HOLLOW_CHARS, MARKER_CHARS, shape_of
 from azbenchlib.cost.priced_setups import Priced, Terms, measured_setups
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.probed import ProbeRecord, read_probe
-from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Setup
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
@@ -81,12 +80,12 @@ class RunVerdict:
     @property
     def load(self) -> float:
         """The largest use of a limit; 0 where none is documented."""
-        return max((row.utilisation for row in self.judged.limits), default=0.0)
+        return self.judged.peak_use
 
     @property
     def at_limit(self) -> bool:
         """Whether a documented limit stands at the first place."""
-        return bool(self.judged.binding) and self.judged.binding[0].is_limit
+        return self.judged.at_limit
 
     @property
     def rates(self) -> str:
@@ -97,18 +96,7 @@ class RunVerdict:
     def notes(self) -> list[Finding]:
         """What judging found doubtful and bears on this verdict; the table of doubts has it all."""
         known = {finding.code for finding in self.run.findings}
-        binding = self.judged.binding
-        speaking = {
-            Code.BASE_NOT_SEEN: any(label.burst for label in binding),
-            Code.NO_DOCUMENTED_LIMIT: Label.UNKNOWN in binding,
-            Code.SEVERAL_LEVELS: True,
-            Code.AZURE_MONITOR: True,
-        }
-        return [
-            finding
-            for finding in self.judged.findings
-            if finding.code not in known and speaking.get(finding.code, finding.severity != Severity.INFO)
-        ]
+        return [finding for finding in self.judged.doubts if finding.code not in known]
 
 
 class Part:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.observation import Observation
-from azbenchlib.core.findings import Finding
+from azbenchlib.core.findings import Code, Finding, Severity
 from azbenchlib.core.units import sum_known
 from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import BurstKind, Setup
@@ -104,6 +104,31 @@ class Verdict:
     def tie(self) -> bool:
         """Whether several limits bind at once."""
         return len(self.binding) > 1
+
+    @property
+    def at_limit(self) -> bool:
+        """Whether a documented limit stands at the first place."""
+        return bool(self.binding) and self.binding[0].is_limit
+
+    @property
+    def peak_use(self) -> float:
+        """The largest use of a limit; 0 where none is documented."""
+        return max((row.utilisation for row in self.limits), default=0.0)
+
+    @property
+    def doubts(self) -> list[Finding]:
+        """What judging found doubtful and bears on this verdict."""
+        speaking = {
+            Code.BASE_NOT_SEEN: any(label.burst for label in self.binding),
+            Code.NO_DOCUMENTED_LIMIT: Label.UNKNOWN in self.binding,
+            Code.SEVERAL_LEVELS: True,
+            Code.AZURE_MONITOR: True,
+        }
+        return [
+            finding
+            for finding in self.findings
+            if speaking.get(finding.code, finding.severity != Severity.INFO)
+        ]
 
     @property
     def load(self) -> float:

@@ -8,16 +8,19 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.answers.blocks import Block, render
+from azbenchlib.answers.document import Document, Section
+from azbenchlib.answers.html import block
+from azbenchlib.answers.judged_entries import JudgedEntry
+from azbenchlib.answers.verdict import VerdictAnswer
+from azbenchlib.answers.verdict_overview import certainty
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_probability
 from azbenchlib.model import notation
-from azbenchlib.report import formatting
 from azbenchlib.report.part import Part, RunVerdict, verdicts_of
-from azbenchlib.report.sections import method, rooflines, sayings, verdicts
+from azbenchlib.report.sections import method, rooflines, sayings
 from azbenchlib.views.view import MOST_ROWS, NotebookView
 
 _LOG_NEEDED = ["--write_iops_log=NAME --log_avg_msec=500"]
-_MOST_JOBS = 12
 
 
 class Limits(NotebookView):
@@ -66,8 +69,8 @@ class Limits(NotebookView):
         }
 
     def cards(self) -> Block:
-        """A card for all runs that tell the same."""
-        return self._with_verdicts(lambda part, _, verdict: verdicts.cards(part, verdict, self._group(part)))
+        """A card for all runs of which the same is said."""
+        return self._with_verdicts(self._cards_of)
 
     def roofline(self) -> Block:
         """The most that is documented at each block size, and what was measured."""
@@ -113,25 +116,25 @@ class Limits(NotebookView):
         """Every run with its most likely labels, and the limit that it used most."""
         return pd.DataFrame([_row(verdict) for verdict in self._verdicts[place]])
 
+    def _cards_of(self, part: Part, _: str, verdict: Sequence[RunVerdict]) -> Block:
+        if not _is_silent(part, verdict):
+            return self._shown(part, _answer(verdict).overview)
+        whose = f"of “{part.manifest.title}” " if len(self.parts) > 1 else ""
+        likely = next((one.judged.likely_setup for one in verdict if one.judged.likely_setup), "")
+        looks = f"The rates look like {likely}. " if likely else ""
+        advice = "Add vm and disks to learn which limit binds"
+        text = f"No documented limits: the VM size {whose}is unknown. {looks}{advice}"
+        return render("note", text=text, options=[])
+
     def _next_of(self, part: Part, _: str, verdict: Sequence[RunVerdict]) -> Block | None:
         """One job for all runs that ask for the same."""
-        if verdicts.silent(part, verdict):
-            return None
-        asked: dict[str, list[RunVerdict]] = {}
-        for one in verdict:
-            if one.judged.next_run:
-                asked.setdefault(one.judged.next_run.action, []).append(one)
-        jobs = [
-            {
-                "advice": formatting.sentence(some[0].judged.next_run.advice),
-                "whose": f"{some[0].entry.name}, {some[0].workload}",
-                "others": len(some) - 1,
-                "job": some[0].judged.next_run.job,
-            }
-            for some in list(asked.values())[:_MOST_JOBS]
-            if some[0].judged.next_run
-        ]
-        return render("verdict_next", jobs=jobs, group=self._group(part)) if jobs else None
+        jobs = _answer(verdict).next_runs
+        return None if _is_silent(part, verdict) or not jobs.parts else self._shown(part, jobs)
+
+    def _shown(self, part: Part, document: Document) -> Block:
+        """A document, below the title of its dataset where there are several."""
+        titled = Document(None, [Section(part.manifest.title, document.parts)])
+        return block(titled if len(self.parts) > 1 else document)
 
     def _table_of(self, part: Part, place: str, verdict: Sequence[RunVerdict]) -> Block:
         columns = ["Series and workload", "Verdict", "Certain", "Second", "Most used limit"]
@@ -143,6 +146,20 @@ class Limits(NotebookView):
         if len(verdict) > MOST_ROWS:
             note += f" The first {MOST_ROWS} of {len(verdict)}; azbench verdict tells of each."
         return render("table", id=f"{place}-verdicts", note=note, columns=columns, rows=rows, left=[1, 3])
+
+
+def _answer(verdicts: Sequence[RunVerdict]) -> VerdictAnswer:
+    return VerdictAnswer(
+        [JudgedEntry.of(one.run, one.judged, one.entry.name, one.workload) for one in verdicts]
+    )
+
+
+def _is_silent(part: Part, found: Sequence[RunVerdict]) -> bool:
+    """Whether no limit can be named: nothing is documented of what was measured."""
+    used = part.dataset.setups["setup_id"].isin([verdict.run.setup_id for verdict in found])
+    return not any(verdict.judged.limits for verdict in found) and bool(
+        part.dataset.setups.loc[used, "vm_size"].isna().all()
+    )
 
 
 def _row(verdict: RunVerdict) -> dict[str, Any]:
@@ -170,4 +187,5 @@ def _cells(verdict: RunVerdict) -> list[str]:
         share = format_probability(judged.posterior.get(judged.runner_up, 0.0))
         second = f"{judged.runner_up.display_name} ({share})"
     used = f"{100 * top.utilisation:.0f} % of {sayings.limit_text(top)}" if top else "none documented"
-    return [judged.words, verdicts.certainty(judged).removesuffix(" certain"), second, used]
+    sure = certainty(judged)
+    return [judged.words, sure.text.removesuffix(" certain") if sure else "", second, used]

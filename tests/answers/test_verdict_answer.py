@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from programs import azbench
 
 import azbenchlib as az
 from azbenchlib.answers.answer import Answer
-from azbenchlib.answers.document import Section, Sentence
+from azbenchlib.answers.document import CodeBlock, Listing, Section, Sentence
 from azbenchlib.answers.verdict import VerdictAnswer
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
@@ -65,11 +66,52 @@ def test_it_shows_itself_in_few_lines_and_small_cells() -> None:
     assert len(az.judge("iozone-host-cache-2012").result) > 600
 
 
-def test_a_cell_says_how_many_cards_it_leaves_out(answer: VerdictAnswer) -> None:
-    many = VerdictAnswer([*answer.result, *az.judge("ultra-disk-2019").result])
-    cards = len(many.document.parts)
-    shown = many._repr_html_().count("<h3>")
-    assert shown < cards and f"{cards - shown} more: .to_frame() has a row a run" in many._repr_html_()
+def test_a_cell_has_a_card_for_all_runs_of_which_the_same_is_said(answer: VerdictAnswer) -> None:
+    cards = [part for part in answer.overview.parts if isinstance(part, Section)]
+    assert [card.title for card in cards] == list(
+        dict.fromkeys(
+            entry.judged.words for entry in sorted(answer.result, key=lambda e: not e.judged.at_limit)
+        )
+    )
+    for card in cards:
+        alike = [entry for entry in answer.result if entry.judged.words == card.title]
+        (listing,) = (part for part in card.parts if isinstance(part, Listing))
+        rates = [sentence.figures["iops"].value for sentence in listing.sentences]
+        assert rates == [entry.judged.iops for entry in alike]
+        assert all(entry.name in str(listing.sentences[i].text) for i, entry in enumerate(alike))
+    assert answer._repr_html_().count("<h3>") == len(cards) < len(answer.document.parts)
+
+
+def test_many_runs_of_a_series_have_one_line_with_their_range() -> None:
+    judged = az.judge("iozone-host-cache-2012")
+    lines = [
+        sentence
+        for card in judged.overview.parts
+        for part in card.parts
+        if isinstance(part, Listing)
+        for sentence in part.sentences
+    ]
+    counted = [int(re.search(r"(\d+) runs \(", line.text)[1]) for line in lines]
+    assert sum(counted) == len(judged.result)
+    ends = [line.figures[end].value for line in lines for end in ("lowest", "highest")]
+    rates = [entry.judged.bytes_per_s for entry in judged.result]
+    assert (min(ends), max(ends)) == (min(rates), max(rates))
+
+
+def test_a_cell_says_how_many_runs_it_leaves_out(answer: VerdictAnswer) -> None:
+    first = answer.result[0]
+    entries = [replace(first, judged=replace(first.judged, words=f"Bound by {n}")) for n in range(15)]
+    assert "3 more runs: .to_frame() has a row a run" in VerdictAnswer(entries)._repr_html_()
+
+
+def test_each_run_that_settles_something_is_proposed_once(answer: VerdictAnswer) -> None:
+    asked = [entry.judged.next_run for entry in answer.result if entry.judged.next_run]
+    twice = VerdictAnswer([*answer.result, *answer.result]).next_runs
+    jobs = [part for part in twice.walk() if isinstance(part, CodeBlock)]
+    assert 0 < len(jobs) == len({run.action for run in asked})
+    assert {job.text for job in jobs} <= {run.job for run in asked}
+    sure = VerdictAnswer([entry for entry in answer.result if not entry.judged.next_run])
+    assert sure.result and not sure.next_runs.parts
 
 
 def test_the_frame_is_in_base_units_with_na_for_what_is_not_known(answer: VerdictAnswer) -> None:

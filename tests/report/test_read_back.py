@@ -58,12 +58,12 @@ LEAST = {
 }
 
 LEAST_OF_VERDICTS = {
-    "azure-local-disks-2020": {"bar": 14, "iops": 11},
+    "azure-local-disks-2020": {"bar": 11, "iops": 11},
     "iozone-host-cache-2012": {"range": 10},
     "l-series-iometer-2017": {"bar": 5},
     "premium-ssd-emulated-2026": {"bar": 2},
     "ultra-disk-2019": {"bar": 9},
-    "zone-redundant-disks-2022": {"bar": 7},
+    "zone-redundant-disks-2022": {"bar": 6},
 }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from azbenchlib import Report
+from azbenchlib.answers.verdict_overview import certainty
 from azbenchlib.dataset import importing, manifest
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.manifest import Manifest, ManifestSetup
@@ -16,7 +17,6 @@ from azbenchlib.dataset.setups import Assumed
 from azbenchlib.model.notation import parse_disks
 from azbenchlib.model.setup import VM, Setup
 from azbenchlib.report.part import Part
-from azbenchlib.report.sections import verdicts
 from azbenchlib.verdict import text as verdict_words
 from azbenchlib.views.limits import Limits
 
@@ -191,7 +191,7 @@ def test_hostile_labels_stay_text(tmp_path: Path) -> None:
 def test_certainty_is_never_rounded_up() -> None:
     told = Part(Dataset.load(LOCAL_DISKS), LOCAL_DISKS).verdicts
     for one_run in told:
-        said = verdicts.certainty(one_run.judged)
+        said = certainty(one_run.judged).text
         figure = float(said.replace("\u00a0", " ").removeprefix("≥ ").split(" %")[0])
         assert figure <= min(100 * one_run.judged.probability, 99)
         assert figure > 100 * one_run.judged.probability - 1

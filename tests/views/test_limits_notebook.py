@@ -123,7 +123,7 @@ def test_one_setup_under_several_loads_has_one_line(burst: Path) -> None:
 def test_a_run_of_two_levels_says_which_is_judged(burst: Path) -> None:
     text = words(Limits([str(burst)]).cards().html)
     assert re.search(r"until its credits are spent, then by its base: 3,\d+ IOPS for 6 min, then 120;", text)
-    assert "100 % of 120 IOPS P4, as of 2020-07-01" in text
+    assert "100% of 120 IOPS P4, as of 2020-07-01" in text
     assert "the longest of them is judged" in text
 
 

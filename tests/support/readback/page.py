@@ -76,7 +76,7 @@ class Page(Checker):
             "footnote": self.footnote,
             "footnote doubts": lambda shared: answers.sentence(self, shared.get_text(" "), "doubts"),
         }
-        if tag.name == "section" and "verdict" in kind:
+        if tag.name == "section" and tag.find("ul", "listing", recursive=False):
             return partial(verdict, self)
         if tag.name == "table":
             return self.table

@@ -15,15 +15,12 @@ from readback.naming import Topic, fits
 
 def verdict(checker: Checker, tag: Tag) -> None:
     """A verdict: rates of runs, and how much of each limit they used."""
-    place = f"verdict '{spaced(text_of(tag, 'name'))[:60]}'"
+    place = f"verdict '{spaced(tag.find(['h3', 'h4']).get_text(' '))[:60]}'"  # type: ignore[union-attr]
     told: list[tuple[Topic, str]] = []
-    for who in tag.select("ul.who > li"):
-        name = who.find("b")
-        setup = checker.part.names.read(spaced(name.get_text(" ")))[0] if name else Topic()
-        for load in who.find_all("span", "load"):
-            text = spaced(load.get_text(" "))
-            told.append((setup, text))
-            _load(checker, text, setup, place)
+    for item in tag.select("ul.listing > li"):
+        text, setup = _without_setup(checker, spaced(item.get_text(" ")))
+        told.append((setup, text))
+        _load(checker, text, setup, place)
     for bar in tag.select("ul.bars > li"):
         _bar(
             checker, bar, [checker.part.names.workload(text)[0].within(topic) for topic, text in told], place
@@ -31,10 +28,19 @@ def verdict(checker: Checker, tag: Tag) -> None:
     for doubt in [tag.find("h3"), tag.find("h4"), *tag.find_all("p", "doubt")]:
         if doubt:
             _doubt(checker, doubt.get_text(" "), place)
-    if sure := tag.find("p", "sure"):
+    if sure := tag.find("p", string=re.compile("certain|against")):
         shares = [figure.value for figure in figures.find(spaced(sure.get_text(" ")))]
         if not all(0 <= share <= 100 for share in shares):
             checker.fault(place, f"'{sure.get_text()}' is no share")
+
+
+def _without_setup(checker: Checker, text: str) -> tuple[str, Topic]:
+    """The text without the setup that it begins with, and which setup that is."""
+    setup = Topic()
+    for start, end, setups in checker.part.names.spans(text):
+        if not text[:start].strip():
+            text, setup = figures.blank(text, start, end), Topic(setups=setups)
+    return text.lstrip(" ,"), setup
 
 
 def _load(checker: Checker, text: str, setup: Topic, place: str) -> None:

@@ -1,0 +1,98 @@
+"""A run with its judgement on its way into an answer: what is shown of its limits and of its doubts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from azbenchlib.analysis.over_time.phases import in_words
+from azbenchlib.analysis.over_time.sustained import phases_of
+from azbenchlib.analysis.setup_names import pattern_text
+from azbenchlib.answers.document import Bar, Bars
+from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_SHARE, Figure
+from azbenchlib.core.findings import Code, Finding
+
+if TYPE_CHECKING:
+    from azbenchlib.analysis.runs import Run
+    from azbenchlib.verdict import Judgement
+    from azbenchlib.verdict.judgement import LimitRow
+
+_BARS = 3  # limits that are drawn
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedEntry:
+    """A run or a case with its judgement.
+
+    Parameters
+    ----------
+    name : str
+        Of the run, or the id of the case.
+    setup_id : str or None
+    judged : Judgement
+    phases : str
+        Of its rate, in words, where it had several.
+    series, workload, pattern : str
+        What it is of, what was run, and its pattern, in words; empty: the name says it.
+    """
+
+    name: str
+    setup_id: str | None
+    judged: Judgement
+    phases: str = ""
+    series: str = ""
+    workload: str = ""
+    pattern: str = ""
+
+    @classmethod
+    def of(cls, run: Run, judged: Judgement, series: str, workload: str = "") -> JudgedEntry:
+        """Return a run of a dataset with its judgement."""
+        return cls(
+            name=run.name,
+            setup_id=run.setup_id,
+            judged=judged,
+            phases=in_words(phases_of(run)),
+            series=series,
+            workload=workload,
+            pattern=pattern_text(run.test or None),
+        )
+
+
+def bars(judged: Judgement) -> Bars:
+    """Return how much of its limits a run used, those that the sentence names before the others."""
+    return Bars([_bar(row, row.label in judged.binding) for row in _named_first(judged)[:_BARS]])
+
+
+def doubts(judged: Judgement) -> list[Finding]:
+    """Return what is doubtful and has a line of its own: it matters, and the sentence does not say it."""
+    return [
+        finding
+        for finding in judged.doubts
+        if not (finding.code == Code.SETUP_NOT_KNOWN and is_unstated(judged))
+    ]
+
+
+def _bar(row: LimitRow, binds: bool) -> Bar:
+    unit = AS_BYTES_PER_S if row.label.quantity == "mbps" else AS_IOPS
+    source = ", as of ".join(part for part in (row.row, row.as_of) if part)
+    return Bar(
+        row.label.display_name, Figure(row.utilisation, AS_SHARE), Figure(row.value, unit, source), binds
+    )
+
+
+def _named_first(judged: Judgement) -> list[LimitRow]:
+    """The limits, those that the sentence names before the others."""
+    return sorted(
+        judged.limits,
+        key=lambda row: (
+            row.label not in judged.binding,
+            row.label.base != judged.binding[0].base,
+            row.label != judged.runner_up,
+        ),
+    )
+
+
+def is_unstated(judged: Judgement) -> bool:
+    """Whether the sentence says that no setup is stated: it has no probability."""
+    not_known = any(finding.code == Code.SETUP_NOT_KNOWN for finding in judged.findings)
+    return not_known and judged.binding[:1] == ("unknown",)
