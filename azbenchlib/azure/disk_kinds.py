@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import KIB, MB
+from azbenchlib.core.units import KIB, MB, SECTOR_BYTES
 
 LATENCY_CLASSES = ("local", "submillisecond", "premium", "ssd", "any")  # the fastest first
-SECTOR_BYTES = 512
 LOCAL_SPREAD, REMOTE_SPREAD = 1.2, 0.9  # see `DiskKind.latency_spread`
 
 

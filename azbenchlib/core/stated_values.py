@@ -8,13 +8,15 @@ from decimal import Decimal
 from numbers import Real
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import parse_size, stated_rate, stated_size
+from azbenchlib.core.units import SECTOR_BYTES, TwoReadingsError, parse_size, stated_rate, stated_size
 
 
 def number(name: str, text: str) -> float:
     """A number above 0; k is 1000, and M a million."""
     try:
         value = stated_rate(text)
+    except TwoReadingsError as error:
+        raise InputError(f"{name} {error}") from None
     except InputError:
         value = math.nan
     if not 0 < value < math.inf:
@@ -40,7 +42,11 @@ def size(name: str, text: str) -> int:
 
 def block(name: str, text: str) -> int:
     """Bytes of an I/O, in fio's spelling: k, kB and KiB are all 1024; a bare number is bytes."""
-    return _above_zero(name, text, parse_size)
+    n_bytes = _above_zero(name, text, parse_size)
+    if n_bytes < SECTOR_BYTES:
+        kib = f", such as {text}k" if text.isdigit() else ", such as 4k"
+        raise InputError(f"{name} '{text}': an I/O of a disk has at least {SECTOR_BYTES} B{kib}")
+    return n_bytes
 
 
 def _above_zero(name: str, text: str, parse: Callable[[str], int]) -> int:
@@ -80,4 +86,8 @@ def as_text(name: str, value: object, unit: str = "") -> str:
     if not math.isfinite(value):
         return str(value)
     exact = value if isinstance(value, int | Decimal) else Decimal(repr(float(value)))
-    return f"{int(exact) if exact == int(exact) else format(exact, 'f')}{unit}"
+    if exact == int(exact):
+        return f"{int(exact)}{unit}"
+    written = format(exact, "f")
+    # three decimals could be a group of thousands, if a person had written them
+    return f"{written}{'0' if len(written.partition('.')[2]) == 3 else ''}{unit}"

@@ -48,11 +48,15 @@ _SECONDS = {
     "d": Fraction(86_400),
 }
 _DURATION = re.compile(rf"([0-9]{{1,9}}(?:\.[0-9]{{1,6}})?) ?({'|'.join(_SECONDS)})")
+# The smallest unit that direct I/O can address, and in which Linux counts, whatever a device's own sectors.
+# Source: open(2), O_DIRECT; the kernel's Documentation/block/stat.rst
+SECTOR_BYTES = 512
 _QUOTED = 80  # characters of a text that a sentence repeats
 
 # What a user states. Thousands may be grouped: 24,000; a comma elsewhere is no decimal point.
 _FIGURE = r"(\d{1,3}(?:,\d{3}){1,9}(?:\.\d{1,30})?|\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})"
 _STATED_SIZE = re.compile(rf"^{_FIGURE}\s*(?:([kmgtp])(ib?|b)?|(b))?$", re.IGNORECASE | re.ASCII)
+_GROUPED_BY_POINTS = re.compile(r"[1-9]\d{0,2}(\.\d{3})+$", re.ASCII)
 _STATED_RATE = re.compile(rf"^{_FIGURE}(e[+-]?\d{{1,3}})?\s*([km])?$", re.IGNORECASE | re.ASCII)
 SIZE_RULE = (
     "KiB, MiB, GiB and TiB (or k, M, G and T) count in powers of 1024, kB, MB, GB and TB in powers of 1000, "
@@ -163,14 +167,26 @@ def stated_size(text: str) -> int:
     return int(value)
 
 
+class TwoReadingsError(InputError):
+    """A number that means one thing with a decimal point, and another with points between thousands."""
+
+
 def stated_rate(text: str) -> float:
     """A rate or a count as a user states it: ``24000``, ``24,000``, ``24k``, ``1.5M``; k is 1000, M 10**6.
 
     Raises
     ------
+    TwoReadingsError
+        For ``24.000``, which is 24 here and 24,000 elsewhere.
     InputError
         When the text is none.
     """
+    if _GROUPED_BY_POINTS.match(text.strip()):
+        whole, *groups = text.strip().split(".")
+        readings = [whole + "".join(groups)]
+        if len(groups) == 1:
+            readings.append(f"{whole}.{groups[0]}0" if groups[0].strip("0") else whole)
+        raise TwoReadingsError(f"'{text}' has points that may group thousands: write {' or '.join(readings)}")
     match = _STATED_RATE.match(text.strip())
     number, exponent, letter = (part or "" for part in match.groups()) if match else ("inf", "", "")
     rate = float(number.replace(",", "") + exponent) * KB ** _FIO_POWERS[letter.lower()]

@@ -13,12 +13,11 @@ import re
 from collections.abc import Sequence
 
 from azbenchlib.core.findings import Code
-from azbenchlib.core.units import US_PER_S
+from azbenchlib.core.units import SECTOR_BYTES, US_PER_S
 from azbenchlib.formats._telemetry import DeviceReport, add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 
-_SECTOR_BYTES = 512
 _LINE = re.compile(
     r" {0,9}(?P<device>\d{1,4},\d{1,7}) {1,20}\d{1,5} {1,20}\d{1,12} {1,20}(?P<time>\d{1,8}\.\d{9})"
     r" {1,20}\d{1,9} {1,9}(?P<action>[A-Z]{1,2}) {1,9}(?P<rwbs>[A-Z]{1,8})"
@@ -85,7 +84,7 @@ class _Trace:
         if action in self._counts:
             counted = self._counts[action].setdefault((device, second, ddir), [0.0, 0.0])
             counted[0] += 1
-            counted[1] += sectors * _SECTOR_BYTES
+            counted[1] += sectors * SECTOR_BYTES
         if action == "D":
             self._issued[device, event["sector"]] = (time, second, ddir)
         elif action == "C" and (begun := self._issued.pop((device, event["sector"]), None)):

@@ -11,14 +11,13 @@ Source: procps-ng vmstat.c (``diskformat``) and outputs of 4.0.2, 2026-11.
 import re
 
 from azbenchlib.core.findings import Code
-from azbenchlib.core.units import US_PER_MS
+from azbenchlib.core.units import SECTOR_BYTES, US_PER_MS
 from azbenchlib.formats._clock import Clock
 from azbenchlib.formats._cumulative import CounterReading, reports_between
 from azbenchlib.formats._telemetry import add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 
-_SECTOR_BYTES = 512
 _DASHES = r"-{1,99}[ \t]{1,9}-{1,99}"
 _TITLES = re.compile(rf"^[ \t>]{{0,99}}disk{_DASHES}reads{_DASHES}writes{_DASHES}IO-{{1,99}}", re.MULTILINE)
 _ZONE = re.compile(r"total[ \t]{1,30}merged[ \t].{0,200}[ \t]sec(?:[ \t]{1,60}(?P<zone>\S{1,9}))?")
@@ -29,10 +28,10 @@ _ROW = re.compile(
 # Place of a counter in a row -> column of the table demand, factor.
 _COUNTERS = {
     0: ("read_iops", 1),
-    2: ("read_bytes_per_s", _SECTOR_BYTES),
+    2: ("read_bytes_per_s", SECTOR_BYTES),
     3: ("read_lat_us", US_PER_MS),
     4: ("write_iops", 1),
-    6: ("write_bytes_per_s", _SECTOR_BYTES),
+    6: ("write_bytes_per_s", SECTOR_BYTES),
     7: ("write_lat_us", US_PER_MS),
 }
 

@@ -74,6 +74,12 @@ def test_a_cached_limit_that_is_not_documented_is_told() -> None:
     assert "Standard_L8s_v3 does not support host caching" in refused("--vm", "L8s_v3", *cached[2:])
 
 
+def test_blocks_and_rates_that_are_written_as_nobody_means_them_are_asked_back() -> None:
+    stated = ("--vm", "Standard_E8ds_v5", "--disk")
+    assert "an I/O of a disk has at least 512 B, such as 4k" in refused(*stated, "P30", "--bs", "4")
+    assert "write 24000 or 24" in refused(*stated, "ultra:1TiB/24.000iops/500MBps")
+
+
 def test_a_setup_of_a_shipped_dataset() -> None:
     done = run(
         "azure-local-disks-2020/E8ds_v4-os-none", "--bs", "8k", "--format", "json", "--read-share", "0"

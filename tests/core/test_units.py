@@ -253,6 +253,27 @@ def test_what_is_no_rate_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "readings"),
+    [
+        ("24.000", "24000 or 24"),
+        ("1.250", "1250 or 1.2500"),
+        ("1.234.567", "1234567"),
+    ],
+)
+def test_points_that_may_group_thousands_are_asked_back(text: str, readings: str) -> None:
+    with pytest.raises(units.TwoReadingsError, match=f"'{text}' .* write {readings}$"):
+        units.stated_rate(text)
+    for reading in readings.split(" or "):
+        assert units.stated_rate(reading) > 0
+    assert [units.stated_rate(text) for text in ("0.125", "24.5", "2.125k", "1000.125")] == [
+        0.125,
+        24.5,
+        2125,
+        1000.125,
+    ]
+
+
+@pytest.mark.parametrize(
     ("seconds", "text"),
     [
         (1, "1 s"),

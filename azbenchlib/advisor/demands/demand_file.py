@@ -66,22 +66,12 @@ def disks(name: str, text: str) -> int:
     return int(value)
 
 
-def of_disk(name: str, text: str) -> int:
-    """The size of an I/O that a disk can do."""
-    from azbenchlib.azure.disk_kinds import SECTOR_BYTES
-
-    value = block(name, text)
-    if value < SECTOR_BYTES:
-        raise InputError(f"{name} '{text}': an I/O of a disk has at least {SECTOR_BYTES} B, such as 4k")
-    return value
-
-
 # Column (and option, with dashes) -> field of the demand, how it is read, what it is.
 DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "iops": ("iops", number, "I/Os per second; 24k is 24000"),
     "mbps": ("bytes_per_s", number, "MB/s"),
     "size": ("size_bytes", size, f"room for data, such as 2TiB. {SIZE_RULE}"),
-    "bs": ("bs_bytes", of_disk, "size of an I/O, such as 8k, which is 8KiB"),
+    "bs": ("bs_bytes", block, "size of an I/O, such as 8k, which is 8KiB"),
     "read_share": ("read_share", share, "share of reads: 0.7 or 70%"),
     "latency": ("latency", None, "any, ssd, premium, submillisecond or local"),
     "zrs": ("redundancy", yes, "yes: zone-redundant disks only"),

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from azbenchlib.campaign import host
+from azbenchlib.core.units import SECTOR_BYTES
 from azbenchlib.model.disk_row import stripe_text
 
 # Links to the devices, in order of preference. Source: Azure/azure-vm-utils udev/80-azure-disk.rules@2fdf8dd1
@@ -19,8 +20,6 @@ _BLOCK = Path("sys/class/block")
 OS_LINKS = ("os", "root")
 DATA_LINKS = ("data/by-lun/{}", "scsi1/lun{}")
 LOCAL_MODEL = "Microsoft NVMe Direct Disk"  # the start of it
-# Of a size in /sys, whatever the device's own. Source: Linux Documentation/ABI/stable/sysfs-block
-_SECTOR_BYTES = 512
 
 
 def local_nvme(root: Path) -> tuple[Path, ...]:
@@ -43,7 +42,7 @@ def behind(root: Path, links: Iterable[str]) -> tuple[Path, ...]:
 def size_bytes(devices: tuple[Path, ...], root: Path) -> int | None:
     """Bytes of the first device; None where there is none."""
     sectors = read(root / _BLOCK / devices[0].name / "size") if devices else ""
-    return int(sectors) * _SECTOR_BYTES if sectors else None
+    return int(sectors) * SECTOR_BYTES if sectors else None
 
 
 def devices_of(target: Path, root: Path) -> list[str]:

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from azbenchlib.azure import catalog, disk_kinds
 from azbenchlib.core.choices import HOST_CACHING, ROLES
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import GIB, parse_size
+from azbenchlib.core.units import GIB, SECTOR_BYTES, parse_size
 
 SKUS = tuple(sku for kind in disk_kinds.managed() for sku in kind.skus())
 # IOPS and MB/s are provisioned; no host caching; zonal.
@@ -137,7 +137,7 @@ class DiskSpec(Strict):
     def sector_bytes(self) -> int:
         """Bytes of a sector: what is read and written past the page cache is a multiple of it."""
         kind = disk_kinds.of_sku(self.sku)
-        return self.sector or (kind.sector_bytes if kind else disk_kinds.SECTOR_BYTES)
+        return self.sector or (kind.sector_bytes if kind else SECTOR_BYTES)
 
     @property
     def size_gib(self) -> int:

@@ -15,11 +15,10 @@ from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.fio_options import shown
 from azbenchlib.campaign.workloads.limits import RunLimits, delay_s
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import MS_PER_S, fio_size_text, format_size, parse_size
+from azbenchlib.core.units import MS_PER_S, SECTOR_BYTES, fio_size_text, format_size, parse_size
 from azbenchlib.formats.fio.job_lines import canonical
 
 PATTERNS = ("read", "write", "randread", "randwrite", "rw", "randrw")
-SECTOR = 512  # the smallest unit that direct I/O can address. Source: open(2), O_DIRECT
 
 _LARGEST = 2**63 - 1  # of a whole number, as fio counts
 
@@ -82,10 +81,10 @@ class Workload(Work):
         check_seconds("ramp_s", self.ramp_s, 0, "ramp_time")
         if not _NAME.fullmatch(self.ioengine):
             raise InputError(f"ioengine '{shown(self.ioengine)}' is not the name of one", keys=("ioengine",))
-        if self.direct and self.bs_bytes % SECTOR:
+        if self.direct and self.bs_bytes % SECTOR_BYTES:
             raise InputError(
                 f"block size {self.bs_bytes} B cannot be read directly; "
-                f"use a multiple of {SECTOR} B, or direct=False",
+                f"use a multiple of {SECTOR_BYTES} B, or direct=False",
                 keys=("bs",),
             )
         if self.bs_bytes > self.size_bytes:

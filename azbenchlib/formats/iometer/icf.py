@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from azbenchlib.core.findings import ERROR, Code
+from azbenchlib.core.units import SECTOR_BYTES
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.iometer._specs import LINES, NAME, Spec, number, spec_named, whole
 from azbenchlib.formats.source import LONGEST_LINE, Source
 
-_SECTOR_BYTES = 512
 RUN_TIME, RAMP = "' hours minutes seconds", "'Ramp Up Time (s)"
 _MOST_ROWS = 10_000  # more workers, targets and specifications than any laboratory has
 
@@ -171,7 +171,7 @@ class _Reader:
                 target=target,
                 iodepth=worker.depth,
                 queue_depth=worker.depth,
-                working_set_bytes=worker.sectors * _SECTOR_BYTES if worker.sectors else None,  # 0: all of it
+                working_set_bytes=worker.sectors * SECTOR_BYTES if worker.sectors else None,  # 0: all of it
                 ramp_s=self.ramp_s,
                 runtime_limit_s=self.runtime_s or None,  # 0: until it is stopped
                 source_path=path,
