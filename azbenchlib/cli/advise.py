@@ -89,7 +89,7 @@ def advise(
     preset: Annotated[
         str | None, typer.Option(help=f"What is not stated, as of: {', '.join(PRESETS)}.")
     ] = None,
-    burst: Annotated[
+    peak: Annotated[
         str | None,
         typer.Option(
             help="A peak, SECONDS/PERIOD:IOPS[:MBPS]: 600/3600:20000 is 20,000 IOPS for 10 min of each hour."
@@ -105,7 +105,7 @@ def advise(
         str | None,
         typer.Option(help="Availability zone; known of a region after `azbench catalog refresh`."),
     ] = None,
-    hours: Annotated[
+    vm_hours: Annotated[
         float | None,
         typer.Option(help="Hours a month that the VM runs; its disks are billed all month. Default: 730."),
     ] = None,
@@ -163,12 +163,12 @@ def advise(
         "iops": iops, "mbps": mbps, "size": size, "bs": bs, "read_share": read_share, "latency": latency,
         "zrs": "yes" if zrs else None, "not_persistent": "yes" if not_persistent else None, "hit": hit,
         "headroom": headroom, "vcpus": vcpus, "ram": ram, "ram_per_vcpu": ram_per_vcpu, "vm": vm,
-        "arch": arch, "burst": burst, "family": family, "max_disks": max_disks, "zone": zone,
+        "arch": arch, "peak": peak, "family": family, "max_disks": max_disks, "zone": zone,
         "preset": preset, "arm": "yes" if arm else None, "burstable": "yes" if burstable else None,
         "any_family": "yes" if any_family else None,
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}
-    paid = payment(pay, disk_pay, system, hours, currency, discount)
+    paid = payment(pay, disk_pay, system, vm_hours, currency, discount)
     _refuse_contradictions(given, from_, run, workloads, volume)
     for option, wanted_too in (("--quota", quota), ("--why", why)):
         if wanted_too:

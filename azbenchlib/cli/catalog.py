@@ -35,28 +35,27 @@ def show(
 
 @catalog.command()
 def refresh(
-    location: Annotated[
-        str, typer.Option("--location", "--region", help="Region to read, such as westeurope.")
-    ],
-    prices: Annotated[
-        bool, typer.Option("--prices", help="Read its prices (public, no login) instead of its VM sizes.")
+    region: Annotated[str, typer.Option(help="Region to read, such as westeurope.")],
+    retail_prices: Annotated[
+        bool,
+        typer.Option("--retail-prices", help="Read its prices (public, no login) instead of its VM sizes."),
     ] = False,
     currency: CurrencyOption = "USD",
 ) -> None:
     """Ask Azure for the VM sizes of a region, with limits, zones and restrictions, or for its prices; lookups
     use the answer from then on.
     """
-    if prices:
+    if retail_prices:
         from azbenchlib.azure.prices.refresh import refresh as read_prices
 
-        notes.print(f"Prices: {read_prices(location, currency=currency.upper())}")
+        notes.print(f"Prices: {read_prices(region, currency=currency.upper())}")
         return
     if currency != "USD":
-        raise InputError("--currency is of prices: write --prices too")
+        raise InputError("--currency is of prices: write --retail-prices too")
     from azbenchlib.azure.az import Az
     from azbenchlib.azure.catalog.refresh import refresh as read_region
 
-    written = read_region(location, Az.find())
+    written = read_region(region, Az.find())
     notes.print(f"Catalogue: {written}")
 
 

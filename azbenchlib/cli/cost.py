@@ -175,6 +175,6 @@ def _missing(meter: Meter, there: PriceBook, own: Path | None) -> str:
         return f"{meter} ({own} has there: {', '.join(alike) or 'none of this product'})"
     regions = [name for name in elsewhere(meter) if name != there.region]
     said = f"priced in: {', '.join(regions)}" if regions else "priced in no other region"
-    said += f"; `azbench catalog refresh --prices --region {there.region}` reads Azure's"
+    said += f"; `azbench catalog refresh --retail-prices --region {there.region}` reads Azure's"
     near = sizes_like(meter, there) if meter.product == VM_PRODUCT else []
     return f"{meter} ({said}{'; near it there: ' if near else ''}{', '.join(near)})"

@@ -52,7 +52,7 @@ def start(
     ] = 1800,
     time_scale: lab_run.TimeScaleOption = None,
     tick: Annotated[bool, typer.Option("--tick", help="Release waiting I/Os only every 50 ms.")] = False,
-    cache: Annotated[
+    cache_size: Annotated[
         str | None, typer.Option(help="Size of the host cache, such as 1GiB; default: the VM's own.")
     ] = None,
     port: Annotated[
@@ -76,7 +76,7 @@ def start(
     options = Options(
         credit_s=credit_seconds,
         tick_s=_TICK_S if tick else 0.0,
-        cache_bytes=stated_values.size("--cache", cache) if cache else None,
+        cache_bytes=stated_values.size("--cache-size", cache_size) if cache_size else None,
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end is an interrupt
     try:

@@ -48,7 +48,7 @@ def run(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Dataset folder to write; an old one is replaced.")
     ] = None,
-    seconds: Annotated[
+    max_seconds: Annotated[
         float, typer.Option(min=1, help="Real seconds that the job file may take at most.")
     ] = 10.0,
     credit_seconds: Annotated[
@@ -78,7 +78,7 @@ def run(
     target = LabTarget(
         emulated=[in_words(described, [workload])],
         title=f"{path.name} on emulated disks",
-        longest_s=seconds,
+        longest_s=max_seconds,
         credit_s=credit_seconds,
         time_scale=time_scale,
     )
@@ -93,7 +93,7 @@ def run(
 
 def mount(
     file: Annotated[Path, typer.Argument(help="Where the emulated disk appears as a file.")],
-    volume: Annotated[
+    volume_name: Annotated[
         str | None, typer.Option(help="Which of the lab's volumes, where it has several.")
     ] = None,
     lab: Annotated[Path | None, typer.Option(help="Folder of the lab; default: the running one.")] = None,
@@ -108,7 +108,7 @@ def mount(
         where = f"in {lab}" if lab else "in a temporary folder"
         raise InputError(f"no lab is running {where}; start one in another terminal with `azbench lab start`")
     log, *_ = logs
-    wanted = _one_of(list(read(log).header.volumes), volume)
+    wanted = _one_of(list(read(log).header.volumes), volume_name)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end is an interrupt
     with suppress(KeyboardInterrupt), mounted(log.parent / SOCKET, wanted, file) as process:
         name = shlex.quote(str(file))
@@ -124,6 +124,6 @@ def _one_of(volumes: list[str], volume: str | None) -> str:
     if volume is None and len(volumes) == 1:
         return volumes[0]
     if volume not in volumes:
-        wrong = "say which volume with --volume" if volume is None else f"no volume '{volume}'"
+        wrong = "say which volume with --volume-name" if volume is None else f"no volume '{volume}'"
         raise InputError(f"{wrong}; there are: {', '.join(volumes)}")
     return volume

@@ -47,7 +47,8 @@ class Cost(NotebookView):
     pay : {"payg", "1y", "3y", "spot"}
         How the VM is paid.
     currency : str
-        Of the prices, such as EUR, once ``azbench catalog refresh --prices --currency EUR`` has read them.
+        Of the prices, such as EUR, once ``azbench catalog refresh --retail-prices --currency EUR`` has read
+        them.
     prices : str
         A price book of one's own; empty: the shipped one, or what was read since.
     as_of : str

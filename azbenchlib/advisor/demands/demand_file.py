@@ -93,7 +93,7 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "ram_per_vcpu": ("memory_per_vcpu_bytes", size, "least memory for each vCPU, such as 8GiB"),
     "vm": ("vm", None, "a VM size or a pattern such as Standard_E*"),
     "arch": ("architecture", None, "any, x64 or arm64"),
-    "burst": ("peak", peak, "SECONDS/PERIOD:IOPS[:MBPS]"),
+    "peak": ("peak", peak, "SECONDS/PERIOD:IOPS[:MBPS]"),
     "arm": ("arm", yes, "yes: Arm CPUs too"),
     "burstable": ("burstable", yes, "yes: VMs whose CPU lives on credits too"),
     "any_family": ("any_family", yes, "yes: previous generations and special families (GPU, HPC) too"),
@@ -101,6 +101,7 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
     "max_disks": ("most_disks", disks, "most disks of the volume, 1 to 64"),
     "zone": ("zone", None, "availability zone, such as 1"),
 }
+_OLD_COLUMNS = {"burst": "peak"}  # of files that are there
 PRESET = "preset"  # column, and option, of a workload by name
 VOLUME_COLUMNS = (
     PRESET, "iops", "mbps", "size", "bs", "read_share", "latency", "zrs", "hit", "headroom", "max_disks",
@@ -150,7 +151,7 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
     if found.peak and found.highest == found.steady:
         iops, rate = found.steady
         raise InputError(
-            f"{where}burst '{texts['burst'].strip()}' is no more than the steady load, "
+            f"{where}peak '{texts['peak'].strip()}' is no more than the steady load, "
             f"{format_count(iops)} IOPS and {format_mbps(rate)} MB/s: write those of the peak"
         )
     return found
@@ -247,7 +248,8 @@ def workloads(path: Path, lines: Iterable[str], common: Mapping[str, str]) -> li
     """
     try:
         rows = csv.DictReader(lines)
-        header = [name.strip() for name in rows.fieldnames or ()]
+        named = [name.strip() for name in rows.fieldnames or ()]
+        header = [_OLD_COLUMNS.get(name, name) for name in named]
         rows.fieldnames = header
         found = list(rows)
     except csv.Error as error:
