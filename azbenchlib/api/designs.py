@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.api.stated import Stated, described
-from azbenchlib.core.choices import BLOCK_SIZES
+from azbenchlib.core.choices import BLOCK_SIZES, DEFAULT_REGION
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
 
@@ -148,7 +148,7 @@ def advise(
     zone: Stated | None = None,
     peak: str | None = None,
     preset: str | None = None,
-    region: str = "westeurope",
+    region: str = DEFAULT_REGION,
     as_of: str | None = None,
     vm_hours: Stated | None = None,
     pay: str = "payg",
@@ -261,7 +261,7 @@ def advise(
 
 def size(
     *telemetry: Path | str | Dataset,
-    region: str = "westeurope",
+    region: str = DEFAULT_REGION,
     devices: Sequence[str] = (),
     interval: str | None = None,
     prices: Path | str | None = None,

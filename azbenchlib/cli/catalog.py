@@ -8,7 +8,9 @@ import typer
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.cli.drift import drift
+from azbenchlib.cli.options.demand_options import RegionOption
 from azbenchlib.cli.options.payment_options import CurrencyOption
+from azbenchlib.cli.options.setup_options import DayOption
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat
 from azbenchlib.cli.printing.answer_output import show as show_answer
 from azbenchlib.cli.printing.console import notes
@@ -21,7 +23,7 @@ catalog.command()(drift)
 @catalog.command()
 def show(
     name: Annotated[str, typer.Argument(help="A VM size, a disk tier, or UltraSSD or PremiumV2.")],
-    as_of: Annotated[str | None, typer.Option(help="Day for which to answer; default today.")] = None,
+    as_of: DayOption = None,
     format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Show the limits of a VM size (E8ds_v4), a disk tier (P30) or a provisioned disk (UltraSSD)."""
@@ -35,7 +37,7 @@ def show(
 
 @catalog.command()
 def refresh(
-    region: Annotated[str, typer.Option(help="Region to read, such as westeurope.")],
+    region: RegionOption[str],
     retail_prices: Annotated[
         bool,
         typer.Option("--retail-prices", help="Read its prices (public, no login) instead of its VM sizes."),

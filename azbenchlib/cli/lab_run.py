@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from azbenchlib.cli.measuring import TRUST
+from azbenchlib.cli.options.measuring_options import CreditSecondsOption, TimeScaleOption, TrustOption
 from azbenchlib.cli.options.setup_options import (
     DayOption,
     DiskOption,
@@ -24,12 +24,6 @@ from azbenchlib.cli.printing.answer_output import OutputFormat, show_rows
 from azbenchlib.cli.printing.console import notes, print_json
 from azbenchlib.core.errors import InputError
 
-TimeScaleOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Dilation factor: 1, 2, 4 … times slower; default: what this machine keeps up with."
-    ),
-]
 _POLL_S = 0.25
 
 
@@ -51,12 +45,9 @@ def run(
     max_seconds: Annotated[
         float, typer.Option(min=1, help="Real seconds that the job file may take at most.")
     ] = 10.0,
-    credit_seconds: Annotated[
-        float | None,
-        typer.Option(min=0, help="Seconds that full credits last at the largest burst; in Azure, 1,800."),
-    ] = None,
+    credit_seconds: CreditSecondsOption[float | None] = None,
     time_scale: TimeScaleOption = None,
-    trust_job_files: TRUST = False,
+    trust_job_files: TrustOption = False,
     format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Run a fio job file on emulated disks, one after the other, and print the results."""

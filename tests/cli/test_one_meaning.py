@@ -12,6 +12,11 @@ import azbenchlib as az
 from azbenchlib.advisor.demands.demand_file import workloads
 from azbenchlib.cli.options.combinations import RENAMED
 
+# Names that are general by nature: what is printed or written is each verb's own.
+GENERAL = {
+    "--format": "the forms that a verb can print differ, such as parquet, junit and yaml",
+    "--output": "a verb writes a file, a folder of tables, a dataset or a lake",
+}
 ADVISE = "advise --iops 500 --size 1TiB --region westeurope"
 # A call that ends soon, with or without an answer, and the old and new names in it.
 CALLS = [
@@ -26,6 +31,18 @@ CALLS = [
     ("catalog refresh --region westeurope --currency x {}", "--prices", "--retail-prices"),
     ("catalog refresh {} westeurope --currency EUR", "--location", "--region"),
 ]
+
+
+def test_a_name_has_one_help_and_one_type_in_all_verbs() -> None:
+    meanings = defaultdict(lambda: defaultdict(list))
+    for verb, command in VERBS.items():
+        for one in command.params:
+            for name in one.opts:
+                if name.startswith("--"):
+                    meanings[name][one.help, one.type.name].append(verb)
+    several = {name: dict(found) for name, found in meanings.items() if len(found) > 1}
+    assert {name: found for name, found in several.items() if name not in GENERAL} == {}
+    assert {*GENERAL} == {*several}
 
 
 @pytest.mark.parametrize(("call", "old", "new"), CALLS)

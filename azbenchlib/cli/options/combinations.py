@@ -70,8 +70,8 @@ NEEDS: dict[str, dict[str, Needs]] = {
         "trust_job_files": Needs("--trust-job-files", "a measurement file", _has("file")),
     },
     "cost": {
-        "bs": Needs("--bs", "--iops, whose size it is", _has("ios_per_s")),
-        "transaction_cap": Needs("--transaction-cap", "--iops", _has("ios_per_s")),
+        "bs": Needs("--bs", "--iops, whose size it is", _has("iops")),
+        "transaction_cap": Needs("--transaction-cap", "--iops", _has("iops")),
         "snapshot_sku": Needs("--snapshot-sku", "--snapshots", _has("snapshots")),
     },
     "advise": {"why": Needs("--why", "--format text or md", _prints("text", "md"))},
