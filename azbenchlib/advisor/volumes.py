@@ -161,7 +161,7 @@ def cheapest_volumes(demands: Mapping[str, Demand], market: Market) -> Volumes |
     """
     for name, demand in demands.items():
         if demand.peak is not None:
-            raise InputError(f"volume '{name}': a peak is answered for one volume alone; leave out --burst")
+            raise InputError(f"volume '{name}': a peak is answered for one volume alone; leave out --peak")
         if demand.latency == "local":
             raise InputError(f"volume '{name}': local disks are answered for one volume alone")
     suits = np.logical_and.reduce([market.vm_sizes.suits(demand) for demand in demands.values()])

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from azbenchlib.api.stated import Stated, described
-from azbenchlib.core.choices import BLOCK_SIZES
+from azbenchlib.core.choices import BLOCK_SIZES, DEFAULT_REGION
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset.dataset import Dataset
 
@@ -146,18 +146,18 @@ def advise(
     any_family: bool | str = False,
     max_disks: Stated | None = None,
     zone: Stated | None = None,
-    burst: str | None = None,
+    peak: str | None = None,
     preset: str | None = None,
-    region: str = "westeurope",
+    region: str = DEFAULT_REGION,
     as_of: str | None = None,
-    hours: Stated | None = None,
+    vm_hours: Stated | None = None,
     pay: str = "payg",
     disk_pay: str = "payg",
     os: str = "linux",
     discount: Stated = 0,
     currency: str = "USD",
     prices: Path | str | None = None,
-    **others: object,
+    **others: Any,
 ) -> AdviceAnswer:
     """Find the cheapest VM and disks that meet a demand, of what suits a server.
 
@@ -197,7 +197,7 @@ def advise(
         Most disks of the volume. Default: 8.
     zone : int or str, optional
         Availability zone.
-    burst : str, optional
+    peak : str, optional
         A peak, ``"SECONDS/PERIOD:IOPS[:MBPS]"``.
     preset : str, optional
         A workload by name, such as ``"postgresql"``, for what is not stated.
@@ -205,7 +205,7 @@ def advise(
         Azure region; of westeurope all prices are shipped.
     as_of : str, optional
         ISO day whose limits and prices count; default: the newest.
-    hours : number or str, optional
+    vm_hours : number or str, optional
         Hours a month that the VM runs; its disks are billed all month. Default: all.
     pay : {"payg", "spot", "1y", "3y", "savings-1y", "savings-3y"}
         How the VM is paid.
@@ -220,7 +220,7 @@ def advise(
     prices : path-like, optional
         A price book of your own.
     **others
-        There are none: a name that is not above is told with the choices.
+        Old names, `hours` and `burst`; any other name that is not above is told with the choices.
 
     Returns
     -------
@@ -239,19 +239,20 @@ def advise(
     from azbenchlib.answers.advice import AdviceAnswer
     from azbenchlib.cost.payments import stated_payment
 
+    vm_hours, peak = others.pop("hours", vm_hours), others.pop("burst", peak)
     demand = {
         "size": size, "iops": iops, "mbps": mbps, "bs": bs, "read_share": read_share, "latency": latency,
         "zrs": zrs, "not_persistent": not_persistent, "hit": hit, "headroom": headroom, "vcpus": vcpus,
         "ram": ram, "ram_per_vcpu": ram_per_vcpu, "vm": vm, "family": family, "arch": arch, "arm": arm,
         "burstable": burstable, "any_family": any_family, "max_disks": max_disks, "zone": zone,
-        "burst": burst, "preset": preset,
+        "peak": peak, "preset": preset,
     }  # fmt: skip
-    terms = ("region", "as_of", "hours", "pay", "disk_pay", "os", "discount", "currency", "prices")
+    terms = ("region", "as_of", "vm_hours", "pay", "disk_pay", "os", "discount", "currency", "prices")
     for name in others:
         raise InputError(f"a demand has no '{name}'; it has: {', '.join((*demand, *terms))}")
     wanted = stated_demand(demand)
     paid = stated_payment(
-        pay=pay, disk_pay=disk_pay, os=os, hours=hours, discount=discount, currency=currency
+        pay=pay, disk_pay=disk_pay, os=os, vm_hours=vm_hours, discount=discount, currency=currency
     )
     there = market(region, own=None if prices is None else Path(prices), as_of=as_of, payment=paid)
     check_offered(wanted.vm, there)
@@ -260,7 +261,7 @@ def advise(
 
 def size(
     *telemetry: Path | str | Dataset,
-    region: str = "westeurope",
+    region: str = DEFAULT_REGION,
     devices: Sequence[str] = (),
     interval: str | None = None,
     prices: Path | str | None = None,

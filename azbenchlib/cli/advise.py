@@ -10,6 +10,8 @@ import typer
 from azbenchlib.advisor.demands import demand_file
 from azbenchlib.advisor.demands.presets import PRESETS
 from azbenchlib.cli import advise_many
+from azbenchlib.cli.options import demand_options
+from azbenchlib.cli.options.measuring_options import JobOption
 from azbenchlib.cli.options.payment_options import (
     CurrencyOption,
     DiscountOption,
@@ -17,16 +19,17 @@ from azbenchlib.cli.options.payment_options import (
     DiskPayOption,
     Pay,
     PayOption,
-    PriceDayOption,
     PricesOption,
     System,
     SystemOption,
+    VmHoursOption,
     payment,
 )
-from azbenchlib.cli.options.setup_options import opened
+from azbenchlib.cli.options.setup_options import DayOption, VmOption, opened
 from azbenchlib.cli.printing import findings
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
 from azbenchlib.cli.printing.console import notes, say, working, write_job
+from azbenchlib.core.choices import DEFAULT_REGION
 from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,89 +40,63 @@ if TYPE_CHECKING:
     from azbenchlib.cost.payments import Payment
     from azbenchlib.dataset.dataset import Dataset
 
-REGION = "westeurope"  # prices of everything are shipped for it
-
-
-def _help(column: str) -> str:
-    _, _, text = demand_file.DEMAND_COLUMNS[column]
-    return f"{text[0].upper()}{text[1:]}."
-
 
 def advise(
-    iops: Annotated[str | None, typer.Option(help=_help("iops"))] = None,
-    mbps: Annotated[str | None, typer.Option(help=_help("mbps"))] = None,
-    size: Annotated[str | None, typer.Option(help=_help("size"))] = None,
-    bs: Annotated[str | None, typer.Option("--bs", help=_help("bs") + " Default: 4KiB.")] = None,
-    read_share: Annotated[
-        str | None,
-        typer.Option(help=_help("read_share") + " Default: 70% (`azbench limits` assumes 100%)."),
-    ] = None,
-    latency: Annotated[
-        str | None,
-        typer.Option(help=_help("latency") + " Default: ssd; any for I/Os of 256 KiB and more."),
-    ] = None,
-    zrs: Annotated[bool, typer.Option("--zrs", help="Zone-redundant disks only.")] = False,
+    iops: demand_options.IopsOption = None,
+    mbps: Annotated[str | None, typer.Option(help="MB/s.")] = None,
+    size: demand_options.SizeOption[str | None] = None,
+    bs: demand_options.BsOption[str | None] = None,
+    read_share: demand_options.ReadShareOption = None,
+    latency: demand_options.LatencyOption = None,
+    zrs: demand_options.ZrsOption = False,
     not_persistent: Annotated[
         bool,
         typer.Option(
             "--not-persistent", help="Allow local disks, whose data is lost when the VM is deallocated."
         ),
     ] = False,
-    hit: Annotated[str | None, typer.Option(help=_help("hit") + " Default: 0.")] = None,
-    headroom: Annotated[str | None, typer.Option(help=_help("headroom") + " Default: 1.2.")] = None,
-    vcpus: Annotated[str | None, typer.Option(help="Least number of vCPUs.")] = None,
-    ram: Annotated[str | None, typer.Option(help="Least memory, such as 64GiB.")] = None,
-    ram_per_vcpu: Annotated[str | None, typer.Option(help=_help("ram_per_vcpu"))] = None,
-    vm: Annotated[str | None, typer.Option("--vm", help=_help("vm"))] = None,
-    family: Annotated[str | None, typer.Option(help=_help("family"))] = None,
-    arch: Annotated[
-        str | None, typer.Option(help="CPU architecture: any, x64 or arm64. Default: x64.")
+    hit: demand_options.HitOption = None,
+    headroom: demand_options.HeadroomOption = None,
+    vcpus: demand_options.VcpusOption = None,
+    ram: demand_options.RamOption = None,
+    ram_per_vcpu: Annotated[
+        str | None, typer.Option(help="Least memory for each vCPU, such as 8GiB.")
     ] = None,
+    vm: VmOption = None,
+    family: Annotated[str | None, typer.Option(help="Only these VM families, such as E or D,F.")] = None,
+    arch: demand_options.ArchOption = None,
     arm: Annotated[bool, typer.Option("--arm", help="Arm CPUs too.")] = False,
-    burstable: Annotated[
-        bool, typer.Option("--burstable", help="VMs whose CPU lives on credits (B-series) too.")
-    ] = False,
-    any_family: Annotated[
-        bool,
-        typer.Option(
-            "--any-family", help="Previous generations and special families (GPU, HPC, confidential) too."
-        ),
-    ] = False,
-    max_disks: Annotated[str | None, typer.Option(help=_help("max_disks") + " Default: 8.")] = None,
+    burstable: demand_options.BurstableOption = False,
+    any_family: demand_options.AnyFamilyOption = False,
+    max_disks: demand_options.MaxDisksOption = None,
     preset: Annotated[
         str | None, typer.Option(help=f"What is not stated, as of: {', '.join(PRESETS)}.")
     ] = None,
-    burst: Annotated[
+    peak: Annotated[
         str | None,
         typer.Option(
             help="A peak, SECONDS/PERIOD:IOPS[:MBPS]: 600/3600:20000 is 20,000 IOPS for 10 min of each hour."
         ),
     ] = None,
-    region: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"Azure region; repeatable; world is every one. Default: that of --from, else {REGION}."
-        ),
-    ] = None,
+    region: demand_options.RegionOption[list[str] | None] = None,
     zone: Annotated[
         str | None,
         typer.Option(help="Availability zone; known of a region after `azbench catalog refresh`."),
     ] = None,
-    hours: Annotated[
-        float | None,
-        typer.Option(help="Hours a month that the VM runs; its disks are billed all month. Default: 730."),
-    ] = None,
+    vm_hours: VmHoursOption = None,
     pay: PayOption = Pay.payg,
     disk_pay: DiskPayOption = DiskPay.payg,
     system: SystemOption = System.linux,
     discount: DiscountOption = "0",
     currency: CurrencyOption = "USD",
     prices: PricesOption = None,
-    as_of: PriceDayOption = None,
+    as_of: DayOption = None,
     from_: Annotated[
         str | None,
         typer.Option(
-            "--from", help="A dataset, outputs or -; the demand is what its largest sustained run achieved."
+            "--from",
+            help="A dataset, outputs or -; the demand is what its largest sustained run achieved, "
+            "in its region where no --region is given.",
         ),
     ] = None,
     run: Annotated[str | None, typer.Option(help="Name or id of the run of --from.")] = None,
@@ -135,10 +112,7 @@ def advise(
             help="One of several volumes on one VM, such as log:iops=4000,size=256GiB,bs=60KiB; repeatable."
         ),
     ] = None,
-    job: Annotated[
-        Path | None,
-        typer.Option(help="Write the fio job that verifies the cheapest configuration to this file."),
-    ] = None,
+    job: JobOption = None,
     why: Annotated[
         bool,
         typer.Option(
@@ -163,12 +137,12 @@ def advise(
         "iops": iops, "mbps": mbps, "size": size, "bs": bs, "read_share": read_share, "latency": latency,
         "zrs": "yes" if zrs else None, "not_persistent": "yes" if not_persistent else None, "hit": hit,
         "headroom": headroom, "vcpus": vcpus, "ram": ram, "ram_per_vcpu": ram_per_vcpu, "vm": vm,
-        "arch": arch, "burst": burst, "family": family, "max_disks": max_disks, "zone": zone,
+        "arch": arch, "peak": peak, "family": family, "max_disks": max_disks, "zone": zone,
         "preset": preset, "arm": "yes" if arm else None, "burstable": "yes" if burstable else None,
         "any_family": "yes" if any_family else None,
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}
-    paid = payment(pay, disk_pay, system, hours, currency, discount)
+    paid = payment(pay, disk_pay, system, vm_hours, currency, discount)
     _refuse_contradictions(given, from_, run, workloads, volume)
     for option, wanted_too in (("--quota", quota), ("--why", why)):
         if wanted_too:
@@ -277,8 +251,8 @@ def _market(region: str | None, paid: Payment, own: Path | None, as_of: str | No
     from azbenchlib.advisor.offers.load_market import market
 
     if not region:
-        notes.print(f"Note: prices of {REGION}, as no --region is given")
-    return market(region or REGION, own=own, as_of=as_of, payment=paid)
+        notes.print(f"Note: prices of {DEFAULT_REGION}, as no --region is given")
+    return market(region or DEFAULT_REGION, own=own, as_of=as_of, payment=paid)
 
 
 def _opened(name: str) -> Dataset:

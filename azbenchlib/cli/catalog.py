@@ -8,7 +8,9 @@ import typer
 
 from azbenchlib.azure import disk_kinds
 from azbenchlib.cli.drift import drift
+from azbenchlib.cli.options.demand_options import RegionOption
 from azbenchlib.cli.options.payment_options import CurrencyOption
+from azbenchlib.cli.options.setup_options import DayOption
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat
 from azbenchlib.cli.printing.answer_output import show as show_answer
 from azbenchlib.cli.printing.console import notes
@@ -21,7 +23,7 @@ catalog.command()(drift)
 @catalog.command()
 def show(
     name: Annotated[str, typer.Argument(help="A VM size, a disk tier, or UltraSSD or PremiumV2.")],
-    as_of: Annotated[str | None, typer.Option(help="Day for which to answer; default today.")] = None,
+    as_of: DayOption = None,
     format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Show the limits of a VM size (E8ds_v4), a disk tier (P30) or a provisioned disk (UltraSSD)."""
@@ -35,28 +37,27 @@ def show(
 
 @catalog.command()
 def refresh(
-    location: Annotated[
-        str, typer.Option("--location", "--region", help="Region to read, such as westeurope.")
-    ],
-    prices: Annotated[
-        bool, typer.Option("--prices", help="Read its prices (public, no login) instead of its VM sizes.")
+    region: RegionOption[str],
+    retail_prices: Annotated[
+        bool,
+        typer.Option("--retail-prices", help="Read its prices (public, no login) instead of its VM sizes."),
     ] = False,
     currency: CurrencyOption = "USD",
 ) -> None:
     """Ask Azure for the VM sizes of a region, with limits, zones and restrictions, or for its prices; lookups
     use the answer from then on.
     """
-    if prices:
+    if retail_prices:
         from azbenchlib.azure.prices.refresh import refresh as read_prices
 
-        notes.print(f"Prices: {read_prices(location, currency=currency.upper())}")
+        notes.print(f"Prices: {read_prices(region, currency=currency.upper())}")
         return
     if currency != "USD":
-        raise InputError("--currency is of prices: write --prices too")
+        raise InputError("--currency is of prices: write --retail-prices too")
     from azbenchlib.azure.az import Az
     from azbenchlib.azure.catalog.refresh import refresh as read_region
 
-    written = read_region(location, Az.find())
+    written = read_region(region, Az.find())
     notes.print(f"Catalogue: {written}")
 
 

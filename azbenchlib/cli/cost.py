@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from azbenchlib.azure.prices.rows import MONTH_HOURS
+from azbenchlib.cli.options.demand_options import BsOption, IopsOption, RegionOption
 from azbenchlib.cli.options.payment_options import (
     CurrencyOption,
     DiscountOption,
@@ -18,13 +19,19 @@ from azbenchlib.cli.options.payment_options import (
     DiskPayOption,
     Pay,
     PayOption,
-    PriceDayOption,
     PricesOption,
     System,
     SystemOption,
+    VmHoursOption,
     payment,
 )
-from azbenchlib.cli.options.setup_options import VmOption, checked_setup, described_setup
+from azbenchlib.cli.options.setup_options import (
+    DayOption,
+    DiskOption,
+    VmOption,
+    checked_setup,
+    described_setup,
+)
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
 from azbenchlib.cli.printing.console import notes
 from azbenchlib.core import stated_values
@@ -43,28 +50,20 @@ def cost(
     setup: Annotated[
         str | None, typer.Argument(help="A dataset, or DATASET/SETUP_ID where it has several setups.")
     ] = None,
-    region: Annotated[str, typer.Option(help="Azure region, such as westeurope.")] = ...,  # type: ignore[assignment]
+    region: RegionOption[str] = ...,  # type: ignore[assignment]
     vm: VmOption = None,
-    disk: Annotated[
-        list[str] | None,
-        typer.Option("--disk", help="As `azbench limits` takes it; P30:burst bursts on demand; repeatable."),
-    ] = None,
+    disk: DiskOption = None,
     hours: Annotated[float, typer.Option(help="The period; a month has 730 hours.")] = float(MONTH_HOURS),
-    vm_hours: Annotated[
-        float | None,
-        typer.Option("--vm-hours", help="How many of these the VM runs; its disks are billed in all."),
-    ] = None,
+    vm_hours: VmHoursOption = None,
     prices: PricesOption = None,
-    as_of: PriceDayOption = None,
+    as_of: DayOption = None,
     pay: PayOption = Pay.payg,
     disk_pay: DiskPayOption = DiskPay.payg,
     system: SystemOption = System.linux,
     discount: DiscountOption = "0",
     currency: CurrencyOption = "USD",
-    ios_per_s: Annotated[
-        str | None, typer.Option("--iops", help="I/Os per second of each Standard disk: its transactions.")
-    ] = None,
-    bs: Annotated[str, typer.Option("--bs", help="Size of these I/Os, such as 4k, which is 4KiB.")] = "4k",
+    iops: IopsOption = None,
+    bs: BsOption[str] = "4k",
     transaction_cap: Annotated[
         int | None,
         typer.Option(min=1, help="Transactions of a Standard SSD that are billed in an hour at most."),
@@ -107,7 +106,7 @@ def cost(
         vm_hours=paid.vm_hours,
         vcpus=_vcpus(full),
         ultra_enabled=ultra_enabled,
-        ios_per_s=None if ios_per_s is None else stated_values.number("--iops", ios_per_s),
+        ios_per_s=None if iops is None else stated_values.number("--iops", iops),
         bs_bytes=stated_values.block("--bs", bs),
         transaction_cap=transaction_cap,
         bursts=tuple(_burst(text) for text in burst or []),
@@ -175,6 +174,6 @@ def _missing(meter: Meter, there: PriceBook, own: Path | None) -> str:
         return f"{meter} ({own} has there: {', '.join(alike) or 'none of this product'})"
     regions = [name for name in elsewhere(meter) if name != there.region]
     said = f"priced in: {', '.join(regions)}" if regions else "priced in no other region"
-    said += f"; `azbench catalog refresh --prices --region {there.region}` reads Azure's"
+    said += f"; `azbench catalog refresh --retail-prices --region {there.region}` reads Azure's"
     near = sizes_like(meter, there) if meter.product == VM_PRODUCT else []
     return f"{meter} ({said}{'; near it there: ' if near else ''}{', '.join(near)})"

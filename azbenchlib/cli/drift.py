@@ -23,7 +23,7 @@ def drift(
         str | None, typer.Argument(help="Dataset of a probe to keep in the table; none: show the table.")
     ] = None,
     place: Annotated[str, typer.Option(help="Where the disk is, such as a region.")] = "",
-    name: Annotated[
+    documented_as: Annotated[
         str,
         typer.Option(help="What the disk is documented as, such as P30; default: the name the probe found."),
     ] = "",
@@ -34,9 +34,9 @@ def drift(
     from azbenchlib.azure.catalog.drift import keep_drift, read_drift
 
     if probed is not None:
-        notes.print(f"Kept: {keep_drift(_rows(probed, place, name))}")
-    elif place or name:
-        raise InputError("--place and --name are of a probe that is to be kept; name its dataset")
+        notes.print(f"Kept: {keep_drift(_rows(probed, place, documented_as))}")
+    elif place or documented_as:
+        raise InputError("--place and --documented-as are of a probe that is to be kept; name its dataset")
     show(DriftAnswer(read_drift()), format_)
 
 
@@ -71,7 +71,9 @@ def _limits(record: ProbeRecord, caps: list[Cap95], name: str, probed: str) -> D
     if not name:
         sure = [one for one in record.names if one.name and one.probability >= LEAST_SURE]
         if not sure:
-            raise InputError(f"{probed}: no documented disk fits it well enough; say what it is with --name")
+            raise InputError(
+                f"{probed}: no documented disk fits it well enough; say what it is with --documented-as"
+            )
         name, kind = str(sure[0].name), sure[0].kind
     every = [one for one in documented(record.measured.isoformat()) if one.kind != "provisioned"]
     alike = [one for one in every if one.name.lower() == name.lower() and kind in (None, one.kind)]

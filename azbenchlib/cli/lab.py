@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from azbenchlib.cli import lab_run
+from azbenchlib.cli.options.measuring_options import CreditSecondsOption, TimeScaleOption
 from azbenchlib.cli.options.setup_options import (
     DayOption,
     DiskOption,
@@ -46,13 +47,10 @@ def start(
     vm: VmOption = None,
     disk: DiskOption = None,
     as_of: DayOption = None,
-    credit_seconds: Annotated[
-        float,
-        typer.Option(min=0, help="Seconds that full credits last at the largest burst; in Azure, 1,800."),
-    ] = 1800,
-    time_scale: lab_run.TimeScaleOption = None,
+    credit_seconds: CreditSecondsOption[float] = 1800,
+    time_scale: TimeScaleOption = None,
     tick: Annotated[bool, typer.Option("--tick", help="Release waiting I/Os only every 50 ms.")] = False,
-    cache: Annotated[
+    cache_size: Annotated[
         str | None, typer.Option(help="Size of the host cache, such as 1GiB; default: the VM's own.")
     ] = None,
     port: Annotated[
@@ -76,7 +74,7 @@ def start(
     options = Options(
         credit_s=credit_seconds,
         tick_s=_TICK_S if tick else 0.0,
-        cache_bytes=stated_values.size("--cache", cache) if cache else None,
+        cache_bytes=stated_values.size("--cache-size", cache_size) if cache_size else None,
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end is an interrupt
     try:

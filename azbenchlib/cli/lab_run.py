@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from azbenchlib.cli.measuring import TRUST
+from azbenchlib.cli.options.measuring_options import CreditSecondsOption, TimeScaleOption, TrustOption
 from azbenchlib.cli.options.setup_options import (
     DayOption,
     DiskOption,
@@ -24,12 +24,6 @@ from azbenchlib.cli.printing.answer_output import OutputFormat, show_rows
 from azbenchlib.cli.printing.console import notes, print_json
 from azbenchlib.core.errors import InputError
 
-TimeScaleOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Dilation factor: 1, 2, 4 … times slower; default: what this machine keeps up with."
-    ),
-]
 _POLL_S = 0.25
 
 
@@ -48,15 +42,12 @@ def run(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Dataset folder to write; an old one is replaced.")
     ] = None,
-    seconds: Annotated[
+    max_seconds: Annotated[
         float, typer.Option(min=1, help="Real seconds that the job file may take at most.")
     ] = 10.0,
-    credit_seconds: Annotated[
-        float | None,
-        typer.Option(min=0, help="Seconds that full credits last at the largest burst; in Azure, 1,800."),
-    ] = None,
+    credit_seconds: CreditSecondsOption[float | None] = None,
     time_scale: TimeScaleOption = None,
-    trust_job_files: TRUST = False,
+    trust_job_files: TrustOption = False,
     format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Run a fio job file on emulated disks, one after the other, and print the results."""
@@ -78,7 +69,7 @@ def run(
     target = LabTarget(
         emulated=[in_words(described, [workload])],
         title=f"{path.name} on emulated disks",
-        longest_s=seconds,
+        longest_s=max_seconds,
         credit_s=credit_seconds,
         time_scale=time_scale,
     )
@@ -93,7 +84,7 @@ def run(
 
 def mount(
     file: Annotated[Path, typer.Argument(help="Where the emulated disk appears as a file.")],
-    volume: Annotated[
+    volume_name: Annotated[
         str | None, typer.Option(help="Which of the lab's volumes, where it has several.")
     ] = None,
     lab: Annotated[Path | None, typer.Option(help="Folder of the lab; default: the running one.")] = None,
@@ -108,7 +99,7 @@ def mount(
         where = f"in {lab}" if lab else "in a temporary folder"
         raise InputError(f"no lab is running {where}; start one in another terminal with `azbench lab start`")
     log, *_ = logs
-    wanted = _one_of(list(read(log).header.volumes), volume)
+    wanted = _one_of(list(read(log).header.volumes), volume_name)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end is an interrupt
     with suppress(KeyboardInterrupt), mounted(log.parent / SOCKET, wanted, file) as process:
         name = shlex.quote(str(file))
@@ -124,6 +115,6 @@ def _one_of(volumes: list[str], volume: str | None) -> str:
     if volume is None and len(volumes) == 1:
         return volumes[0]
     if volume not in volumes:
-        wrong = "say which volume with --volume" if volume is None else f"no volume '{volume}'"
+        wrong = "say which volume with --volume-name" if volume is None else f"no volume '{volume}'"
         raise InputError(f"{wrong}; there are: {', '.join(volumes)}")
     return volume

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from azbenchlib.cli.options.measuring_options import DaskOption, LogUnitOption, PercentilesOption
 from azbenchlib.cli.options.setup_options import OutputsArgument, PrintFormat, PrintOption
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show, show_rows
 from azbenchlib.cli.printing.console import print_json, say, working
@@ -14,14 +15,6 @@ from azbenchlib.cli.printing.log_windows import numbers
 from azbenchlib.core.errors import InputError
 
 _ADDRESS = "a folder, or an address such as abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/FOLDER"
-DaskOption = Annotated[
-    str | None,
-    typer.Option(
-        "--dask",
-        metavar="ADDRESS",
-        help="Let the workers of this Dask scheduler do it, such as tcp://host:8786.",
-    ),
-]
 
 
 def collect(
@@ -40,10 +33,7 @@ def collect(
         int | None, typer.Option(help="How many processes read; default: one for each core.", min=1)
     ] = None,
     dask: DaskOption = None,
-    log_unit: Annotated[
-        str | None,
-        typer.Option(help="Unit of latencies in fio logs without an output beside them: us or ns."),
-    ] = None,
+    log_unit: LogUnitOption = None,
     format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Add outputs to a lake: Parquet files by day and setup, for `azbench query`.
@@ -83,10 +73,7 @@ def query(
             "and histograms, the bins that count each I/O once; day and setup_id in each."
         ),
     ] = None,
-    percentiles: Annotated[
-        str | None,
-        typer.Option(help="Instead of a SELECT: percentiles of the merged histograms, such as 50,99,99.9."),
-    ] = None,
+    percentiles: PercentilesOption[str | None] = None,
     by: Annotated[
         str, typer.Option(help="With --percentiles: columns of histograms and runs that are kept apart.")
     ] = "setup_id,ddir,lat_kind",

@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from azbenchlib.cli.options.measuring_options import QuickOption
 from azbenchlib.cli.printing.console import notes
 from azbenchlib.core.errors import InputError, MissingToolError
 
@@ -34,9 +35,7 @@ def learn(
     ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="With --export: write each page as PDF too.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="With --export: of the exercises.")] = 1,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="With --export: measure for a few seconds only.")
-    ] = False,
+    quick: QuickOption = False,
     browser: Annotated[bool, typer.Option(help="Open a browser; else the address is only printed.")] = True,
 ) -> None:
     """Open the course on caching and throttling in JupyterLab: eight lessons on emulated disks."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from azbenchlib.cli.options.demand_options import BsOption, ReadShareOption
 from azbenchlib.cli.options.setup_options import (
     DayOption,
     DiskOption,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from azbenchlib.model.setup_ceilings import SetupCeilings
 
 _READS = 1.0  # the share of reads where none is given: reads have the highest ceilings
+_SIZES = ",".join(BLOCK_SIZES)
 _DRAWN = 6  # lines that one figure tells apart
 
 
@@ -32,16 +34,8 @@ def limits(
     setup: SetupArgument = None,
     vm: VmOption = None,
     disk: DiskOption = None,
-    bs: Annotated[
-        str, typer.Option("--bs", help="Block sizes such as 4k, which is 4KiB, comma-separated.")
-    ] = ",".join(BLOCK_SIZES),
-    read_share: Annotated[
-        str | None,
-        typer.Option(
-            help="Share of reads, 0.7 or 70%; writes are the rest. Default: 100%, reads only "
-            "(`azbench advise` assumes 70%)."
-        ),
-    ] = None,
+    bs: BsOption[str] = _SIZES,
+    read_share: ReadShareOption = None,
     as_of: DayOption = None,
     format_: FormatOption = OutputFormat.text,
     plot: Annotated[Path | None, typer.Option(help="Write the roofline as SVG to this file.")] = None,

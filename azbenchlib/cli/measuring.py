@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from azbenchlib.cli.options.azure_options import ResultsGroupOption, VmIdOption, check_vm_id
+from azbenchlib.cli.options.measuring_options import AtOnceOption, QuickOption, RepeatsOption, TrustOption
 from azbenchlib.cli.options.setup_options import PrintFormat, PrintOption
 from azbenchlib.cli.printing.console import notes, print_json, say, working
 from azbenchlib.core.errors import AzbenchError
@@ -29,26 +30,6 @@ _FILE = Annotated[
         "with --target local, a small grid of workloads."
     ),
 ]
-TRUST = Annotated[
-    bool,
-    typer.Option(
-        "--trust-job-files",
-        help="The job files are your own: they may use every option of fio, also those that start programs "
-        "and open other files.",
-    ),
-]
-AT_ONCE = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        help="In Azure: how many VMs of the file at a time, each in a group of its own with its own disks; "
-        "0: as the file says.",
-    ),
-]
-REPEATS = Annotated[
-    int,
-    typer.Option(min=0, max=100, help="How often each workload of the file is measured; 0: as it says."),
-]
 
 
 def run(
@@ -64,18 +45,16 @@ def run(
         Path | None,
         typer.Option("--output", "-o", help="Dataset folder to write; an unfinished one is resumed."),
     ] = None,
-    quick: Annotated[
-        bool, typer.Option(help="A rehearsal: at most 3 s and 256 MiB a workload, no rests.")
-    ] = False,
-    repeats: REPEATS = 0,
-    trust_job_files: TRUST = False,
+    quick: QuickOption = False,
+    repeats: RepeatsOption = 0,
+    trust_job_files: TrustOption = False,
     max_cost: Annotated[
         float, typer.Option(min=0, help="In Azure: what the run may cost (USD); 0: as the file says.")
     ] = 0.0,
     max_hours: Annotated[
         float, typer.Option(min=0, help="How long the run may last; 0: as the file says.")
     ] = 0.0,
-    at_once: AT_ONCE = 0,
+    at_once: AtOnceOption = 0,
     vm_id: VmIdOption = "",
     results_group: ResultsGroupOption = False,
     show_identity: Annotated[
@@ -142,10 +121,10 @@ def _untold(dataset: str, words: str) -> list[str]:
 
 def plan(
     file: Annotated[Path, typer.Argument(help="Measurement file (YAML).")],
-    quick: Annotated[bool, typer.Option(help="Print the plan of the rehearsal.")] = False,
-    repeats: REPEATS = 0,
-    trust_job_files: TRUST = False,
-    at_once: AT_ONCE = 0,
+    quick: QuickOption = False,
+    repeats: RepeatsOption = 0,
+    trust_job_files: TrustOption = False,
+    at_once: AtOnceOption = 0,
     format_: PrintOption = PrintFormat.text,
 ) -> None:
     """Print the runs of a measurement file, and what it would create in Azure, command by command.

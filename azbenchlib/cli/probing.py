@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from azbenchlib.cli.options.azure_options import ResultsGroupOption, VmIdOption, check_vm_id
-from azbenchlib.cli.options.setup_options import DayOption, VmOption, described_setup
+from azbenchlib.cli.options.demand_options import SizeOption
+from azbenchlib.cli.options.setup_options import DayOption, DiskOption, VmOption, described_setup
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
 from azbenchlib.cli.printing.console import notes, print_json
 from azbenchlib.core.printable import one_line
@@ -25,7 +26,7 @@ def probe(
     minutes: Annotated[float, typer.Option(min=0.1, help="How long all runs may take together.")] = 12.0,
     runs: Annotated[int, typer.Option(min=1, max=200, help="How many runs there may be.")] = 12,
     seconds: Annotated[float, typer.Option(min=1, max=600, help="How long each run lasts.")] = 10.0,
-    size: Annotated[str, typer.Option(help="How much data is touched, such as 8GiB.")] = "1GiB",
+    size: SizeOption[str] = "1GiB",
     drain: Annotated[
         float,
         typer.Option(
@@ -49,13 +50,7 @@ def probe(
     vm_id: VmIdOption = "",
     results_group: ResultsGroupOption = False,
     vm: VmOption = None,
-    disk: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With lab: what is emulated, such as P30. With azure: the name of a data disk of the VM, "
-            "lun0, os, temp or nvme; default: the only data disk."
-        ),
-    ] = None,
+    disk: DiskOption = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="With azure: drive the bare disk, without a file system.")
     ] = False,
@@ -76,6 +71,9 @@ def probe(
 
     Short fio runs, each of which is the one that is expected to tell most per second. The data of a block
     device is overwritten; one that holds any is refused.
+
+    With lab, --disk is what is emulated. With azure, it is the name of a data disk of the VM, lun0, os, temp
+    or nvme; default: the only data disk.
     """
     check_vm_id(vm_id, target, results_group)
     from azbenchlib.answers.probe import ProbeAnswer

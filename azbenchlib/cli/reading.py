@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from azbenchlib.cli.options.measuring_options import LogUnitOption, PercentilesOption
 from azbenchlib.cli.options.setup_options import OutputsArgument
 from azbenchlib.cli.printing import findings
 from azbenchlib.cli.printing.answer_output import NamedFormat, parser_of, show_rows
@@ -47,10 +48,7 @@ def read(
             help="One row a run and direction, with its file, setup, rates and percentiles to p99.9.",
         ),
     ] = False,
-    log_unit: Annotated[
-        str | None,
-        typer.Option(help="Unit of latencies in fio logs without an output beside them: us or ns."),
-    ] = None,
+    log_unit: LogUnitOption = None,
     window: Annotated[
         str | None,
         typer.Option(
@@ -58,9 +56,7 @@ def read(
             "t_s is the begin of the window; jobs are taken together."
         ),
     ] = None,
-    percentiles: Annotated[
-        str, typer.Option(help="With --window: the percentiles of each window.")
-    ] = "50,95,99,99.9",
+    percentiles: PercentilesOption[str] = "50,95,99,99.9",
 ) -> None:
     """Read benchmark outputs into tables. JSON is one object: table name to a list of records.
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from azbenchlib.cli.options.demand_options import RegionOption
+from azbenchlib.cli.options.measuring_options import TitleOption
 from azbenchlib.cli.options.payment_options import CurrencyOption
 from azbenchlib.cli.options.setup_options import (
     DiskOption,
@@ -16,7 +18,6 @@ from azbenchlib.cli.options.setup_options import (
     OutputsArgument,
     PrintFormat,
     PrintOption,
-    RegionOption,
     VmOption,
     opened,
 )
@@ -44,9 +45,9 @@ def report(
     ] = None,
     vm: VmOption = None,
     disk: DiskOption = None,
-    region: RegionOption = None,
+    region: RegionOption[str | None] = None,
     group_by: GroupByOption = None,
-    title: Annotated[str, typer.Option(help="Of the report; default the dataset's.")] = "",
+    title: TitleOption = "",
     author: Annotated[str, typer.Option(help="Who made it.")] = "",
     client: Annotated[str, typer.Option(help="For whom.")] = "",
     currency: CurrencyOption = "USD",
@@ -110,9 +111,9 @@ def import_(
     name: Annotated[str, typer.Option(help="Of the dataset; also that of its folder.")],
     vm: VmOption = None,
     disk: DiskOption = None,
-    region: RegionOption = None,
+    region: RegionOption[str | None] = None,
     group_by: GroupByOption = None,
-    title: Annotated[str, typer.Option(help="Of the dataset; default: what was measured, and where.")] = "",
+    title: TitleOption = "",
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder in which the dataset's is made.")
     ] = Path("datasets"),
@@ -120,6 +121,7 @@ def import_(
 ) -> None:
     """Make a dataset of outputs: a folder with the files untouched, a manifest and the tables.
 
+    A VM, disks and a region hold where nothing states the setup.
     The exit code is 2 if a file is damaged and gives no run; the dataset is made all the same.
     """
     from azbenchlib.dataset.names import sorted_out

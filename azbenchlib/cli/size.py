@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azbenchlib.cli.advise import REGION
-from azbenchlib.cli.options.payment_options import PriceDayOption, PricesOption
-from azbenchlib.cli.options.setup_options import opened
+from azbenchlib.cli.options import demand_options
+from azbenchlib.cli.options.payment_options import PricesOption
+from azbenchlib.cli.options.setup_options import DayOption, VmOption, opened
 from azbenchlib.cli.printing import findings
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
 from azbenchlib.cli.printing.console import notes, working
+from azbenchlib.core.choices import DEFAULT_REGION
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import parse_duration
 
@@ -41,35 +42,21 @@ def size(
     within: Annotated[
         str | None, typer.Option(help="The same as a share of the time, such as 1%; with both, the less.")
     ] = None,
-    headroom: Annotated[
-        str | None, typer.Option(help="Every rate counts as so many times itself, such as 1.2. Default: 1.")
-    ] = None,
+    headroom: demand_options.HeadroomOption = None,
     growth: Annotated[
         str | None, typer.Option(help="By how much the load will grow, such as 20%. Default: 0.")
     ] = None,
-    data: Annotated[
-        str | None, typer.Option("--size", help="Room for data, such as 2TiB. Default: any disk has room.")
-    ] = None,
-    latency: Annotated[
-        str, typer.Option(help="Class of the disks: any, premium or submillisecond.")
-    ] = "premium",
-    zrs: Annotated[bool, typer.Option("--zrs", help="Zone-redundant disks only.")] = False,
-    hit: Annotated[
-        str | None, typer.Option(help="Share of reads that a host cache serves. Default: 0.")
-    ] = None,
-    vcpus: Annotated[str | None, typer.Option(help="Least number of vCPUs.")] = None,
-    ram: Annotated[str | None, typer.Option(help="Least memory, such as 64GiB.")] = None,
-    vm: Annotated[
-        str | None, typer.Option("--vm", help="A VM size or a pattern such as Standard_E*s_v5.")
-    ] = None,
-    arch: Annotated[str, typer.Option(help="CPU architecture: any, x64 or arm64.")] = "x64",
-    burstable: Annotated[
-        bool, typer.Option("--burstable", help="VMs whose CPU lives on credits (B-series) too.")
-    ] = False,
-    any_family: Annotated[
-        bool, typer.Option("--any-family", help="VMs of previous generations and special families too.")
-    ] = False,
-    most_disks: Annotated[int, typer.Option("--max-disks", help="Most disks of a volume.")] = 8,
+    size: demand_options.SizeOption[str | None] = None,
+    latency: demand_options.LatencyOption = None,
+    zrs: demand_options.ZrsOption = False,
+    hit: demand_options.HitOption = None,
+    vcpus: demand_options.VcpusOption = None,
+    ram: demand_options.RamOption = None,
+    vm: VmOption = None,
+    arch: demand_options.ArchOption = None,
+    burstable: demand_options.BurstableOption = False,
+    any_family: demand_options.AnyFamilyOption = False,
+    max_disks: demand_options.MaxDisksOption = None,
     device: Annotated[
         list[str] | None,
         typer.Option(
@@ -93,9 +80,9 @@ def size(
             "cheaper one, in two minutes each."
         ),
     ] = None,
-    region: Annotated[str | None, typer.Option(help=f"Azure region. Default: {REGION}.")] = None,
+    region: demand_options.RegionOption[str | None] = None,
     prices: PricesOption = None,
-    as_of: PriceDayOption = None,
+    as_of: DayOption = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -120,37 +107,23 @@ def size(
         raise InputError(f"--interval '{interval}' is not above 0")
     from azbenchlib.sizing.stated import terms
 
-    asked = terms(
-        {
-            "held_back": held_back,
-            "within": within,
-            "headroom": headroom,
-            "growth": growth,
-            "size": data,
-            "latency": latency,
-            "zrs": "yes" if zrs else None,
-            "hit": hit,
-            "vcpus": vcpus,
-            "ram": ram,
-            "vm": vm,
-            "arch": arch,
-            "burstable": "yes" if burstable else None,
-            "any_family": "yes" if any_family else None,
-            "max_disks": most_disks,
-            "burst_factor": burst_factor,
-        },
-        dashes="--",
-    )
+    stated = {
+        "held_back": held_back, "within": within, "headroom": headroom, "growth": growth, "size": size,
+        "latency": latency, "zrs": "yes" if zrs else None, "hit": hit, "vcpus": vcpus, "ram": ram, "vm": vm,
+        "arch": arch, "burstable": "yes" if burstable else None, "any_family": "yes" if any_family else None,
+        "max_disks": max_disks, "burst_factor": burst_factor,
+    }  # fmt: skip
+    asked = terms(stated, dashes="--")
     read = _opened(telemetry)
     recorded = _recorded(read, device or [], interval)
-    for missing, what in ((data, "--size"), (region, "--region")):
+    for missing, what in ((size, "--size"), (region, "--region")):
         if not missing:
-            default = "any disk has room for the data" if what == "--size" else f"prices of {REGION}"
+            default = "any disk has room for the data" if what == "--size" else f"prices of {DEFAULT_REGION}"
             notes.print(f"Note: {default}, as no {what} is given")
     from azbenchlib.advisor.offers.load_market import market
     from azbenchlib.answers.size import Sized
 
-    there = market(region or REGION, own=prices, as_of=as_of)
+    there = market(region or DEFAULT_REGION, own=prices, as_of=as_of)
     with working("Searching"):
         answer = asked.answer(recorded, there)
     show(Sized(answer, _checked(answer) if verify else ()), format_)

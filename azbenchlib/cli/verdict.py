@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from azbenchlib.cli.options.setup_options import DiskOption, GroupByOption, RegionOption, VmOption, opened
+from azbenchlib.cli.options.demand_options import RegionOption
+from azbenchlib.cli.options.measuring_options import JobOption
+from azbenchlib.cli.options.setup_options import DayOption, DiskOption, GroupByOption, VmOption, opened
 from azbenchlib.cli.printing import findings
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
 from azbenchlib.cli.printing.console import working, write_job
@@ -38,21 +40,20 @@ def verdict(
     ],
     vm: VmOption = None,
     disk: DiskOption = None,
-    region: RegionOption = None,
+    region: RegionOption[str | None] = None,
     group_by: GroupByOption = None,
     interface: Annotated[
         Interface, typer.Option(help="Of remote disks, where a size offers both.")
     ] = Interface.scsi,
-    as_of: Annotated[str | None, typer.Option(help="Day whose limits apply, ISO.")] = None,
-    job: Annotated[
-        Path | None, typer.Option(help="Write the fio job of the next run, of a single run, to this file.")
-    ] = None,
+    as_of: DayOption = None,
+    job: JobOption = None,
     format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Name the documented limit that binds each run, its probability, and the run that would confirm it.
 
     Runs without a stated setup are compared with all documented disks and VM sizes; state --vm and --disk to
-    learn which limit binds. The exit code is 2 if a file is damaged and gives no run; the others are judged.
+    learn which limit binds. They and --region hold where nothing states the setup. The exit code is 2 if a
+    file is damaged and gives no run; the others are judged.
     """
     cases = {path: found for path in paths if (found := _cases(Path(path))) is not None}
     named = [path for path in paths if path not in cases]

@@ -65,7 +65,7 @@ class Payment:
 
 
 def stated_payment(
-    *, pay: str, disk_pay: str, os: str, hours: object, discount: object, currency: str
+    *, pay: str, disk_pay: str, os: str, vm_hours: object, discount: object, currency: str
 ) -> Payment:
     """Return how everything is paid, as a program states it with the words of the command line.
 
@@ -74,7 +74,7 @@ def stated_payment(
     pay, disk_pay : str
         Keys of :data:`~azbenchlib.azure.prices.rows.PAYMENTS` and ``DISK_PAYMENTS``.
     os : str
-    hours : int, float, Decimal, str or None
+    vm_hours : int, float, Decimal, str or None
         In which the VM runs. None: all.
     discount : int, float, Decimal or str
     currency : str
@@ -87,7 +87,7 @@ def stated_payment(
     for name, word, words in (("pay", pay, PAYMENTS), ("disk_pay", disk_pay, DISK_PAYMENTS)):
         if word not in words:
             raise InputError(f"{name} '{word}' is not one of: {', '.join(words)}")
-    running = None if hours is None else number("hours", as_text("hours", hours))
+    running = None if vm_hours is None else number("vm_hours", as_text("vm_hours", vm_hours))
     return Payment(
         pay=PAYMENTS[pay],
         disk_pay=DISK_PAYMENTS[disk_pay],

@@ -14,6 +14,7 @@ from azbenchlib.analysis.grouping import Arrangement
 from azbenchlib.azure import catalog
 from azbenchlib.azure.prices.book import USD, book
 from azbenchlib.azure.prices.rows import MONTH_HOURS, PAYG
+from azbenchlib.core.choices import DEFAULT_REGION
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB
 from azbenchlib.cost.bill import Bill, bill
@@ -22,8 +23,6 @@ from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.setup import Setup
 
-# Where no region is stated: the one of which most prices are known.
-ELSEWHERE = "westeurope"
 PRICED_IN = ("azure", "lab")  # a lab's disk stands for one in Azure
 # Of a figure that is only a bound, the price for each is one the other way round.
 _TURNED = {"<": ">", ">": "<"}
@@ -144,7 +143,7 @@ def check_currency(tables: Mapping[str, pd.DataFrame], currency: str) -> None:
     setups, measured = tables["setups"], tables["runs"]["setup_id"]
     priced = setups[setups["environment"].isin(PRICED_IN) & setups["setup_id"].isin(measured)]
     stated = priced["region"].dropna().unique()
-    for region in stated if len(stated) or priced.empty else [ELSEWHERE]:
+    for region in stated if len(stated) or priced.empty else [DEFAULT_REGION]:
         book(str(region), currency=currency)
 
 
@@ -165,7 +164,7 @@ def measured_setups(
     for row in tables["setups"].itertuples():
         stated = stated_setup(tables, str(row.setup_id))
         if row.setup_id in used and row.environment in PRICED_IN and (stated.vm.size or stated.disks):
-            region = terms.region or (ELSEWHERE if pd.isna(row.region) else str(row.region))
+            region = terms.region or (DEFAULT_REGION if pd.isna(row.region) else str(row.region))
             found[str(row.setup_id)] = price(stated, replace(terms, region=region))
     return found
 

@@ -18,11 +18,12 @@ from azbenchlib.answers.blocks import Block, render
 from azbenchlib.answers.html import block
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.azure.prices.rows import PAYMENTS
+from azbenchlib.core.choices import DEFAULT_REGION
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB, format_count, format_mbps, format_size, parse_size, stated_size
 from azbenchlib.cost import published_costs
 from azbenchlib.cost.payments import Payment
-from azbenchlib.cost.priced_setups import ELSEWHERE, Priced, Terms, measured_setups, price
+from azbenchlib.cost.priced_setups import Priced, Terms, measured_setups, price
 from azbenchlib.model import notation
 from azbenchlib.report.part import Part
 from azbenchlib.report.sections import bills, frontiers, purchase_options
@@ -47,7 +48,8 @@ class Cost(NotebookView):
     pay : {"payg", "1y", "3y", "spot"}
         How the VM is paid.
     currency : str
-        Of the prices, such as EUR, once ``azbench catalog refresh --prices --currency EUR`` has read them.
+        Of the prices, such as EUR, once ``azbench catalog refresh --retail-prices --currency EUR`` has read
+        them.
     prices : str
         A price book of one's own; empty: the shipped one, or what was read since.
     as_of : str
@@ -194,7 +196,7 @@ class Cost(NotebookView):
     def _market(self) -> Market:
         """Where the curves are: in the region of the terms, else of the first bill."""
         measured = (one.region for found in self._priced.values() for one in found.values())
-        region = self._terms.region or next(measured, ELSEWHERE)
+        region = self._terms.region or next(measured, DEFAULT_REGION)
         terms = self._terms
         return market(region, own=terms.own, as_of=terms.as_of or None, payment=self._payment)
 

@@ -49,7 +49,8 @@ class Report(NotebookView):
     title, author, client : str
         For the head of the report; an empty title takes the first dataset's.
     currency : str
-        Of the prices, such as EUR, once ``azbench catalog refresh --prices --currency EUR`` has read them.
+        Of the prices, such as EUR, once ``azbench catalog refresh --retail-prices --currency EUR`` has read
+        them.
     stated : StatedSetup
         Of outputs that do not tell their setup.
 

@@ -14,6 +14,7 @@ from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.answers.blocks import Block, render
 from azbenchlib.answers.html import block
 from azbenchlib.answers.size import Sized
+from azbenchlib.core.choices import DEFAULT_REGION
 from azbenchlib.core.units import GIB, parse_duration, stated_size
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.names import listed
@@ -64,7 +65,7 @@ class Sizing:
         growth: float = 0.0,
         headroom: float = 1.0,
         room: str = "",
-        region: str = "westeurope",
+        region: str = DEFAULT_REGION,
         devices: Sequence[str] = (),
         interval: str = "",
         most_disks: int = 8,

@@ -715,7 +715,7 @@ def test_where_no_size_has_such_a_price_it_is_said_where_some_have() -> None:
         InputError, match=r"none of \d+ VM sizes like '\*' has a 1-year reservation price in "
     ):
         check_offered("*", reserved)
-    with pytest.raises(InputError, match=r"there are some in: .*polandcentral.*catalog refresh --prices"):
+    with pytest.raises(InputError, match=r"there are some in: .*polandcentral.*refresh --retail-prices"):
         check_offered("*", reserved)
 
 

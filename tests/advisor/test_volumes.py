@@ -93,7 +93,7 @@ def test_text_and_json_tell_each_volume() -> None:
         (("--volume", "a:iops=1"), "--volume 'a': size is missing"),
         (("--volume", "a:iops=x,size=1GiB"), "--volume 'a': iops 'x' is not a number"),
         (("--volume", LOG, "--volume", LOG), "the names log, log are not all different"),
-        (("--volume", LOG, "--burst", "600/3600:9000"), "a peak is answered for one volume alone"),
+        (("--volume", LOG, "--peak", "600/3600:9000"), "a peak is answered for one volume alone"),
         (("--volume", TEMP, "--latency", "local"), "local disks are answered for one volume alone"),
         (("--volume", LOG, "--region", "eastus"), "--volume is answered for one region"),
         (("--volume", LOG, "--format", "csv"), "--volume has no CSV"),

@@ -253,6 +253,6 @@ def test_the_command_line_refreshes_prices(
     service: PriceServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AZBENCH_PRICES_URL", service.url)
-    done = CliRunner().invoke(catalog, ["refresh", "--prices", "--region", "westeurope"])
+    done = CliRunner().invoke(catalog, ["refresh", "--retail-prices", "--region", "westeurope"])
     assert done.exit_code == 0, done.output
     assert list(folder.rglob("*westeurope*"))

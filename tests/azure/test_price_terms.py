@@ -148,5 +148,5 @@ def test_a_discount_is_taken_off_every_price() -> None:
 
 
 def test_reserved_disks_without_a_price_are_refused() -> None:
-    with pytest.raises(InputError, match=r"no 1-year reservation price of a disk is known.*refresh --prices"):
+    with pytest.raises(InputError, match=r"no 1-year reservation price of a disk.*refresh --retail-prices"):
         market("westeurope", payment=Payment(disk_pay="Reservation1Y"))

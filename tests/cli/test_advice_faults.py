@@ -45,12 +45,14 @@ def document(*arguments: str) -> dict[str, Any]:
 
 def test_a_vm_that_is_stopped_at_night_keeps_its_disks() -> None:
     """A: 63.91 was said; 0.23 × 176 h + 1,024 × 0.00013 × 730 h = 40.48 + 97.18 = 137.66."""
-    best = document(*SMALL, "--hours", "176")["configurations"][0]
+    best = document(*SMALL, "--vm-hours", "176")["configurations"][0]
     assert best["price_per_month"] == pytest.approx(40.48 + 97.1776)
     assert (best["hours"], best["vm_hours"]) == (730, 176)
-    text = run("advise", *SMALL, "--hours", "176")
+    text = run("advise", *SMALL, "--vm-hours", "176")
     assert "137.66 USD a month" in text and "VM 40.48 (pay-as-you-go, 176 h), disks 97.18" in text
-    assert "800.0 hours of the VM are not above 0 and at most 730" in said("advise", *SMALL, "--hours", "800")
+    assert "800.0 hours of the VM are not above 0 and at most 730" in said(
+        "advise", *SMALL, "--vm-hours", "800"
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_a_price_that_is_not_shipped_names_the_command_that_reads_it() -> None:
     """M."""
     found = said("advise", "--iops", "100", "--size", "1TiB", "--pay", "3y", *PLACE)
     assert "none of 1628 VM sizes like '*' has a 3-year reservation price in westeurope" in found
-    assert "`azbench catalog refresh --prices --region westeurope`" in found
+    assert "`azbench catalog refresh --retail-prices --region westeurope`" in found
 
 
 def test_several_regions_are_all_answered() -> None:
@@ -145,7 +147,7 @@ def test_several_regions_are_all_answered() -> None:
 
 def test_no_limit_is_named_twice_in_a_line() -> None:
     """O."""
-    asked = ("--iops", "6000", "--mbps", "300", "--size", "1TiB", "--burst", "600/3600:20000", *PLACE)
+    asked = ("--iops", "6000", "--mbps", "300", "--size", "1TiB", "--peak", "600/3600:20000", *PLACE)
     for one in document(*asked, "--latency", "premium", "--vm", "Standard_E*s_v5")["configurations"]:
         for why in one["why_not_cheaper"]:
             told, _, others = why.partition("); ")

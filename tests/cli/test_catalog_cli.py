@@ -115,7 +115,7 @@ def _az(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 
 def test_refresh_writes_an_overlay_that_show_then_uses(tmp_path, monkeypatch):
     _az(tmp_path, monkeypatch, f"cat '{SKUS}'")
-    done = CliRunner().invoke(catalog, ["refresh", "--location", "westeurope"])
+    done = CliRunner().invoke(catalog, ["refresh", "--region", "westeurope"])
     assert done.exit_code == 0, done.exception
     today = date.today().isoformat()
     assert f"{today}_westeurope.csv" in done.stderr
@@ -126,7 +126,7 @@ def test_refresh_writes_an_overlay_that_show_then_uses(tmp_path, monkeypatch):
 def test_refresh_without_az_or_login_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("AZBENCH_AZ", str(tmp_path / "no-az"))
     with pytest.raises(MissingToolError, match="make azure"):
-        _run("refresh", "--location", "westeurope")
+        _run("refresh", "--region", "westeurope")
     _az(tmp_path, monkeypatch, "echo \"ERROR: Please run 'az login' to setup account.\" >&2; exit 1")
     with pytest.raises(AzbenchError, match="az is not logged in; run `az login`"):
-        _run("refresh", "--location", "westeurope")
+        _run("refresh", "--region", "westeurope")

@@ -80,14 +80,14 @@ def test_a_probe_is_kept_once_and_read_back_with_day_and_place(tmp_path: Path) -
 
 def test_the_documented_disk_can_be_named_and_the_limits_with_credits_are_told_apart(tmp_path: Path) -> None:
     folder = str(_probe(tmp_path / "mine", probability=0.3))
-    with pytest.raises(InputError, match="--name"):
+    with pytest.raises(InputError, match="--documented-as"):
         _run(folder)
-    told = json.loads(_run(folder, "--name", "p30", "--format", "json"))["drift"]
+    told = json.loads(_run(folder, "--documented-as", "p30", "--format", "json"))["drift"]
     assert {(row["name"], row["kind"], row["documented"]) for row in told if row["key"] == "read_iops"} == {
         ("P30", "disk", 5_000.0)
     }
     with pytest.raises(InputError, match="'P31'"):
-        _run(folder, "--name", "P31")
+        _run(folder, "--documented-as", "P31")
 
 
 def test_what_cannot_be_kept_is_told(tmp_path: Path) -> None:

@@ -98,12 +98,12 @@ def test_every_option_reaches_the_demand() -> None:
     least = plain["price_per_month"]
     for options in (
         ("--zrs",), ("--vcpus", "16"), ("--ram", "256GiB"), ("--vm", "Standard_E*"), ("--headroom", "3"),
-        ("--latency", "local", "--not-persistent"), ("--bs", "128KiB"), ("--burst", "600/3600:30000:900"),
+        ("--latency", "local", "--not-persistent"), ("--bs", "128KiB"), ("--peak", "600/3600:30000:900"),
         ("--mbps", "700"), ("--arch", "x64", "--vm", "Standard_D*"),
     ):  # fmt: skip
         assert price(*options) > least, options
     disks = sum(line["amount"] for line in plain["lines"] if "F" not in line["meter"])
-    assert price("--hours", "365") == pytest.approx((least + disks) / 2)  # disks are billed all month
+    assert price("--vm-hours", "365") == pytest.approx((least + disks) / 2)  # disks are billed all month
     assert price("--pay", "spot") < least
     cached = ("--zrs", "--iops", "20000", "--read-share", "95%")
     assert price(*cached, "--hit", "90%") < price(*cached)
@@ -211,8 +211,8 @@ def test_a_book_of_ones_own_counts(tmp_path: Path) -> None:
         (("--iops", "500", "--size", "big"), "--size 'big' is not a size"),
         (("--iops", "500", "--size", "1TiB", "--read-share", "170%"), "--read-share '170%' is not a share"),
         (
-            ("--iops", "500", "--size", "1TiB", "--burst", "often"),
-            "--burst 'often': write SECONDS/PERIOD:IOPS",
+            ("--iops", "500", "--size", "1TiB", "--peak", "often"),
+            "--peak 'often': write SECONDS/PERIOD:IOPS",
         ),
         (("--iops", "500", "--size", "1TiB", "--vm", "Standard_D8s_v33"), "nearest: Standard_D8s_v3"),
         (("--iops", "9000000", "--size", "1TiB"), "the nearest that is met, all else as it is"),
@@ -224,14 +224,14 @@ def test_a_book_of_ones_own_counts(tmp_path: Path) -> None:
         ((*SMALL, "--max-disks", "2.5"), "--max-disks '2.5' is not a whole number"),
         ((*SMALL, "--headroom", "0.5"), "1.2 keeps a sixth of each limit free"),
         ((*SMALL, "--headroom", "1e9"), "it is met without headroom"),
-        ((*SMALL, "--burst", "0/600:20000"), "a peak of 0 s in 600 s: it must be above 0 and below that"),
+        ((*SMALL, "--peak", "0/600:20000"), "a peak of 0 s in 600 s: it must be above 0 and below that"),
         (
-            (*SMALL, "--burst", "600/3600:400"),
-            "--burst '600/3600:400' is no more than the steady load, 500 IOPS",
+            (*SMALL, "--peak", "600/3600:400"),
+            "--peak '600/3600:400' is no more than the steady load, 500 IOPS",
         ),
         ((*SMALL, "--run", "x"), "--run 'x' is a run of a dataset: name it with --from"),
         ((*SMALL, "--arm", "--arch", "x64"), "--arm allows Arm CPUs too, and --arch x64 none"),
-        ((*SMALL, "--hours", "0"), "hours of the VM are not above 0 and at most 730"),
+        ((*SMALL, "--vm-hours", "0"), "hours of the VM are not above 0 and at most 730"),
         ((*SMALL, "--discount", "100%"), "a discount of 100% is not below 100 %"),
         ((*SMALL, "--zone", "4"), "zone '4' is not one of: 1, 2, 3"),
         ((*SMALL, "--why", "--region", "eastus"), "--why is told of one answer"),
@@ -337,7 +337,7 @@ def test_only_limits_that_the_design_passes_are_sources() -> None:
 
 def test_no_figure_is_cut_off_in_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    text = run("--iops", "1000", "--size", "1TiB", "--burst", "600/3600:20000", "--why", *PLACE)
+    text = run("--iops", "1000", "--size", "1TiB", "--peak", "600/3600:20000", "--why", *PLACE)
     assert "VM uncached burst IOPS" in text and "10.0 min of 10.0 min credits" in text and ">999%" in text
 
 
@@ -384,7 +384,7 @@ def test_the_job_that_is_printed_in_a_terminal_can_be_copied(tmp_path: Path) -> 
 
 @pytest.mark.fio
 def test_the_job_is_written_to_a_file(tmp_path: Path) -> None:
-    peak = ("--burst", "600/3600:40000:900", "--read-share", "100%")
+    peak = ("--peak", "600/3600:40000:900", "--read-share", "100%")
     path = tmp_path / "jobs" / "check.fio"
     (best, *_) = designs(*ASKED, *peak, "--job", str(path))
     assert path.read_text() == best["fio_job"] and [*path.parent.iterdir()] == [path]

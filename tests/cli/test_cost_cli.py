@@ -151,7 +151,7 @@ def test_a_missing_price_is_named_with_the_choices() -> None:
     no_term = said("--vm", "D8s_v3", "--region", "westeurope", "--pay", "1y")
     assert no_term == (
         "no total, prices are missing in westeurope: Virtual Machines: standard_d8s_v3, linux, "
-        "1-year reservation (priced in: polandcentral; `azbench catalog refresh --prices --region "
+        "1-year reservation (priced in: polandcentral; `azbench catalog refresh --retail-prices --region "
         "westeurope` reads Azure's)"
     )
     no_snapshots = said("--disk", "P30", "--region", "eastus", "--snapshots", "1GiB")

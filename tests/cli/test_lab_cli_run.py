@@ -63,7 +63,7 @@ def test_it_runs_a_job_file_with_the_credits_and_the_time_scale_that_were_asked_
     job: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "ds"
-    options = ("--seconds", "4", "--credit-seconds", "0.5", "--time-scale", "4")
+    options = ("--max-seconds", "4", "--credit-seconds", "0.5", "--time-scale", "4")
 
     def measure() -> Dataset:  # a second one takes the place of the first
         said = azbench("run", *P4, str(job), "-o", str(folder), *options)
@@ -89,7 +89,7 @@ def test_it_runs_a_job_file_with_the_credits_and_the_time_scale_that_were_asked_
 def test_a_second_run_takes_the_place_of_the_first(job: Path, tmp_path: Path) -> None:
     folder = tmp_path / "ds"
     for disk in ("P4:None", "P10:None"):
-        options = ("-o", str(folder), "--seconds", "1", "--time-scale", "1", "--format", "json")
+        options = ("-o", str(folder), "--max-seconds", "1", "--time-scale", "1", "--format", "json")
         done = CliRunner().invoke(app, ["run", "--disk", disk, str(job), *options], catch_exceptions=False)
     assert list(Dataset.load(folder).disks["tier"]) == ["P10"]
     told = json.loads(done.stdout)  # how far it is goes to stderr
@@ -212,7 +212,7 @@ def test_it_ends_with_its_lab_and_with_whoever_kills_it(tmp_path: Path) -> None:
         else:
             os.kill(daemon, signal.SIGTERM)
         wait_for(lambda: not os.path.ismount(file))
-        process = mounting(file, "--volume", "data")
+        process = mounting(file, "--volume-name", "data")
     assert "The lab has ended" in process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == 0
     assert not daemons(file)
@@ -235,12 +235,12 @@ def test_what_cannot_be_mounted_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(InputError, match=f"no lab is running in {tmp_path}"):
         azbench("mount", str(file), "--lab", str(tmp_path))
     with lab_of("a", "b") as lab:
-        with pytest.raises(InputError, match="say which volume with --volume; there are: a, b"):
+        with pytest.raises(InputError, match="say which volume with --volume-name; there are: a, b"):
             azbench("mount", str(file))
         with pytest.raises(InputError, match="no volume 'c'; there are: a, b"):
-            azbench("mount", str(file), "--volume", "c", "--lab", str(lab.folder))
+            azbench("mount", str(file), "--volume-name", "c", "--lab", str(lab.folder))
         with pytest.raises(AzbenchError, match=r"/no/disk\.img: cannot be made: No such file"):
-            azbench("mount", str(tmp_path / "no" / "disk.img"), "--volume", "a")
+            azbench("mount", str(tmp_path / "no" / "disk.img"), "--volume-name", "a")
         missing = mount.mounted(lab.folder / "nbd.sock", "c", file)
         with (
             pytest.raises(AzbenchError, match=r"qemu-storage-daemon ended: .*there is no export 'c'"),
@@ -250,8 +250,8 @@ def test_what_cannot_be_mounted_is_said(tmp_path: Path, monkeypatch: pytest.Monk
         with monkeypatch.context() as patch:
             patch.setenv("PATH", str(tmp_path))
             with pytest.raises(MissingToolError, match=r"needs qemu-storage-daemon; install it with `apt"):
-                azbench("mount", str(file), "--volume", "a")
+                azbench("mount", str(file), "--volume-name", "a")
         monkeypatch.setattr(mount, "FUSE", tmp_path / "fuse")
         with pytest.raises(MissingToolError, match=r"/fuse, which this user cannot open here.*modprobe fuse"):
-            azbench("mount", str(file), "--volume", "a")
+            azbench("mount", str(file), "--volume-name", "a")
     assert gone(file)

@@ -50,7 +50,7 @@ disks:
 workloads:
   read: {rw: randread, bs: 4k, size: 1m, runtime: 1}
 """
-LAB_RUN = "lab run job.fio --disk P4 --seconds 1 -o ../made"
+LAB_RUN = "lab run job.fio --disk P4 --max-seconds 1 -o ../made"
 LAB_CAMPAIGN = "run file.yaml --quick -p longest_s=1.0 -o ../made"
 EXPORT = "learn --export ../made --quick"
 LONG = (LAB_RUN, LAB_CAMPAIGN, EXPORT)
@@ -81,7 +81,7 @@ LINES: dict[str, dict[str, int]] = {
     "import": {"import outputs/0 --name mine -o ../made": 0},
     "catalog drift": {"catalog drift": 0},
     "catalog show": {"catalog show E8ds_v4": 0},
-    "catalog refresh": {"catalog refresh --location westeurope": 2},
+    "catalog refresh": {"catalog refresh --region westeurope": 2},
     "setup detect": {"setup detect": 2},  # this is no VM of Azure
     "lab start": {"lab start --disk P4 --folder ../lab": 0},
     "lab watch": {"lab watch ../nowhere": 2},

@@ -345,7 +345,7 @@ def test_the_command_refuses_with_a_sentence(tmp_path: Path) -> None:
     for arguments, sentence in (
         (["start", "--disk", "P4", "--time-scale", "3"], "time scale 3: a power of two"),
         (["start"], "no disk is given"),
-        (["start", "--disk", "P4", "--cache", "much"], "'much' is not a size"),
+        (["start", "--disk", "P4", "--cache-size", "much"], "'much' is not a size"),
         (["watch", str(tmp_path)], "lab.log: no live log"),
     ):
         done = CliRunner().invoke(app, arguments)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.stated_values import as_text, block, number, share, size
-from azbenchlib.core.units import MB, SIZE_RULE, format_count, format_mbps
+from azbenchlib.core.units import MB, format_count, format_mbps
 
 if TYPE_CHECKING:
     from azbenchlib.advisor.demands.demand import Demand, Peak
@@ -66,31 +66,32 @@ def disks(name: str, text: str) -> int:
     return int(value)
 
 
-# Column (and option, with dashes) -> field of the demand, how it is read, what it is.
-DEMAND_COLUMNS: dict[str, tuple[str, Any, str]] = {
-    "iops": ("iops", number, "I/Os per second; 24k is 24000"),
-    "mbps": ("bytes_per_s", number, "MB/s"),
-    "size": ("size_bytes", size, f"room for data, such as 2TiB. {SIZE_RULE}"),
-    "bs": ("bs_bytes", block, "size of an I/O, such as 8k, which is 8KiB"),
-    "read_share": ("read_share", share, "share of reads: 0.7 or 70%"),
-    "latency": ("latency", None, "any, ssd, premium, submillisecond or local"),
-    "zrs": ("redundancy", yes, "yes: zone-redundant disks only"),
-    "not_persistent": ("persistent", yes, "yes: allow local disks, which lose their data"),
-    "hit": ("cache_hit", share, "share of reads that a host cache serves"),
-    "headroom": ("headroom", number, "every limit is at least this many times the demand"),
-    "vcpus": ("vcpus", number, "least number of vCPUs"),
-    "ram": ("memory_bytes", size, "least memory, such as 64GiB"),
-    "ram_per_vcpu": ("memory_per_vcpu_bytes", size, "least memory for each vCPU, such as 8GiB"),
-    "vm": ("vm", None, "a VM size or a pattern such as Standard_E*"),
-    "arch": ("architecture", None, "any, x64 or arm64"),
-    "burst": ("peak", peak, "SECONDS/PERIOD:IOPS[:MBPS]"),
-    "arm": ("arm", yes, "yes: Arm CPUs too"),
-    "burstable": ("burstable", yes, "yes: VMs whose CPU lives on credits too"),
-    "any_family": ("any_family", yes, "yes: previous generations and special families (GPU, HPC) too"),
-    "family": ("families", families, "only these VM families, such as E or D,F"),
-    "max_disks": ("most_disks", disks, "most disks of the volume, 1 to 64"),
-    "zone": ("zone", None, "availability zone, such as 1"),
+# Column (and option, with dashes) -> field of the demand, how it is read.
+DEMAND_COLUMNS: dict[str, tuple[str, Any]] = {
+    "iops": ("iops", number),
+    "mbps": ("bytes_per_s", number),
+    "size": ("size_bytes", size),
+    "bs": ("bs_bytes", block),
+    "read_share": ("read_share", share),
+    "latency": ("latency", None),
+    "zrs": ("redundancy", yes),
+    "not_persistent": ("persistent", yes),
+    "hit": ("cache_hit", share),
+    "headroom": ("headroom", number),
+    "vcpus": ("vcpus", number),
+    "ram": ("memory_bytes", size),
+    "ram_per_vcpu": ("memory_per_vcpu_bytes", size),
+    "vm": ("vm", None),
+    "arch": ("architecture", None),
+    "peak": ("peak", peak),
+    "arm": ("arm", yes),
+    "burstable": ("burstable", yes),
+    "any_family": ("any_family", yes),
+    "family": ("families", families),
+    "max_disks": ("most_disks", disks),
+    "zone": ("zone", None),
 }
+_OLD_COLUMNS = {"burst": "peak"}  # of files that are there
 PRESET = "preset"  # column, and option, of a workload by name
 VOLUME_COLUMNS = (
     PRESET, "iops", "mbps", "size", "bs", "read_share", "latency", "zrs", "hit", "headroom", "max_disks",
@@ -124,7 +125,7 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
         texts = {**preset(name).filling(own), **own}
     stated: dict[str, Any] = {}
     for column, text in texts.items():
-        field, read, _ = DEMAND_COLUMNS[column]
+        field, read = DEMAND_COLUMNS[column]
         name = f"{where}{column.replace('_', '-') if where == '--' else column}"
         if text.strip():
             stated[field] = read(name, text.strip()) if read else text.strip()
@@ -140,7 +141,7 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
     if found.peak and found.highest == found.steady:
         iops, rate = found.steady
         raise InputError(
-            f"{where}burst '{texts['burst'].strip()}' is no more than the steady load, "
+            f"{where}peak '{texts['peak'].strip()}' is no more than the steady load, "
             f"{format_count(iops)} IOPS and {format_mbps(rate)} MB/s: write those of the peak"
         )
     return found
@@ -237,7 +238,8 @@ def workloads(path: Path, lines: Iterable[str], common: Mapping[str, str]) -> li
     """
     try:
         rows = csv.DictReader(lines)
-        header = [name.strip() for name in rows.fieldnames or ()]
+        named = [name.strip() for name in rows.fieldnames or ()]
+        header = [_OLD_COLUMNS.get(name, name) for name in named]
         rows.fieldnames = header
         found = list(rows)
     except csv.Error as error:

@@ -90,7 +90,7 @@ def _check_reservations(there: Market) -> None:
 
 
 def _reads(region: str) -> str:
-    return f"`azbench catalog refresh --prices --region {region}` reads Azure's"
+    return f"`azbench catalog refresh --retail-prices --region {region}` reads Azure's"
 
 
 def check_exists(vm: str, there: Market) -> None:

@@ -88,5 +88,5 @@ def old_prices(bills: Bill, market: Market) -> Iterator[Caution]:
     oldest = max(days, key=lambda day: days[day], default=None)
     if oldest is not None and days[oldest] > OLD_PRICE_DAYS:
         old = f"{days[oldest]} days old"
-        refresh = f"`azbench catalog refresh --prices --region {market.region}`"
+        refresh = f"`azbench catalog refresh --retail-prices --region {market.region}`"
         yield Caution(f"prices {old}", f"prices of {oldest} are {old}: {refresh} reads today's")

@@ -343,6 +343,6 @@ def _no_region(name: str, mine: list[Price], known: list[Price], as_of: str | No
 def _no_currency(region: str, currency: str, known: list[Price]) -> str:
     there = ", ".join(sorted({price.currency for price in known}))
     return (
-        f"no prices in {currency} for {region}, but in {there}: `azbench catalog refresh --prices --region "
-        f"{region} --currency {currency}` reads Azure's"
+        f"no prices in {currency} for {region}, but in {there}: `azbench catalog refresh --retail-prices "
+        f"--region {region} --currency {currency}` reads Azure's"
     )

@@ -1,4 +1,4 @@
-"""Options that would do nothing beside the others that are given: what each needs, as data, in one table.
+"""Options that would do nothing beside the others that are given, and those that had another name: as data.
 
 An option that is passed over is a question that gets another answer. So each is refused in one sentence,
 before anything is read.
@@ -6,13 +6,14 @@ before anything is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
+from azbenchlib.cli.printing.console import notes
 from azbenchlib.core.errors import InputError
 
 Given = Mapping[str, Any]  # parameters of a verb by their names in its function
@@ -69,8 +70,8 @@ NEEDS: dict[str, dict[str, Needs]] = {
         "trust_job_files": Needs("--trust-job-files", "a measurement file", _has("file")),
     },
     "cost": {
-        "bs": Needs("--bs", "--iops, whose size it is", _has("ios_per_s")),
-        "transaction_cap": Needs("--transaction-cap", "--iops", _has("ios_per_s")),
+        "bs": Needs("--bs", "--iops, whose size it is", _has("iops")),
+        "transaction_cap": Needs("--transaction-cap", "--iops", _has("iops")),
         "snapshot_sku": Needs("--snapshot-sku", "--snapshots", _has("snapshots")),
     },
     "advise": {"why": Needs("--why", "--format text or md", _prints("text", "md"))},
@@ -87,10 +88,23 @@ NEEDS: dict[str, dict[str, Needs]] = {
         )
     },
 }
+# By verb: old names of options, which go on working, and what each is called now.
+RENAMED: dict[str, dict[str, str]] = {
+    "advise": {"--hours": "--vm-hours", "--burst": "--peak"},
+    "lab start": {"--cache": "--cache-size"},
+    "lab run": {"--seconds": "--max-seconds"},
+    "lab mount": {"--volume": "--volume-name"},
+    "catalog drift": {"--name": "--documented-as"},
+    "catalog refresh": {"--prices": "--retail-prices", "--location": "--region"},
+}
 
 
 class Verb(TyperCommand):
-    """A verb that refuses options without effect."""
+    """A verb that refuses options without effect, and takes old names of options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As typer does, with the names that options have now."""
+        return super().parse_args(ctx, list(_with_new_names(_path(ctx), args, ctx.resilient_parsing)))
 
     def invoke(self, ctx: Any) -> Any:
         """As typer does, after a look at what was given."""
@@ -99,6 +113,18 @@ class Verb(TyperCommand):
             if source is not None and source.name == "COMMANDLINE" and not needs.holds(ctx.params):
                 raise InputError(f"{needs.option} has no effect here; it needs {needs.words}")
         return super().invoke(ctx)
+
+
+def _with_new_names(verb: str, words: Sequence[str], silent: bool) -> Iterator[str]:
+    """The words behind a verb; what an old name is called now is said, unless a shell completes words."""
+    end = words.index("--") if "--" in words else len(words)
+    for word in words[:end]:
+        name, sign, value = word.partition("=")
+        new = RENAMED.get(verb, {}).get(name)
+        if new and not silent:
+            notes.print(f"Note: {name} of `azbench {verb}` is called {new} now", markup=False)
+        yield f"{new or name}{sign}{value}"
+    yield from words[end:]
 
 
 def _path(ctx: Any) -> str:

@@ -67,8 +67,12 @@ CurrencyOption = Annotated[
 PricesOption = Annotated[
     Path | None, typer.Option(help="A price book of your own: CSV with the columns of the shipped one.")
 ]
-PriceDayOption = Annotated[
-    str | None, typer.Option(help="Day whose prices and limits apply, ISO; default: the newest.")
+VmHoursOption = Annotated[
+    float | None,
+    typer.Option(
+        help="Hours that the VM runs, of the period of `azbench cost` (--hours) or of a month of 730; its "
+        "disks are billed in all. Default: all.",
+    ),
 ]
 
 

@@ -34,13 +34,19 @@ SetupArgument = Annotated[
     str | None,
     typer.Argument(help="A dataset or a measurement file; with /SETUP behind it where there are several."),
 ]
-VmOption = Annotated[str | None, typer.Option("--vm", help="VM size, or a file with the JSON of az vm show.")]
+VmOption = Annotated[
+    str | None,
+    typer.Option(
+        help="VM size; `azbench advise` and `size` take a pattern such as Standard_E* too, other verbs a "
+        "file with the JSON of az vm show.",
+    ),
+]
 DiskOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--disk",
-        help="P30, P30x4:ReadOnly (striped), os:P4:ReadWrite, ultra:128GiB/10000iops/50MBps, temp, nvme, "
-        "ephemeral:cache, or a file with the JSON of az disk show; repeatable.",
+        help="P30, P30x4:ReadOnly (striped), os:P4:ReadWrite, P30:burst (on demand), "
+        "ultra:128GiB/10000iops/50MBps, temp, nvme, ephemeral:cache, or a file with the JSON of az disk "
+        "show; repeatable.",
     ),
 ]
 OutputsArgument = Annotated[
@@ -58,13 +64,15 @@ GroupByOption = Annotated[
         show_default=False,
     ),
 ]
-RegionOption = Annotated[
-    str | None, typer.Option(help="Azure region of setups that state none, such as westeurope.")
-]
 PrintOption = Annotated[
     PrintFormat, typer.Option("--format", help="What to print: text for people, or one JSON object.")
 ]
-DayOption = Annotated[str | None, typer.Option(help="Day whose limits apply, ISO; default today.")]
+DayOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Day whose limits and prices count, such as 2026-11-20. Default: that of the setup, else today.",
+    ),
+]
 
 
 def described_setup(

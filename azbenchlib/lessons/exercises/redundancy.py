@@ -10,6 +10,7 @@ from random import Random
 from azbenchlib.azure.catalog import latency
 from azbenchlib.azure.prices.book import PriceBook, book
 from azbenchlib.azure.prices.rows import MONTH_HOURS
+from azbenchlib.core.choices import DEFAULT_REGION
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.units import US_PER_MS
 from azbenchlib.cost.bill import BillLine, bill
@@ -22,7 +23,6 @@ from azbenchlib.model import VM, Setup
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.notation import parse_disks
 
-PRICED_REGION = "westeurope"
 _LIMITS = {"P30": 5_000, "P40": 7_500, "P50": 7_500}
 _LRS, _ZRS, _MEDIAN = "premium-large", "premium-zrs", 50.0
 
@@ -30,7 +30,7 @@ _LRS, _ZRS, _MEDIAN = "premium-large", "premium-zrs", 50.0
 @cache
 def prices() -> PriceBook:
     """Of the region that the lesson calculates in."""
-    return book(PRICED_REGION)
+    return book(DEFAULT_REGION)
 
 
 @cache
@@ -46,9 +46,9 @@ def monthly(disk: str, redundancy: str = "LRS") -> tuple[BillLine, ...]:
     setup = resolve(Setup(VM(), disks), CATALOGUE_DAY)
     sku = f"{(setup.disks[0].sku or '').partition('_')[0]}_{redundancy}"
     setup = replace(setup, disks=(replace(setup.disks[0], sku=sku),))
-    found = bill(charges(setup, PRICED_REGION, MONTH_HOURS), prices().prices, MONTH_HOURS)
+    found = bill(charges(setup, DEFAULT_REGION, MONTH_HOURS), prices().prices, MONTH_HOURS)
     if found.total is None:
-        raise AzbenchError(f"no price in {PRICED_REGION} for {', '.join(map(str, found.missing))}")
+        raise AzbenchError(f"no price in {DEFAULT_REGION} for {', '.join(map(str, found.missing))}")
     return found.lines
 
 

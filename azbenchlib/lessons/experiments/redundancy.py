@@ -9,11 +9,12 @@ import pandas as pd
 from azbenchlib.answers.blocks import Block, render
 from azbenchlib.azure.catalog.latency import ZRS_BY_ZONE
 from azbenchlib.azure.prices.rows import MONTH_HOURS
+from azbenchlib.core.choices import DEFAULT_REGION
 from azbenchlib.core.units import US_PER_MS, US_PER_S, format_count, format_money
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.exercises.queue import iops_at
-from azbenchlib.lessons.exercises.redundancy import PRICED_REGION, REDUNDANCY, monthly, total
+from azbenchlib.lessons.exercises.redundancy import REDUNDANCY, monthly, total
 from azbenchlib.lessons.experiments.tables import FEW_DEPTHS, LADDER_DEPTHS, by_depth, notes, told
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
@@ -113,7 +114,7 @@ class RedundancyLesson(Lesson):
             cells = [format_money(lrs), format_money(zrs), f"{zrs / lrs:.2f}"]
             rows.append({"name": tier, "sub": "", "entry": None, "cells": cells})
         day = monthly(_PRICED[0])[0].price.as_of
-        note = f"One disk for a month of {MONTH_HOURS} hours in {PRICED_REGION}, USD; prices read on {day}."
+        note = f"One disk for a month of {MONTH_HOURS} hours in {DEFAULT_REGION}, USD; prices read on {day}."
         columns = ["Disk", "LRS", "ZRS", "ZRS ÷ LRS"]
         return render("table", id="cost", note=note, columns=columns, rows=rows, left=[])
 

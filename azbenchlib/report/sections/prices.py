@@ -12,6 +12,7 @@ import pandas as pd
 from azbenchlib import plots
 from azbenchlib.answers.bill import left_out, note_of_setups
 from azbenchlib.answers.blocks import Block, render, safe
+from azbenchlib.core.choices import DEFAULT_REGION
 from azbenchlib.core.units import format_money
 from azbenchlib.cost import priced_setups, published_costs
 from azbenchlib.cost.priced_setups import Priced
@@ -159,7 +160,7 @@ def _more_doubts(part: Part, found: Mapping[str, Priced]) -> list[str]:
     setups = part.dataset.setups.set_index("setup_id").loc[list(found)]
     said = []
     if setups["region"].isna().any():
-        said.append(f"No region is stated for some: prices of {priced_setups.ELSEWHERE}.")
+        said.append(f"No region is stated for some: prices of {DEFAULT_REGION}.")
     if (setups["environment"] == "lab").any():
         said.append("Emulated disks: the prices are those of the Azure disks that they stand for.")
     printed = published_costs.vm_prices(part.dataset.tables)
