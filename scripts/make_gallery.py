@@ -9,7 +9,7 @@ from azbenchlib.core.files import write_atomically
 from azbenchlib.report import execute, page
 
 FOLDER = Path(__file__).resolve().parents[1] / "reports" / "gallery"
-NOTEBOOKS = ("02_latency", "02b_host_cache", "03_limits", "04_cost", "05_compare")
+NOTEBOOKS = ("02_latency", "02b_host_cache", "03_limits", "04_cost", "05_compare", "06_size")
 
 
 def main() -> None:

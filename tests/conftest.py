@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from measuring import beside_others
 from pages import PATIENCE_MS
 from playwright.sync_api import Browser, expect, sync_playwright
+from shipped_datasets import MEASURED
 from waiting import PATIENCE_S
 
 from azbenchlib.campaign.doctor import find_browser
@@ -169,7 +170,7 @@ def report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def long_report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Report over all the other shipped datasets at once."""
-    others = sorted({path.parent.name for path in (ROOT / "datasets").glob("*-20*/manifest.json")})
+    others = [path.name for path in MEASURED]
     others.remove("azure-local-disks-2020")
     return _report(tmp_path_factory, "many", *others)
 

@@ -40,18 +40,24 @@ def page_script() -> str:
     return _source("script/page.js")
 
 
-def scoped_sheet() -> str:
+def scoped_sheet(*, script: bool = False) -> str:
     """The same rules for a block shown in a notebook: they reach that block and nothing else. They are dark
     where the notebook's theme is, whatever the system prefers.
+
+    Parameters
+    ----------
+    script : bool
+        Whether the block has the script; there are rules for what that adds then, and for figures it draws.
     """
     screen = sheet().partition(
         "/* ---------------------------------------------------------------- print */"
     )[0]
     before, _, rest = screen.partition(_DARK_MEDIA)
     dark, _, after = rest.partition("\n}\n")
-    colours = dark.partition(":root {")[2].partition("}")[0]
+    colours, _, figures = dark.partition(":root {")[2].partition("}")
     rules = (before + after).replace(":root", "&").replace("body {", "& {")
-    rules += f"{_DARK_THEME} & {{ color-scheme: dark; {colours} }}\n"
+    rules += _source("script/page.css") if script else ""
+    rules += f"{_DARK_THEME} & {{ color-scheme: dark; {colours} {figures if script else ''} }}\n"
     rules += f"{_DARK_THEME} & img.fig-wide {{ {_DARK_FIGURES} }}\n"
     return f"{_NOTEBOOK} {{\n{NOTEBOOK_RESET}\n{rules}}}"
 

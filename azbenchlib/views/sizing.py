@@ -34,8 +34,8 @@ class Sizing:
     Parameters
     ----------
     names : sequence of str
-        Outputs of iostat, sar, perfmon or Azure Monitor, or folders of them; none: a note tells how to
-        record.
+        Outputs of iostat, sar, perfmon or Azure Monitor, folders of them, or a dataset of such by name;
+        none: a note tells how to record.
     held_back : str
         How long the load may be throttled in all, such as ``60s``; empty: a minute.
     within : float
@@ -110,8 +110,7 @@ class Sizing:
             text = (
                 "No telemetry is named: set telemetry to files of iostat, sar, perfmon or Azure Monitor, from"
             )
-            return render("note", text=text, options=_RECORD)
-        history = self.telemetry.history
+            return Block(render("note", text=text, options=_RECORD).html, self._rows)
         rows = [
             {"entry": None, "name": host, "sub": "", "cells": [", ".join(choice.counted), _left_out(choice)]}
             for host, choice in self.telemetry.choices.items()
@@ -125,8 +124,14 @@ class Sizing:
             rows=rows,
             left=[1, 2],
         )
-        return Block(made.html, lambda: pd.DataFrame({"t_s": history.t_s, "iops": history.iops,
-                                                      "bytes_per_s": history.bytes_per_s}))  # fmt: skip
+        return Block(made.html, self._rows)
+
+    def _rows(self) -> pd.DataFrame:
+        """A row an interval that was recorded; none without telemetry."""
+        history = self.telemetry.history if self._names else None
+        return pd.DataFrame(
+            {name: getattr(history, name, []) for name in ("t_s", "iops", "bytes_per_s")}, dtype=float
+        )
 
     def designs(self) -> Block:
         """The cheapest design, the next cheaper one, and what a percentile leads to."""

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from shipped_datasets import TELEMETRY
 
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.files import regular_files, sha256
@@ -61,7 +62,7 @@ def test_a_dataset_loads_without_loss(name):
     assert not found.published["source_line"].isna().any()
 
 
-@pytest.mark.parametrize("name", [*NAMES, EMULATED])
+@pytest.mark.parametrize("name", [*NAMES, EMULATED, TELEMETRY])
 def test_the_files_are_those_of_the_manifest(name):
     folder = DATASETS / name
     files = {path.relative_to(folder).as_posix(): path for path in regular_files(folder / "raw")}
@@ -89,7 +90,7 @@ def test_the_tools_of_the_runs_are_in_the_manifest(name):
     "word", ["http", "password", "passwd", "token", "login", "secret", "credential", "sign-in"]
 )
 def test_nothing_private_is_shipped(word):
-    for path in (path for name in (*NAMES, EMULATED) for path in regular_files(DATASETS / name)):
+    for path in (path for name in (*NAMES, EMULATED, TELEMETRY) for path in regular_files(DATASETS / name)):
         if path.suffix != ".parquet":
             assert word not in path.read_text(encoding="utf-8").lower(), path
 

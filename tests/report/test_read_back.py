@@ -18,6 +18,7 @@ from readback import foreign
 from readback.check import Checker
 from readback.page import Page
 from readback.reading import known, read_back, rendered
+from shipped_datasets import MEASURED
 
 from azbenchlib import campaign
 from azbenchlib.answers.blocks import breakable
@@ -29,7 +30,7 @@ from azbenchlib.views.limits import Limits
 ROOT = Path(__file__).parents[2]
 DATASETS = ROOT / "datasets"
 FIO = ROOT / "tests" / "data" / "fio"
-SHIPPED = sorted(path.parent.name for path in DATASETS.glob("*-20*/manifest.json"))
+SHIPPED = [path.name for path in MEASURED]
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from azbenchlib.views.start import Start
 
 ROOT = Path(__file__).parents[2]
 OUTPUT = ROOT / "tests" / "data" / "fio" / "randrw.json"
-GOING_ON = ["02_latency", "02b_host_cache", "03_limits", "04_cost", "05_compare"]
+GOING_ON = ["02_latency", "02b_host_cache", "03_limits", "04_cost", "05_compare", "06_size"]
 OF_DATASETS = ["00_start", "02_latency", "02b_host_cache", "03_limits", "04_cost", "report"]
 STATED = {"vm": "str", "disks": "list", "region": "str", "group_by": "str"}
 

@@ -17,10 +17,9 @@ from azbenchlib.core.units import units_kept
 
 MIME = "application/x.azbench+html"  # what the page template takes; notebooks show text/html
 _DRAWN = re.compile(
-    r'(<svg\b[^>]*\bclass="fig-wide".*?</svg>)\s*<svg\b[^>]*\bclass="fig-narrow".*?</svg>'
-    r"(?:\s*<script\b.*?</script>)?",
-    re.DOTALL,
+    r'(<svg\b[^>]*\bclass="fig-wide".*?</svg>)\s*<svg\b[^>]*\bclass="fig-narrow".*?</svg>', re.DOTALL
 )
+_SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL)
 _VIEW_BOX = re.compile(r'\bviewBox="0 0 ([\d.]+) ([\d.]+)"')
 _LABEL = re.compile(r'\baria-label="([^"]*)"')
 _LINE_END = re.compile(r"</(?:h\d|p|li|tr|dt|dd|figure|section|article|summary)>")
@@ -102,15 +101,19 @@ class Block:
         """The page's form, a notebook's, and plain text; Jupyter calls this.
 
         In a notebook, figures are images: where a finished notebook is not trusted, viewers keep those and
-        drop inline SVG and style sheets.
+        drop inline SVG, style sheets and scripts.
         """
-        shown = _DRAWN.sub(_image, self.html)
+        shown = _SCRIPT.sub("", _DRAWN.sub(_image, self.html))
         return {MIME: self.html, "text/html": self.as_notebook_html(), "text/plain": _plain(shown)}
 
     def as_notebook_html(self) -> str:
-        """The form of a notebook: with its style sheet, and figures as images."""
+        """The form of a notebook: with its style sheet, and figures as images; where values of charts are in
+        it, with the page's script, which draws those figures.
+        """
         shown = _DRAWN.sub(_image, self.html)
-        return f'<style>{style.scoped_sheet()}</style><div class="azbench">{shown}</div>'
+        script = f"<script>{style.page_script()}</script>" if _SCRIPT.search(shown) else ""
+        sheet = style.scoped_sheet(script=bool(script))
+        return f'<style>{sheet}</style><div class="azbench">{shown}{script}</div>'
 
     def __add__(self, other: "Block") -> "Block":
         """One block after the other."""

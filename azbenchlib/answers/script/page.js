@@ -1,7 +1,10 @@
-// What a reader can do with a report: sort, filter, copy and download tables; read values off charts, zoom in
-// on time, hide a series. The page is complete without it.
+// What a reader can do with a report or in a notebook: sort, filter, copy and save tables; read values off
+// charts, zoom in on time, hide a series. All is complete without it.
 "use strict";
 (() => {
+const root = document.currentScript.parentElement; // the page, or one output
+if (root.equipped) return;
+root.equipped = true;
 const make = (tag, props, ...children) => {
   const element = Object.assign(document.createElement(tag), props);
   element.append(...children);
@@ -126,7 +129,7 @@ const TEXTS = {
 };
 const VALUES = { // of the x axis: seconds, percentiles
   time: (panel, x) => Number((x * panel.unit_s).toPrecision(6)),
-  percentile: (panel, x) => Number((100 - 100 / x).toPrecision(10)),
+  percentile: (panel, x) => Number((100 - 100 / x).toFixed(x < 100 ? 2 : 6)),
 };
 const COLUMNS = {time: "t_s", percentile: "percentile", us: "latency_us", count: "value"};
 const xValue = (panel, x) => VALUES[panel.x](panel, x);
@@ -141,6 +144,7 @@ class Chart {
     this.tip = make("div", {className: "tip", hidden: true, role: "status"});
     svg.after(this.tip);
     svg.setAttribute("tabindex", "0");
+    svg.setAttribute("data-lm-suppress-shortcuts", ""); // of JupyterLab
     const events = {pointermove: "move", pointerleave: "clear", blur: "clear", keydown: "key", pointerdown: "grab", pointerup: "drop"};
     for (const [name, method] of Object.entries(events)) svg.addEventListener(name, event => this[method](event));
   }
@@ -238,14 +242,23 @@ class Chart {
   }
 }
 const dot = colour => {
-  const mark = make("span", {className: "dot"});
-  mark.style.background = colour;
+  const mark = make("span", {className: "dot"}), line = root.querySelector(`[data-panels] [stroke="${colour}"]`);
+  mark.style.background = line ? getComputedStyle(line).stroke : colour; // dark: another
   return mark;
+};
+// Notebooks have figures as images, for viewers that run no script.
+const inlined = image => {
+  const bytes = Uint8Array.from(atob(image.src.split(",")[1]), c => c.charCodeAt(0));
+  const svg = new DOMParser().parseFromString(new TextDecoder().decode(bytes), "image/svg+xml").documentElement;
+  svg.removeAttribute("class");
+  image.replaceWith(svg);
 };
 
 const equipFigure = figure => {
-  const store = figure.querySelector("script.chart-lines"), svgs = [...figure.querySelectorAll("svg[data-panels]")];
-  if (!store || !svgs.length) return;
+  const store = figure.querySelector("script.chart-lines");
+  if (!store) return;
+  figure.querySelectorAll("img[src^='data:image/svg']").forEach(inlined);
+  const svgs = [...figure.querySelectorAll("svg[data-panels]")];
   const lines = JSON.parse(store.textContent), hidden = new Set();
   const charts = svgs.map(svg => new Chart(svg, lines, hidden));
   const series = new Map(); // above six, series share colours: they hide together
@@ -276,6 +289,6 @@ const equipFigure = figure => {
   svgs.at(-1).after(tools);
 };
 
-document.querySelectorAll(".scroll table").forEach(equipTable);
-document.querySelectorAll("figure").forEach(equipFigure);
+root.querySelectorAll(".scroll table").forEach(equipTable);
+root.querySelectorAll("figure").forEach(equipFigure);
 })();
