@@ -36,7 +36,6 @@ IN_STRINGS = {
     "Python": "{'fio version': 'fio-3.33', 'jobs': […]}",
     "TeamCity": "##teamcity[message text='…' status='NORMAL']",
     "Azure's Log Analytics": '{"tables": [{"columns": [{"name": "LogEntry"}], "rows": [["…"]]}]}',
-    "OpenTelemetry": '{"logRecords": [{"body": {"stringValue": "…"}}]}',
     "GELF": '{"version": "1.1", "short_message": "…"}',
     "YAML": 'stdout: "…"',
     "logrus": 'time="2024-05-02T10:00:01Z" level=info msg="…"',
