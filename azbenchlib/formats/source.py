@@ -23,7 +23,13 @@ _FREED_FIRST = 8 * _RAW_BLOCK  # glibc then keeps what a block needed for the ne
 LONGEST_LINE = 64 * 1024  # the longest line that any tool writes, a histogram log's, has some 40,000
 _CUT = "\0"  # ends what is left of a longer line, which no format takes for whole
 
-_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
+_MARKS = (
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+)
 _BYTE_ORDERS = tuple(mark for mark, _ in _MARKS)
 _SHARE_OF_NULS = 0.9  # of the high bytes, where most letters are those of ASCII
 _BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")  # at the end of a line
@@ -162,8 +168,8 @@ class Source:
 
     @property
     def is_in_utf16(self) -> bool:
-        """Whether its byte order mark says that it is UTF-16, or every other byte."""
-        return self._encoding.startswith("utf-16")
+        """Whether its byte order mark says that it is UTF-16 or UTF-32, or every other byte."""
+        return self._encoding.startswith(("utf-16", "utf-32"))
 
     @property
     def _encoding(self) -> str:

@@ -133,6 +133,8 @@ BOMB = b" " * (LARGEST_SOURCE + MIB)
         (lambda: lzma.compress(JSON)[:200], "it is damaged"),
         (lambda: tar_of({"a": JSON}, "w")[:900], "it is damaged"),
         (lambda: zip_of({"a": JSON})[:-30], "it is damaged"),
+        (lambda: b"7z\xbc\xaf\x27\x1c\0\4" + JSON, "packed by 7-Zip, which is not unpacked here"),
+        (lambda: b"Rar!\x1a\x07\x01\0" + JSON, "packed by RAR, which is not unpacked here"),
     ],
 )
 def test_what_cannot_be_unpacked_is_a_sentence(made: Callable[[], bytes], why: str) -> None:

@@ -1,7 +1,8 @@
 """Archives and compressed files: their content, member by member, in bounded memory and never on a disk.
 
-gzip, bzip2, xz and Zstandard are told by their first bytes, and so are zip and tar. Spreadsheets and other
-documents of Office are zip archives too, and stay whole.
+gzip, bzip2, xz, Zstandard and LZ4 are told by their first bytes, and so are zip and tar. Spreadsheets and
+other documents of Office are zip archives too, and stay whole. Of 7-Zip and some others it is said by what
+they were packed.
 """
 
 import io
@@ -33,6 +34,14 @@ _NAME_AT = 30  # of the first member of a zip archive
 _OFFICE = (b"[Content_Types].xml", b"mimetype")  # the first member of OOXML, and of OpenDocument and EPUB
 # Sources: RFC 1952, RFC 8878, the bzip2 and xz file formats, PKWARE's APPNOTE 6.3.10.
 _GZIP, _BZIP2, _XZ, _ZSTD, _ZIP = b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+_LZ4 = b"\x04\x22\x4d\x18"  # of a frame
+_UNKNOWN = (
+    (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
+    (b"Rar!\x1a\x07", "RAR"),
+    (b"\x1f\x9d", "compress"),
+    (b"]\0\0\x80\0\xff\xff\xff\xff", "lzma"),
+    (b"MSCF\0\0\0\0", "makecab"),
+)
 
 
 @dataclass
@@ -123,11 +132,17 @@ def _bzip2(data: bytes) -> io.BufferedIOBase:
     return bz2.BZ2File(io.BytesIO(data))
 
 
-def _zstd(data: bytes) -> io.BufferedIOBase:
+def _of_arrow(data: bytes) -> io.BufferedIOBase:
     import pyarrow as pa  # what few files need
 
-    stream: io.BufferedIOBase = pa.CompressedInputStream(pa.BufferReader(data), "zstd")
+    codec = "zstd" if data.startswith(_ZSTD) else "lz4"
+    stream: io.BufferedIOBase = pa.CompressedInputStream(pa.BufferReader(data), codec)
     return stream
+
+
+def _refused(data: bytes) -> io.BufferedIOBase:
+    name = next(name for mark, name in _UNKNOWN if data.startswith(mark))
+    raise RefusedArchiveError(f"it was packed by {name}, which is not unpacked here")
 
 
 class _Xz(io.BufferedIOBase):
@@ -152,7 +167,9 @@ _OPENERS: tuple[tuple[bytes, Callable[[bytes], io.BufferedIOBase]], ...] = (
     (_GZIP, _gzip),
     (_BZIP2, _bzip2),
     (_XZ, _Xz),
-    (_ZSTD, _zstd),
+    (_ZSTD, _of_arrow),
+    (_LZ4, _of_arrow),
+    *((mark, _refused) for mark, _ in _UNKNOWN),
 )
 
 

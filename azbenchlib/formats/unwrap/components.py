@@ -7,6 +7,7 @@ logs), docs.gitlab.com (job logs with time stamps), klog's header, Python's logg
 read in 2026.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,6 +21,11 @@ NEARLY_ALL = 0.9  # of them, where the component could as well be the beginning 
 _LEAST_SHARE = 0.04  # of the lines with a name, which thus is one of some programs that wrote by turns
 _OFTEN = 0.1  # of the lines have a host's name; the first words of fio's own lines come less often
 _STEPS = 0.5  # of the lines have the next number
+_FEW_LINES = 4  # all of which begin with a text that counts
+_MOST_TURNS = 1.5  # times as often as it has values a number changes; that of a program by turns more often
+_DIGITS = re.compile(r"\d{1,19}")
+_MARK = re.compile(r"\S[\s\w.]{0,99}[^\s\w.]|[^\s\w.][^\n]{0,99}\S")  # of at least two characters
+_END_OF_PART = re.compile(r"[^\w\s.]|\s(?=\S|$)")
 _END = r"(?=[ \t]|$)"
 _BLANKS = r"[ \t]{0,40}"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -112,9 +118,52 @@ def may_be_before(component: Component, lines: Sequence[str]) -> bool:
     return _is_always(matches) if component.fits is _is_always else _is_shared(matches)
 
 
+def shared_text(lines: Sequence[str], most_others: int) -> list[Component]:
+    """What nearly all lines begin with, but for numbers that grow: each part of it, the shortest first.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        The lines.
+    most_others : int
+        How many of them may begin with something else, where they are not few.
+    """
+    shapes = sorted(_DIGITS.sub("0", line) for line in lines)
+    n_with = len(shapes)
+    if n_with > _FEW_LINES:
+        n_with = max(_FEW_LINES, min(n_with - most_others, math.ceil(NEARLY_ALL * n_with)))
+    pairs = zip(shapes, shapes[n_with - 1 :], strict=False)
+    text = max((_common(*pair) for pair in pairs), key=len, default="")
+    ends = [end.end() for end in _END_OF_PART.finditer(text) if _MARK.search(text, 0, end.end())]
+    found = (_of_shape(text[:end], lines) for end in ends)
+    return [one for one in found if one is not None]
+
+
+def _common(one: str, other: str) -> str:
+    """What two texts begin with."""
+    n_same = next((n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    return one[: min(len(one), len(other)) if n_same is None else n_same]
+
+
+def _of_shape(shape: str, lines: Sequence[str]) -> Component | None:
+    """A text in which 0 stands for numbers; None where these tell of several programs."""
+    parts = [re.escape(part) for part in shape.split("0")]
+    start = re.compile(r"(\d{1,19})".join(parts))
+    rows = [match.groups() for line in lines if (match := start.match(line))]
+    told = []
+    for values in zip(*rows, strict=True):
+        n_values = len(set(values))
+        if 1 + sum(one != other for one, other in pairwise(values)) > _MOST_TURNS * n_values:
+            return None
+        told.append(r"\d{1,19}" if n_values > 1 else values[0])
+    pattern = parts[0] + "".join(f"{number}{part}" for number, part in zip(told, parts[1:], strict=True))
+    return Component("a text", re.compile(pattern + _NOT_FIO), _is_shared)
+
+
 COMPONENTS = (
     Component("a time", _start(rf"{_OPEN}(?:{_TIME}){_CLOSE}{_AFTER}{_END}"), _is_shared),
     Component("a priority", _start(r"<\d{1,3}>\d{0,2}"), _is_shared),
+    Component("the mark of a stream", _start(r"\[std(?:out|err)\]"), _is_always),
     Component(
         "a level",
         _start(
@@ -154,12 +203,13 @@ COMPONENTS = (
     Component(
         "a name",
         _start(
-            r"(?:[=-]{1,2}> |\d{1,3}\|)?"
+            r"(?:[=-]{1,2}> |&?\d{1,3}\|)?"
             r"(?P<value>[^\s:|>\"{}\[\]]{1,100}(?:\[\d{1,9}\])?(?: \([\w ./-]{1,40}\))?)"
             rf"(?::{_NOT_FIO}(?=[ \t\d]|$)|[ \t]{{0,40}}[|\u2502](?=[ \t]|$)|>{_END})"
         ),
         _are_names,
     ),
+    Component("a name", re.compile(r"(?P<value>[^\s:|\"{}<=(]{1,100})[:-](?=\d{1,8}[:-])"), _are_names),
     Component(
         "a number",
         _start(r"(?P<number>\d{1,8})(?:[:|)\].-]{1,2}|[ \t]{1,4}[|\u2502])?(?=[ \t]|$|(?<=[:-]))"),

@@ -10,6 +10,7 @@ _SEQUENCES = re.compile(
     r"|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b",
     re.MULTILINE,
 )
+_RETURN = re.compile(r"\^M$", re.MULTILINE)  # as `cat -v` shows it
 _OVERSTRUCK = re.compile(r"[^\n\x08]\x08|\x08")
 _MARKS = ("\x1b", "\x9b", "\x08", "^[[", "#033[", "\\x1b[", "\\u001b[", "\\033[")
 
@@ -21,4 +22,4 @@ def has_escapes(text: str) -> bool:
 
 def without_escapes(text: str) -> str:
     """Return the text as a terminal without colours and titles would show it; its lines stay the same."""
-    return _OVERSTRUCK.sub("", _SEQUENCES.sub("", text))
+    return _RETURN.sub("", _OVERSTRUCK.sub("", _SEQUENCES.sub("", text)))

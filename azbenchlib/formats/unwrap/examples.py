@@ -19,6 +19,7 @@ PREFIXED = {
     "klog": "I0502 10:00:01.123456       1 runner.go:42] …",
     "avocado": "10:00:01 DEBUG| [stdout] …",
     "ts": "May 02 10:00:01 …",
+    "Google Cloud Build": 'Step #1 - "fio": …',
     "quotations and comments": "> …",
     "boxes and tables": "| … |",
     "cat -n, nl, less -N": "     1\t…",
@@ -34,9 +35,12 @@ IN_STRINGS = {
     "Datadog": '{"data": [{"type": "log", "attributes": {"message": "…"}}]}',
     "Python": "{'fio version': 'fio-3.33', 'jobs': […]}",
     "TeamCity": "##teamcity[message text='…' status='NORMAL']",
+    "Azure's Log Analytics": '{"tables": [{"columns": [{"name": "LogEntry"}], "rows": [["…"]]}]}',
+    "GELF": '{"version": "1.1", "short_message": "…"}',
+    "YAML": 'stdout: "…"',
     "logrus": 'time="2024-05-02T10:00:01Z" level=info msg="…"',
 }
 PACKED = {
-    "a compressed file": "fio.json.gz, x_clat.1.log.zst, run.txt.bz2, run.txt.xz",
+    "a compressed file": "fio.json.gz, x_clat.1.log.zst, run.txt.bz2, run.txt.xz, run.txt.lz4",
     "an archive": "results.tgz, whose files are called results.tgz/fio.json",
 }

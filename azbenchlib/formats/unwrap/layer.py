@@ -17,6 +17,7 @@ from azbenchlib.formats.unwrap import archives, strings, transcripts
 from azbenchlib.formats.unwrap.archives import Member, RefusedArchiveError, UnpackingBudget
 from azbenchlib.formats.unwrap.escapes import has_escapes, without_escapes
 from azbenchlib.formats.unwrap.line_ends import without_line_ends
+from azbenchlib.formats.unwrap.log_rows import tells_lines
 from azbenchlib.formats.unwrap.prefixes import (
     may_be_prefixed,
     without_block_indent,
@@ -158,8 +159,15 @@ class Layer(Generic[F]):
         """The outputs in a text; what was taken off is added to `taken`."""
         if depth < MOST_WRAPPINGS and not self._is_bare(source, fmt):
             signs = sign_lines(source.opening)
-            may_be = bool(signs) or fmt is None or strings.NO_BREAK in source.opening
-            steps = (*_FIRST_STEPS, self._without_prefix, self._from_base64, _from_strings, _without_indent)
+            may_be = bool(signs) or fmt is None or strings.has_other_blanks(source.opening)
+            steps = (
+                self._from_mail,
+                *_FIRST_STEPS,
+                self._without_prefix,
+                self._from_base64,
+                _from_strings,
+                _without_indent,
+            )
             for step in steps:
                 found, what = step(source, fmt, signs) if may_be else ([], "")
                 said: list[str] = []
@@ -179,7 +187,7 @@ class Layer(Generic[F]):
 
     def _is_bare(self, source: Source, fmt: F | None) -> bool:
         """Whether a reader sees all of a text as it stands."""
-        if self._is_opaque(source) or (fmt and fmt.stands_bare):
+        if self._is_opaque(source) or (fmt and fmt.stands_bare and not strings.is_mail(source.opening)):
             return True
         return fmt is not None and self._begins_as_json(source, fmt)
 
@@ -191,7 +199,7 @@ class Layer(Generic[F]):
     @staticmethod
     def _is_opaque(source: Source) -> bool:
         """Whether a file is no text, or too large to be read whole."""
-        is_binary = b"\0" in source.start[:1024] and not source.is_in_utf16
+        is_binary = b"\0" in source.start.strip(b"\0")[:1024] and not source.is_in_utf16
         return not 0 < source.size_bytes <= LARGEST_SOURCE or is_binary
 
     def _may_be_several(self, source: Source, fmt: F | None) -> bool:
@@ -205,7 +213,8 @@ class Layer(Generic[F]):
         return not (self._begins_as_json(source, fmt) and source.ending.endswith("}"))
 
     def _without_prefix(self, source: Source, fmt: F | None, signs: Sequence[str]) -> Taken:
-        found = without_prefix(source, self._claims) if not signs or may_be_prefixed(signs) else None
+        may_be = (not signs or may_be_prefixed(signs)) and not tells_lines(source.opening)
+        found = without_prefix(source, self._claims) if may_be else None
         if found is None:
             return [], ""
         streams = [source.part("\n".join(one.lines) + "\n", one.numbers) for one in found.streams]
@@ -215,15 +224,23 @@ class Layer(Generic[F]):
         """Texts written as base64, compressed or not."""
         if fmt or signs:
             return [], ""
+        return self._texts_of(source, strings.in_base64(source.text)), "base64 in it was decoded"
+
+    def _from_mail(self, source: Source, fmt: F | None, signs: Sequence[str]) -> Taken:
+        """The texts of a mail and what is attached to it, compressed or not."""
+        return self._texts_of(source, strings.parts_of_mail(source.text)), "the texts of a mail were decoded"
+
+    def _texts_of(self, source: Source, held: Sequence[bytes]) -> list[Source]:
+        """What was written in other letters, unpacked, where it has the sign of an output or is one."""
         texts: list[bytes] = []
-        for one in strings.in_base64(source.text, source.opening):
+        for one in held:
             try:
-                packed = archives.is_compressed(one)
+                packed = archives.is_archive(one)
                 texts += [member.data for member in archives.members(one, self.budget)] if packed else [one]
             except RefusedArchiveError:
                 continue
-        decoded = (one.decode("utf-8", "replace") for one in texts)
-        return [source.part(text) for text in decoded if ANYWHERE.search(text)], "base64 in it was decoded"
+        decoded = [one.decode("utf-8", "replace") for one in texts]
+        return [source.part(text) for text in decoded if ANYWHERE.search(text) or self._claims(text)]
 
     def _claims(self, text: str) -> bool:
         return self.recognise(Source("", text.encode("utf-8", "replace"))) is not None
@@ -278,8 +295,20 @@ def _without_escapes(source: Source, fmt: KnownFormat | None, signs: Sequence[st
 
 
 def _with_plain_characters(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
-    text = strings.with_plain_characters(source.text, source.opening)
-    what = "its no-break spaces and curled quotation marks were read as those of ASCII"
+    text = strings.with_plain_characters(source, signs)
+    ends = "line ends" if "\n" not in source.opening else ""
+    what = f"its {ends or 'no-break spaces and curled quotation marks'} were read as those of ASCII"
+    return ([source.part(text)], what) if text else ([], "")
+
+
+def _from_quoted_printable(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    text = strings.of_quoted_printable(source.text) if "=\n" in source.opening else None
+    return ([source.part(text)], "quoted-printable was decoded") if text else ([], "")
+
+
+def _without_quotes(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    text = strings.without_quotes_of_lines(source.text)
+    what = "its lines are cells of CSV, whose quotes were taken off"
     return ([source.part(text)], what) if text else ([], "")
 
 
@@ -307,6 +336,8 @@ def _from_messages(source: Source, fmt: KnownFormat | None, signs: Sequence[str]
 
 
 def _from_yaml(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
+    if text := strings.yaml_as_json(source.text, fmt is not None):
+        return [source.part(text, [1])], "it is YAML, whose strings were decoded"
     if not signs or not all(line.lstrip(" \t").startswith("- ") for line in signs):
         return [], ""
     found = strings.items_of_yaml(source.text)
@@ -315,12 +346,11 @@ def _from_yaml(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) ->
 
 
 def _from_strings(source: Source, fmt: KnownFormat | None, signs: Sequence[str]) -> Taken:
-    if mails := strings.texts_of_mail(source.text):
-        return [source.part(text) for text in mails], "the texts of a mail were decoded"
     begins_so = source.opening.lstrip()[:1] in ("{", "[", "'", '"')
-    if fmt is None and not (signs or begins_so):
+    are_rows = tells_lines(source.opening)
+    if fmt is None and not (signs or begins_so or are_rows):
         return [], ""
-    if text := strings.without_what_is_before_the_first_line(source.text, signs):
+    if not are_rows and (text := strings.without_what_is_before_the_first_line(source.text, signs)):
         return [source.part(text)], "what stood before the first line of an output was taken off"
     if page := strings.unescaped(source.text, signs):
         numbers = page.numbers or None
@@ -337,4 +367,12 @@ def _from_strings(source: Source, fmt: KnownFormat | None, signs: Sequence[str])
     return found, "its outputs stand in strings, which were decoded"
 
 
-_FIRST_STEPS = (_with_plain_characters, _without_escapes, _from_messages, _without_line_ends, _from_yaml)
+_FIRST_STEPS = (
+    _with_plain_characters,
+    _without_escapes,
+    _from_messages,
+    _from_quoted_printable,
+    _from_yaml,
+    _without_line_ends,
+    _without_quotes,
+)

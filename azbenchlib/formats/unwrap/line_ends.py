@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from azbenchlib.formats.unwrap.components import NEARLY_ALL
 
-_MARKS = "|*#$\\\u2502\u2503\u2551"
+_MARKS = "|*#$+\\\u2502\u2503\u2551\u21b5"
 _EDGE = re.compile(r"[ \t]{0,99}[+|*#\u2500-\u257f][-=:+|*#\u2500-\u257f]{3,}$")  # a box's, a table's
 _TAB, _RETURN = "^I", "^M"  # as `cat -A` shows them
 

@@ -25,6 +25,7 @@ _PAIRED = re.compile(r'\b(?:msg|message)=("(?:[^"\\\n]|\\.)*+")')
 _MESSAGES = (
     *("log", "message", "msg", "MESSAGE", "line", "text", "event", "body", "textPayload", "LogEntry"),
     *("content", "output", "data", "_raw", "Message", "LogMessage", "stdout", "out", "@message"),
+    *("short_message", "stringValue", "Line", "Content", "Body", "Log", "RenderedDescription"),
 )
 _TIMES = (
     *("timestamp", "time", "ts", "@timestamp", "__REALTIME_TIMESTAMP", "TimeGenerated", "_time"),
@@ -69,7 +70,9 @@ class _Told:
 
 def joined(texts: Sequence[str], numbers: Sequence[int]) -> InString:
     """Strings as one text: lines, with or without their ends, or pieces of a text."""
-    have_ends = any(one.endswith("\n") for one in texts)
+    have_ends = any(one.endswith("\n") for one in texts) or (
+        len(texts) > 1 and sum("\n" in one for one in texts) > len(texts) / 2
+    )
     ended = [one if have_ends else f"{one}\n" for one in texts]
     of_lines = [
         number for one, number in zip(ended, numbers, strict=True) for _ in range(max(1, one.count("\n")))
@@ -153,6 +156,8 @@ def _tables_in(document: object) -> Iterator[list[Row]]:
     waiting = [document]
     while waiting:
         one = waiting.pop()
+        if isinstance(one, dict) and (table := _with_columns(one)):
+            one = table
         inner = list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else []
         rows = [row for item in one if (row := _row(item))] if isinstance(one, list) else []
         key = _message_key(rows) if len(rows) >= _fewest(rows) else None
@@ -160,6 +165,15 @@ def _tables_in(document: object) -> Iterator[list[Row]]:
             yield rows
             continue
         waiting += [part for part in inner if isinstance(part, dict | list)]
+
+
+def _with_columns(table: Row) -> list[Row]:
+    """The rows of a table that tells its columns' names once, as Azure's logs and Kusto answer."""
+    columns, rows = (table.get(one, table.get(one.title())) for one in ("columns", "rows"))
+    if not (isinstance(columns, list) and isinstance(rows, list)):
+        return []
+    named = [one.get("name", one.get("ColumnName")) if isinstance(one, dict) else one for one in columns]
+    return [dict(zip(map(str, named), row, strict=False)) for row in rows if isinstance(row, list)]
 
 
 def _fewest(rows: Sequence[Row]) -> int:
@@ -229,6 +243,11 @@ def _below_one_another(text: str) -> list[object]:
             break
         found.append(one)
     return found
+
+
+def tells_lines(opening: str) -> bool:
+    """Whether a text begins as CSV with a column of lines."""
+    return any(name in _MESSAGES for name in columns_of(opening[: opening.find("\n")]))
 
 
 def columns_of(header: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 Lines around the first sign of an output are looked at. A prefix counts where most of them have it, those with
 signs above all; it is taken off all lines that have its form, and other lines stay as they are. Lines of
-several programs that wrote by turns, which a name in the prefix tells apart, are texts of their own.
+several programs that wrote by turns, which a name in the prefix tells apart, are texts of their own. What is
+of no known form is taken off where nearly all lines begin with it, but for numbers that grow.
 """
 
 import re
@@ -12,7 +13,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from azbenchlib.formats.source import Source
-from azbenchlib.formats.unwrap.components import COMPONENTS, NEARLY_ALL, SHARE, Component, may_be_before
+from azbenchlib.formats.unwrap.components import (
+    COMPONENTS,
+    NEARLY_ALL,
+    SHARE,
+    Component,
+    may_be_before,
+    shared_text,
+)
 from azbenchlib.formats.unwrap.signs import ANCHORED, ANYWHERE
 
 _BEFORE, _LOOKED_AT = 2, 240  # lines: before the first sign, and in all
@@ -50,7 +58,9 @@ class Unprefixed:
 
 def may_be_prefixed(lines: Sequence[str]) -> bool:
     """Whether something may stand before most of some lines with the signs of outputs."""
-    return not _is_bare(lines) and any(may_be_before(component, lines) for component in COMPONENTS)
+    if _is_bare(lines):
+        return False
+    return any(may_be_before(component, lines) for component in COMPONENTS) or bool(_texts(lines))
 
 
 def without_prefix(source: Source, claims: Callable[[str], bool]) -> Unprefixed | None:
@@ -125,7 +135,8 @@ def _prefix_of(sample: Sequence[str], claims: Callable[[str], bool]) -> list[Com
     while rests and len(found) < _MOST_COMPONENTS and not _is_bare(rests):
         if found and not has_signs and claims("\n".join(rests)):
             break
-        component = next((one for one in COMPONENTS if _fits(one, rests, bool(found))), None)
+        fitting = (one for one in COMPONENTS if _fits(one, rests, bool(found)))
+        component = next(fitting, None) or _text_of(rests)
         if component is None:
             break
         found.append(component)
@@ -133,10 +144,31 @@ def _prefix_of(sample: Sequence[str], claims: Callable[[str], bool]) -> list[Com
     return found if len(sample) >= _FEWEST or _is_bare(rests) else []
 
 
+def _texts(lines: Sequence[str]) -> list[Component]:
+    """The texts that may stand before most lines; those without signs show them, where there are some."""
+    others = [line for line in lines if not ANYWHERE.search(line)]
+    return shared_text(others if len(others) >= _FEWEST else lines, _BEFORE + 1)
+
+
+def _text_of(lines: Sequence[str]) -> Component | None:
+    """The shortest text before most lines without which these are bare; else the longest."""
+    found = [one for one in _texts(lines) if _fits(one, lines, True) and _keeps_signs(one, lines)]
+    bare = (one for one in found if _is_bare([_rest(one, line) for line in lines]))
+    has_others = any(not ANYWHERE.search(line) for line in lines)
+    return next(bare, found[-1] if found and has_others else None)
+
+
+def _keeps_signs(component: Component, lines: Sequence[str]) -> bool:
+    """Whether what tells of an output stands behind a component, on all lines that have both."""
+    matches = ((component.pattern.match(line), ANYWHERE.search(line)) for line in lines)
+    return all(match.end() <= sign.start() for match, sign in matches if match and sign)
+
+
 def _is_bare(lines: Sequence[str]) -> bool:
     """Whether the lines that begin outputs have nothing before them, as far as that shows."""
-    bare = sum(map(bool, map(ANCHORED.match, lines)))
-    return bare > 0 and bare >= (1 - SHARE) * sum(map(bool, map(ANYWHERE.search, lines)))
+    signs = [line for line in lines if ANYWHERE.search(line)]
+    bare = sum(map(bool, map(ANCHORED.match, signs or lines)))
+    return bare > 0 and bare >= (1 - SHARE) * len(signs)
 
 
 def _fits(component: Component, lines: Sequence[str], is_later: bool) -> bool:
@@ -145,7 +177,9 @@ def _fits(component: Component, lines: Sequence[str], is_later: bool) -> bool:
     signs = [line for line in lines if ANYWHERE.search(line)]
     if sum(map(bool, map(component.pattern.match, signs))) < SHARE * len(signs):
         return False
-    return component.fits([component.pattern.match(line) for line in lines])
+    matches = [component.pattern.match(line) for line in lines]
+    first = next((place for place, match in enumerate(matches[:_BEFORE]) if match), _BEFORE)
+    return component.fits(matches[first:] or matches)
 
 
 def _rest(component: Component, line: str) -> str:

@@ -58,8 +58,9 @@ SIGNS = {
 }
 # Lines whose beginning is known to be that of the line itself.
 ANCHORED = re.compile(
-    r"[ \t]{0,99}(?:[\[ ]{0,9}\{[ \t]{0,99}\"|\"[\w ]{1,40}\" ?: ?|[2345];fio-\d|Iozone: Performance"
-    r"|<Results>|[kK]B {1,9}reclen {1,9}write|Results for timespan \d|'Target Type,|\{\"azbench_lab\""
+    r"[ \t]{0,99}(?:[\[ ]{0,9}\{[ \t]{0,99}\"|\"[\w ]{1,40}\" ?: ?(?=[\"\[{])|[2345];fio-\d"
+    r"|Iozone: Performance|<Results>|[kK]B {1,9}reclen {1,9}write|Results for timespan \d|'Target Type,"
+    r"|\{\"azbench_lab\""
     rf"|Linux \S{{1,200}} \([^()\n]{{0,255}}\)[ \t]|avg-cpu: |{_CLOCK}DEV[ \t]|Device:?[ \t]"
     r"|<sysdata-version>|(?:# ?)?hostname[;\t,]|\"?\(PDH-|Timestamp {1,99}CounterSamples|AAA,|ZZZZ,T\d"
     r"|disk- ?-|\"(?:Dstat|pcp-dstat|dool) |(?:# (?:HELP|TYPE) )?node_disk_)"

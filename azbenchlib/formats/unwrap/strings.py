@@ -2,7 +2,8 @@
 
 Strings are found as they stand in the text, so it may be cut, several documents may stand in it, and other
 text around them. One counts where it has several lines and the sign of an output. Strings that follow each
-other in a list are its lines.
+other in a list are its lines. YAML with quoted strings is read as JSON; what a mail holds, what stands in
+base64 or quoted-printable, and cells of CSV are decoded.
 """
 
 import base64
@@ -10,17 +11,25 @@ import contextlib
 import email
 import html
 import json
+import quopri
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from azbenchlib.formats.unwrap.log_rows import FEWEST_ITEMS, InString, columns_of, joined, lines_of_log
+from azbenchlib.formats.source import Source
+from azbenchlib.formats.unwrap.log_rows import (
+    FEWEST_ITEMS,
+    InString,
+    columns_of,
+    joined,
+    lines_of_log,
+)
 from azbenchlib.formats.unwrap.signs import ANCHORED, ANYWHERE
 
 # A key of JSON or Python, or a value; Python's strings may have a letter before them.
 _TOKEN = re.compile(r'(?<!\\)"((?:[^"\\\n]|\\.)*+)"|(?<![\w)\\])[bruBRU]{0,2}\'((?:[^\'\\\n]|\\.)*+)\'')
-_BETWEEN = re.compile(r"[ \t\r]{0,999},?\s{0,999}(?:-[ \t]{1,9})?")
+_BETWEEN = re.compile(r"[ \t\r]{0,999}[,+.]?\s{0,999}(?:-[ \t]{1,9})?")
 _IS_KEY = re.compile(r"\s{0,99}:")
 _PYTHON_ESCAPE = re.compile(r"\\(?:([abfnrtv\\'\"])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|(\d{1,3}))")
 _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -30,11 +39,13 @@ _PYTHON_TOKEN = re.compile(
 )
 _IN_JSON = {"True": "true", "False": "false", "None": "null", "nan": "NaN", "inf": "NaN"}
 # Source: the view of Invoke-AzVMRunCommand's answer (Az.Compute, 2026); Slack's and others' mark of code.
-_MARKUP = r"<!\[CDATA\[|\"{3}|'{3}|```|\{(?:code|noformat|quote)[^}\n]{0,80}\}|\(stdout\) "
+_MARKUP = (
+    r"<!\[CDATA\[|\[(?:code|quote|pre)\]|\"{3}|'{3}|```|\{(?:code|noformat|quote)[^}\n]{0,80}\}|\(stdout\) "
+)
 _BEFORE_FIRST = re.compile(
     rf"^(?:(?:[ \t]{{0,9}}(?:Message|Output)[ \t]{{1,9}}: |[^\n]{{0,200}}?(?:{_MARKUP}))"
     rf"(?=[^\n]{{0,200}}(?:{ANYWHERE.pattern}))"
-    r"|[^\n]{0,200}?(?:[=(] ?['\"`]|, ?')"  # of a string of several lines
+    r"|[^\n]{0,200}?(?:(?:=>|[=(]) ?['\"`]|, ?')"  # of a string of several lines
     rf"(?=[^'\"`\\\n]{{0,200}}(?:{ANYWHERE.pattern})[^'\"`\n]{{0,999}}$)"
     r"|[^;,\"'\\\n]{0,200}[ \t|>:](?=[345];fio-\d))",
     re.MULTILINE,
@@ -48,21 +59,44 @@ _LINE_NUMBER = re.compile(
     r"^((?:<[^<>]{0,999}>){0,9}?)<(\w{1,20})[^<>]{0,999}>\s{0,9}\d{1,7}\s{0,9}</\2>"
 )  # of a page
 _OF_LINES = re.compile(r"</?(?:span|div|br|td|tr|p|li|code)\b", re.IGNORECASE)  # tags around a line
+# A mapping or a list of YAML; an alias, which may make a text many times as long, is not followed.
+_BEGINS_YAML = re.compile(r"(?:\s|---|#[^\n]*\n)*+(?:- )?[\"']?[A-Za-z_][\w./-]{0,60}[\"']?:(?:\s|$)")
+_FOLDED = re.compile(r"^[ \t]*(?:- )?[\"']?[\w./-]*[\"']?:? [\"'][^\n]*(?<![\"'])$", re.MULTILINE)
+_ALIAS = re.compile(r"[:-] \*\w+[ \t]*$", re.MULTILINE)
+_LONGEST_YAML = 4 * 1024 * 1024  # characters
 _BEGINS_LINE = re.compile(r"(?:(?<=\n)|^)\0+")
-_BASE64 = re.compile(r"[A-Za-z0-9+/\r\n]{200,}+[=\r\n]{0,9}")
-_BASE64_STRING = re.compile(r"(?<=\")[A-Za-z0-9+/]{200,}+={0,2}(?=\")")
+_BASE64 = re.compile(
+    r"(?:^[ \t]{0,40}|(?<=[\"'> ]))[A-Za-z0-9+/_-]{60,}+"
+    r"(?:(?:\r?\n[ \t]{0,40}| )[A-Za-z0-9+/_-]{4,}+(?=[\s\"=]|$))*+={0,2}"
+    r"(?=[\s\"'<]|$)",
+    re.MULTILINE,
+)
+_OF_URLS = str.maketrans("-_", "+/")
+_WIDTH, _LONGEST_WORD = 76, 3  # characters of a line of quoted-printable, and of what is not divided in it
 # Source: jetbrains.com/help/teamcity, service messages; 2026.
 _SERVICE_MESSAGE = re.compile(r"##teamcity\[\w{1,60} (?:[^\n]{0,400}? )?(?:text|out)='((?:[^'|\n]|\|.)*+)'")
 _BAR_ESCAPE = re.compile(r"\|(?:0x([\da-fA-F]{4})|(.))")
 _OF_BAR = {"n": "\n", "r": "\r", "x": "\u0085", "l": "\u2028", "p": "\u2029"}
 _PLAIN = str.maketrans(
-    dict.fromkeys("\xa0\u2007\u202f", " ") | dict.fromkeys("“”„", '"') | dict.fromkeys("‘’", "'")
+    dict.fromkeys("\xa0\u2007\u202f", " ")
+    | dict.fromkeys("“”„«»", '"')
+    | dict.fromkeys("‘’", "'")
+    | dict.fromkeys("\0\u200b\u2060\ufeff", "")  # of no width
 )
+_BLANK_FORMS = (
+    "Â\xa0",
+    "&nbsp;",
+    "&#160;",
+)  # what stands for one blank: the first is one read in a wrong encoding
 NO_BREAK = "\xa0"
+_OTHER_BLANKS = ("\0", "\u200b", "\u2060", "\ufeff", "&nbsp;", "&#160;")
+_LINE_ENDS = ("\r", "\u2028", "\x85")  # where a text has no other
+_UNREAD = "\ufffd"  # a byte that is no UTF-8
 _FEWEST_CURLED = 4  # quotation marks, where a program curled all of them
 _FEWEST_WRITTEN = 3  # line ends written as \n in a line
 _BLOCK = re.compile(r"<pre\b[^<>\n]{0,999}>((?:[^<]|<(?!/pre))*+)", re.IGNORECASE)  # of a page
 _AS_ENTITIES = ("&quot;fio version&quot;", "&lt;Results&gt;")
+_CELL = re.compile(r'"((?:[^"\n]|"")*+)(?<!\\n)"')  # all of a line, which is no string with its end written
 _FEW = 200  # characters
 _FEWEST_BREAKS = 2  # a string with fewer line ends is no output
 _MOST_TEXTS = 1000  # that are read one by one
@@ -108,15 +142,48 @@ def _scalar(item: re.Match[str]) -> str:
         return told[1:-1]
 
 
+def yaml_as_json(text: str, is_claimed: bool) -> str | None:
+    """Return documents of YAML as JSON; None for other texts, and where a reader sees its strings."""
+    if is_claimed and not _FOLDED.search(text):
+        return None
+    if len(text) > _LONGEST_YAML or not _BEGINS_YAML.match(text) or _ALIAS.search(text):
+        return None
+    import yaml  # what few files need
+
+    try:
+        told = [*yaml.load_all(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))]
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return None
+    return json.dumps(told, ensure_ascii=False)
+
+
 def without_what_is_before_the_first_line(text: str, signs: Sequence[str]) -> str | None:
     """Return the text without what stands before an output's first line alone; None where nothing does."""
     return _BEFORE_FIRST.sub("", text) if any(map(_BEFORE_FIRST.match, signs)) else None
 
 
-def with_plain_characters(text: str, opening: str) -> str | None:
-    """Return the text with the blanks and quotation marks of ASCII; None where it has no others."""
-    is_curled = opening.count("“") + opening.count("”") >= _FEWEST_CURLED
-    return text.translate(_PLAIN) if is_curled or NO_BREAK in opening else None
+def has_other_blanks(text: str) -> bool:
+    """Whether there are blanks in a text that no tool writes."""
+    return NO_BREAK in text or any(one in text for one in _OTHER_BLANKS)
+
+
+def with_plain_characters(source: Source, signs: Sequence[str]) -> str | None:
+    """Return the text with the blanks, quotation marks and line ends of ASCII; None where it has no others.
+
+    Blanks without width and entities count where lines with signs of outputs have them, or no line has one.
+    """
+    known = source.opening[:-1].replace(_UNREAD, "")  # the last character of an opening may be cut
+    is_other = len(known) < len(source.opening) - 1 and known.isascii()
+    opening = source.decoded("cp1252") if is_other else source.opening
+    has_others = NO_BREAK in opening or sum(map(opening.count, "“”«»")) >= _FEWEST_CURLED
+    has_others = has_others or has_other_blanks("".join(signs) or opening)
+    ends = "" if "\n" in opening else next((one for one in _LINE_ENDS if one in opening), "")
+    if not (has_others or ends):
+        return None
+    text = opening if is_other else source.text
+    for blank in _BLANK_FORMS if has_others else ():
+        text = text.replace(blank, " ")
+    return (text.replace(ends, "\n") if ends else text).translate(_PLAIN if has_others else {})
 
 
 def service_messages(text: str, signs: Sequence[str]) -> InString | None:
@@ -135,14 +202,27 @@ def _after_bar(escape: re.Match[str]) -> str:
     return chr(int(escape[1], 16)) if escape[1] else _OF_BAR.get(escape[2], escape[2])
 
 
-def in_base64(text: str, opening: str) -> list[bytes]:
-    """What a text holds that is base64 from its beginning to its end, or has strings of it."""
-    held = [text] if _BASE64.fullmatch(opening.strip()) else _BASE64_STRING.findall(text)
+def in_base64(text: str) -> list[bytes]:
+    """What stands in base64 in a text, as lines of their own, after a name, or in strings."""
     decoded = []
-    for one in held:
+    for one in _BASE64.findall(text):
+        told = "".join(one.split()).translate(_OF_URLS)
         with contextlib.suppress(ValueError):
-            decoded.append(base64.b64decode("".join(one.split()), validate=True))
+            decoded.append(base64.b64decode(told + "=" * (-len(told) % 4), validate=True))
     return decoded
+
+
+def of_quoted_printable(text: str) -> str | None:
+    """Return a text of quoted-printable without a header decoded; None for other texts."""
+    lines = text.splitlines()
+    soft = [line for line in lines if line.endswith("=")]
+    if (
+        len(soft) < _FEWEST_BREAKS
+        or max(map(len, lines)) > _WIDTH
+        or min(map(len, soft)) < _WIDTH - _LONGEST_WORD
+    ):
+        return None
+    return quopri.decodestring(text.encode()).decode("utf-8", "replace")
 
 
 def with_written_line_ends(text: str, signs: Sequence[str]) -> str | None:
@@ -152,17 +232,33 @@ def with_written_line_ends(text: str, signs: Sequence[str]) -> str | None:
     return _of_python(text)
 
 
-def texts_of_mail(text: str) -> list[str]:
-    """The decoded texts of a mail as it was sent, or saved; none where a text is no such mail."""
-    if not _MAIL.search(text, 0, 16_384):
+def parts_of_mail(text: str) -> list[bytes]:
+    """What a mail as it was sent, or saved, holds: its text and what is attached; none of other texts."""
+    if not is_mail(text):
         return []
+    begin = text.find("\n") + 1 if text.startswith("From ") else 0  # of a folder of mails
     try:
-        parts = [part for part in email.message_from_bytes(text.encode()).walk() if not part.is_multipart()]
+        mail = email.message_from_bytes(text[begin:].encode())
+        parts = [part for part in mail.walk() if not part.is_multipart()]
     except RecursionError:  # mails in mails
         return []
-    plain = [part for part in parts if part.get_content_type() == "text/plain"]
-    payloads = [part.get_payload(decode=True) for part in plain or parts]
-    return [one.decode("utf-8", "replace") for one in payloads if isinstance(one, bytes)]
+    has_plain = any(part.get_content_type() == "text/plain" for part in parts)
+    kept = [part for part in parts if not (has_plain and part.get_content_type() == "text/html")]
+    payloads = [part.get_payload(decode=True) for part in kept]
+    return [one for one in payloads if isinstance(one, bytes)]
+
+
+def without_quotes_of_lines(text: str) -> str | None:
+    """Return lines that are cells of CSV, quoted where they must be, as they were; None for other texts."""
+    cells = [(line, _CELL.fullmatch(line)) for line in text.splitlines()]
+    if any('"' in line for line, cell in cells if not cell) or '"' not in text:
+        return None
+    return "".join((cell[1].replace('""', '"') if cell else line) + "\n" for line, cell in cells)
+
+
+def is_mail(opening: str) -> bool:
+    """Whether a text begins as a mail whose parts are encoded."""
+    return bool(_MAIL.search(opening, 0, 16_384))
 
 
 def may_be_rows(opening: str) -> bool:
