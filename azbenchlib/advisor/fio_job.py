@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 
 from azbenchlib.advisor.demands.demand import Demand, Moment
-from azbenchlib.azure.disk_kinds import SECTOR_BYTES
 from azbenchlib.core.units import (
     GIB,
     MIB,
     NBSP,
+    SECTOR_BYTES,
     US_PER_S,
     fio_size_text,
     format_count,
