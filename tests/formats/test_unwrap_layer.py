@@ -11,6 +11,8 @@ from azbenchlib.dataset.read import read_files
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.unwrap import examples
+from azbenchlib.formats.unwrap.components import shared_text
+from azbenchlib.formats.unwrap.line_ends import without_line_ends
 
 DATA = Path(__file__).parents[1] / "data"
 FIO = (DATA / "fio" / "text" / "randrw.txt").read_text(encoding="utf-8")
@@ -165,3 +167,16 @@ def test_mails_in_mails_end_without_a_traceback() -> None:
     head = "Content-Transfer-Encoding: base64\nContent-Type: multipart/mixed; boundary=b0\n\n"
     parts = (f"--b{n}\nContent-Type: multipart/mixed; boundary=b{n + 1}\n\n" for n in range(3000))
     assert list(_read(head + "".join(parts))["findings"]["code"]) == ["not_recognised"]
+
+
+def test_an_edge_behind_a_form_feed_is_no_line_that_ends_with_a_mark() -> None:
+    line = "Starting 1 process\x0c+----|"
+    assert without_line_ends(f"{line}\n", [line]) is None
+
+
+def test_a_long_text_that_all_lines_begin_with_is_no_prefix_to_be_searched_for_without_end() -> None:
+    begin = "it's, " * 200
+    lines = [f"{begin}{n}" for n in range(200)]
+    found = shared_text(lines, 3)
+    assert found and all(len(component.pattern.pattern) < 1000 for component in found)
+    assert len(found) <= 24

@@ -40,8 +40,9 @@ Typed = dict[str, str]
 
 def sniff(opening: str) -> bool:
     """Whether the file begins with a section, and a line in it is an option that fio alone has."""
-    lines = [line for line in map(lex, opening.splitlines()) if line.bare]
-    if not lines or not lines[0].section or lines[0].section.startswith("{"):
+    lines = (line for text in opening.splitlines() if text.strip() and (line := lex(text)).bare)
+    first = next(lines, None)
+    if first is None or not first.section or first.section.startswith("{"):
         return False
     return any(line.option in DISTINCTIVE for line in lines)
 

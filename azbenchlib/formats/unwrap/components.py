@@ -22,6 +22,7 @@ _LEAST_SHARE = 0.04  # of the lines with a name, which thus is one of some progr
 _OFTEN = 0.1  # of the lines have a host's name; the first words of fio's own lines come less often
 _STEPS = 0.5  # of the lines have the next number
 _FEW_LINES = 4  # all of which begin with a text that counts
+_LONGEST_TEXT, _MOST_PARTS = 240, 24  # characters, and parts, of what lines begin with
 _MOST_TURNS = 1.5  # times as often as it has values a number changes; that of a program by turns more often
 _DIGITS = re.compile(r"\d{1,19}")
 _MARK = re.compile(r"\S[\s\w.]{0,99}[^\s\w.]|[^\s\w.][^\n]{0,99}\S")  # of at least two characters
@@ -128,14 +129,14 @@ def shared_text(lines: Sequence[str], most_others: int) -> list[Component]:
     most_others : int
         How many of them may begin with something else, where they are not few.
     """
-    shapes = sorted(_DIGITS.sub("0", line) for line in lines)
+    shapes = sorted(_DIGITS.sub("0", line[:_LONGEST_TEXT]) for line in lines)
     n_with = len(shapes)
     if n_with > _FEW_LINES:
         n_with = max(_FEW_LINES, min(n_with - most_others, math.ceil(NEARLY_ALL * n_with)))
     pairs = zip(shapes, shapes[n_with - 1 :], strict=False)
     text = max((_common(*pair) for pair in pairs), key=len, default="")
     ends = [end.end() for end in _END_OF_PART.finditer(text) if _MARK.search(text, 0, end.end())]
-    found = (_of_shape(text[:end], lines) for end in ends)
+    found = (_of_shape(text[:end], lines) for end in ends[:_MOST_PARTS])
     return [one for one in found if one is not None]
 
 

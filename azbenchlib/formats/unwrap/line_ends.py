@@ -25,6 +25,8 @@ def without_line_ends(text: str, signs: Sequence[str]) -> str | None:
         return None
     lines = ["" if _EDGE.match(line) else line for line in text.splitlines()]
     ended = [line.endswith(mark) for line in lines]
+    if not any(ended):  # a form feed, at which lines are divided here, stood before an edge
+        return None
     within = lines[ended.index(True) : len(ended) - ended[::-1].index(True)]
     if sum(line.endswith(mark) for line in within) < NEARLY_ALL * sum(map(bool, within)):
         return None

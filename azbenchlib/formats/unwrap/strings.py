@@ -250,10 +250,15 @@ def parts_of_mail(text: str) -> list[bytes]:
 
 def without_quotes_of_lines(text: str) -> str | None:
     """Return lines that are cells of CSV, quoted where they must be, as they were; None for other texts."""
-    cells = [(line, _CELL.fullmatch(line)) for line in text.splitlines()]
-    if any('"' in line for line, cell in cells if not cell) or '"' not in text:
+    if '"' not in text:
         return None
-    return "".join((cell[1].replace('""', '"') if cell else line) + "\n" for line, cell in cells)
+    lines = []
+    for line in text.splitlines():
+        cell = _CELL.fullmatch(line) if '"' in line else None
+        if cell is None and '"' in line:
+            return None
+        lines.append((cell[1].replace('""', '"') if cell else line) + "\n")
+    return "".join(lines)
 
 
 def is_mail(opening: str) -> bool:
