@@ -127,7 +127,7 @@ class Source:
         of its bytes.
         """
         start = self._start
-        if not (start.startswith(_BYTE_ORDERS) or self.is_in_utf16) and (
+        if not (start.startswith(_BYTE_ORDERS) or self.is_in_wide_units) and (
             b"\0" in start or (self._starts_plainly and self._ends_plainly())
         ):
             return self.sha256
@@ -167,8 +167,8 @@ class Source:
         return self._start
 
     @property
-    def is_in_utf16(self) -> bool:
-        """Whether its byte order mark says that it is UTF-16 or UTF-32, or every other byte."""
+    def is_in_wide_units(self) -> bool:
+        """Whether its byte order mark, or every other byte, says that it is UTF-16 or UTF-32."""
         return self._encoding.startswith(("utf-16", "utf-32"))
 
     @property

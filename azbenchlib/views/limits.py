@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -116,9 +117,14 @@ class Limits(NotebookView):
         """Every run with its most likely labels, and the limit that it used most."""
         return pd.DataFrame([_row(verdict) for verdict in self._verdicts[place]])
 
-    def _cards_of(self, part: Part, _: str, verdict: Sequence[RunVerdict]) -> Block:
+    @cached_property
+    def _answers(self) -> dict[str, VerdictAnswer]:
+        """By place: the verdicts as an answer, whose documents the cells show."""
+        return {place: _answer(verdicts) for place, verdicts in self._verdicts.items()}
+
+    def _cards_of(self, part: Part, place: str, verdict: Sequence[RunVerdict]) -> Block:
         if not _is_silent(part, verdict):
-            return self._shown(part, _answer(verdict).overview)
+            return self._shown(part, self._answers[place].overview)
         whose = f"of “{part.manifest.title}” " if len(self.parts) > 1 else ""
         likely = next((one.judged.likely_setup for one in verdict if one.judged.likely_setup), "")
         looks = f"The rates look like {likely}. " if likely else ""
@@ -126,9 +132,9 @@ class Limits(NotebookView):
         text = f"No documented limits: the VM size {whose}is unknown. {looks}{advice}"
         return render("note", text=text, options=[])
 
-    def _next_of(self, part: Part, _: str, verdict: Sequence[RunVerdict]) -> Block | None:
+    def _next_of(self, part: Part, place: str, verdict: Sequence[RunVerdict]) -> Block | None:
         """One job for all runs that ask for the same."""
-        jobs = _answer(verdict).next_runs
+        jobs = self._answers[place].next_runs
         return None if _is_silent(part, verdict) or not jobs.parts else self._shown(part, jobs)
 
     def _shown(self, part: Part, document: Document) -> Block:

@@ -199,7 +199,7 @@ class Layer(Generic[F]):
     @staticmethod
     def _is_opaque(source: Source) -> bool:
         """Whether a file is no text, or too large to be read whole."""
-        is_binary = b"\0" in source.start.strip(b"\0")[:1024] and not source.is_in_utf16
+        is_binary = b"\0" in source.start.strip(b"\0")[:1024] and not source.is_in_wide_units
         return not 0 < source.size_bytes <= LARGEST_SOURCE or is_binary
 
     def _may_be_several(self, source: Source, fmt: F | None) -> bool:
@@ -228,7 +228,8 @@ class Layer(Generic[F]):
 
     def _from_mail(self, source: Source, fmt: F | None, signs: Sequence[str]) -> Taken:
         """The texts of a mail and what is attached to it, compressed or not."""
-        return self._texts_of(source, strings.parts_of_mail(source.text)), "the texts of a mail were decoded"
+        held = strings.parts_of_mail(source.text) if strings.is_mail(source.opening) else []
+        return self._texts_of(source, held), "the texts of a mail were decoded"
 
     def _texts_of(self, source: Source, held: Sequence[bytes]) -> list[Source]:
         """What was written in other letters, unpacked, where it has the sign of an output or is one."""

@@ -83,11 +83,8 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("‘’", "'")
     | dict.fromkeys("\0\u200b\u2060\ufeff", "")  # of no width
 )
-_BLANK_FORMS = (
-    "Â\xa0",
-    "&nbsp;",
-    "&#160;",
-)  # what stands for one blank: the first is one read in a wrong encoding
+# What stands for one blank; the first is one that was read in a wrong encoding.
+_BLANK_FORMS = ("Â\xa0", "&nbsp;", "&#160;")
 NO_BREAK = "\xa0"
 _OTHER_BLANKS = ("\0", "\u200b", "\u2060", "\ufeff", "&nbsp;", "&#160;")
 _LINE_ENDS = ("\r", "\u2028", "\x85")  # where a text has no other
@@ -233,9 +230,7 @@ def with_written_line_ends(text: str, signs: Sequence[str]) -> str | None:
 
 
 def parts_of_mail(text: str) -> list[bytes]:
-    """What a mail as it was sent, or saved, holds: its text and what is attached; none of other texts."""
-    if not is_mail(text):
-        return []
+    """What a mail as it was sent, or saved, holds: its text and what is attached."""
     begin = text.find("\n") + 1 if text.startswith("From ") else 0  # of a folder of mails
     try:
         mail = email.message_from_bytes(text[begin:].encode())
