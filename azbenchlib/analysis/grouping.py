@@ -1,7 +1,8 @@
 """Which runs belong side by side: series (what is compared) and facets (what is kept apart).
 
 A dataset with several setups compares setups and keeps workloads apart; a dataset with one setup
-compares loads (block size and queue depth) and keeps patterns apart. Where the setup is not stated, each
+compares loads (block size and queue depth) and keeps patterns apart, or, where it sweeps the queue depth,
+compares patterns and keeps loads apart. Where the setup is not stated, each
 file is a series; many files of one workload are one. Rows that ran at once become one: their rates add up,
 and their percentiles come from merged bins, from the row that sums them, or not at all. Repeats on one stated
 setup, and files of one workload, give their median.
@@ -32,6 +33,7 @@ RUN_COLUMNS = [
 CURVE = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 DIRECTION_WORDS = {"read": "reads", "write": "writes", "trim": "trims", "mixed": "all directions"}
 _IN_SETS = "files of one workload"  # a series until their workloads are told apart
+LEAST_DEPTHS = 3  # of a sweep: two depths show no knee
 LIKE_FIRST = ("rw", "bs_bytes", "queue_depth", "direct")
 
 
@@ -42,8 +44,8 @@ class Arrangement:
     Attributes
     ----------
     by : str
-        ``setup`` or ``load``: what a series is. A file whose setup is not stated counts as a setup, and so do
-        many files of one workload together.
+        ``setup``, ``load`` or ``pattern``: what a series is. A file whose setup is not stated counts as a
+        setup, and so do many files of one workload together.
     series : DataFrame
         Columns key, label, short, detail; in the order of the dataset.
     runs : DataFrame
@@ -72,18 +74,21 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
         queue_depth=_depth_together(runs),
         stated=stated,
     )
-    full = _texts(setup_names.workload_text(r.rw, r.bs_bytes, r.queue_depth) for r in runs.itertuples())
-    by = "setup" if place.nunique() > 1 else "load"
+    by = "setup" if place.nunique() > 1 else "pattern" if sweeps(runs).any() else "load"
+    runs = runs if by == "setup" else in_order_of_load(runs)
     number = file_sets.together(runs)
     runs = runs.assign(in_set=number >= 0)
+    full = _texts(setup_names.workload_text(r.rw, r.bs_bytes, r.queue_depth) for r in runs.itertuples())
     if by == "setup":
         runs = runs.assign(series=place.mask(runs["in_set"], _IN_SETS), workload=full)
     else:
         load = _texts(setup_names.load_text(row.bs_bytes, row.queue_depth) for row in runs.itertuples())
-        runs = runs.assign(series=load, workload=_texts(setup_names.pattern_text(rw) for rw in runs["rw"]))
+        pattern = _texts(setup_names.pattern_text(rw) for rw in runs["rw"])
+        series, workload = (load, pattern) if by == "load" else (pattern, load)
+        runs = runs.assign(series=series, workload=workload)
     apart = repeats.differences(runs.mask(runs["in_set"], _of_sets(runs)))
     runs["workload"] = runs["workload"] + apart
-    runs["whole"] = _whole(runs, full + apart)
+    runs = runs.assign(apart=apart, whole=_whole(runs, full + apart))
     runs["series"] = runs["series"].mask(runs["in_set"], "set " + number.astype("string"))
     named = _named(tables, runs) if by == "setup" else _named_by_load(runs)
     told = sustained.by_run(tables)
@@ -93,6 +98,19 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
         if run_id in told
     }
     return Arrangement(by, named, runs.assign(facet=_directed(runs)), phases)
+
+
+def sweeps(runs: pd.DataFrame) -> pd.Series:
+    """Which rows belong to a sweep of the queue depth: one pattern and block size at three depths or more."""
+    depths = runs.groupby(["rw", "bs_bytes"], dropna=False)["queue_depth"].transform("nunique")
+    return depths >= LEAST_DEPTHS
+
+
+def in_order_of_load(runs: pd.DataFrame) -> pd.DataFrame:
+    """The rows by block size and queue depth, those of the pattern that is first in the outputs first."""
+    pattern = pd.Series(pd.factorize(runs["rw"])[0], index=runs.index)
+    order = runs.assign(pattern=pattern).sort_values(["pattern", "bs_bytes", "queue_depth"], kind="stable")
+    return runs.loc[order.index].reset_index(drop=True)
 
 
 def _of_sets(runs: pd.DataFrame) -> pd.DataFrame:

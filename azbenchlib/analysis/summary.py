@@ -1,6 +1,6 @@
 """What a report says first: one card a series, and one table of all results."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -34,9 +34,9 @@ class LatencySummary:
     values : dict of float to float
         Percentile to µs.
     ranges : dict of float to (float, float)
-        Percentile to the lowest and highest, in µs, that a file of a set has, or one of several jobs that
-        ran at once, in place of values where these have no bins that could be merged.
-    each : {"file", "job"}
+        Percentile to the lowest and highest, in µs, that a file of a set has, one of several repeats, or one
+        of several jobs that ran at once, in place of values where these have no bins that could be merged.
+    each : {"file", "run", "job"}
         What the ranges are over.
     """
 
@@ -87,9 +87,13 @@ class Card:
 
 
 def cards(
-    arrangement: Arrangement, tables: Mapping[str, pd.DataFrame], known: pd.DataFrame | None = None
+    arrangement: Arrangement,
+    tables: Mapping[str, pd.DataFrame],
+    known: pd.DataFrame | None = None,
+    *,
+    each: bool = False,
 ) -> list[Card]:
-    """One card a setup; with one setup only, one card a workload.
+    """One card a setup; with one setup only, or with `each`, one card a workload.
 
     The rate is that of the workload which most series share; among those, a direct one before reads
     that the page cache may have answered, the highest load, writes, random I/O, the smallest block.
@@ -111,7 +115,8 @@ def cards(
     result = []
     for series in arrangement.series["key"]:
         own, rates_, curves_, quotes_ = (rows.get(series) for rows in every)
-        mine = [None] if arrangement.by == "setup" or own is None else list(own["facet"].drop_duplicates())
+        apart = own is not None and (each or arrangement.by != "setup")
+        mine = [None] if own is None or not apart else list(own["facet"].drop_duplicates())
         for facet in mine:
             rate = _of(rates_, ranked, facet)
             points = _lightest(_of(curves_, timed, facet, "whole"))
@@ -120,7 +125,7 @@ def cards(
                     series=series,
                     facet=facet,
                     rate=rate.iloc[0] if len(rate) else None,
-                    latencies=tuple(_latencies(points)) or tuple(ranges.get(series, ())),
+                    latencies=tuple(_latencies(points)) or _ranges_of(ranges.get(series, ()), facet),
                     quotes=_of(quotes_, quotes, facet, "whole"),
                     files=file_set(arrangement, series),
                 )
@@ -211,41 +216,54 @@ def _latencies(points: pd.DataFrame) -> Iterator[LatencySummary]:
 
 def _ranges(
     arrangement: Arrangement, tables: Mapping[str, pd.DataFrame], timed: pd.DataFrame
-) -> dict[str, list[LatencySummary]]:
-    """By series: the range of the percentiles that each of several has, of one workload without bins.
+) -> dict[str, list[tuple[str, LatencySummary]]]:
+    """By series, each with its workload: the range of the percentiles that each of several has, of one
+    workload without bins; the workload of the least depth first.
 
-    These are files of a set, or jobs that ran at once, such as those of several hosts. The percentile of all
-    their I/Os together lies between the least and the largest.
+    These are files of a set, repeats, or jobs that ran at once, such as those of several hosts. The
+    percentile of all their I/Os together lies between the least and the largest.
     """
     runs = arrangement.runs
-    at_once = runs.groupby(KEYS)["at_once"].transform("nunique") == 1
-    runs = runs[(runs["in_set"] | at_once) & ~runs["series"].isin(timed["series"])]
+    known = pd.MultiIndex.from_frame(timed[KEYS].drop_duplicates())
+    runs = runs[~pd.MultiIndex.from_frame(runs[KEYS]).isin(known)]
     if runs.empty:
         return {}
-    runs = runs.assign(part=runs["at_once"].where(runs["in_set"], runs["run_id"]))
-    each = curves(replace(arrangement, runs=runs.assign(series=runs["part"])), tables)
-    each = each[each["percentile"].isin(CARD_PERCENTILES)].rename(columns={"series": "part"})
-    of = runs[["part", *KEYS, "workload", "in_set"]].drop_duplicates()
+    several = runs.groupby(KEYS)["at_once"].transform("nunique") > 1
+    each = pd.Series("job", runs.index).mask(several, "run").mask(runs["in_set"], "file")
+    runs = runs.assign(each=each, part=runs["at_once"].where(each != "job", runs["run_id"]))
+    own = curves(replace(arrangement, runs=runs.assign(series=runs["part"])), tables)
+    own = own[own["percentile"].isin(CARD_PERCENTILES)].rename(columns={"series": "part"})
+    of = runs[["part", *KEYS, "workload", "whole", "queue_depth", "each"]].drop_duplicates(["part", *KEYS])
     n = of.groupby(KEYS).size()
-    found: dict[str, list[LatencySummary]] = {}
-    for key, rows in each.merge(of, on=["part", "facet", "ddir"]).groupby(KEYS, sort=False):
-        series, facet, ddir = map(str, key)
-        spread = rows.groupby("percentile")["lat_us"].agg(["size", "min", "max"])
+    ranges: dict[str, list[tuple[str, LatencySummary]]] = {}
+    rows = own.merge(of, on=["part", "facet", "ddir"]).sort_values("queue_depth", kind="stable")
+    for key, mine in rows.groupby(KEYS, sort=False):
+        spread = mine.groupby("percentile")["lat_us"].agg(["size", "min", "max"])
         spread = spread[spread["size"] == n[key]]
-        told = {float(row.Index): (float(row.min), float(row.max)) for row in spread.itertuples()}
-        if told and rows["lat_kind"].nunique() == 1:
-            direction = DIRECTION_WORDS.get(ddir, "") if facet != rows["workload"].iloc[0] else ""
-            kind = str(rows["lat_kind"].iloc[0])
-            one = LatencySummary(
-                of=facet,
-                direction=direction,
-                kind=kind,
-                values={},
-                ranges=told,
-                each="file" if rows["in_set"].iloc[0] else "job",
-            )
-            found.setdefault(series, []).append(one)
-    return found
+        if len(spread) and mine["lat_kind"].nunique() == 1:
+            whole, summed = _range_of(mine.iloc[0], spread)
+            ranges.setdefault(str(key[0]), []).append((whole, summed))
+    return ranges
+
+
+def _range_of(row: pd.Series, spread: pd.DataFrame) -> tuple[str, LatencySummary]:
+    ends = {float(each.Index): (float(each.min), float(each.max)) for each in spread.itertuples()}
+    several = row["facet"] != row["workload"]
+    summed = LatencySummary(
+        of=str(row["facet"]),
+        direction=DIRECTION_WORDS.get(str(row["ddir"]), "") if several else "",
+        kind=str(row["lat_kind"]),
+        values={},
+        ranges=ends,
+        each=str(row["each"]),
+    )
+    return str(row["whole"]), summed
+
+
+def _ranges_of(mine: Sequence[tuple[str, LatencySummary]], facet: str | None) -> tuple[LatencySummary, ...]:
+    """The ranges of one workload; of the one with the least depth where none is asked for."""
+    wanted = facet or (mine[0][0] if mine else "")
+    return tuple(summed for whole, summed in mine if whole == wanted)
 
 
 def _quotes(arrangement: Arrangement, published: pd.DataFrame) -> pd.DataFrame:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from azbenchlib.analysis.over_time.phases import in_words
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.setup_names import pattern_text
-from azbenchlib.answers.document import Bar, Bars
+from azbenchlib.answers.document import Bar, Bars, Sentence, Tone
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_SHARE, Figure
 from azbenchlib.core.findings import Code, Finding
+from azbenchlib.verdict import text
 
 if TYPE_CHECKING:
     from azbenchlib.analysis.runs import Run
     from azbenchlib.verdict import Judgement
     from azbenchlib.verdict.judgement import LimitRow
 
+_MOST_CERTAIN = 0.995  # no probability is rounded to certainty
 _BARS = 3  # limits that are drawn
 
 
@@ -34,6 +36,8 @@ class JudgedEntry:
         Of its rate, in words, where it had several.
     series, workload, pattern : str
         What it is of, what was run, and its pattern, in words; empty: the name says it.
+    run_ids : tuple of str
+        Of all that ran at once; none of a case.
     """
 
     name: str
@@ -43,6 +47,7 @@ class JudgedEntry:
     series: str = ""
     workload: str = ""
     pattern: str = ""
+    run_ids: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, run: Run, judged: Judgement, series: str, workload: str = "") -> JudgedEntry:
@@ -55,7 +60,23 @@ class JudgedEntry:
             series=series,
             workload=workload,
             pattern=pattern_text(run.test or None),
+            run_ids=run.run_ids,
         )
+
+
+def verdict_sentence(judged: Judgement, words: str) -> Sentence:
+    """Return a verdict with its probability; without one where no setup is stated."""
+    return sure_sentence("", 0 if is_unstated(judged) else judged.probability, words, _tone(judged))
+
+
+def sure_sentence(before: str, probability: float, words: str, tone: Tone = Tone.PLAIN) -> Sentence:
+    """Put the probability before a verdict in words; it is never rounded to certainty."""
+    if not probability:
+        return Sentence(f"{before}{words}", tone=tone)
+    shown = f"{min(probability, 0.99):.0%}" if probability < _MOST_CERTAIN else ">99%"
+    named: dict[str, Figure | str] = {"before": before, "words": words}
+    named["probability"] = Figure(probability, AS_SHARE, text=shown)
+    return Sentence("{before}{probability} {words}", named, tone)
 
 
 def bars(judged: Judgement) -> Bars:
@@ -96,3 +117,9 @@ def is_unstated(judged: Judgement) -> bool:
     """Whether the sentence says that no setup is stated: it has no probability."""
     not_known = any(finding.code == Code.SETUP_NOT_KNOWN for finding in judged.findings)
     return not_known and judged.binding[:1] == ("unknown",)
+
+
+def _tone(judged: Judgement) -> Tone:
+    if judged.probability >= text.BOUND:
+        return Tone.SURE
+    return Tone.PROBABLE if judged.probability >= text.PROBABLY else Tone.OPEN

@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from azbenchlib.analysis.grouping import arrange
+from azbenchlib.analysis.load_curves import may_sweep
 from azbenchlib.answers import verdict_overview
 from azbenchlib.answers.answer import Answer
+from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts
 from azbenchlib.answers.document import CodeBlock, Document, Part, Section, Sentence, Tone
-from azbenchlib.answers.figures import AS_SHARE, Figure
-from azbenchlib.answers.judged_entries import JudgedEntry, bars, doubts, is_unstated
+from azbenchlib.answers.judged_entries import (
+    JudgedEntry,
+    bars,
+    doubts,
+    sure_sentence,
+    verdict_sentence,
+)
 from azbenchlib.core import palette, schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.verdict import text
@@ -29,11 +37,9 @@ if TYPE_CHECKING:
     from azbenchlib.verdict import Judgement
     from azbenchlib.verdict.judgement import LimitRow
 
-_MOST_CERTAIN = 0.995  # no probability is rounded to certainty
 
-
-def judged_runs(dataset: Dataset, as_of: str | None = None, nvme: bool = False) -> list[JudgedEntry]:
-    """Judge all runs of a dataset; they are evidence for each other.
+def judged_runs(dataset: Dataset, as_of: str | None = None, nvme: bool = False) -> VerdictAnswer:
+    """Judge all runs of a dataset; they are evidence for each other, and some may make curves.
 
     Raises
     ------
@@ -43,15 +49,21 @@ def judged_runs(dataset: Dataset, as_of: str | None = None, nvme: bool = False) 
     judged = judge_runs(dataset.tables, None, as_of, nvme)
     if not judged:
         raise InputError(f"{dataset.place}: no run with a rate or a latency; there is nothing to judge")
-    return [JudgedEntry.of(each.run, each.judgement, each.run.setup_id or "") for each in judged]
+    entries = [JudgedEntry.of(each.run, each.judgement, each.run.setup_id or "") for each in judged]
+    if not may_sweep(dataset.runs):
+        return VerdictAnswer(entries)
+    by_run = {run_id: each.judgement for each in judged for run_id in each.run.run_ids}
+    return VerdictAnswer(entries, curve_verdicts(arrange(dataset.tables), dataset.tables, by_run))
 
 
-def judged_cases(cases: Iterable[Mapping[str, Any]]) -> list[JudgedEntry]:
+def judged_cases(cases: Iterable[Mapping[str, Any]]) -> VerdictAnswer:
     """Judge the cases of a file of cases."""
-    return [
-        JudgedEntry(name=str(case.get("id", f"case {i}")), setup_id=None, judged=judge_case(dict(case)))
-        for i, case in enumerate(cases, 1)
-    ]
+    return VerdictAnswer(
+        [
+            JudgedEntry(name=str(case.get("id", f"case {i}")), setup_id=None, judged=judge_case(dict(case)))
+            for i, case in enumerate(cases, 1)
+        ]
+    )
 
 
 class VerdictAnswer(Answer):
@@ -61,22 +73,38 @@ class VerdictAnswer(Answer):
     ----------
     entries : sequence of JudgedEntry
         In the order in which they are shown.
+    curves : sequence of CurveVerdict
+        What some of the runs are points of.
     """
 
     result: tuple[JudgedEntry, ...]
 
-    def __init__(self, entries: Sequence[JudgedEntry]) -> None:
+    def __init__(self, entries: Sequence[JudgedEntry], curves: Sequence[CurveVerdict] = ()) -> None:
         self.result = tuple(entries)
+        self.curves = tuple(curves)
+
+    @classmethod
+    def of_all(cls, answers: Iterable[VerdictAnswer]) -> VerdictAnswer:
+        """Return several as one."""
+        every = list(answers)
+        return cls([one for each in every for one in each.result], [c for each in every for c in each.curves])
 
     @cached_property
     def document(self) -> Document:
-        """A card a run; runs of one setup that say the same share one."""
-        return Document(None, [_card(same, len(self.result) == 1) for same in self._cards])
+        """A card a curve, then one a run; runs of one setup that say the same share one."""
+        curves = [curve.section for curve in self.curves]
+        return Document(None, [*curves, *(_card(same, len(self.result) == 1) for same in self._cards)])
+
+    @property
+    def _alone(self) -> list[JudgedEntry]:
+        """The runs that are no point of a curve."""
+        points = frozenset().union(*(curve.run_ids for curve in self.curves))
+        return [entry for entry in self.result if not points.issuperset(entry.run_ids or ("",))]
 
     @cached_property
     def _cards(self) -> list[list[JudgedEntry]]:
         cards: dict[tuple[object, ...], list[JudgedEntry]] = defaultdict(list)
-        for entry in self.result:
+        for entry in self._alone:
             judged = entry.judged
             alike = (entry.setup_id, judged.words, tuple(finding.code for finding in judged.findings))
             # what was measured near a limit keeps its own bars
@@ -84,8 +112,9 @@ class VerdictAnswer(Answer):
         return list(cards.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all judgements; MB/s is 10⁶ B/s."""
-        return {"verdicts": [record(entry.name, entry.judged) for entry in self.result]}
+        """Return all judgements (MB/s is 10⁶ B/s), and the curves where there are some."""
+        curves = {"curves": [curve.record() for curve in self.curves]} if self.curves else {}
+        return {"verdicts": [record(entry.name, entry.judged) for entry in self.result], **curves}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a run.
@@ -140,8 +169,10 @@ class VerdictAnswer(Answer):
 
     @cached_property
     def overview(self) -> Document:
-        """A card for all runs of which the same is said; a cell of a notebook shows it."""
-        return verdict_overview.overview(self.result) if len(self.result) > 1 else self.document
+        """A card a curve, and one for all other runs of which the same is said, as a cell shows it."""
+        if len(self.result) == 1:
+            return self.document
+        return verdict_overview.overview(self._alone, [curve.section for curve in self.curves])
 
     @cached_property
     def next_runs(self) -> Document:
@@ -174,23 +205,13 @@ def _card(same: Sequence[JudgedEntry], whole: bool) -> Section:
 
 
 def _parts(judged: Judgement, alone: bool, whole: bool) -> Iterator[Part]:
-    yield _sure("", 0 if is_unstated(judged) else judged.probability, judged.words, _tone(judged))
+    yield verdict_sentence(judged, judged.words)
     for flow in judged.flows if len(judged.flows) > 1 else ():
-        yield _sure(f"{flow.ddir}, {flow.path}: ", flow.probability, flow.words)
+        yield sure_sentence(f"{flow.ddir}, {flow.path}: ", flow.probability, flow.words)
     if judged.limits and alone:
         yield bars(judged)
     yield from (Sentence(finding.message, tone=Tone.DOUBT) for finding in doubts(judged))
     yield from _following(judged, whole)
-
-
-def _sure(before: str, probability: float, words: str, tone: Tone = Tone.PLAIN) -> Sentence:
-    """Put the probability before a verdict in words; it is never rounded to certainty."""
-    if not probability:
-        return Sentence(f"{before}{words}", tone=tone)
-    shown = f"{min(probability, 0.99):.0%}" if probability < _MOST_CERTAIN else ">99%"
-    named: dict[str, Figure | str] = {"before": before, "words": words}
-    named["probability"] = Figure(probability, AS_SHARE, text=shown)
-    return Sentence("{before}{probability} {words}", named, tone)
 
 
 def _binding_row(judged: Judgement) -> LimitRow | None:
@@ -207,9 +228,3 @@ def _following(judged: Judgement, whole: bool) -> Iterator[Part]:
             yield CodeBlock(judged.next_run.job, language="ini")
     elif judged.why_no_run and judged.why_no_run not in judged.words:
         yield Sentence(f"No next run: {judged.why_no_run}")
-
-
-def _tone(judged: Judgement) -> Tone:
-    if judged.probability >= text.BOUND:
-        return Tone.SURE
-    return Tone.PROBABLE if judged.probability >= text.PROBABLY else Tone.OPEN

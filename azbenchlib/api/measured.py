@@ -108,10 +108,9 @@ def judge(
     InputError
         When there is no run to judge.
     """
-    from azbenchlib.answers.verdict import VerdictAnswer, judged_runs
+    from azbenchlib.answers.verdict import judged_runs
 
-    dataset = _opened(data, vm, disks, region, group_by)
-    return VerdictAnswer(judged_runs(dataset, as_of, nvme))
+    return judged_runs(_opened(data, vm, disks, region, group_by), as_of, nvme)
 
 
 def compare(old: RunsGiven, new: RunsGiven, *, margin: float = 0.05, confidence: float = 0.99) -> Compared:

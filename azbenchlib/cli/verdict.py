@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +20,7 @@ from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
     from azbenchlib.answers.judged_entries import JudgedEntry
+    from azbenchlib.answers.verdict import VerdictAnswer
     from azbenchlib.dataset.dataset import Dataset
 
 
@@ -60,11 +61,11 @@ def verdict(
     datasets = opened(named, vm, disk or [], region, group_by, as_of) if named else []
     from azbenchlib.answers.verdict import VerdictAnswer, judged_cases
 
-    entries = [entry for of_file in cases.values() for entry in judged_cases(of_file)]
-    entries += _of_datasets(datasets, interface, as_of)
-    show(VerdictAnswer(entries), format_)
+    judged = [judged_cases(of_file) for of_file in cases.values()]
+    answer = VerdictAnswer.of_all([*judged, *_of_datasets(datasets, interface, as_of)])
+    show(answer, format_)
     if job is not None:
-        write_job(job, _next_job(entries))
+        write_job(job, _next_job(answer.result))
     findings.end(datasets)
 
 
@@ -81,16 +82,17 @@ def _next_job(entries: Sequence[JudgedEntry]) -> str:
     return judged.next_run.job
 
 
-def _of_datasets(datasets: Sequence[Dataset], interface: Interface, as_of: str | None) -> list[JudgedEntry]:
+def _of_datasets(
+    datasets: Sequence[Dataset], interface: Interface, as_of: str | None
+) -> Iterator[VerdictAnswer]:
     """The judgements of all runs; outputs that are named together are evidence for each other."""
     from azbenchlib.answers.verdict import judged_runs
 
-    entries = []
     for dataset in datasets:
         findings.tell_of_files(dataset.tables)
         with working("Judging"):
-            entries += judged_runs(dataset, as_of, interface is Interface.nvme)
-    return entries
+            answer = judged_runs(dataset, as_of, interface is Interface.nvme)
+        yield answer
 
 
 def _cases(path: Path) -> list[dict[str, Any]] | None:

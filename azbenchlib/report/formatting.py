@@ -76,10 +76,20 @@ def with_phases(text: str, row: Any) -> str:
     return ": ".join(filter(None, [text, row["phases"]]))
 
 
-def called(card: Card, name: str) -> str:
-    """A card by its workload and its setup; by the setup where that says enough."""
+def called(card: Card, name: str, begins: bool = False) -> str:
+    """A card by its workload and its setup; by the setup where that says enough.
+
+    Parameters
+    ----------
+    card : Card
+    name : str
+        Of its series.
+    begins : bool
+        Whether the name of the series is the first part of the workload.
+    """
     whole = card.rate is not None and card.rate["workloads"] > 1  # its workloads name their loads
-    return ", ".join(filter(None, [card.facet or "", "" if card.facet and whole else name]))
+    parts = [card.facet or "", "" if card.facet and whole else name]
+    return ", ".join(filter(None, reversed(parts) if begins else parts))
 
 
 def rate_words(row: Any) -> str:
@@ -87,24 +97,15 @@ def rate_words(row: Any) -> str:
     return ", ".join(NBSP.join(rate) for rate in _rates(row))
 
 
-def card(card: Card, entry: Any) -> dict[str, Any]:
+def card(card: Card, entry: Any, name: str) -> dict[str, Any]:
     """One card, formatted."""
     rate_row = card.rate
-    name = called(card, entry.name)
-    of_rate = (
-        ""
-        if rate_row is None
-        else workload_of(rate_row)
-        if card.facet is None and card.files is None
-        else with_phases(_spread_of(rate_row), rate_row)
-    )
     return {
         "name": name if entry.detail == NO_SETUP else name[:1].upper() + name[1:],  # a file keeps its name
         "detail": entry.detail,
         "colour": entry.colour,
         "char": entry.char,
         "rates": [] if rate_row is None else _rates(rate_row),
-        "rate_of": of_rate,
         "latencies": [
             (
                 _latency_of(card, told),
@@ -121,6 +122,14 @@ def card(card: Card, entry: Any) -> dict[str, Any]:
             for row in card.quotes.itertuples()
         ],
     }
+
+
+def rate_of(card: Card) -> str:
+    """Of which workload and how many runs the rate of a card is, and its phases; without what its name says."""
+    if card.rate is None:
+        return ""
+    whole = card.facet is None and card.files is None
+    return workload_of(card.rate) if whole else with_phases(_spread_of(card.rate), card.rate)
 
 
 def _percentiles(told: LatencySummary) -> list[tuple[str, str, str]]:

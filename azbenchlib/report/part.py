@@ -16,6 +16,7 @@ from azbenchlib.analysis.over_time.monitored import Monitor
 from azbenchlib.analysis.over_time.phases import in_words
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run
+from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Finding, Severity, without_label
@@ -148,7 +149,7 @@ class Part:
 
     def is_comparable(self, series: str) -> bool:
         """Whether a series may be compared with others: its setup is stated, or all are of one."""
-        return self.arrangement.by == "load" or series in self._stated
+        return self.arrangement.by != "setup" or series in self._stated
 
     @cached_property
     def _stated(self) -> set[str]:
@@ -200,6 +201,21 @@ class Part:
     def verdicts(self) -> list[RunVerdict]:
         """Which limit binds each run, on the setup that the dataset states."""
         return verdicts_of(self)
+
+    @cached_property
+    def curve_verdicts(self) -> list[CurveVerdict]:
+        """The curves over the queue depth, with the verdicts of their points."""
+        judged = {run_id: one.judged for one in self.verdicts for run_id in one.run.run_ids}
+        return curve_verdicts(self.arrangement, self.dataset.tables, judged, self.curves)
+
+    @cached_property
+    def points_of_curves(self) -> set[tuple[str, str]]:
+        """Series and facet of what the figures over load show, where no other setup is compared with it."""
+        points = {(point.series, point.facet) for one in self.curve_verdicts for point in one.curve.points}
+        rows = self.arrangement.runs[["series", "facet", "whole"]].drop_duplicates()
+        if self.arrangement.by == "setup":
+            rows = rows[~rows["series"].isin(self._stated)]
+        return {(row.series, row.facet) for row in rows.itertuples() if (row.series, row.whole) in points}
 
     @cached_property
     def probe(self) -> ProbeRecord | None:

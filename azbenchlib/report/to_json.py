@@ -14,7 +14,6 @@ from azbenchlib.cost.priced_setups import setup_of
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report import formatting
 from azbenchlib.report.part import Part, number
-from azbenchlib.report.sections import sayings
 from azbenchlib.report.sections.setup_cards import SetupAnswer, answers
 
 
@@ -104,7 +103,7 @@ def _verdict(answer: SetupAnswer) -> dict[str, Any] | None:
     if verdict is None:
         return None
     return {
-        "sentence": sayings.sentence(verdict, answer.phases),
+        "sentence": answer.sentence,
         "binding": [str(label) for label in verdict.judged.binding],
         "probability": verdict.judged.probability,
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from azbenchlib.answers import sayings
 from azbenchlib.answers.blocks import Block, render
 from azbenchlib.answers.document import Document, Section
 from azbenchlib.answers.html import block
@@ -18,7 +19,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_probability
 from azbenchlib.model import notation
 from azbenchlib.report.part import Part, RunVerdict, verdicts_of
-from azbenchlib.report.sections import method, rooflines, sayings
+from azbenchlib.report.sections import method, rooflines
 from azbenchlib.views.view import MOST_ROWS, NotebookView
 
 _LOG_NEEDED = ["--write_iops_log=NAME --log_avg_msec=500"]

@@ -20,6 +20,7 @@ from azbenchlib.report.sections import (
     comparison,
     evidence,
     lead,
+    load_figures,
     method,
     prices,
     probed,
@@ -102,6 +103,15 @@ class Report(NotebookView):
     def cards(self) -> Block:
         """One card a setup, or a workload where there is one setup: what binds it, its figures, its price."""
         return self._setups.block()
+
+    def over_load(self) -> Block:
+        """Rate and latency over the queue depth, where it was swept."""
+        group, told = self._group, self._explained
+        return self._blocks(
+            lambda part, place: self._anchor(
+                place, load_figures.curve_figures(part, place, group(part), told)
+            )
+        )
 
     def percentiles(self) -> Block:
         """Latency by percentile, one figure a workload."""

@@ -14,13 +14,14 @@ from azbenchlib import plots
 from azbenchlib.analysis.over_time import timeline
 from azbenchlib.analysis.over_time.phases import phases
 from azbenchlib.analysis.percentiles import min_samples
+from azbenchlib.answers import sayings
 from azbenchlib.answers.blocks import Block
 from azbenchlib.core.histogram import REL_ERROR, format_percentile
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import format_us
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import MOST_FIGURES, Group, Panel, Told, figures, panels
-from azbenchlib.report.sections import sayings, setup_cards
+from azbenchlib.report.sections import setup_cards
 
 if TYPE_CHECKING:
     from azbenchlib.analysis.summary import Card
@@ -61,7 +62,7 @@ def percentile_figures(
     part: Part, place: str, group: Group, told: Told = None, most: int = MOST_FIGURES
 ) -> Block | None:
     """One figure a workload (or pattern) that has percentile curves, the most shared first."""
-    curves = part.curves
+    curves = _alone(part, part.curves)
     if len(part.entries) > len(COLOURS) and not any(map(part.is_comparable, part.entries)):
         most = min(most, _MOST_OF_FILES)
     found = panels(part, curves, None)
@@ -79,6 +80,13 @@ def percentile_figures(
         kind="percentiles",
         told=told,
     )
+
+
+def _alone(part: Part, curves: pd.DataFrame) -> pd.DataFrame:
+    """The percentile curves of what no figure over load shows."""
+    keys = pd.MultiIndex.from_frame(curves[["series", "facet"]])
+    points = part.points_of_curves
+    return curves[~keys.isin(list(points))] if points else curves
 
 
 def _each_once(part: Part, found: Sequence[Panel]) -> list[Panel]:
@@ -146,10 +154,13 @@ def rate_figures(part: Part, place: str, group: Group, told: Told = None) -> Blo
 
 def _comparable(part: Part) -> list[Card]:
     """The cards whose rates stand side by side; of a few files without a setup those of one workload."""
+    points = part.points_of_curves
     rated = [
         (card, str(card.rate["facet"]))
         for card in part.cards
-        if card.rate is not None and not part.entries[card.series].twin
+        if card.rate is not None
+        and not part.entries[card.series].twin
+        and (card.series, card.facet) not in points
     ]
     n = Counter(facet for _, facet in rated)
     few = len(rated) <= len(COLOURS)

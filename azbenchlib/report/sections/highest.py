@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib.analysis.totals import totals
+from azbenchlib.answers import sayings
 from azbenchlib.report import formatting
-from azbenchlib.report.sections import sayings
 from azbenchlib.report.sections.lead_sentence import LeadSentence, linked
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _by_card(found: Sequence[SetupAnswer]) -> dict[tuple[str, str, str | None], 
 
 def _of_disks(part: Part) -> pd.DataFrame:
     """The rates of all workloads of a dataset, without those of a page cache, a CPU and the like."""
-    other = {(one.entry.key, one.workload) for one in part.verdicts if sayings.is_not_the_disk(one)}
+    other = {(one.entry.key, one.workload) for one in part.verdicts if sayings.is_not_the_disk(one.judged)}
     table = totals(part.arrangement)
     kept = [key not in other for key in zip(table["series"], table["facet"], strict=True)]
     return table[kept]

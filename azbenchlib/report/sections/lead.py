@@ -7,8 +7,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from azbenchlib.answers import sayings
 from azbenchlib.report import formatting
-from azbenchlib.report.sections import file_sets, highest, sayings
+from azbenchlib.report.sections import file_sets, highest
 from azbenchlib.report.sections.lead_sentence import LeadSentence, is_named_by_workload, linked
 from azbenchlib.report.sections.setup_cards import FAR, SetupAnswer, setups_and_files
 from azbenchlib.verdict import LimitRow
@@ -64,11 +65,23 @@ def lead(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
         n, of = _bound_of_all([one.answer for one in bound], found)
         told.append(LeadSentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
     if told:
-        return told
+        return [*told, *_beyond(found)]
     measured, answered = _of_sets(found), _not_the_disk(found)
     if answered is None:
-        return [*(measured or highest.rates(found)), _unbound(found)]
+        return [*(measured or _beyond(found) or highest.rates(found)), _unbound(found)]
     return [*measured, answered, *([] if _sized(found) else [LeadSentence("", ((_no_limit(found), ""),))])]
+
+
+def _beyond(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
+    """Where a curve is best, and what more depth costs: of the one that it costs most."""
+    level = [answer for answer in found if answer.curve and answer.curve.slower > 1]
+    if not level:
+        return []
+    most = max(level, key=lambda answer: answer.curve.slower if answer.curve else 0)
+    assert most.curve is not None  # noqa: S101  (those at hand have one)
+    text = most.curve.beyond.text
+    pieces = ((most.curve.curve.name, most.id), (f": {text[:1].lower()}{text[1:]}.", ""))
+    return [LeadSentence(most.place, pieces)]
 
 
 def _of_sets(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
@@ -120,7 +133,7 @@ def _together(some: Sequence[_Bound]) -> LeadSentence:
     if len(some) > 1:
         return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")
     one = "" if is_named_by_workload(first.answer) else "s"
-    cut = sayings.credits_cut(verdict)
+    cut = sayings.credits_cut(verdict.run)
     gives = "; ".join(filter(None, [first.answer.phases, cut and f"its {cut}"]))
     does = f"give{one} {gives}." if first.answer.phases else f"stop{one} at {at}{lacking}."
     return LeadSentence(first.answer.place, (linked(first.answer, begins=True), (f" {does}", "")))
@@ -144,8 +157,8 @@ def _not_the_disk(found: Sequence[SetupAnswer]) -> LeadSentence | None:
     for answer in found:
         if answer.verdict is None:
             continue
-        if sayings.is_not_the_disk(answer.verdict):
-            groups[sayings.sentence(answer.verdict, answer.phases)].append(answer)
+        if sayings.is_not_the_disk(answer.verdict.judged):
+            groups[sayings.sentence(answer.verdict.judged, answer.phases)].append(answer)
     if not groups:
         return None
     words, some = max(groups.items(), key=lambda item: len(item[1]))

@@ -19,7 +19,9 @@ class LeadSentence:
 
 def is_named_by_workload(answer: SetupAnswer) -> bool:
     """Whether the name begins with a workload, such as random reads, which is a plural."""
-    return bool(answer.card.facet) and answer.name.startswith(str(answer.card.facet))
+    return bool(answer.card.facet) and (
+        answer.curve is not None or answer.name.startswith((str(answer.card.facet), answer.entry.name))
+    )
 
 
 def linked(answer: SetupAnswer, without: str = "", begins: bool = False) -> tuple[str, str]:
@@ -27,7 +29,7 @@ def linked(answer: SetupAnswer, without: str = "", begins: bool = False) -> tupl
 
     Where it begins a sentence, a workload does so with a capital letter; names of files stay as they are.
     """
-    first, *rest = answer.name.removeprefix(without).split(", ")
+    first, *rest = answer.name_in_lead.removeprefix(without).split(", ")
     if begins and is_named_by_workload(answer):
         first = f"{first[:1].upper()}{first[1:]}"
     return (f"{first} ({', '.join(rest)})" if rest else first), answer.id

@@ -16,6 +16,7 @@ from azbenchlib.analysis.flow import rates
 from azbenchlib.analysis.over_time import token_bucket_fit
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.answers.blocks import Block, render, safe
+from azbenchlib.answers.sayings import bar_name
 from azbenchlib.core import schema
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import GIB, KIB, MIB, US_PER_S, format_count, format_us
@@ -27,7 +28,6 @@ from azbenchlib.plots.points import with_points
 from azbenchlib.plots.throttle import rate_over_time
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import Group, Told, again
-from azbenchlib.report.sections.sayings import bar_name
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
 

@@ -11,7 +11,7 @@ from azbenchlib import plots
 from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.units import format_count, format_us
 from azbenchlib.dataset.manifest import SearchCurve
-from azbenchlib.plots.search_curve import search_curve
+from azbenchlib.plots.load_curve import load_curves
 from azbenchlib.report.figures import MOST_FIGURES, Group, Told, again
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def _figure(curve: SearchCurve, name: str, group: Group, told: Told) -> Block:
     what = f"p{curve.percentile:g}"
     where = ", ".join(filter(None, curve.where.split("/"))) or "all runs"
     entry = plots.Series(where, where, where, 0)
-    svg = plots.both(partial(search_curve, points, what, curve.limit_us, depth, entry), name)
+    draw = partial(load_curves, points.assign(series=where), [entry])
+    svg = plots.both(lambda layout: draw(layout, what=what, most_us=curve.limit_us, answer=depth), name)
     return render(
         "figure",
         id=f"{name}-figure",

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from azbenchlib.advisor.reasons.cheaper import cheaper
+from azbenchlib.analysis.load_curves import depth_of
 from azbenchlib.analysis.summary import Card
+from azbenchlib.answers import sayings
 from azbenchlib.answers.blocks import Block, render
-from azbenchlib.core.units import NBSP
+from azbenchlib.answers.curve_verdict import vote
+from azbenchlib.core.units import NBSP, format_depth
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.report import formatting
-from azbenchlib.report.sections import bills, file_sets, sayings
+from azbenchlib.report.sections import bills, file_sets
 from azbenchlib.report.sections.cheaper import design_words
 from azbenchlib.verdict.judgement import LimitRow
 
 if TYPE_CHECKING:
+    from azbenchlib.answers.curve_verdict import CurveVerdict
     from azbenchlib.report.part import Entry, Part, RunVerdict
 
 MOST_CARDS = 18  # of all datasets
@@ -54,6 +58,8 @@ class SetupAnswer:
         Of the run that its rate is from; of several the busiest of those that agree.
     agreeing, of : int
         How many repeats have that verdict, of how many.
+    curve : CurveVerdict or None
+        The curve over the queue depth of which the card shows a point.
     """
 
     id: str
@@ -64,16 +70,26 @@ class SetupAnswer:
     verdict: RunVerdict | None
     agreeing: int
     of: int
+    curve: CurveVerdict | None = None
 
     @property
     def name(self) -> str:
         """What the card is called."""
-        return formatting.called(self.card, self.entry.name)
+        if self.curve and self.card.facet:
+            return self.curve.name
+        return formatting.called(self.card, self.entry.name, self.part.arrangement.by == "pattern")
+
+    @property
+    def name_in_lead(self) -> str:
+        """What the lead calls it: of a curve, with the depth from which on its limit binds."""
+        if self.curve and self.card.facet and self.curve.since:
+            return f"{self.curve.curve.name}, {self.curve.since}"
+        return self.name
 
     @property
     def kind(self) -> str:
         """What the card is of: a workload, where the dataset has one setup, else a setup, a file or many."""
-        if self.part.arrangement.by == "load":
+        if self.part.arrangement.by != "setup":
             return "workload"
         return "setup" if self.is_stated else "file" if self.card.files is None else "set of files"
 
@@ -92,12 +108,26 @@ class SetupAnswer:
     @property
     def setup(self) -> tuple[str, str]:
         """What is the same for all cards of one setup, or one file whose setup is not stated."""
-        return self.place, "" if self.part.arrangement.by == "load" else self.card.series
+        return self.place, "" if self.part.arrangement.by != "setup" else self.card.series
 
     @property
     def phases(self) -> str:
         """What the rate was, where the run had phases."""
         return "" if self.card.rate is None else str(self.card.rate["phases"])
+
+    @property
+    def rate_of(self) -> str:
+        """Of which point of a curve, or of how many runs, the figures are."""
+        at = f"At {format_depth(depth_of(self.card))}" if self.curve and self.card.facet else ""
+        return ", ".join(filter(None, [at, formatting.rate_of(self.card)]))
+
+    @property
+    def sentence(self) -> str:
+        """What binds, with the figures of the limits; of a curve, from which depth on."""
+        if self.verdict is None:
+            return ""
+        words = sayings.sentence(self.verdict.judged, self.phases)
+        return ", ".join(filter(None, [words, self.curve.since if self.curve else ""]))
 
     @property
     def block(self) -> float | None:
@@ -116,12 +146,29 @@ def answers(parts: Sequence[Part]) -> list[SetupAnswer]:
     """One a setup of the page, in its order; a published twin has none, for its emulation has one."""
     found: list[SetupAnswer] = []
     for i, part in enumerate(parts):
-        for card in part.cards:
+        for card, curve in _with_curves(part):
             entry = part.entries[card.series]
             if not entry.twin:
                 name = f"card-{len(found)}" if len(found) < MOST_CARDS else ""
-                found.append(_answer(name, part, f"d{i}", card, entry))
+                found.append(_answer(name, part, f"d{i}", card, entry, curve))
     return found
+
+
+def _with_curves(part: Part) -> Iterator[tuple[Card, CurveVerdict | None]]:
+    """The cards of a dataset; one for all points of a curve, and the curve of each."""
+    curves = {
+        (point.series, point.facet): curve for curve in part.curve_verdicts for point in curve.curve.points
+    }
+    shown: set[int] = set()
+    for card in part.cards:
+        curve = None if card.rate is None else curves.get((card.series, str(card.rate["facet"])))
+        if curve is None:
+            yield card, None
+        elif part.arrangement.by == "setup" and part.is_comparable(card.series):
+            yield replace(curve.point, facet=None), curve
+        elif id(curve) not in shown:
+            shown.add(id(curve))
+            yield curve.point, curve
 
 
 def setups_and_files(found: Sequence[SetupAnswer]) -> tuple[int, int]:
@@ -146,15 +193,13 @@ def verdict_of(part: Part, card: Card) -> tuple[RunVerdict | None, int, int]:
         and card.rate is not None
         and verdict.workload == card.rate["facet"]
     ]
-    votes = Counter(verdict.judged.binding for verdict in mine)
-    if not votes:
-        return None, 0, 0
-    binding, n = votes.most_common(1)[0]
-    most = max((one for one in mine if one.judged.binding == binding), key=lambda one: one.load)
-    return most, n, len(mine)
+    judged, n = vote([verdict.judged for verdict in mine])
+    return next((verdict for verdict in mine if verdict.judged is judged), None), n, len(mine)
 
 
-def _answer(name: str, part: Part, place: str, card: Card, entry: Entry) -> SetupAnswer:
+def _answer(
+    name: str, part: Part, place: str, card: Card, entry: Entry, curve: CurveVerdict | None
+) -> SetupAnswer:
     verdict, agreeing, of = verdict_of(part, card)
     return SetupAnswer(
         id=name,
@@ -165,6 +210,7 @@ def _answer(name: str, part: Part, place: str, card: Card, entry: Entry) -> Setu
         verdict=verdict,
         agreeing=agreeing,
         of=of,
+        curve=curve,
     )
 
 
@@ -242,26 +288,27 @@ class SetupCards:
     def _card(self, answer: SetupAnswer) -> dict[str, Any]:
         verdict = answer.verdict
         told, look = (
-            ("No limit known", "open") if verdict is None or _silent(answer) else sayings.chip(verdict)
+            ("No limit known", "open") if verdict is None or _silent(answer) else sayings.chip(verdict.judged)
         )
         if answer.agreeing < answer.of:
             told += f", {answer.agreeing} of {formatting.count(answer.of, 'run')}"
         known = verdict is not None and not _silent(answer)
         price, per, design = self._price(answer)
         return {
-            **formatting.card(answer.card, answer.entry),
+            **formatting.card(answer.card, answer.entry, answer.name),
+            "rate_of": answer.rate_of,
             "id": answer.id,
             "detail": _detail(answer),
             "files": None if answer.card.files is None else file_sets.card(answer.card.files),
             "place": answer.place,
-            "sentence": sayings.sentence(verdict, answer.phases) if verdict and known else "",
+            "sentence": answer.sentence if known else "",
             "chip": told,
             "look": look,
-            "why": sayings.why(verdict, answer.block) if verdict and known else "",
+            "why": sayings.why(verdict.judged, answer.block) if verdict and known else "",
             "bars": self._bars(verdict) if verdict else [],
             "price": price,
             "per": per,
-            "steps": _steps(verdict if known else None, design),
+            "steps": _steps(answer, verdict if known else None, design),
             "notes": [
                 formatting.sentence(text) for code, text in _notes(answer).items() if code not in self._shared
             ][:_NOTES],
@@ -333,7 +380,7 @@ def _silent(answer: SetupAnswer) -> bool:
     nothing but the disk is likely to have answered.
     """
     verdict = answer.verdict
-    return verdict is not None and _has_no_limits(verdict) and not sayings.is_not_the_disk(verdict)
+    return verdict is not None and _has_no_limits(verdict) and not sayings.is_not_the_disk(verdict.judged)
 
 
 def _has_no_limits(verdict: RunVerdict) -> bool:
@@ -341,9 +388,10 @@ def _has_no_limits(verdict: RunVerdict) -> bool:
     return not verdict.judged.limits and not verdict.setup.vm.size
 
 
-def _steps(verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
-    """What to change, what to state, and what to run next."""
-    steps = [("Cheaper", design)] if design else []
+def _steps(answer: SetupAnswer, verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
+    """Where a curve is best, what to change, what to state, and what to run next."""
+    steps = [("Queue depth", f"{answer.curve.beyond.text}.")] if answer.curve else []
+    steps += [("Cheaper", design)] if design else []
     if verdict is None:
         return steps
     if verdict.judged.open_fact:
@@ -351,7 +399,7 @@ def _steps(verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
     following = verdict.judged.next_run
     if following:
         steps.append(("Next run", formatting.sentence(following.advice)))
-    elif more := sayings.change(verdict):
+    elif more := sayings.change(verdict.judged):
         steps.append(("What to change", more))
     return steps
 
@@ -392,5 +440,5 @@ def _detail(answer: SetupAnswer) -> str:
     """
     verdict = answer.verdict
     credits = verdict is not None and any(row.on_credits for row in verdict.judged.limits)
-    cut = sayings.credits_cut(verdict) if verdict and (credits or answer.phases) else ""
+    cut = sayings.credits_cut(verdict.run) if verdict and (credits or answer.phases) else ""
     return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail, cut]))

@@ -1,4 +1,4 @@
-"""What binds a setup, as its card and the lead of the report say it: with the figures of the limits."""
+"""What binds a run or a curve, with the figures of the limits, as cards and leads say it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from azbenchlib.verdict import Judgement, LimitRow
 from azbenchlib.verdict import text as verdict_words
 
 if TYPE_CHECKING:
-    from azbenchlib.report.part import RunVerdict
+    from azbenchlib.analysis.runs import Run
 
 REACHED = 0.96  # of a limit: from here on a bar has its colour
 _WHOLE = 100  # from here on a ratio is told in whole numbers
@@ -56,19 +56,18 @@ def beside(judged: Judgement, row: LimitRow) -> LimitRow | None:
     )
 
 
-def sentence(verdict: RunVerdict, phases: str) -> str:
+def sentence(judged: Judgement, phases: str) -> str:
     """The verdict with the value of the limit, and what the other one is.
 
     Parameters
     ----------
-    verdict : RunVerdict
+    judged : Judgement
     phases : str
         What the rate was, where the run had phases.
     """
-    judged = verdict.judged
     if not judged.binding or not judged.probability:
         return judged.words
-    if not verdict.at_limit or judged.probability < verdict_words.PROBABLY:
+    if not judged.at_limit or judged.probability < verdict_words.PROBABLY:
         named = {row.label: row.label.phrase(limit_text(row)) for row in judged.limits}
         wording = verdict_words.Wording(names=named)
         return verdict_words.words(
@@ -78,9 +77,8 @@ def sentence(verdict: RunVerdict, phases: str) -> str:
     return told if judged.probability >= verdict_words.BOUND else f"Probably {told[:1].lower()}{told[1:]}"
 
 
-def is_not_the_disk(verdict: RunVerdict) -> bool:
+def is_not_the_disk(judged: Judgement) -> bool:
     """Whether something is likely to have answered in place of the disk."""
-    judged = verdict.judged
     sure = bool(judged.binding) and judged.probability >= verdict_words.PROBABLY
     return sure and judged.binding[0] in _NOT_THE_DISK
 
@@ -111,56 +109,55 @@ def _several(rows: Sequence[LimitRow]) -> str:
     return first.phrase(" and ".join(map(limit_text, rows)))
 
 
-def credits_cut(verdict: RunVerdict) -> str:
+def credits_cut(run: Run) -> str:
     """``burst credits last 1/15 as long as on Azure``: of an emulated disk; empty where they last as long."""
-    cut = verdict.run.flows[0].observation.credits_cut
+    cut = run.flows[0].observation.credits_cut
     if cut == 1:
         return ""
     part = f"{cut:,.0f}" if cut >= _WHOLE else f"{cut:.3g}"
     return f"burst credits last 1/{part} as long as on Azure"
 
 
-def chip(verdict: RunVerdict) -> tuple[str, str]:
+def chip(judged: Judgement) -> tuple[str, str]:
     """What the chip of a card says, and how it looks: bound, probably or open."""
-    judged = verdict.judged
     if not judged.binding or not judged.probability:
         return "No verdict", "open"
     sure = format_probability(judged.probability)
     if judged.probability < verdict_words.PROBABLY:
         second = judged.posterior.get(judged.runner_up, 0.0) if judged.runner_up else 0.0
         return f"Cannot tell: {sure} against {format_probability(second)}", "open"
-    if not verdict.at_limit:
+    if not judged.at_limit:
         return f"{_CHIPS[judged.binding[0]]}, {sure}", "open"
     if judged.probability >= verdict_words.BOUND:
         return f"Bound, {sure}", "bound"
     return f"Probably, {sure}", "probably"
 
 
-def why(verdict: RunVerdict, bs_bytes: float | None) -> str:
+def why(judged: Judgement, bs_bytes: float | None) -> str:
     """Why this limit and not the other one: what they are in the other's unit at this block size."""
-    rows = binding_rows(verdict.judged) if verdict.at_limit else []
+    rows = binding_rows(judged) if judged.at_limit else []
     if not rows or not bs_bytes:
         return ""
     size = format_size(bs_bytes)
     if len(rows) > 1:
         return f"At {size} both limits meet; a run with another block size tells them apart."
     (row,) = rows
-    if beside(verdict.judged, row) is None or row.label.burst:
+    if beside(judged, row) is None or row.label.burst:
         return ""
     if row.label.quantity == "mbps":
         return f"At {size} that is {format_count(round(row.value / bs_bytes))}{NBSP}IOPS."
     return f"At {size} that is {format_mbps(row.value * bs_bytes)}{NBSP}MB/s."
 
 
-def change(verdict: RunVerdict) -> str:
+def change(judged: Judgement) -> str:
     """What gives more, where a limit binds."""
-    rows = binding_rows(verdict.judged) if verdict.at_limit else []
+    rows = binding_rows(judged) if judged.at_limit else []
     if len(rows) != 1:
         return ""
     (row,) = rows
     if row.label.burst:
         return "For a rate that lasts, choose a disk whose base limit is that high; burst credits run out."
-    other = beside(verdict.judged, row)
+    other = beside(judged, row)
     larger = _LARGER.get(row.label.scope or "", "a larger VM")
     mine, theirs = (
         UNITS[name] for name in (("mbps", "iops") if row.label.quantity == "mbps" else ("iops", "mbps"))

@@ -1,0 +1,150 @@
+"""Figures over load: rate and latency over the queue depth, with the limits as lines."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from azbenchlib import plots
+from azbenchlib.analysis.load_curves import depth_of, percentile_of
+from azbenchlib.analysis.setup_names import pattern_text
+from azbenchlib.answers import sayings
+from azbenchlib.answers.blocks import Block, render, safe
+from azbenchlib.answers.curve_verdict import CurveVerdict
+from azbenchlib.core.palette import COLOURS
+from azbenchlib.core.units import format_depth, format_size
+from azbenchlib.plots.load_curve import load_curves
+from azbenchlib.report import formatting
+from azbenchlib.report.figures import MOST_FIGURES, Group, Told, again
+
+if TYPE_CHECKING:
+    from azbenchlib.report.part import Part
+
+_TAIL = 99.0
+_NEAR = 2.0  # times the highest rate: a limit above that would flatten the curves
+_MOST_LIMITS = 3
+_ONE_NAME = 0.01  # relative: limits that are nearer to each other are one line
+KNEE = (
+    "Where a curve turns level, its limit is reached: more outstanding I/Os only wait longer. Left of that "
+    "the latency of one I/O sets the rate."
+)
+LINES = "A dashed line is a documented limit, in IOPS of this block size."
+OF_RANGES = "Of repeats the highest p99 is drawn."
+
+
+def curve_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
+    """A figure for the curves that share a figure: one block size, or one workload of several setups."""
+    shared: dict[Hashable, list[CurveVerdict]] = defaultdict(list)
+    for verdict in part.curve_verdicts:
+        shared[_panel(part, verdict)].append(verdict)
+    chunks = [
+        some[begin : begin + len(COLOURS)]
+        for some in shared.values()
+        for begin in range(0, len(some), len(COLOURS))
+    ]
+    made = [
+        _figure(part, some, f"{place}-load-{i}", group, told) for i, some in enumerate(chunks[:MOST_FIGURES])
+    ]
+    if more := sum(map(len, chunks[MOST_FIGURES:])):
+        text = f"{formatting.count(more, 'more curve')} without a figure: the table of results has them."
+        made.append(render("note", text=text, options=[]))
+    return Block("\n".join(block.html for block in made)) if made else None
+
+
+def _panel(part: Part, verdict: CurveVerdict) -> Hashable:
+    curve = verdict.curve
+    of_setups = part.arrangement.by == "setup" and part.is_comparable(_key(curve))
+    return curve.bs_bytes, curve.name if of_setups else ""
+
+
+def _key(curve: Any) -> str:
+    return str(curve.points[0].series)
+
+
+def _figure(part: Part, some: Sequence[CurveVerdict], name: str, group: Group, told: Told) -> Block:
+    series, points = _drawn(part, some)
+    limits = _limits(some, float(points["iops"].max()))
+    draw = partial(load_curves, points, series)
+    svg = plots.both(lambda layout: draw(layout, what="p99", limits=limits), name)
+    ranges = any(p.latencies and p.latencies[0].ranges for one in some for p in one.curve.points)
+    return render(
+        "figure",
+        id=f"{name}-figure",
+        title=_title(some),
+        what=f"{_what(some)}: IOPS and p99 of the latency over the queue depth.",
+        svg=safe(svg),
+        how=[KNEE, *([LINES] if limits else []), *([OF_RANGES] if ranges else [])],
+        group=group,
+        kind="load",
+        folded=again("load", told),
+    )
+
+
+def _drawn(part: Part, some: Sequence[CurveVerdict]) -> tuple[list[plots.Series], pd.DataFrame]:
+    """The series of a figure and their points; each curve has the colour of its entry, where these differ."""
+    entries = [part.entries[_key(verdict.curve)] for verdict in some]
+    own = len({entry.key for entry in entries}) == len(some) and all(e.slot < len(COLOURS) for e in entries)
+    series, rows = [], []
+    for i, (entry, verdict) in enumerate(zip(entries, some, strict=True)):
+        curve = verdict.curve
+        label = entry.name if own and part.is_comparable(entry.key) else curve.name
+        short = entry.short if label == entry.name else pattern_text(curve.pattern)
+        series.append(plots.Series(f"{i}", label, short, entry.slot if own else i))
+        rows += [
+            {
+                "series": f"{i}",
+                "queue_depth": depth_of(point),
+                "iops": _iops(point.rate, curve.bs_bytes),
+                "lat_us": (percentile_of(point, _TAIL) or (pd.NA, pd.NA))[1],
+            }
+            for point in curve.points
+        ]
+    return series, pd.DataFrame(rows).astype({"iops": "Float64", "lat_us": "Float64"})
+
+
+def _iops(rate: Any, bs_bytes: float) -> Any:
+    return rate["bw_bytes_per_s"] / bs_bytes if pd.isna(rate["iops"]) else rate["iops"]
+
+
+def _limits(some: Sequence[CurveVerdict], highest: float) -> list[tuple[str, float]]:
+    """The limits near the rates, in IOPS of the block size; those that bind first."""
+    known: dict[str, tuple[bool, float]] = {}
+    for verdict in some:
+        judged = verdict.judgement
+        for row in judged.limits if judged else ():
+            in_bytes = row.label.quantity == "mbps"
+            value = row.value / verdict.curve.bs_bytes if in_bytes else row.value
+            text = f"{sayings.bar_name(row.label)}: {sayings.limit_text(row)}"
+            if value <= _NEAR * highest:
+                binds = bool(judged and row.label in judged.binding)
+                known[text] = (not binds and known.get(text, (True, 0.0))[0], value)
+    kept: list[tuple[str, float]] = []
+    for text, (_, value) in sorted(known.items(), key=lambda item: item[1]):
+        if all(abs(other / value - 1) > _ONE_NAME for _, other in kept):
+            kept.append((text, value))
+    return kept[:_MOST_LIMITS]
+
+
+def _what(some: Sequence[CurveVerdict]) -> str:
+    """What the curves of a figure have in common."""
+    names = dict.fromkeys(verdict.curve.name for verdict in some)
+    return next(iter(names)) if len(names) == 1 else format_size(some[0].curve.bs_bytes)
+
+
+def _title(some: Sequence[CurveVerdict]) -> str:
+    """Where the rates stop growing, and how much slower the deepest queue is."""
+    level = [one for one in some if one.curve.best is not one.curve.deepest]
+    if not level:
+        deepest = format_depth(max(depth_of(one.curve.deepest) for one in some))
+        return f"The rate grows up to {deepest}"
+    depths = sorted({depth_of(one.curve.best) for one in level})
+    at = format_depth(depths[0]) + (f" to {depths[-1]:,.0f}" if len(depths) > 1 else "")
+    pairs = [(percentile_of(one.curve.best, _TAIL), percentile_of(one.curve.deepest, _TAIL)) for one in level]
+    slower = max((last[0] / first[1] for first, last in pairs if first and last), default=0.0)
+    grows = f"; more depth makes p99 up to {formatting.times(slower)} as long" if slower > 1 else ""
+    some_only = "" if len(level) == len(some) else f" in {len(level)} of {len(some)} curves"
+    return f"The rate stops growing at {at}{some_only}{grows}"
