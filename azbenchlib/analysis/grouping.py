@@ -19,6 +19,7 @@ from azbenchlib.analysis.over_time import sustained
 from azbenchlib.analysis.over_time.sustained import Phases
 from azbenchlib.analysis.percentiles import merged
 from azbenchlib.analysis.repeats import RATE_COLUMNS
+from azbenchlib.analysis.sweeps import sweeps, swept_folders
 from azbenchlib.core import schema
 from azbenchlib.core.patterns import MIXED
 from azbenchlib.core.units import MB
@@ -33,7 +34,6 @@ RUN_COLUMNS = [
 CURVE = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 DIRECTION_WORDS = {"read": "reads", "write": "writes", "trim": "trims", "mixed": "all directions"}
 _IN_SETS = "files of one workload"  # a series until their workloads are told apart
-LEAST_DEPTHS = 3  # of a sweep: two depths show no knee
 LIKE_FIRST = ("rw", "bs_bytes", "queue_depth", "direct")
 
 
@@ -67,7 +67,9 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     """Arrange all runs that have a rate or percentiles."""
     runs = measured_runs(tables)
     stated = repeats.is_stated(tables, runs)
-    place = runs["setup_id"].where(stated, setup_names.NO_SETUP + ": " + runs["source_path"].fillna(""))
+    unstated = runs[~stated]
+    files = swept_folders(unstated).fillna(unstated["source_path"].fillna(""))
+    place = runs["setup_id"].where(stated, setup_names.NO_SETUP + ": " + files.reindex(runs.index))
     runs = runs.assign(
         setup_id=runs["setup_id"].fillna(setup_names.NO_SETUP),
         at_once=runs["at_once"] + " on " + place,  # figures of two setups are never added up
@@ -98,12 +100,6 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
         if run_id in told
     }
     return Arrangement(by, named, runs.assign(facet=_directed(runs)), phases)
-
-
-def sweeps(runs: pd.DataFrame) -> pd.Series:
-    """Which rows belong to a sweep of the queue depth: one pattern and block size at three depths or more."""
-    depths = runs.groupby(["rw", "bs_bytes"], dropna=False)["queue_depth"].transform("nunique")
-    return depths >= LEAST_DEPTHS
 
 
 def in_order_of_load(runs: pd.DataFrame) -> pd.DataFrame:

@@ -10,15 +10,15 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePath
 from typing import Any
 
 import pandas as pd
 
 from azbenchlib.analysis import repeats
-from azbenchlib.analysis.grouping import LEAST_DEPTHS, Arrangement, sweeps
+from azbenchlib.analysis.grouping import Arrangement
 from azbenchlib.analysis.setup_names import workload_text
 from azbenchlib.analysis.summary import Card, cards
+from azbenchlib.analysis.sweeps import LEAST_DEPTHS, sweeps
 
 FLAT = 0.03  # of the highest rate: a rate that is nearer to it has reached it
 # What may differ between the points of a curve: how the depth is made up, and what grows with the jobs.
@@ -107,8 +107,7 @@ def load_curves(
     Returns
     -------
     list of LoadCurve
-        By pattern and block size. Files whose setup is not stated make a curve where they lie in one folder
-        and drove one target of one host, and no two of them measured the same.
+        By pattern and block size.
     """
     rows = arrangement.runs
     if not may_sweep(rows):
@@ -149,9 +148,7 @@ def _is_point(card: Card) -> bool:
 
 def _key(card: Card, row: pd.Series) -> Hashable:
     """What the points of a curve share."""
-    folder = "" if row["stated"] else str(PurePath(str(row["source_path"])).parent)
-    same = [str(row[name]) for name in (*_ALIKE, "rw", "bs_bytes")]
-    return (card.series if row["stated"] else folder, bool(row["stated"]), *same)
+    return (card.series, *(str(row[name]) for name in (*_ALIKE, "rw", "bs_bytes")))
 
 
 def _curves(group: Sequence[tuple[Card, pd.Series]]) -> list[LoadCurve]:

@@ -37,7 +37,7 @@ from azbenchlib.answers.figures import (
 )
 from azbenchlib.answers.judged_entries import verdict_sentence
 from azbenchlib.core.histogram import format_percentile
-from azbenchlib.core.units import format_depth
+from azbenchlib.core.units import NBSP, format_depth
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
 
@@ -74,10 +74,14 @@ class CurveVerdict:
 
     @cached_property
     def place(self) -> int:
-        """Which point the card shows: the first at the limit that binds; without one, the best."""
+        """Which point the card shows: from the best on the first at a limit; without one, the first of which
+        the cause is known; else the best.
+        """
         best = self.curve.points.index(self.curve.best)
-        sure = [i for i, judged in enumerate(self.judged) if judged and _is_bound(judged) and i >= best]
-        return sure[0] if sure else best
+        known = [(i, judged) for i, judged in enumerate(self.judged) if judged and i >= best]
+        bound = [i for i, judged in known if _is_bound(judged)]
+        sure = [i for i, judged in known if judged.probability >= text.PROBABLY]
+        return (bound or sure or [best])[0]
 
     @property
     def point(self) -> Card:
@@ -229,7 +233,7 @@ def _same(judged: Judgement | None, other: Judgement) -> bool:
 
 
 _COLUMNS = (
-    TableColumn("queue_depth", "Queue depth", AS_COUNT),
+    TableColumn("queue_depth", "QD", AS_COUNT),
     TableColumn("repeats", "Runs", AS_COUNT),
     TableColumn("iops", "IOPS", FigureUnit("iops", AS_IOPS.form)),
     TableColumn("bw_bytes_per_s", "MB/s", FigureUnit("bytes_per_s", AS_BYTES_PER_S.form)),
@@ -262,7 +266,11 @@ def _latency(point: Card, percentile: float) -> Figure | Sentence | None:
     if ends is None:
         return None
     low, high = (Figure(end, _AS_PERCENTILE) for end in ends)
-    return low if str(low) == str(high) else Sentence("{low} to {high}", {"low": low, "high": high})
+    if str(low) == str(high):
+        return low
+    bare, unit = str(low).rpartition(NBSP)[::2]
+    first = Figure(ends[0], _AS_PERCENTILE, text=bare if str(high).endswith(unit) else str(low))
+    return Sentence("{lowest} to {highest}", {"lowest": first, "highest": high})
 
 
 def _tone(limit: Any) -> Tone:

@@ -41,7 +41,8 @@ def load_curves(
     what : str
         What the latencies are, such as ``p99``.
     limits : sequence of (str, float)
-        Names and IOPS of documented limits, dashed lines.
+        Names and IOPS of documented limits, dashed lines; one whose name would touch that of an earlier one
+        is left out.
     most_us : float, optional
         A latency that is not to be exceeded: a dashed line, above which markers are hollow.
     answer : float, optional
@@ -74,7 +75,7 @@ def load_curves(
         drawn_limits = [*rows["iops"].astype(float), *(value for _, value in limits)]
         scales.set_y([rate], drawn_limits, format_count, log=False)
         y_title(rate, "IOPS", layout)
-        for name, value in limits:
+        for name, value in _apart(rate, limits, layout):
             _limit(rate, rows, name, value, layout)
         titles = _draw(rate, rows, "iops", entries, most_us)
         for latency in others:
@@ -106,6 +107,16 @@ def _set_latency(panel: Axes, rows: pd.DataFrame, what: str, most_us: float | No
     y_title(panel, f"Latency, {what}{' (log scale)' if log else ''}", layout)
     if most_us:
         _limit(panel, rows, f"limit {format_us(most_us)}", most_us, layout)
+
+
+def _apart(panel: Axes, limits: Sequence[tuple[str, float]], layout: Layout) -> list[tuple[str, float]]:
+    """The limits whose names keep apart, the first before the others."""
+    kept: list[tuple[float, tuple[str, float]]] = []
+    for name, value in limits:
+        y = float(panel.transData.transform((1, value))[1])
+        if all(abs(y - other) > 1.5 * layout.small for other, _ in kept):
+            kept.append((y, (name, value)))
+    return [limit for _, limit in kept]
 
 
 def _limit(panel: Axes, rows: pd.DataFrame, name: str, value: float, layout: Layout) -> None:

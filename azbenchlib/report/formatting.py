@@ -125,7 +125,7 @@ def card(card: Card, entry: Any, name: str) -> dict[str, Any]:
 
 
 def rate_of(card: Card) -> str:
-    """Of which workload and how many runs the rate of a card is, and its phases; without what its name says."""
+    """Of which workload and how many runs the rate of a card is, and its phases, unless its name says it."""
     if card.rate is None:
         return ""
     whole = card.facet is None and card.files is None

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
+from azbenchlib.analysis.concurrency import counted
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.analysis.runs import Run, Tables, runs
+from azbenchlib.analysis.sweeps import swept_folders
 from azbenchlib.azure import catalog
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
@@ -70,7 +72,7 @@ def judge_runs(
     }
     judged = {
         run.run_ids: Judged(run=run, judgement=_judge(run, mine, others), setup=mine.setup)
-        for group in _on_one_setup(known, setup is not None)
+        for group in _on_one_setup(tables, known, setup is not None)
         for mine in [_looked_like(limits[group[0].setup_id], group)]
         for others in [[flow.observation for run in group for flow in run.flows]]
         for run in _with_unloaded(group)
@@ -92,7 +94,7 @@ def looks(tables: Tables) -> list[str] | None:
     """
     day, some = date.today().isoformat(), False
     found: dict[str, None] = {}
-    for group in _on_one_setup(runs(tables), is_given=False):
+    for group in _on_one_setup(tables, runs(tables), is_given=False):
         if _is_stated(stated_setup(tables, group[0].setup_id)):
             continue
         some = True
@@ -141,12 +143,17 @@ def _judge(run: Run, limits: _Limits, others: Sequence[Observation]) -> Judgemen
     return judgement if limits.stated else without_setup(judgement, run.flows, limits.likely)
 
 
-def _on_one_setup(found: Iterable[Run], is_given: bool) -> list[list[Run]]:
-    """The runs of each setup; where none is stated or given for all, those of each file."""
+def _on_one_setup(tables: Tables, found: Iterable[Run], is_given: bool) -> list[list[Run]]:
+    """The runs of each setup; where none is stated or given for all, those of each file, or of each folder
+    whose files sweep the queue depth of one target.
+    """
+    rows = tables["runs"][counted(tables)]
+    rows = rows[rows["setup_id"].isna()]
+    folders = dict(zip(rows["source_path"], swept_folders(rows).fillna(rows["source_path"]), strict=True))
     groups: dict[tuple[str | None, str], list[Run]] = defaultdict(list)
     for run in found:
         known = is_given or run.setup_id is not None
-        groups[run.setup_id, "" if known else run.source].append(run)
+        groups[run.setup_id, "" if known else folders.get(run.source, run.source)].append(run)
     return list(groups.values())
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _TAIL = 99.0
 _NEAR = 2.0  # times the highest rate: a limit above that would flatten the curves
 _MOST_LIMITS = 3
-_ONE_NAME = 0.01  # relative: limits that are nearer to each other are one line
 KNEE = (
     "Where a curve turns level, its limit is reached: more outstanding I/Os only wait longer. Left of that "
     "the latency of one I/O sets the rate."
@@ -57,8 +56,7 @@ def curve_figures(part: Part, place: str, group: Group, told: Told = None) -> Bl
 
 def _panel(part: Part, verdict: CurveVerdict) -> Hashable:
     curve = verdict.curve
-    of_setups = part.arrangement.by == "setup" and part.is_comparable(_key(curve))
-    return curve.bs_bytes, curve.name if of_setups else ""
+    return curve.bs_bytes, curve.name if part.arrangement.by == "setup" else ""
 
 
 def _key(curve: Any) -> str:
@@ -91,7 +89,7 @@ def _drawn(part: Part, some: Sequence[CurveVerdict]) -> tuple[list[plots.Series]
     series, rows = [], []
     for i, (entry, verdict) in enumerate(zip(entries, some, strict=True)):
         curve = verdict.curve
-        label = entry.name if own and part.is_comparable(entry.key) else curve.name
+        label = entry.name if own and part.arrangement.by == "setup" else curve.name
         short = entry.short if label == entry.name else pattern_text(curve.pattern)
         series.append(plots.Series(f"{i}", label, short, entry.slot if own else i))
         rows += [
@@ -119,14 +117,10 @@ def _limits(some: Sequence[CurveVerdict], highest: float) -> list[tuple[str, flo
             in_bytes = row.label.quantity == "mbps"
             value = row.value / verdict.curve.bs_bytes if in_bytes else row.value
             text = f"{sayings.bar_name(row.label)}: {sayings.limit_text(row)}"
-            if value <= _NEAR * highest:
-                binds = bool(judged and row.label in judged.binding)
-                known[text] = (not binds and known.get(text, (True, 0.0))[0], value)
-    kept: list[tuple[str, float]] = []
-    for text, (_, value) in sorted(known.items(), key=lambda item: item[1]):
-        if all(abs(other / value - 1) > _ONE_NAME for _, other in kept):
-            kept.append((text, value))
-    return kept[:_MOST_LIMITS]
+            if judged and value <= _NEAR * highest:
+                known[text] = min((row.label not in judged.binding, value), known.get(text, (True, value)))
+    ranked = sorted(known.items(), key=lambda item: item[1])
+    return [(text, value) for text, (_, value) in ranked[:_MOST_LIMITS]]
 
 
 def _what(some: Sequence[CurveVerdict]) -> str:
