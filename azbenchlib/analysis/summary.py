@@ -32,10 +32,10 @@ class LatencySummary:
     kind : str
         ``clat`` or ``lat``.
     values : dict of float to float
-        Percentile to µs.
+        Percentile to µs; of repeats without bins the median of their own percentiles.
     ranges : dict of float to (float, float)
-        Percentile to the lowest and highest, in µs, that a file of a set has, one of several repeats, or one
-        of several jobs that ran at once, in place of values where these have no bins that could be merged.
+        Percentile to the lowest and highest, in µs, that one of several repeats has, or, in place of values,
+        a file of a set or one of several jobs that ran at once, where these have no bins to be merged.
     each : {"file", "run", "job"}
         What the ranges are over.
     """
@@ -238,7 +238,7 @@ def _ranges(
     ranges: dict[str, list[tuple[str, LatencySummary]]] = {}
     rows = own.merge(of, on=["part", "facet", "ddir"]).sort_values("queue_depth", kind="stable")
     for key, mine in rows.groupby(KEYS, sort=False):
-        spread = mine.groupby("percentile")["lat_us"].agg(["size", "min", "max"])
+        spread = mine.groupby("percentile")["lat_us"].agg(["size", "min", "max", "median"])
         spread = spread[spread["size"] == n[key]]
         if len(spread) and mine["lat_kind"].nunique() == 1:
             whole, summed = _range_of(mine.iloc[0], spread)
@@ -253,7 +253,7 @@ def _range_of(row: pd.Series, spread: pd.DataFrame) -> tuple[str, LatencySummary
         of=str(row["facet"]),
         direction=DIRECTION_WORDS.get(str(row["ddir"]), "") if several else "",
         kind=str(row["lat_kind"]),
-        values={},
+        values={float(p): float(us) for p, us in spread["median"].items()} if row["each"] == "run" else {},
         ranges=ends,
         each=str(row["each"]),
     )

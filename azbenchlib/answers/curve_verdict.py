@@ -31,6 +31,7 @@ from azbenchlib.answers.figures import (
     AS_COUNT,
     AS_IOPS,
     AS_MICROSECONDS,
+    AS_PROBABILITY,
     AS_SHARE,
     Figure,
     FigureUnit,
@@ -215,6 +216,28 @@ def curve_verdicts(
     return made
 
 
+def summary(curves: Sequence[CurveVerdict]) -> FigureTable:
+    """Return a row a curve: where it is best, what it gives there, and what binds it."""
+    rows = [TableRow(_summed(curve)) for curve in curves]
+    return FigureTable(columns=_SUMMARY, rows=rows, title="Curves over the queue depth, at the best depth")
+
+
+def _summed(verdict: CurveVerdict) -> list[Any]:
+    best, judged = verdict.curve.best, verdict.judgement
+    rate: Any = best.rate
+    since = verdict.binds_from
+    return [
+        verdict.curve.name,
+        int(depth_of(best)),
+        _known(rate["iops"]),
+        _known(rate["bw_bytes_per_s"]),
+        _latency(best, _TAIL),
+        " and ".join(label.display_name for label in judged.binding) if judged else None,
+        None if since is None else int(since),
+        judged.probability if judged and judged.probability else None,
+    ]
+
+
 def vote(judged: Sequence[Judgement]) -> tuple[Judgement | None, int]:
     """Return the judgement of repeats, the busiest of those that agree, and how many do."""
     votes = Counter(one.binding for one in judged)
@@ -240,6 +263,15 @@ _COLUMNS = (
     *(TableColumn(f"p{p:g}_us", f"p{p:g}", AS_MICROSECONDS) for p in _SHOWN),
     TableColumn("share", "Used", AS_SHARE),
     TableColumn("limit", "Of the limit"),
+)
+
+
+_SUMMARY = (
+    TableColumn("workload", "Workload"),
+    *(_COLUMNS[i] for i in (0, 2, 3, 5)),
+    TableColumn("limit", "Bound by"),
+    TableColumn("binds_from", "From QD", AS_COUNT),
+    TableColumn("probability", "Certain", AS_PROBABILITY),
 )
 
 

@@ -13,7 +13,7 @@ from azbenchlib.analysis.grouping import arrange
 from azbenchlib.analysis.load_curves import may_sweep
 from azbenchlib.answers import verdict_overview
 from azbenchlib.answers.answer import Answer
-from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts
+from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts, summary
 from azbenchlib.answers.document import CodeBlock, Document, Part, Section, Sentence, Tone
 from azbenchlib.answers.judged_entries import (
     JudgedEntry,
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from azbenchlib.dataset.dataset import Dataset
     from azbenchlib.verdict import Judgement
     from azbenchlib.verdict.judgement import LimitRow
+
+
+_MOST_CURVES = 6  # that have a card each
 
 
 def judged_runs(dataset: Dataset, as_of: str | None = None, nvme: bool = False) -> VerdictAnswer:
@@ -91,9 +94,14 @@ class VerdictAnswer(Answer):
 
     @cached_property
     def document(self) -> Document:
-        """A card a curve, then one a run; runs of one setup that say the same share one."""
-        curves = [curve.section for curve in self.curves]
-        return Document(None, [*curves, *(_card(same, len(self.result) == 1) for same in self._cards)])
+        """A card a curve, or a row where they are many; then a card for runs that say the same."""
+        return Document(None, [*self._curves, *(_card(same, len(self.result) == 1) for same in self._cards)])
+
+    @property
+    def _curves(self) -> list[Part]:
+        if len(self.curves) > _MOST_CURVES:
+            return [summary(self.curves)]
+        return [curve.section for curve in self.curves]
 
     @property
     def _alone(self) -> list[JudgedEntry]:
@@ -172,7 +180,7 @@ class VerdictAnswer(Answer):
         """A card a curve, and one for all other runs of which the same is said, as a cell shows it."""
         if len(self.result) == 1:
             return self.document
-        return verdict_overview.overview(self._alone, [curve.section for curve in self.curves])
+        return verdict_overview.overview(self._alone, self._curves)
 
     @cached_property
     def next_runs(self) -> Document:

@@ -22,16 +22,13 @@ _TESTS = 4  # patterns that are named of more
 _NOTES = 2
 
 
-def overview(entries: Entries, curves: Sequence[Section] = ()) -> Document:
+def overview(entries: Entries, curves: Sequence[Part] = ()) -> Document:
     """Return the curves, then a card for all runs of which the same is said; those at a limit come first."""
     alike: dict[Hashable, list[JudgedEntry]] = defaultdict(list)
     for entry in entries:
         alike[_said(entry.judged)].append(entry)
     cards = sorted(alike.values(), key=lambda same: not same[0].judged.at_limit)
-    parts: list[Part] = [*curves[:_CARDS], *(_card(same) for same in cards[:_CARDS])]
-    if more_curves := len(curves[_CARDS:]):
-        what = "curve" if more_curves == 1 else "curves"
-        parts.append(Sentence(f"{more_curves:,} more {what}: .to_text() has them all", tone=Tone.FAINT))
+    parts: list[Part] = [*curves, *(_card(same) for same in cards[:_CARDS])]
     if more := sum(map(len, cards[_CARDS:])):
         runs = "run" if more == 1 else "runs"
         parts.append(Sentence(f"{more:,} more {runs}: .to_frame() has a row a run", tone=Tone.FAINT))

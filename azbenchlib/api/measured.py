@@ -44,7 +44,7 @@ def read(
         Their disks, such as ``P30`` or ``P30x4:ReadOnly``.
     region : str, optional
         Azure region of setups that state none.
-    group_by : {"path", "host", "job", "setup"}, optional
+    group_by : {"path", "folder", "host", "job", "setup"}, optional
         Which runs whose setup is not stated were made on one.
 
     Returns
@@ -91,7 +91,7 @@ def judge(
         Their disks, such as ``P30`` or ``P30x4:ReadOnly``.
     region : str, optional
         Azure region of setups that state none.
-    group_by : {"path", "host", "job", "setup"}, optional
+    group_by : {"path", "folder", "host", "job", "setup"}, optional
         Which runs whose setup is not stated were made on one; of data that are opened here.
     as_of : str, optional
         ISO day whose limits apply; default: the day of each setup.

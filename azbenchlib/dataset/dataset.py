@@ -161,7 +161,7 @@ class Dataset:
             A dataset by name or folder; or outputs, folders of them and ``-``, together one dataset.
         assumed : Assumed, optional
             The setup of runs of which none is known.
-        group_by : {"path", "host", "job", "setup"}, optional
+        group_by : {"path", "folder", "host", "job", "setup"}, optional
             Which runs whose setup is not stated were made on one.
 
         Raises

@@ -29,6 +29,7 @@ _MOST_NAMED = 12  # files that one note names
 _LEFT_OUT = (Code.NOT_READ, Code.NOT_RECOGNISED, Code.EMPTY_FILE)
 _GROUPED = {
     GroupBy.path: "Each file counts as a setup of its own",
+    GroupBy.folder: "All runs of a folder count as made on one setup, and those of one workload as repeats",
     GroupBy.host: "All runs of a host count as made on one setup, and those of one workload as repeats",
     GroupBy.job: "All runs of a job count as made on one setup, and those of one workload as repeats",
     GroupBy.setup: "All runs count as made on one setup, and those of one workload as repeats",
@@ -182,7 +183,7 @@ def _notes(tables: Tables, given: bool, by: GroupBy | None) -> list[str]:
     if given:
         notes.append("The outputs do not tell their setup: it is what was stated when they were opened.")
     if by is not None:
-        notes.append(f"{_GROUPED[by]}: that was stated when the outputs were opened.")
+        notes.append(f"{_GROUPED[by]}: that was stated or named so when the outputs were opened.")
     findings = tables["findings"]
     for code, what in ((Code.NOT_READ, "could not be read"), (Code.NOT_RECOGNISED, "are of no known format")):
         paths = list(dict.fromkeys(findings.loc[findings["code"] == code, "source_path"].dropna()))

@@ -92,7 +92,7 @@ def open_named(
         output, a folder or tree of outputs, or ``-``.
     assumed : Assumed, optional
         The setup of runs of which none is known; what the data tell is kept.
-    group_by : {"path", "host", "job", "setup"}, optional
+    group_by : {"path", "folder", "host", "job", "setup"}, optional
         Which of the runs whose setup is not stated were made on one setup, and so can be repeats of each
         other: those of one host, or job, or all. By path, the default, each run stands for itself.
     log_unit : {"us", "ns"}, optional
@@ -127,7 +127,11 @@ def open_named(
     if said == Assumed() and by is None:
         return [_opened(one, one.tables, said, by) for one in found]
     setups.check_needed([one.tables for one in found], said, by)
-    return [_opened(one, setups.settled(one.tables, said, by), said, by) for one in found]
+    opened = []
+    for one in found:
+        wanted = by or setups.side_by_side(one.tables, one.named, said)
+        opened.append(_opened(one, setups.settled(one.tables, said, wanted), said, wanted))
+    return opened
 
 
 def setups_of(name: str) -> Tables:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 GIVEN_ID = "stated"  # setup_id of what the user says
 _MOST_NAMED = 12  # setups that a sentence names
+_WORKLOAD = ("rw", "bs_bytes", "queue_depth")
 _LACKS = {
+    GroupBy.folder: "all outputs lie in one folder",
     GroupBy.host: "no output names its host, as fio does in client/server runs",
     GroupBy.job: "no run has a job name",
 }
@@ -109,6 +113,19 @@ def settled(tables: Tables, assumed: Assumed, by: GroupBy | None = None) -> Tabl
     return _split(tables, open_, wanted, bool(given)) if open_.any() else tables
 
 
+def side_by_side(tables: Tables, named: Sequence[str], assumed: Assumed) -> GroupBy | None:
+    """Return how runs are grouped of which several folders are named and a setup is given.
+
+    Each folder is a setup of its own where two of them measured one workload: who names them side by side
+    compares them.
+    """
+    if assumed.setup is None or sum(Path(name).is_dir() for name in named) < 2:
+        return None
+    runs = tables["runs"][_unstated(tables)]
+    folders = _folders(runs).groupby([runs[name] for name in _WORKLOAD], dropna=False).nunique()
+    return GroupBy.folder if (folders > 1).any() else None
+
+
 def split_as_stated(tables: Tables, found: Manifest) -> Tables:
     """The tables with the setups that a manifest groups its runs into."""
     if found.group_by is None:
@@ -192,8 +209,17 @@ def _paths(runs: pd.DataFrame) -> pd.Series:
     return runs["source_path"].map(told).astype(schema.TEXT)
 
 
+def _folders(runs: pd.DataFrame) -> pd.Series:
+    """The first folder below the one that all files share."""
+    paths = runs["source_path"].dropna().map(lambda path: str(PurePath(path).parent))
+    shared = len(PurePath(os.path.commonpath(list(paths.unique()))).parts) if len(paths) else 0
+    below = paths.map(lambda path: next(iter(PurePath(path).parts[shared:]), None))
+    return below.reindex(runs.index).astype(schema.TEXT)
+
+
 _NAMES: dict[GroupBy, Callable[[pd.DataFrame], pd.Series]] = {
     GroupBy.path: _paths,
+    GroupBy.folder: _folders,
     GroupBy.host: lambda runs: "host " + runs["host"],
     GroupBy.job: lambda runs: "job " + runs["job"],
     GroupBy.setup: lambda runs: pd.Series("one setup, not stated", index=runs.index, dtype=schema.TEXT),

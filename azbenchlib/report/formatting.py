@@ -132,16 +132,26 @@ def rate_of(card: Card) -> str:
     return workload_of(card.rate) if whole else with_phases(_spread_of(card.rate), card.rate)
 
 
-def _percentiles(told: LatencySummary) -> list[tuple[str, str, str]]:
-    """Name, figure and unit of each percentile; of a range both figures, with the unit that they share."""
-    ends = told.ranges or {p: (us, us) for p, us in told.values.items()}
+def _percentiles(told: LatencySummary) -> list[tuple[str, str, str, str]]:
+    """Name, figure, unit and range of each percentile; the figure is the range where there is no other."""
     known = []
-    for p, (low, high) in ends.items():
-        first, _, first_unit = format_percentile(low).rpartition(NBSP)
-        last, _, unit = format_percentile(high).rpartition(NBSP)
-        first = first if first_unit == unit else f"{first}{NBSP}{first_unit}"
-        known.append((f"p{p:g}", f"{first} to {last}" if told.ranges else last, unit))
+    for p in told.values or told.ranges:
+        figure, _, unit = _span(*told.ranges.get(p, (0, 0))).rpartition(NBSP)
+        ends = ""
+        if told.values:
+            ends = f"{figure}{NBSP}{unit}" if p in told.ranges else ""
+            figure, _, unit = format_percentile(told.values[p]).rpartition(NBSP)
+        known.append((f"p{p:g}", figure, unit, ends if ends != f"{figure}{NBSP}{unit}" else ""))
     return known
+
+
+def _span(low: float, high: float) -> str:
+    """Two percentiles with the unit that they share; one where they are the same."""
+    first, last = format_percentile(low), format_percentile(high)
+    bare, _, unit = first.rpartition(NBSP)
+    if first == last:
+        return first
+    return f"{bare if last.endswith(f'{NBSP}{unit}') else first} to {last}"
 
 
 def result_rows(shares: Sequence[ResultShare]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -226,7 +236,8 @@ def _latency_of(card: Card, told: LatencySummary) -> str:
         of = f"{'Latency' if told.kind == 'clat' else kind}: {told.of}"
     else:
         of = f"{kind} of {told.direction}" if told.direction else kind
-    return f"{of}, range of each {told.each}'s own percentiles" if told.ranges else of
+    what = "median and range" if told.values else "range"
+    return f"{of}, {what} of each {told.each}'s own percentiles" if told.ranges else of
 
 
 def _statistic(stat: str) -> str:

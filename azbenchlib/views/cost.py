@@ -63,7 +63,7 @@ class Cost(NotebookView):
     transaction_cap : int
         Transactions of a Standard SSD that are billed in an hour at most; 0: none is known.
     group_by : str
-        Which runs whose setup is not stated were made on one: path, host, job or setup.
+        Which runs whose setup is not stated were made on one: path, folder, host, job or setup.
 
     Raises
     ------

@@ -43,7 +43,7 @@ class Limits(NotebookView):
     region : str
         Azure region of setups that state none.
     group_by : str
-        Which runs whose setup is not stated were made on one: path, host, job or setup.
+        Which runs whose setup is not stated were made on one: path, folder, host, job or setup.
 
     Raises
     ------

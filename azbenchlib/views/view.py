@@ -31,7 +31,7 @@ class StatedSetup(TypedDict, total=False):
     region : str
         Azure region.
     group_by : str
-        Which runs were made on one setup: path, host, job or setup.
+        Which runs were made on one setup: path, folder, host, job or setup.
     """
 
     vm: str

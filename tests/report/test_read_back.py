@@ -320,7 +320,7 @@ def test_every_file_that_has_no_card_has_a_row_in_the_table(tmp_path: Path) -> N
     """Seventy files unlike each other, of which some have more workloads than others."""
     for n in range(70):
         loads = {"read": foreign.Flow(100.0 + n)}, {"write": foreign.Flow(200.0 + n)}
-        jobs = [foreign.Job(load, f"j{i}", 4096, n + 1, i) for i, load in enumerate(loads[: 1 + n % 2])]
+        jobs = [foreign.Job(load, f"j{i}", 512 * (n + 1), 1, i) for i, load in enumerate(loads[: 1 + n % 2])]
         (tmp_path / f"file-{n}.json").write_text(foreign.fio(jobs))
     with importing.as_folders([Dataset.load(tmp_path)]) as folders:
         read = read_back(folders)

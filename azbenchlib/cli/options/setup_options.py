@@ -60,7 +60,8 @@ GroupByOption = Annotated[
     GroupBy | None,
     typer.Option(
         help="Which runs whose setup is not stated share one setup, and so may be repeats: those of a file "
-        "(path, each run for itself), of a host, of a job, or all (setup; the default with --vm or --disk).",
+        "(path, each run for itself), folder, host or job, or all (setup). With --vm or --disk all do; where "
+        "several folders are named that measured the same, those of a folder.",
         show_default=False,
     ),
 ]

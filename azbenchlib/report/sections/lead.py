@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azbenchlib.answers import sayings
+from azbenchlib.core.units import NBSP
+from azbenchlib.model.labels import Label
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import file_sets, highest
 from azbenchlib.report.sections.lead_sentence import LeadSentence, is_named_by_workload, linked
@@ -65,11 +67,25 @@ def lead(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
         n, of = _bound_of_all([one.answer for one in bound], found)
         told.append(LeadSentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
     if told:
-        return [*told, *_beyond(found)]
+        return [*told, *_above(found), *_beyond(found)]
     measured, answered = _of_sets(found), _not_the_disk(found)
     if answered is None:
         return [*(measured or _beyond(found) or highest.rates(found)), _unbound(found)]
     return [*measured, answered, *([] if _sized(found) else [LeadSentence("", ((_no_limit(found), ""),))])]
+
+
+def _above(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
+    """Which setup got more than is documented of it, and how much; one of several."""
+    for answer in found:
+        judged = answer.verdict.judged if answer.verdict else None
+        if judged and judged.binding[:1] == (Label.ABOVE_DOCUMENTED_LIMIT,) and judged.limits:
+            row = max(judged.limits, key=lambda row: row.utilisation)
+            share = (
+                f" got {100 * row.utilisation:.0f}{NBSP}% of {row.label.phrase(sayings.limit_text(row))}: "
+            )
+            doubt = "what is stated of the setup may be wrong."
+            return [LeadSentence(answer.place, (linked(answer, begins=True), (f"{share}{doubt}", "")))]
+    return []
 
 
 def _beyond(found: Sequence[SetupAnswer]) -> list[LeadSentence]:

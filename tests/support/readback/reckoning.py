@@ -422,19 +422,20 @@ def _pooled(group: list[Unit], figures: Figures) -> Iterator[Fact]:
     merged = list(_percentiles(group, figures))
     for percentile, ddir, value, within in merged:
         yield Fact("lat_us", value, group[0].topic(ddir, percentile), True, len(group), within=within)
-    if not merged and group[0].setup.startswith(SET):
+    if not merged and len(group) > 1:
         yield from _ranges(group, figures)
 
 
 def _ranges(group: list[Unit], figures: Figures) -> Iterator[Fact]:
-    """The lowest and the highest of a percentile that each file of a set has."""
+    """The ends of a percentile that each file of a set, or each repeat, has; of repeats the median too."""
     each: dict[tuple[float, str | None], list[float]] = {}
     for unit in group:
         for percentile, ddir, value, _ in _percentiles([unit], figures):
             each.setdefault((percentile, ddir), []).append(value)
     for (percentile, ddir), values in each.items():
         if len(values) == len(group):
-            for value in (min(values), max(values)):
+            middle = [] if group[0].setup.startswith(SET) else [statistics.median(values)]
+            for value in (min(values), max(values), *middle):
                 yield Fact("lat_us", value, group[0].topic(ddir, percentile), True)
 
 
