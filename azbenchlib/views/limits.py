@@ -121,7 +121,13 @@ class Limits(NotebookView):
     @cached_property
     def _answers(self) -> dict[str, VerdictAnswer]:
         """By place: the verdicts as an answer, whose documents the cells show."""
-        return {place: _answer(verdicts) for place, verdicts in self._verdicts.items()}
+        return {
+            place: VerdictAnswer(
+                [JudgedEntry.of(one.run, one.judged, one.entry.name, one.workload) for one in verdicts],
+                part.curves_of(verdicts),
+            )
+            for part, (place, verdicts) in zip(self.parts, self._verdicts.items(), strict=True)
+        }
 
     def _cards_of(self, part: Part, place: str, verdict: Sequence[RunVerdict]) -> Block:
         if not _is_silent(part, verdict):
@@ -153,12 +159,6 @@ class Limits(NotebookView):
         if len(verdict) > MOST_ROWS:
             note += f" The first {MOST_ROWS} of {len(verdict)}; azbench verdict tells of each."
         return render("table", id=f"{place}-verdicts", note=note, columns=columns, rows=rows, left=[1, 3])
-
-
-def _answer(verdicts: Sequence[RunVerdict]) -> VerdictAnswer:
-    return VerdictAnswer(
-        [JudgedEntry.of(one.run, one.judged, one.entry.name, one.workload) for one in verdicts]
-    )
 
 
 def _is_silent(part: Part, found: Sequence[RunVerdict]) -> bool:
