@@ -75,9 +75,9 @@ def depth_of(point: Card) -> float:
 
 
 def rate_of(point: Card) -> float:
-    """Return the IOPS of a point; the throughput in bytes per second where no IOPS are known."""
+    """Return the IOPS of a point; those that make its throughput where no IOPS are known."""
     rate = _row(point)
-    return float(rate["bw_bytes_per_s"] if pd.isna(rate["iops"]) else rate["iops"])
+    return float(rate["bw_bytes_per_s"] / rate["bs_bytes"] if pd.isna(rate["iops"]) else rate["iops"])
 
 
 def percentile_of(point: Card, percentile: float) -> tuple[float, float] | None:

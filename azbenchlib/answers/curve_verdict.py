@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -41,6 +41,9 @@ from azbenchlib.core.histogram import format_percentile
 from azbenchlib.core.units import NBSP, format_depth
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 AS_DEPTH = FigureUnit("queue_depth", format_depth)
 _AS_PERCENTILE = FigureUnit("us", format_percentile)
@@ -236,6 +239,19 @@ def _summed(verdict: CurveVerdict) -> list[Any]:
         None if since is None else int(since),
         judged.probability if judged and judged.probability else None,
     ]
+
+
+def draw(axes: Axes, curves: Sequence[CurveVerdict]) -> None:
+    """Draw the IOPS of curves over the queue depth."""
+    for curve in (verdict.curve for verdict in curves):
+        depths, rates = ([of(point) for point in curve.points] for of in (depth_of, rate_of))
+        axes.plot(depths, rates, marker="o", label=curve.name)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("Queue depth")
+    axes.set_ylabel("IOPS")
+    axes.legend()
 
 
 def vote(judged: Sequence[Judgement]) -> tuple[Judgement | None, int]:

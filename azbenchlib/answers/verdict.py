@@ -13,7 +13,7 @@ from azbenchlib.analysis.grouping import arrange
 from azbenchlib.analysis.load_curves import may_sweep
 from azbenchlib.answers import verdict_overview
 from azbenchlib.answers.answer import Answer
-from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts, summary
+from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts, draw, summary
 from azbenchlib.answers.document import CodeBlock, Document, Part, Section, Sentence, Tone
 from azbenchlib.answers.judged_entries import (
     JudgedEntry,
@@ -149,13 +149,18 @@ class VerdictAnswer(Answer):
         return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
 
     def draw(self, axes: Axes) -> None:
-        """Draw how much of its binding limit each run used; runs that no documented limit binds have no bar.
+        """Draw the curves over the queue depth; without one, how much of its binding limit each run used.
+
+        Runs that no documented limit binds have no bar.
 
         Raises
         ------
         InputError
             When it is known of no run.
         """
+        if self.curves:
+            draw(axes, self.curves)
+            return
         used = [(entry.name, row) for entry in self.result if (row := _binding_row(entry.judged))]
         if not used:
             raise InputError("no run is bound by a documented limit, so there is no share of one to draw")

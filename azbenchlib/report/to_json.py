@@ -32,7 +32,8 @@ def record(datasets: Sequence[Dataset], currency: str = USD) -> dict[str, Any]:
     dict
         ``setups``: a list of dataset, setup, workload, iops, bw_bytes_per_s, repeats, latency (a list of
         workload, lat_kind and percentiles in µs, or ranges of those), files (of a set of files of one
-        workload how many they are, hosts and outliers), verdict (sentence, binding, probability) and price
+        workload how many they are, hosts and outliers), curve (over the queue depth, of which the figures are
+        a point, as `azbench verdict` has it), verdict (sentence, binding, probability) and price
         (per_month, currency, region).
 
     Raises
@@ -64,6 +65,7 @@ def _setup(answer: SetupAnswer) -> dict[str, Any]:
             for told in answer.card.latencies
         ],
         "files": _files(answer.card.files),
+        "curve": answer.curve and answer.curve.record(),
         "verdict": _verdict(answer),
         "price": _price(answer),
     }

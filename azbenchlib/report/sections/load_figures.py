@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.analysis.load_curves import depth_of, percentile_of
+from azbenchlib.analysis.load_curves import LoadCurve, depth_of, percentile_of, rate_of
 from azbenchlib.analysis.setup_names import pattern_text
 from azbenchlib.answers import sayings
 from azbenchlib.answers.blocks import Block, render, safe
@@ -59,7 +59,7 @@ def _panel(part: Part, verdict: CurveVerdict) -> Hashable:
     return curve.bs_bytes, curve.name if part.arrangement.by == "setup" else ""
 
 
-def _key(curve: Any) -> str:
+def _key(curve: LoadCurve) -> str:
     return str(curve.points[0].series)
 
 
@@ -96,16 +96,12 @@ def _drawn(part: Part, some: Sequence[CurveVerdict]) -> tuple[list[plots.Series]
             {
                 "series": f"{i}",
                 "queue_depth": depth_of(point),
-                "iops": _iops(point.rate, curve.bs_bytes),
+                "iops": rate_of(point),
                 "lat_us": (percentile_of(point, _TAIL) or (pd.NA, pd.NA))[1],
             }
             for point in curve.points
         ]
     return series, pd.DataFrame(rows).astype({"iops": "Float64", "lat_us": "Float64"})
-
-
-def _iops(rate: Any, bs_bytes: float) -> Any:
-    return rate["bw_bytes_per_s"] / bs_bytes if pd.isna(rate["iops"]) else rate["iops"]
 
 
 def _limits(some: Sequence[CurveVerdict], highest: float) -> list[tuple[str, float]]:

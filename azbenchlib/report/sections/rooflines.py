@@ -39,6 +39,7 @@ _MOST_FIGURES = 4
 MOST_CAPS, _FAR = 3, 3.0  # a limit this many times above the rate would flatten the line
 _OVERFULL = 1.05  # of a bucket: from there on the rate was no whole burst, and tells nothing of the credits
 SETUP_LINE = len(COLOURS) - 1  # colour of the line where series are loads of one setup
+_ALL = plots.Series("all", "All workloads", "All workloads", 0)  # of one setup, too many for colours
 ON_THE_LINE = (
     "A marker on its line is a run at a documented limit: left of the corner IOPS, right of it MB/s. A point "
     "far below the line is limited by something else, usually latency."
@@ -65,21 +66,27 @@ def roofline(
     told: Told = None,
     least_sizes: int = 1,
 ) -> Block | None:
-    """Each setup's ceilings with its measured points, six series a figure; None without ceilings, or where
-    the points have fewer block sizes.
+    """Each setup's ceilings with its measured points, six setups a figure, all runs of one setup in one; None
+    without ceilings, or where the points have fewer block sizes.
     """
     made = []
-    for i, series in enumerate(part.groups[:_MOST_FIGURES]):
-        mine = [verdict for verdict in found if verdict.entry.key in {entry.key for entry in series}]
+    at_once = part.arrangement.by != "setup" and len(part.entries) > len(COLOURS)
+    groups = [[_ALL]] if at_once else part.groups
+    left = formatting.count(sum(map(len, groups[_MOST_FIGURES:])), "setup")
+    for i, series in enumerate(groups[:_MOST_FIGURES]):
+        keys = {entry.key for entry in series}
+        mine = [verdict for verdict in found if at_once or verdict.entry.key in keys]
         known = [verdict for verdict in mine if verdict.judged.limits]
         lines, rows = _lines(part, known, series)
         points = _points(known)
+        points = points.assign(series=_ALL.key) if at_once else points
         if rows.empty or points["bs_bytes"].nunique() < least_sizes:
             continue
         name = f"{place}-roofline-{i}"
         draw = partial(_with_points, rows, lines, points, series)
         drawn = [verdict for verdict in known if _in_roofline(verdict)]
         how = [ON_THE_LINE, HIGHEST, *([LEFT_OUT] if len(drawn) < len(mine) else [])]
+        how += [f"{left} more have no figure."] if len(groups) > _MOST_FIGURES else []
         svg = plots.both(draw, name)
         made.append(_figure(name, _at_limits(drawn), UNDER_ROOF, svg, how, group, "limits", told))
     return Block("\n".join(block.html for block in made)) if made else None

@@ -422,12 +422,13 @@ def _pooled(group: list[Unit], figures: Figures) -> Iterator[Fact]:
     merged = list(_percentiles(group, figures))
     for percentile, ddir, value, within in merged:
         yield Fact("lat_us", value, group[0].topic(ddir, percentile), True, len(group), within=within)
-    if not merged and len(group) > 1:
-        yield from _ranges(group, figures)
+    if not merged:
+        jobs = [replace(group[0], rows=[row]) for row in group[0].rows]
+        yield from _ranges(group if len(group) > 1 else jobs, figures)
 
 
 def _ranges(group: list[Unit], figures: Figures) -> Iterator[Fact]:
-    """The ends of a percentile that each file of a set, or each repeat, has; of repeats the median too."""
+    """The ends of a percentile that each file of a set, repeat or job has; of repeats the median too."""
     each: dict[tuple[float, str | None], list[float]] = {}
     for unit in group:
         for percentile, ddir, value, _ in _percentiles([unit], figures):
