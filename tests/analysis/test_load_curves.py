@@ -15,6 +15,7 @@ from programs import azbench
 import azbenchlib as az
 from azbenchlib.analysis.grouping import arrange
 from azbenchlib.analysis.load_curves import LoadCurve, depth_of, load_curves, percentile_of, rate_of
+from azbenchlib.analysis.sweeps import swept_folders
 from azbenchlib.core.units import KIB, MB, US_PER_S
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.views.report import Report
@@ -113,6 +114,17 @@ def test_the_sentence_holds_for_the_rows_that_it_is_made_from() -> None:
     assert f"({deepest / best:,.0f} times)" in verdict.beyond.text
 
 
+def test_a_limit_binds_from_the_first_depth_that_it_binds() -> None:
+    """A rate a little below the limit is at it already, though the highest rate is a little above."""
+    rates = [P30_IOPS * share for share in (0.2, 0.4, 0.965, 1.01, 1.01)]
+    depths = (1, 2, 8, 16, 32)
+    waits = [depth * US_PER_S / rate for depth, rate in zip(depths, rates, strict=True)]
+    frame = runs(depths=depths, iops=rates, bw_bytes_per_s=[rate * 4 * KIB for rate in rates])
+    (verdict,) = az.judge(frame.assign(lat_mean_us=waits, p50_us=waits), **P30).curves
+    assert verdict.binds_from == 8
+    assert depth_of(verdict.curve.best) == 16
+
+
 def test_a_rate_that_still_grows_or_falls_is_told() -> None:
     growing = az.judge(runs(depths=(1, 2, 4)), **P30).curves[0]
     assert "the rate grows" in growing.beyond.text and growing.binds_from is None
@@ -160,6 +172,21 @@ def test_files_of_one_folder_are_a_curve_where_nobody_states_the_setup(tmp_path:
     assert [depth_of(point) for point in curve.curve.points] == [1, 2, 4, 8]
     shown = azbench("verdict", str(tmp_path / "a")).stdout
     assert shown.replace("\xa0", " ").startswith("4 KiB random reads, QD 1 to 8")
+
+
+def test_a_folder_is_swept_where_no_two_files_measured_the_same() -> None:
+    rows = pd.DataFrame(
+        {
+            "source_path": ["a/1", "a/2", "a/3", "b/1", "b/2", "b/3", "b/4"],
+            "rw": "randread",
+            "bs_bytes": 4096,
+            "queue_depth": [1, 2, 4, 1, 2, 4, 4],
+            "host": pd.NA,
+            "target": "/dev/sdc",
+        }
+    )
+    assert list(swept_folders(rows).fillna("")) == ["a"] * 3 + [""] * 4
+    assert swept_folders(rows.assign(host=[*"xxy", *"xxxx"])).isna().all()
 
 
 def test_files_that_measured_the_same_or_other_targets_are_none(tmp_path: Path) -> None:
