@@ -1,12 +1,13 @@
 """A report from datasets: execute the notebook, make the page, make the PDF; both appear by rename."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
 import nbformat
 
+from azbenchlib.answers.requirements import RequirementsAnswer
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import write_atomically
@@ -32,11 +33,14 @@ class ReportFormat(StrEnum):
 
 @dataclass(frozen=True)
 class Written:
-    """Where a report is, or would be, where only one of the two was requested; how long its parts took."""
+    """Where a report is, or would be, where only one of the two was requested; how long its parts took, and
+    which requirements are met, where there are some.
+    """
 
     html: Path
     pdf: Path
     timings: Timings = field(default_factory=Timings)
+    requirements: RequirementsAnswer | None = None
 
     def __repr__(self) -> str:
         """Return the files that there are, a line each."""
@@ -51,6 +55,7 @@ def build(
     author: str = "",
     client: str = "",
     currency: str = USD,
+    require: Sequence[str] = (),
     format_: ReportFormat = ReportFormat.both,
 ) -> Written:
     """Write ``report.html`` and ``report.pdf``.
@@ -66,13 +71,16 @@ def build(
         For the head of the report.
     currency : str
         Of the prices.
+    require : sequence of str
+        What is required of each workload, such as ``p99<2ms``.
     format_ : {"both", "html", "pdf"}
         Which of the two is written.
 
     Raises
     ------
     InputError
-        When a dataset is missing or holds nothing to report, or prices in the currency are missing.
+        When a dataset is missing or holds nothing to report, prices in the currency are missing, or a
+        requirement cannot be understood.
     OutputError
         When the folder cannot be written. Nothing half-written is left.
     """
@@ -88,6 +96,7 @@ def build(
                 f"{dataset.place}: no run could be read, so there is nothing to report{telemetry}"
             )
     check_currency(found, currency)
+    required = RequirementsAnswer.of([one.tables for one in found], require) if require else None
     folder = folder or Path("reports") / Path(first.name).name
     check_writable(folder)
     clock = Timings()
@@ -102,6 +111,7 @@ def build(
             "author": author,
             "client": client,
             "currency": currency,
+            "require": list(require),
         }
         try:
             with clock.of(NOTEBOOK):
@@ -109,7 +119,8 @@ def build(
         except InputError as error:
             raise InputError(_as_named(str(error), folders, found)) from error
     clock.add_cells(executed)
-    return write(executed, folder, title, format_=format_, clock=clock)
+    written = write(executed, folder, title, format_=format_, clock=clock)
+    return replace(written, requirements=required)
 
 
 def write(

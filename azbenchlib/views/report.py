@@ -9,7 +9,9 @@ import pandas as pd
 from azbenchlib import __version__
 from azbenchlib.analysis import summary, totals
 from azbenchlib.answers.blocks import Block, render, safe
+from azbenchlib.answers.html import block
 from azbenchlib.answers.probe import probe_lead
+from azbenchlib.answers.requirements import RequirementsAnswer
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.cost.payments import Payment
 from azbenchlib.dataset.dataset import Dataset
@@ -51,13 +53,15 @@ class Report(NotebookView):
     currency : str
         Of the prices, such as EUR, once ``azbench catalog refresh --retail-prices --currency EUR`` has read
         them.
+    require : str or sequence of str
+        What is required of each workload, such as ``p99<2ms``.
     stated : StatedSetup
         Of outputs that do not tell their setup.
 
     Raises
     ------
     InputError
-        When a dataset cannot be read or holds nothing to report.
+        When a dataset cannot be read or holds nothing to report, or a requirement cannot be understood.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class Report(NotebookView):
         author: str = "",
         client: str = "",
         currency: str = USD,
+        require: str | Sequence[str] = (),
         **stated: Unpack[StatedSetup],
     ) -> None:
         self._currency = Payment(currency=currency.upper()).currency
@@ -78,6 +83,7 @@ class Report(NotebookView):
         self._setups = setup_cards.SetupCards(self.parts)
         self.title = title or lead.title(self.parts, self._setups.answers)
         self.author, self.client = author, client
+        self._required = RequirementsAnswer.of([part.dataset.tables for part in self.parts], require)
 
     def _part(self, dataset: Dataset, place: Path) -> Part:
         return Part(dataset, place, self._currency)
@@ -93,6 +99,12 @@ class Report(NotebookView):
         ]
         facts += [(name, text) for name, text in (("By", self.author), ("For", self.client)) if text]
         return render("header", title=self.title, lead=self._lead(), facts=facts)
+
+    def requirements(self) -> Block:
+        """Which requirements are met; empty where nothing is required."""
+        return (
+            block(self._required.document, self._required.to_frame()) if self._required.result else Block("")
+        )
 
     def probed(self) -> Block:
         """What probes found, under a heading of its own; empty where no dataset is a probe."""

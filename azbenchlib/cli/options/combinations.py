@@ -64,6 +64,9 @@ NEEDS: dict[str, dict[str, Needs]] = {
     "collect": {
         "processes": Needs("--processes", "to read on this machine: leave out --dask", _lacks("dask"))
     },
+    "compare": {
+        "require": Needs("--require", "--format text, json, csv or md", _prints("text", "json", "csv", "md"))
+    },
     "query": {"by": Needs("--by", "--percentiles", _has("percentiles"))},
     "run": {
         "show_identity": Needs("--show-identity", "--target azure", lambda given: given["target"] == "azure"),
