@@ -20,8 +20,8 @@ from azbenchlib.core.nearest import choices
 from azbenchlib.core.patterns import DIRECTIONS, MIXED
 from azbenchlib.core.units import parse_size, stated_latency, stated_rate, stated_throughput
 
-MEAN = "lat_mean"
-FORM = (
+_MEAN = "lat_mean"
+_RULE = (
     "METRIC OP VALUE, such as 'p99<2ms', 'iops>5000', 'bw>=200MB/s' or 'p99<2ms for 4k randread'; metrics "
     "are iops, bw, lat_mean and percentiles such as p50 or p99.9"
 )
@@ -34,7 +34,7 @@ _EXACT = ["=", "~"]  # bounds of a rate that is one; any other says only where i
 _PARTS = ["at_once", "facet", "ddir"]
 
 
-class Outcome(StrEnum):
+class RequirementState(StrEnum):
     """Whether a requirement is met; what was not measured is never met."""
 
     NOT_MET = "not met"
@@ -43,7 +43,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Requirement:
+class RequiredBound:
     """A bound on a figure of every workload, or of those that are named.
 
     Attributes
@@ -70,16 +70,20 @@ class Requirement:
         """Whether it says how large a figure may be, not how small."""
         return self.sign.startswith("<")
 
-    def outcome(self, worst: float | None, is_whole: bool) -> Outcome:
+    def outcome(self, worst: float | None, is_whole: bool) -> RequirementState:
         """Return whether the worst of some figures meets it, `is_whole` if none of them is missing."""
         if worst is None:
-            return Outcome.NOT_MEASURED
+            return RequirementState.NOT_MEASURED
         if not _COMPARE[self.sign](worst, self.bound):
-            return Outcome.NOT_MET
+            return RequirementState.NOT_MET
         is_open = self.metric.percentile is not None and bool(
             is_last_bin(worst)
         )  # it may be any latency above
-        return Outcome.MET if is_whole and not (is_open and self.is_upper) else Outcome.NOT_MEASURED
+        return (
+            RequirementState.MET
+            if is_whole and not (is_open and self.is_upper)
+            else RequirementState.NOT_MEASURED
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +92,7 @@ class Checked:
 
     Attributes
     ----------
-    requirement : Requirement
+    requirement : RequiredBound
     setup : str
         What the setup is called, where there are several; else empty.
     workload : str
@@ -97,18 +101,18 @@ class Checked:
         Of the worst run, in the unit of the metric; None where none has the figure.
     runs : int
         How many repeats there are.
-    outcome : Outcome
+    outcome : RequirementState
     """
 
-    requirement: Requirement
+    requirement: RequiredBound
     setup: str = ""
     workload: str
     value: float | None = None
     runs: int = 0
-    outcome: Outcome = Outcome.NOT_MEASURED
+    outcome: RequirementState = RequirementState.NOT_MEASURED
 
 
-def parse_requirement(text: str) -> Requirement:
+def parse_requirement(text: str) -> RequiredBound:
     """Return a requirement from its text.
 
     Raises
@@ -119,16 +123,16 @@ def parse_requirement(text: str) -> Requirement:
     condition, _, workload = " ".join(text.split()).partition(" for ")
     match = _FORM.fullmatch(condition.strip()) if len(text) <= _LONGEST else None
     if not match:
-        raise InputError(f"requirement '{text[:_LONGEST]}' does not have the form {FORM}")
+        raise InputError(f"requirement '{text[:_LONGEST]}' does not have the form {_RULE}")
     name, sign, value = match[1].lower(), match[2], match[3].strip()
     try:
-        metric = Metric(MEAN) if name == MEAN else parse_metric(name)
+        metric = Metric(_MEAN) if name == _MEAN else parse_metric(name)
         read = stated_rate if metric.name == "iops" else stated_throughput if name == "bw" else stated_latency
         bound, wanted = read(value), dict(map(_word, workload.split()))
     except InputError as error:
         raise InputError(f"requirement '{text}': {error}") from error
     shown = f"{name} {sign} {value}" + (f" for {workload}" if workload else "")
-    return Requirement(text=shown, metric=metric, sign=sign, bound=bound, workload=wanted)
+    return RequiredBound(text=shown, metric=metric, sign=sign, bound=bound, workload=wanted)
 
 
 def _word(text: str) -> tuple[str, str | float]:
@@ -143,7 +147,7 @@ def _word(text: str) -> tuple[str, str | float]:
 
 
 def check(
-    requirements: Sequence[Requirement], arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]
+    requirements: Sequence[RequiredBound], arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]
 ) -> list[Checked]:
     """Compare the figures of each workload with requirements.
 
@@ -152,7 +156,7 @@ def check(
 
     Parameters
     ----------
-    requirements : sequence of Requirement
+    requirements : sequence of RequiredBound
     arrangement : Arrangement
         Of the runs.
     tables : mapping of str to DataFrame
@@ -167,7 +171,7 @@ def check(
 
 
 def _checked(
-    requirement: Requirement, arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]
+    requirement: RequiredBound, arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]
 ) -> Iterator[Checked]:
     chosen = replace(arrangement, runs=_of_workload(arrangement.runs, requirement.workload))
     if chosen.runs.empty:

@@ -10,17 +10,27 @@ from typing import Any
 import pandas as pd
 
 from azbenchlib.analysis.grouping import arrange
-from azbenchlib.analysis.requirements import Checked, Outcome, Requirement, check, parse_requirement
+from azbenchlib.analysis.requirements import (
+    Checked,
+    RequiredBound,
+    RequirementState,
+    check,
+    parse_requirement,
+)
 from azbenchlib.answers.answer import Answer
 from azbenchlib.answers.document import Document, FigureTable, Section, Sentence, TableColumn, TableRow, Tone
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_MICROSECONDS, Figure, FigureUnit
 from azbenchlib.core import schema
 
 Tables = Mapping[str, pd.DataFrame]
-EXIT_CODES = {Outcome.NOT_MET: 1, Outcome.NOT_MEASURED: 3, Outcome.MET: 0}
-_TONES = {Outcome.NOT_MET: Tone.BAD, Outcome.NOT_MEASURED: Tone.OPEN, Outcome.MET: Tone.SURE}
+_EXIT_CODES = {RequirementState.NOT_MET: 1, RequirementState.NOT_MEASURED: 3, RequirementState.MET: 0}
+_TONES = {
+    RequirementState.NOT_MET: Tone.BAD,
+    RequirementState.NOT_MEASURED: Tone.OPEN,
+    RequirementState.MET: Tone.SURE,
+}
 _UNITS = {"iops": AS_IOPS, "bw": AS_BYTES_PER_S}
-_MOST = 4  # rows of a requirement with one answer
+_MOST = 4  # rows of a requirement with one answer, and half as many where all is well
 _COLUMNS = (
     TableColumn("workload", "Workload"),
     TableColumn("measured", "Measured"),
@@ -68,17 +78,17 @@ class RequirementsAnswer(Answer):
     @property
     def exit_code(self) -> int:
         """0 where all are met, 1 where one is not, else 3 where something was not measured."""
-        return EXIT_CODES[_worst(self.result)]
+        return _EXIT_CODES[_worst(self.result)]
 
     @cached_property
-    def outcomes(self) -> dict[str, Outcome]:
+    def outcomes(self) -> dict[str, RequirementState]:
         """The answer to each requirement, by its text: that of the workload that is worst off."""
         return {text: _worst(rows) for text, rows in self._by_requirement}
 
     @property
     def words(self) -> str:
         """How many are met, as a heading."""
-        n = list(self.outcomes.values()).count(Outcome.MET)
+        n = list(self.outcomes.values()).count(RequirementState.MET)
         return f"Requirements: {n} of {len(self.outcomes)} met"
 
     @cached_property
@@ -192,7 +202,7 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def parsed(texts: Sequence[str] | str) -> list[Requirement]:
+def parsed(texts: Sequence[str] | str) -> list[RequiredBound]:
     """Return requirements from their texts, each once.
 
     Raises
@@ -204,28 +214,29 @@ def parsed(texts: Sequence[str] | str) -> list[Requirement]:
     return list({one.text: one for one in map(parse_requirement, given)}.values())
 
 
-def _known(rows: Sequence[Checked], requirement: Requirement) -> Sequence[Checked]:
+def _known(rows: Sequence[Checked], requirement: RequiredBound) -> Sequence[Checked]:
     """What there is of a workload in any dataset; that there is none, where it is in none of them."""
     known = [one for one in rows if one.runs]
     return known or rows[:1] or [Checked(requirement=requirement, workload="no workload")]
 
 
-def _worst(rows: Sequence[Checked]) -> Outcome:
+def _worst(rows: Sequence[Checked]) -> RequirementState:
     outcomes = {one.outcome for one in rows}
-    return next((one for one in Outcome if one in outcomes), Outcome.MET)
+    return next((one for one in RequirementState if one in outcomes), RequirementState.MET)
 
 
 def _rows(text: str, checked: Sequence[Checked]) -> Iterator[TableRow]:
     """The rows of a requirement, below how many workloads meet it."""
-    n = sum(one.outcome is Outcome.MET for one in checked)
+    n = sum(one.outcome is RequirementState.MET for one in checked)
     group = f"{text}: met by {n} of {len(checked)}"
-    for outcome in Outcome:
+    for outcome in RequirementState:
         upper = checked[0].requirement.is_upper
         ranked = sorted(
             (one for one in checked if one.outcome is outcome),
             key=lambda one: (one.value is None, -(one.value or 0.0) if upper else one.value or 0.0),
         )
-        shown = ranked if len(ranked) == _MOST + 1 else ranked[:_MOST]
+        most = _MOST // 2 if outcome is RequirementState.MET else _MOST
+        shown = ranked if len(ranked) == most + 1 else ranked[:most]
         for one in shown:
             yield TableRow([_place(one), _measured(one), str(outcome)], group, _TONES[outcome])
         if more := len(ranked) - len(shown):

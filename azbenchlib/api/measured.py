@@ -156,6 +156,7 @@ def write_report(
     author: str = "",
     currency: str = "USD",
     require: str | Sequence[str] = (),
+    note: str = "",
 ) -> Written:
     """Write a report as HTML and PDF; it needs the extra ``notebooks``.
 
@@ -171,6 +172,8 @@ def write_report(
         Of the prices.
     require : str or sequence of str
         What is required of each workload, such as ``p99<2ms``.
+    note : str
+        Paragraphs of your own in Markdown, for the first page.
 
     Returns
     -------
@@ -190,7 +193,15 @@ def write_report(
     if opened and named:
         raise InputError(f"'{named[0]}' is a name beside a dataset that is opened: give names, or datasets")
     required = [require] if isinstance(require, str) else require
-    return build(opened or named, place, title=title, author=author, currency=currency, require=required)
+    return build(
+        opened or named,
+        place,
+        title=title,
+        author=author,
+        currency=currency,
+        require=required,
+        note=note,
+    )
 
 
 def _opened(

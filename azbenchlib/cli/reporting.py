@@ -51,6 +51,13 @@ def report(
     title: TitleOption = "",
     author: Annotated[str, typer.Option(help="Who made it.")] = "",
     client: Annotated[str, typer.Option(help="For whom.")] = "",
+    note: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="File of paragraphs of your own, in Markdown, for the first page; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     currency: CurrencyOption = "USD",
     require: RequireOption = None,
     format_: Annotated[
@@ -68,9 +75,11 @@ def report(
     --require it is 1 if a requirement is not met, 3 if one was not measured.
     """
     from azbenchlib.answers.requirements import RequirementsAnswer, parsed
+    from azbenchlib.report.note import read_notes
     from azbenchlib.report.timings import Timings
 
     parsed(require or [])  # a wrong one is told before anything is read
+    own_words = read_notes(note or [])
 
     clock = Timings()
     with clock.of("reading"):
@@ -101,6 +110,7 @@ def report(
             client=client,
             currency=currency,
             require=require or [],
+            note=own_words,
             format_=build.ReportFormat(format_),
         )
     if format_ is not Pages.pdf:

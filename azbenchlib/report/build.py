@@ -56,6 +56,7 @@ def build(
     client: str = "",
     currency: str = USD,
     require: Sequence[str] = (),
+    note: str = "",
     format_: ReportFormat = ReportFormat.both,
 ) -> Written:
     """Write ``report.html`` and ``report.pdf``.
@@ -73,6 +74,8 @@ def build(
         Of the prices.
     require : sequence of str
         What is required of each workload, such as ``p99<2ms``.
+    note : str
+        Paragraphs of the author's own in Markdown, below the lead.
     format_ : {"both", "html", "pdf"}
         Which of the two is written.
 
@@ -112,6 +115,7 @@ def build(
             "client": client,
             "currency": currency,
             "require": list(require),
+            "note": note,
         }
         try:
             with clock.of(NOTEBOOK):

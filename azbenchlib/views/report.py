@@ -17,6 +17,7 @@ from azbenchlib.cost.payments import Payment
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import MOST_FIGURES
+from azbenchlib.report.note import note_block
 from azbenchlib.report.part import Part, number
 from azbenchlib.report.sections import (
     comparison,
@@ -55,6 +56,8 @@ class Report(NotebookView):
         them.
     require : str or sequence of str
         What is required of each workload, such as ``p99<2ms``.
+    note : str
+        Paragraphs of your own in Markdown, below the lead.
     stated : StatedSetup
         Of outputs that do not tell their setup.
 
@@ -72,6 +75,7 @@ class Report(NotebookView):
         client: str = "",
         currency: str = USD,
         require: str | Sequence[str] = (),
+        note: str = "",
         **stated: Unpack[StatedSetup],
     ) -> None:
         self._currency = Payment(currency=currency.upper()).currency
@@ -83,6 +87,7 @@ class Report(NotebookView):
         self._setups = setup_cards.SetupCards(self.parts)
         self.title = title or lead.title(self.parts, self._setups.answers)
         self.author, self.client = author, client
+        self._note = note
         self._required = RequirementsAnswer.of([part.dataset.tables for part in self.parts], require)
 
     def _part(self, dataset: Dataset, place: Path) -> Part:
@@ -99,6 +104,10 @@ class Report(NotebookView):
         ]
         facts += [(name, text) for name, text in (("By", self.author), ("For", self.client)) if text]
         return render("header", title=self.title, lead=self._lead(), facts=facts)
+
+    def note(self) -> Block:
+        """What the author says in words of their own; empty where they say nothing."""
+        return note_block(self._note)
 
     def requirements(self) -> Block:
         """Which requirements are met; empty where nothing is required."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.analysis.grouping import arrange
-from azbenchlib.analysis.requirements import Checked, Outcome, check, parse_requirement
+from azbenchlib.analysis.requirements import Checked, RequirementState, check, parse_requirement
 from azbenchlib.core import schema
 from azbenchlib.core.errors import InputError
 
@@ -63,9 +63,14 @@ def test_what_cannot_be_understood_is_refused_in_one_sentence(text: str, sentenc
 
 @pytest.mark.parametrize(
     ("sign", "outcome"),
-    [("<", Outcome.NOT_MET), ("<=", Outcome.MET), (">", Outcome.NOT_MET), (">=", Outcome.MET)],
+    [
+        ("<", RequirementState.NOT_MET),
+        ("<=", RequirementState.MET),
+        (">", RequirementState.NOT_MET),
+        (">=", RequirementState.MET),
+    ],
 )
-def test_a_figure_on_the_bound(sign: str, outcome: Outcome) -> None:
+def test_a_figure_on_the_bound(sign: str, outcome: RequirementState) -> None:
     (one,) = checked(f"iops{sign}5000", [{"iops": 5000}])
     assert (one.outcome, one.value, one.runs) == (outcome, 5000, 1)
 
@@ -74,14 +79,14 @@ def test_of_repeats_the_worst_run_counts() -> None:
     runs = [{"iops": rate, "percentiles": {99: us}} for rate, us in ((900, 10), (1000, 30), (1100, 20))]
     assert [(one.value, one.runs) for one in checked("iops>950", runs)] == [(900, 3)]
     (latency,) = checked("p99<25us", runs)
-    assert (latency.value, latency.outcome) == (30, Outcome.NOT_MET)  # their mean, 20, would pass
+    assert (latency.value, latency.outcome) == (30, RequirementState.NOT_MET)  # their mean, 20, would pass
 
 
 def test_what_a_run_lacks_is_never_met() -> None:
     both, one = {"iops": 1, "percentiles": {99: 10}}, {"iops": 1, "percentiles": {50: 1}}
-    assert [each.outcome for each in checked("p99<20us", [one])] == [Outcome.NOT_MEASURED]
-    assert [each.outcome for each in checked("p99<20us", [both, one])] == [Outcome.NOT_MEASURED]
-    assert [each.outcome for each in checked("p99<5us", [both, one])] == [Outcome.NOT_MET]
+    assert [each.outcome for each in checked("p99<20us", [one])] == [RequirementState.NOT_MEASURED]
+    assert [each.outcome for each in checked("p99<20us", [both, one])] == [RequirementState.NOT_MEASURED]
+    assert [each.outcome for each in checked("p99<5us", [both, one])] == [RequirementState.NOT_MET]
 
 
 @given(st.lists(st.none() | st.floats(1, 1e6), min_size=1, max_size=6), st.floats(1, 1e6))
@@ -89,15 +94,17 @@ def test_it_is_met_where_every_run_meets_it(values: list[float | None], bound: f
     required = parse_requirement(f"p99<{bound:.10f}us")
     known = [value for value in values if value is not None]
     outcome = required.outcome(max(known, default=None), len(known) == len(values))
-    assert (outcome is Outcome.MET) == all(value is not None and value < required.bound for value in values)
+    assert (outcome is RequirementState.MET) == all(
+        value is not None and value < required.bound for value in values
+    )
 
 
 def test_the_end_of_the_histogram_meets_no_upper_bound() -> None:
     last_us = 17_112_760.32
     (one,) = checked("p99<30s", [{"iops": 1, "percentiles": {99: last_us}}])
-    assert one.outcome is Outcome.NOT_MEASURED
+    assert one.outcome is RequirementState.NOT_MEASURED
     (one,) = checked("p99<10s", [{"iops": 1, "percentiles": {99: last_us}}])
-    assert one.outcome is Outcome.NOT_MET
+    assert one.outcome is RequirementState.NOT_MET
 
 
 def test_directions_and_workloads_are_judged_apart() -> None:
@@ -108,15 +115,15 @@ def test_directions_and_workloads_are_judged_apart() -> None:
     ]
     every = checked("p99<50us", runs)
     assert [(one.workload, one.outcome) for one in every] == [
-        ("random reads, 4\u00a0KiB, QD\u00a08", Outcome.MET),
-        ("random writes, 4\u00a0KiB, QD\u00a08", Outcome.NOT_MET),
-        ("random reads, 64\u00a0KiB, QD\u00a08", Outcome.MET),
+        ("random reads, 4\u00a0KiB, QD\u00a08", RequirementState.MET),
+        ("random writes, 4\u00a0KiB, QD\u00a08", RequirementState.NOT_MET),
+        ("random reads, 64\u00a0KiB, QD\u00a08", RequirementState.MET),
     ]
     named = checked("iops>150 for 4k randread", runs)
-    assert [(one.value, one.outcome) for one in named] == [(100, Outcome.NOT_MET)]
+    assert [(one.value, one.outcome) for one in named] == [(100, RequirementState.NOT_MET)]
     assert [one.value for one in checked("iops>150 for qd8 64k", runs)] == [200]
     (none,) = checked("iops>150 for 1m", runs)
-    assert (none.workload, none.outcome) == ("1m", Outcome.NOT_MEASURED)
+    assert (none.workload, none.outcome) == ("1m", RequirementState.NOT_MEASURED)
 
 
 def test_jobs_that_ran_at_once_are_one_workload() -> None:
@@ -140,9 +147,9 @@ def test_means_are_weighted_by_their_ios() -> None:
         for kind, us in (("clat", us), ("lat", us + 100))
     ]
     (one,) = checked("lat_mean<20us", runs, latency=schema.frame("latency", rows))
-    assert (one.value, one.outcome) == (20.0, Outcome.NOT_MET)
+    assert (one.value, one.outcome) == (20.0, RequirementState.NOT_MET)
     (one,) = checked("lat_mean<20us", runs, latency=schema.frame("latency", rows[:2]))
-    assert one.outcome is Outcome.NOT_MEASURED
+    assert one.outcome is RequirementState.NOT_MEASURED
 
 
 def test_bins_give_rare_percentiles_of_jobs_at_once() -> None:

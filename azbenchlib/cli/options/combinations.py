@@ -50,6 +50,7 @@ _PAGE_OPTIONS = {
     "title": "--title",
     "author": "--author",
     "client": "--client",
+    "note": "--note",
     "open_": "--open",
     "timings": "--timings",
 }
