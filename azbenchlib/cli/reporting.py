@@ -113,6 +113,9 @@ def report(
             note=own_words,
             format_=build.ReportFormat(format_),
         )
+    named = datasets[0].manifest
+    if output is None and named and written.html.parent.name != Path(named.name).name:
+        notes.sentence(f"Note: reports/{named.name} holds the report of another dataset of that name")
     if format_ is not Pages.pdf:
         notes.print(f"HTML: {written.html}")
     if format_ is not Pages.html:

@@ -1,8 +1,10 @@
 """A report from datasets: execute the notebook, make the page, make the PDF; both appear by rename."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 
 import nbformat
@@ -21,6 +23,7 @@ from azbenchlib.report import execute, page, pdf
 from azbenchlib.report.timings import NOTEBOOK, Timings
 
 _NOTEBOOK = "report"
+_SOURCE = ".azbench-source"  # in a folder that no user named: of which dataset its report is
 
 
 class ReportFormat(StrEnum):
@@ -67,7 +70,8 @@ def build(
         What the report is about, as :meth:`~azbenchlib.dataset.dataset.Dataset.load_each` opens or opened it;
         the first one is the subject.
     folder : Path, optional
-        Made where it is missing; default ``reports/NAME`` with the name of the first dataset.
+        Made where it is missing; default ``reports/NAME`` with the name of the first dataset, or
+        ``reports/NAME-2`` and so on where that holds the report of another one.
     title, author, client : str
         For the head of the report.
     currency : str
@@ -100,8 +104,13 @@ def build(
             )
     check_currency(found, currency)
     required = RequirementsAnswer.of([one.tables for one in found], require) if require else None
-    folder = folder or Path("reports") / Path(first.name).name
+    place = str(Path(found[0].place or "").resolve())
+    mark = hashlib.sha256(place.encode()).hexdigest()  # a report may be handed over, places are not
+    is_own = folder is None
+    folder = folder or _free_folder(Path("reports") / Path(first.name).name, mark)
     check_writable(folder)
+    if is_own:
+        write_atomically(folder / _SOURCE, mark.encode())
     clock = Timings()
     with as_folders(found) as folders:
         parameters = {
@@ -154,6 +163,17 @@ def write(
     if format_ is not ReportFormat.html:
         write_atomically(written.pdf, document)
     return written
+
+
+def _free_folder(folder: Path, mark: str) -> Path:
+    """The folder, or one with a number behind its name where that holds the report of another dataset."""
+    for n in count(1):
+        place = folder.with_name(f"{folder.name}-{n}") if n > 1 else folder
+        source, reports = place / _SOURCE, (place / "report.html", place / "report.pdf")
+        is_same = source.is_file() and source.read_text(errors="replace") == mark
+        if is_same or not any(report.exists() for report in reports):
+            break
+    return place
 
 
 def check_currency(datasets: Sequence[Dataset], currency: str) -> None:
