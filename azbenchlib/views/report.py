@@ -31,6 +31,7 @@ from azbenchlib.report.sections import (
     setup_cards,
 )
 from azbenchlib.report.sections.lead_sentence import LeadSentence
+from azbenchlib.report.sections.only_setup import only_setup
 from azbenchlib.views.view import MOST_ROWS, NotebookView, StatedSetup
 
 _MOST_COLUMNS = 12  # series that such a table has room for
@@ -103,7 +104,9 @@ class Report(NotebookView):
             ("Report", f"azbench {__version__}, {formatting.today()}"),
         ]
         facts += [(name, text) for name, text in (("By", self.author), ("For", self.client)) if text]
-        return render("header", title=self.title, lead=self._lead(), facts=facts)
+        return render(
+            "header", title=self.title, lead=self._lead(), setup=only_setup(self.parts), facts=facts
+        )
 
     def note(self) -> Block:
         """What the author says in words of their own; empty where they say nothing."""
