@@ -8,7 +8,7 @@ and their percentiles come from merged bins, from the row that sums them, or not
 setup, and files of one workload, give their median.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -24,6 +24,7 @@ from azbenchlib.core import schema
 from azbenchlib.core.patterns import MIXED
 from azbenchlib.core.units import MB
 
+TIMED_KINDS = ("clat", "lat")  # the first is preferred
 LATENCY_LOGS = ("clat_us", "lat_us")
 SI = {"IOPS": 1, "MB/s": MB}  # units of published rates that need no interpretation
 KEYS = ["series", "facet", "ddir"]
@@ -222,8 +223,17 @@ def rates(arrangement: Arrangement) -> pd.DataFrame:
     return sustained.pooled(sustained.with_phases(added, arrangement.phases), KEYS, LIKE_FIRST)
 
 
-def curves(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def curves(
+    arrangement: Arrangement, tables: Mapping[str, pd.DataFrame], wanted: Sequence[float] = CURVE
+) -> pd.DataFrame:
     """One percentile curve for every series, facet and direction that has one.
+
+    Parameters
+    ----------
+    arrangement : Arrangement
+    tables : mapping of str to DataFrame
+    wanted : sequence of float
+        Percentiles that are made of bins.
 
     Returns
     -------
@@ -240,7 +250,7 @@ def curves(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.D
     parts = [told]
     for group, bins in rest.merge(tables["bins"], on=of_run).groupby("group"):
         if bins["run_id"].nunique() == (rest["group"] == group).sum():
-            parts.append(merged(bins, CURVE, by=(*KEYS, "lat_kind")).assign(group=group))
+            parts.append(merged(bins, wanted, by=(*KEYS, "lat_kind")).assign(group=group))
     every = pd.concat([part[[*KEYS, "lat_kind", "percentile", "lat_us", "group"]] for part in parts])
     every = every.assign(n=every["group"].map(counts)).sort_values("group", kind="stable")
     dtypes = dict.fromkeys([*KEYS, "lat_kind"], schema.TEXT)
@@ -256,7 +266,7 @@ def _timed(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFra
     told = [
         tables[name][["run_id", "ddir", "lat_kind"]].drop_duplicates() for name in ("percentiles", "bins")
     ]
-    kinds = pd.concat([kind[kind["lat_kind"].isin(["clat", "lat"])].sort_values("lat_kind") for kind in told])
+    kinds = pd.concat([kind[kind["lat_kind"].isin(TIMED_KINDS)].sort_values("lat_kind") for kind in told])
     kinds = kinds.drop_duplicates(["run_id", "ddir"])
     wholes = concurrency.sums(tables)
     binned = set(tables["bins"]["run_id"].unique())

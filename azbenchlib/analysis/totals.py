@@ -26,11 +26,22 @@ def totals(arrangement: Arrangement) -> pd.DataFrame:
         stated or the default of the pattern. Where a run had phases, such as a burst and the base, the rate
         is that of the last one, and phases tells them; else that is empty.
     """
+    return sustained.pooled(each(arrangement), _KEYS, FACTS)
+
+
+def each(arrangement: Arrangement) -> pd.DataFrame:
+    """One rate for everything that ran at once, each repeat for itself.
+
+    Returns
+    -------
+    DataFrame
+        Columns as of :func:`totals` without the ranges, and at_once.
+    """
     runs = arrangement.runs
     groups = runs.groupby("at_once", sort=False)
     rows = runs.assign(facet=runs["whole"], series=groups["series"].transform("first"))
     table = repeats.added(rows, _KEYS, []).merge(_facts(runs), on="at_once")
-    return sustained.pooled(sustained.with_phases(table, arrangement.phases), _KEYS, FACTS)
+    return sustained.with_phases(table, arrangement.phases)
 
 
 def _facts(runs: pd.DataFrame) -> pd.DataFrame:

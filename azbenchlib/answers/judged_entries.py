@@ -95,9 +95,11 @@ def doubts(judged: Judgement) -> list[Finding]:
 
 def _bar(row: LimitRow, binds: bool) -> Bar:
     unit = AS_BYTES_PER_S if row.label.quantity == "mbps" else AS_IOPS
-    source = ", as of ".join(part for part in (row.row, row.as_of) if part)
     return Bar(
-        row.label.display_name, Figure(row.utilisation, AS_SHARE), Figure(row.value, unit, source), binds
+        row.label.display_name,
+        Figure(row.utilisation, AS_SHARE),
+        Figure(row.value, unit, row.row or ""),
+        binds,
     )
 
 

@@ -154,6 +154,8 @@ def write_report(
     title: str = "",
     author: str = "",
     currency: str = "USD",
+    require: str | Sequence[str] = (),
+    note: str = "",
 ) -> Written:
     """Write a report as HTML and PDF; it needs the extra ``notebooks``.
 
@@ -167,11 +169,20 @@ def write_report(
         For the head of the report.
     currency : str
         Of the prices.
+    require : str or sequence of str
+        What is required of each workload, such as ``p99<2ms``.
+    note : str
+        Paragraphs of your own in Markdown, for the first page.
 
     Returns
     -------
     Written
-        With the paths ``html`` and ``pdf``.
+        With the paths ``html`` and ``pdf``, and ``requirements``: which of them are met, or None.
+
+    Raises
+    ------
+    InputError
+        When something cannot be read, or understood.
     """
     from azbenchlib.report.build import build
 
@@ -180,7 +191,16 @@ def write_report(
     named = [str(each) for each in data if not isinstance(each, Dataset)]
     if opened and named:
         raise InputError(f"'{named[0]}' is a name beside a dataset that is opened: give names, or datasets")
-    return build(opened or named, place, title=title, author=author, currency=currency)
+    required = [require] if isinstance(require, str) else require
+    return build(
+        opened or named,
+        place,
+        title=title,
+        author=author,
+        currency=currency,
+        require=required,
+        note=note,
+    )
 
 
 def _opened(

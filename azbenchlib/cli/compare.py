@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from azbenchlib.cli.options.measuring_options import RequireOption
 from azbenchlib.cli.printing import findings
 from azbenchlib.cli.printing.answer_output import NamedFormat, OutputFormat, parser_of, show, write
 from azbenchlib.cli.printing.console import notes, working
@@ -17,8 +19,11 @@ from azbenchlib.core.files import write_atomically
 from azbenchlib.core.printable import plain
 
 if TYPE_CHECKING:
-    from azbenchlib.analysis.compare import CompareTerms
+    import pandas as pd
+
+    from azbenchlib.analysis.compare import ComparedSide, CompareTerms
     from azbenchlib.answers.comparison import Compared
+    from azbenchlib.answers.requirements import WithRequirements
 
 
 class CompareFormat(NamedFormat):
@@ -58,6 +63,7 @@ def compare(
         list[str] | None,
         typer.Option(help='A condition of your own, such as "p99 > +10%"; repeatable.'),
     ] = None,
+    require: RequireOption = None,
     undecided: Annotated[
         Undecided, typer.Option(help="Whether an undecided comparison has exit code 3 or 0.")
     ] = Undecided.fails,
@@ -81,8 +87,12 @@ def compare(
 
     Exit codes: 0 not worse, 1 worse (or a condition holds), 3 undecided, 2 something that you can mend, such
     as a damaged output where the others are not worse. With --fail-if only the conditions count, unless
-    --margin is given too.
+    --margin is given too. With --require it is also 1 if what is compared with the baseline does not meet a
+    requirement, 3 if a figure was not measured.
     """
+    from azbenchlib.answers.requirements import RequirementsAnswer, WithRequirements, parsed
+
+    parsed(require or [])  # a wrong one is told before anything is read
     terms = _terms(margin, metric or [], confidence, fail_if or [], within_run)
     from azbenchlib.analysis.compare import compare as compared
     from azbenchlib.dataset.compared import load_side
@@ -102,10 +112,20 @@ def compare(
 
     is_passed = found.result is Shift.UNDECIDED and undecided is Undecided.ok
     code = 0 if is_passed else EXIT_CODES[found.result]
+    required = RequirementsAnswer.of(list(map(_chosen, opened[1:])), require or [])
+    code = 1 if 1 in (code, required.exit_code) else code or required.exit_code
     code = code or findings.exit_code(side.tables for side in opened)
-    _hand_over(Compared(found, code), format_, output)
+    answer = Compared(found, code)
+    _hand_over(WithRequirements(answer, required) if require else answer, format_, output)
     if code:
         raise typer.Exit(code)
+
+
+def _chosen(side: ComparedSide) -> Mapping[str, pd.DataFrame]:
+    """The tables of a side, of its setup where one is chosen."""
+    from azbenchlib.dataset.chosen import of_setups
+
+    return of_setups(dict(side.tables), [side.setup] if side.setup else [], side.name)
 
 
 def _terms(
@@ -126,7 +146,7 @@ def _terms(
     )
 
 
-def _hand_over(answer: Compared, format_: CompareFormat, output: Path | None) -> None:
+def _hand_over(answer: Compared | WithRequirements, format_: CompareFormat, output: Path | None) -> None:
     """Print an answer, or write it, whole or not at all, and say where."""
     if format_ is CompareFormat.junit:
         from azbenchlib.analysis.compare.to_junit import junit

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from azbenchlib.cli.options.demand_options import RegionOption
-from azbenchlib.cli.options.measuring_options import TitleOption
+from azbenchlib.cli.options.measuring_options import RequireOption, TitleOption
 from azbenchlib.cli.options.payment_options import CurrencyOption
 from azbenchlib.cli.options.setup_options import (
     DiskOption,
@@ -22,6 +22,7 @@ from azbenchlib.cli.options.setup_options import (
     opened,
 )
 from azbenchlib.cli.printing import findings
+from azbenchlib.cli.printing.answer_output import OutputFormat, show
 from azbenchlib.cli.printing.console import notes, print_json, say, working
 from azbenchlib.core.errors import InputError
 
@@ -50,7 +51,15 @@ def report(
     title: TitleOption = "",
     author: Annotated[str, typer.Option(help="Who made it.")] = "",
     client: Annotated[str, typer.Option(help="For whom.")] = "",
+    note: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="File of paragraphs of your own, in Markdown, for the first page; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     currency: CurrencyOption = "USD",
+    require: RequireOption = None,
     format_: Annotated[
         Pages, typer.Option("--format", help="What to write; json prints the answer only.")
     ] = Pages.both,
@@ -62,9 +71,15 @@ def report(
     """Write report.html and report.pdf about outputs and datasets; the first dataset is the subject.
 
     All outputs that are named are one dataset. A VM, disks and a region hold where nothing states the setup.
-    The exit code is 2 if a file is damaged and gives no run; the report of the others is written.
+    The exit code is 2 if a file is damaged and gives no run; the report of the others is written. With
+    --require it is 1 if a requirement is not met, 3 if one was not measured.
     """
+    from azbenchlib.answers.requirements import RequirementsAnswer, parsed
+    from azbenchlib.report.note import read_notes
     from azbenchlib.report.timings import Timings
+
+    parsed(require or [])  # a wrong one is told before anything is read
+    own_words = read_notes(note or [])
 
     clock = Timings()
     with clock.of("reading"):
@@ -82,8 +97,9 @@ def report(
 
         with working("Judging"):
             answer = record(datasets, currency)
-        print_json(answer)
-        findings.end(datasets)
+            required = RequirementsAnswer.of([one.tables for one in datasets], require or [])
+        print_json(answer | (required.to_dict() if require else {}))
+        findings.end(datasets, required.exit_code)
         return
     with working("Writing the report"):
         written = build.build(
@@ -93,17 +109,24 @@ def report(
             author=author,
             client=client,
             currency=currency,
+            require=require or [],
+            note=own_words,
             format_=build.ReportFormat(format_),
         )
+    named = datasets[0].manifest
+    if output is None and named and written.html.parent.name != Path(named.name).name:
+        notes.sentence(f"Note: reports/{named.name} holds the report of another dataset of that name")
     if format_ is not Pages.pdf:
         notes.print(f"HTML: {written.html}")
     if format_ is not Pages.html:
         notes.print(f"PDF:  {written.pdf}")
     for part, seconds in {**clock, **written.timings}.items() if timings else ():
         notes.print(f"{seconds:7.2f} s  {part}", markup=False)
+    if written.requirements:
+        show(written.requirements, OutputFormat.text)
     if open_:
         typer.launch(str(written.pdf if format_ is Pages.pdf else written.html))
-    findings.end(datasets)
+    findings.end(datasets, written.requirements.exit_code if written.requirements else 0)
 
 
 def import_(

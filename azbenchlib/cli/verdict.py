@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from azbenchlib.cli.options.demand_options import RegionOption
-from azbenchlib.cli.options.measuring_options import JobOption
+from azbenchlib.cli.options.measuring_options import JobOption, RequireOption
 from azbenchlib.cli.options.setup_options import DayOption, DiskOption, GroupByOption, VmOption, opened
 from azbenchlib.cli.printing import findings
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
@@ -47,6 +47,7 @@ def verdict(
         Interface, typer.Option(help="Of remote disks, where a size offers both.")
     ] = Interface.scsi,
     as_of: DayOption = None,
+    require: RequireOption = None,
     job: JobOption = None,
     format_: FormatOption = OutputFormat.text,
 ) -> None:
@@ -54,8 +55,12 @@ def verdict(
 
     Runs without a stated setup are compared with all documented disks and VM sizes; state --vm and --disk to
     learn which limit binds. They and --region hold where nothing states the setup. The exit code is 2 if a
-    file is damaged and gives no run; the others are judged.
+    file is damaged and gives no run; the others are judged. With --require it is 1 if a requirement is not
+    met, 3 if one was not measured.
     """
+    from azbenchlib.answers.requirements import RequirementsAnswer, WithRequirements, parsed
+
+    parsed(require or [])  # a wrong one is told before anything is read
     cases = {path: found for path in paths if (found := _cases(Path(path))) is not None}
     named = [path for path in paths if path not in cases]
     datasets = opened(named, vm, disk or [], region, group_by, as_of) if named else []
@@ -63,10 +68,11 @@ def verdict(
 
     judged = [judged_cases(of_file) for of_file in cases.values()]
     answer = VerdictAnswer.of_all([*judged, *_of_datasets(datasets, interface, as_of)])
-    show(answer, format_)
+    required = RequirementsAnswer.of([one.tables for one in datasets], require or [])
+    show(WithRequirements(answer, required) if require else answer, format_)
     if job is not None:
         write_job(job, _next_job(answer.result))
-    findings.end(datasets)
+    findings.end(datasets, required.exit_code)
 
 
 def _next_job(entries: Sequence[JudgedEntry]) -> str:

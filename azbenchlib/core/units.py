@@ -58,6 +58,8 @@ _FIGURE = r"(\d{1,3}(?:,\d{3}){1,9}(?:\.\d{1,30})?|\d{1,30}(?:\.\d{0,30})?|\.\d{
 _STATED_SIZE = re.compile(rf"^{_FIGURE}\s*(?:([kmgtp])(ib?|b)?|(b))?$", re.IGNORECASE | re.ASCII)
 _GROUPED_BY_POINTS = re.compile(r"[1-9]\d{0,2}(\.\d{3})+$", re.ASCII)
 _STATED_RATE = re.compile(rf"^{_FIGURE}(e[+-]?\d{{1,3}})?\s*([km])?$", re.IGNORECASE | re.ASCII)
+_STATED_LATENCY = re.compile(rf"^{_FIGURE}\s*(us|µs|μs|ms|s)$", re.IGNORECASE | re.ASCII)
+_STATED_THROUGHPUT = re.compile(rf"^{_FIGURE}\s*([kmgt]i?b)/s$", re.IGNORECASE | re.ASCII)
 SIZE_RULE = (
     "KiB, MiB, GiB and TiB (or k, M, G and T) count in powers of 1024, kB, MB, GB and TB in powers of 1000, "
     "B in bytes"
@@ -195,6 +197,42 @@ def stated_rate(text: str) -> float:
             f"'{text[:_QUOTED]}' is not a number; write one such as 24000 or 24k, which is the same"
         )
     return rate
+
+
+def stated_latency(text: str) -> float:
+    """Microseconds of a latency as a user states it, with its unit: ``250us``, ``2 ms``, ``1.5s``.
+
+    Raises
+    ------
+    InputError
+        When the text is none, has no unit, or has two readings.
+    """
+    match = _STATED_LATENCY.match(text.strip())
+    if not match:
+        raise InputError(f"'{text[:_QUOTED]}' is not a latency; write a number with us, ms or s, such as 2ms")
+    return _times(match[1], {"s": US_PER_S, "ms": US_PER_MS}.get(match[2].lower(), 1))
+
+
+def stated_throughput(text: str) -> float:
+    """Bytes per second of a throughput as a user states it: ``200MB/s``, ``190 MiB/s``, ``1.5GB/s``.
+
+    Raises
+    ------
+    InputError
+        When the text is none, has no unit, or has two readings.
+    """
+    match = _STATED_THROUGHPUT.match(text.strip())
+    if not match:
+        raise InputError(
+            f"'{text[:_QUOTED]}' is not a throughput; write a number with MB/s or MiB/s, such as 200MB/s"
+        )
+    return _times(match[1], stated_size(f"1{match[2]}"))
+
+
+def _times(number: str, factor: int) -> float:
+    """A number as a user states it, times a factor, rounded once."""
+    stated_rate(number)  # refuses what has two readings
+    return float(Fraction(number.replace(",", "")) * factor)
 
 
 def fio_size_text(n_bytes: int) -> str:

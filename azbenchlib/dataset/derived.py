@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -73,7 +73,7 @@ def derived(
         name=name_of(named, files),
         title=without_homes(_title(runs, files, named)),
         about=without_homes(
-            f"Outputs as they were found{_within(named, files)}: {_amount(count, 'file')} with "
+            f"Outputs as they were found{_within(named)}: {_amount(count, 'file')} with "
             f"{_amount(len(runs), 'run')}."
         ),
         measured=_measured(days_of(runs)),
@@ -121,17 +121,16 @@ def _title(runs: pd.DataFrame, files: Mapping[str, Path], named: Sequence[str]) 
     if named[0] == STDIN_NAME and len(named) == 1:
         return f"{tools} output from standard input"
     if len(files) == 1:
-        return f"{tools} output {next(iter(files))}"
-    return f"{tools} outputs{_within(named, files)}"
+        return f"{tools} output {PurePath(next(iter(files))).name}"
+    return f"{tools} outputs{_within(named)}"
 
 
-def _within(named: Sequence[str], files: Mapping[str, Path]) -> str:
-    """`` in FOLDER``, as the user calls it."""
-    if len(named) == 1:
-        return f" in {named[0].rstrip('/')}/" if Path(named[0]).is_dir() else ""
-    parents = {str(Path(name) if Path(name).is_dir() else Path(name).parent) for name in named}
-    inside = os.path.commonpath(parents) if len({Path(one).is_absolute() for one in parents}) == 1 else ""
-    return f" in {inside.rstrip('/')}/" if inside not in ("", ".", "/") else ""
+def _within(named: Sequence[str]) -> str:
+    """`` in FOLDER``: the name of the folder that holds what the user named, however it was named."""
+    given = [Path(name).resolve() for name in named]
+    inside = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in given]))
+    is_meant = any(path.is_dir() for path in given) or inside != Path.cwd()
+    return f" in {inside.name}" if is_meant and inside.name and inside != Path.home() else ""
 
 
 def days_of(runs: pd.DataFrame) -> pd.Series:

@@ -138,6 +138,16 @@ def parse_disk(text: str, *, open_sizes: bool = False) -> Disk:
     )
 
 
+def leaves_caching_open(name: str) -> bool:
+    """Return whether a disk that has its short notation as its name says nothing of its host caching."""
+    text = _NUMBERED.sub("", name)
+    try:
+        parse_disk(text, open_sizes=True)
+    except InputError:
+        return False
+    return not {mode.lower() for mode in HOST_CACHING} & {part.strip().lower() for part in text.split(":")}
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Named:
     """What the first part of a text names: a kind, and a tier where it is one; and how many."""
@@ -216,6 +226,9 @@ def _count(text: str, number: str) -> int:
     if len(number) > _DIGITS or not 0 < count <= _MOST:
         raise InputError(f"--disk '{text[:QUOTED_CHARS]}': a volume has 1 to {_MOST:,} disks, such as P30x4")
     return count
+
+
+_NUMBERED = re.compile(r" \(\d+\)$")  # as with_names numbers those of one name
 
 
 def with_names(disks: Iterable[Disk]) -> tuple[Disk, ...]:

@@ -1,6 +1,7 @@
 """Latency at every percentile: how bad the rare slow I/O is."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -109,15 +110,17 @@ def _set_axes(panel: Axes, points: pd.DataFrame, farthest: float, layout: Layout
     scales.set_ticks(panel.xaxis, [places[i] for i in kept], [names[i] for i in kept])
     panel.grid(axis="x")
     if layout.wide:
-        _write_odds(panel, [places[i] for i in kept], layout)
+        _write_odds(panel, [ticks[i] for i in kept], layout)
     y_title(panel, "Latency of one I/O (log scale)", layout)
     panel.set_ylabel("")
     x_title = "Share of I/Os that were slower →" if layout.wide else "Percentile (log scale in 1/(1 − p)) →"
     panel.set_xlabel(x_title, loc="left", labelpad=24 if layout.wide else 6)
 
 
-def _write_odds(panel: Axes, places: Sequence[float], layout: Layout) -> None:
+def _write_odds(panel: Axes, ticks: Sequence[float], layout: Layout) -> None:
     """``1 in 1,000`` below the ticks, as far as there is room."""
+    # of the digits as they are written: in floats, 1 / (1 − 0.999999999) is 1,000,000,083
+    places = [float(100 / (100 - Decimal(repr(p)))) for p in ticks]
     odds = [f"1 in {round(place):,}" for place in places]
     below = panel.get_xaxis_transform()
     for i in scales.keep_apart(panel, places, odds, layout):
@@ -137,9 +140,10 @@ def _write_odds(panel: Axes, places: Sequence[float], layout: Layout) -> None:
 def _draw_lines(panel: Axes, points: pd.DataFrame, present: Sequence[Series]) -> None:
     for entry in present:
         curve = points[points["series"] == entry.key]
-        panel.plot(
+        (line,) = panel.plot(
             curve["x"], curve["lat_us"], color=entry.colour, gid=f"curve-{entry.index}", label=entry.short
         )
+        interactive.carry(line, curve["percentile"])
     interactive.describe(panel, "percentile", "us")
 
 

@@ -158,7 +158,10 @@ def _draw(panel: Axes, entry: Series, line: Line, seconds: int) -> None:
         panel.fill_between(
             t, values, line["lat_max_us"], color=entry.colour, alpha=0.16, linewidth=0, zorder=2
         )
-    panel.plot(t, values, color=entry.colour, label=entry.short, gid=f"line-{entry.index}", zorder=3)
+    (drawn,) = panel.plot(
+        t, values, color=entry.colour, label=entry.short, gid=f"line-{entry.index}", zorder=3
+    )
+    interactive.carry(drawn, line["t_s"])
     there = np.pad(np.isfinite(values), 1)
     alone = there[1:-1] & ~there[:-2] & ~there[2:]  # no line goes through a point between two gaps
     panel.plot(t[alone], values[alone], **entry.marker(6))

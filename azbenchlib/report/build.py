@@ -1,12 +1,15 @@
 """A report from datasets: execute the notebook, make the page, make the PDF; both appear by rename."""
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 
 import nbformat
 
+from azbenchlib.answers.requirements import RequirementsAnswer
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import write_atomically
@@ -20,6 +23,7 @@ from azbenchlib.report import execute, page, pdf
 from azbenchlib.report.timings import NOTEBOOK, Timings
 
 _NOTEBOOK = "report"
+_SOURCE = ".azbench-source"  # in a folder that no user named: of which dataset its report is
 
 
 class ReportFormat(StrEnum):
@@ -32,11 +36,14 @@ class ReportFormat(StrEnum):
 
 @dataclass(frozen=True)
 class Written:
-    """Where a report is, or would be, where only one of the two was requested; how long its parts took."""
+    """Where a report is, or would be, where only one of the two was requested; how long its parts took, and
+    which requirements are met, where there are some.
+    """
 
     html: Path
     pdf: Path
     timings: Timings = field(default_factory=Timings)
+    requirements: RequirementsAnswer | None = None
 
     def __repr__(self) -> str:
         """Return the files that there are, a line each."""
@@ -51,6 +58,8 @@ def build(
     author: str = "",
     client: str = "",
     currency: str = USD,
+    require: Sequence[str] = (),
+    note: str = "",
     format_: ReportFormat = ReportFormat.both,
 ) -> Written:
     """Write ``report.html`` and ``report.pdf``.
@@ -61,18 +70,24 @@ def build(
         What the report is about, as :meth:`~azbenchlib.dataset.dataset.Dataset.load_each` opens or opened it;
         the first one is the subject.
     folder : Path, optional
-        Made where it is missing; default ``reports/NAME`` with the name of the first dataset.
+        Made where it is missing; default ``reports/NAME`` with the name of the first dataset, or
+        ``reports/NAME-2`` and so on where that holds the report of another one.
     title, author, client : str
         For the head of the report.
     currency : str
         Of the prices.
+    require : sequence of str
+        What is required of each workload, such as ``p99<2ms``.
+    note : str
+        Paragraphs of the author's own in Markdown, below the lead.
     format_ : {"both", "html", "pdf"}
         Which of the two is written.
 
     Raises
     ------
     InputError
-        When a dataset is missing or holds nothing to report, or prices in the currency are missing.
+        When a dataset is missing or holds nothing to report, prices in the currency are missing, or a
+        requirement cannot be understood.
     OutputError
         When the folder cannot be written. Nothing half-written is left.
     """
@@ -88,8 +103,14 @@ def build(
                 f"{dataset.place}: no run could be read, so there is nothing to report{telemetry}"
             )
     check_currency(found, currency)
-    folder = folder or Path("reports") / Path(first.name).name
+    required = RequirementsAnswer.of([one.tables for one in found], require) if require else None
+    place = str(Path(found[0].place or "").resolve())
+    mark = hashlib.sha256(place.encode()).hexdigest()  # a report may be handed over, places are not
+    is_own = folder is None
+    folder = folder or _free_folder(Path("reports") / Path(first.name).name, mark)
     check_writable(folder)
+    if is_own:
+        write_atomically(folder / _SOURCE, mark.encode())
     clock = Timings()
     with as_folders(found) as folders:
         parameters = {
@@ -102,6 +123,8 @@ def build(
             "author": author,
             "client": client,
             "currency": currency,
+            "require": list(require),
+            "note": note,
         }
         try:
             with clock.of(NOTEBOOK):
@@ -109,7 +132,8 @@ def build(
         except InputError as error:
             raise InputError(_as_named(str(error), folders, found)) from error
     clock.add_cells(executed)
-    return write(executed, folder, title, format_=format_, clock=clock)
+    written = write(executed, folder, title, format_=format_, clock=clock)
+    return replace(written, requirements=required)
 
 
 def write(
@@ -139,6 +163,17 @@ def write(
     if format_ is not ReportFormat.html:
         write_atomically(written.pdf, document)
     return written
+
+
+def _free_folder(folder: Path, mark: str) -> Path:
+    """The folder, or one with a number behind its name where that holds the report of another dataset."""
+    for n in count(1):
+        place = folder.with_name(f"{folder.name}-{n}") if n > 1 else folder
+        source, reports = place / _SOURCE, (place / "report.html", place / "report.pdf")
+        is_same = source.is_file() and source.read_text(errors="replace") == mark
+        if is_same or not any(report.exists() for report in reports):
+            break
+    return place
 
 
 def check_currency(datasets: Sequence[Dataset], currency: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 from azbenchlib.azure import catalog
@@ -11,7 +12,7 @@ from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.units import format_count, format_mbps
 from azbenchlib.model import host_caching, size_remarks
 from azbenchlib.model.fill_from_catalogue import differ, known_parts
-from azbenchlib.model.setup import Setup
+from azbenchlib.model.setup import Disk, Setup
 
 _NAMES = {"iops": "iops", "mbps": "bytes_per_s"}
 _PATHS = {"vm_uncached": "uncached", "vm_cached": "cached", "temp": "temp", "nvme": "nvme_read"}
@@ -40,9 +41,8 @@ def rows(setup: Setup, stated: Setup) -> dict[str, str]:
             ):
                 found[label] = row
     for disk, full in zip(stated.disks, setup.disks, strict=True):
-        row = _STATED if disk.cap else f"{full.tier}" if full.tier else None
-        for burst, quantity in product(("", "burst_"), _NAMES):
-            if row:
+        for burst, (quantity, name) in product(("", "burst_"), _NAMES.items()):
+            if row := _STATED if disk.cap else _disk_row(full, setup, f"{burst}{name}"):
                 found[f"disk_{burst}{quantity}"] = row
     return found
 
@@ -84,6 +84,24 @@ def _vm(setup: Setup) -> VmRow | None:
         return None
 
 
+def _disk_row(disk: Disk, setup: Setup, name: str) -> str | None:
+    """The figure of a tier; None where the disk has none, or its tier is not known there."""
+    try:
+        tier = catalog.disk_tier(disk.tier, setup.as_of) if disk.tier else None
+    except InputError:
+        return None
+    columns = [name, f"on_demand_{name}"] if name.startswith("burst_") else [name]
+    known = [column for column in columns if tier and getattr(tier, column) is not None]
+    return f"{disk.tier} {known[0]}, {_cited(tier.source_id)}" if tier and known else None
+
+
+@cache
+def _cited(source_id: str) -> str:
+    """A source with its own day, unless its name has it."""
+    day = catalog.source(source_id).date
+    return source_id if day in source_id else f"{source_id} of {day}"
+
+
 def _vm_row(vm: VmRow | None, setup: Setup, name: str) -> str | None:
     best = vm.best(name) if vm else None
     if vm is None or best is None:
@@ -92,6 +110,6 @@ def _vm_row(vm: VmRow | None, setup: Setup, name: str) -> str | None:
     unit = "IOPS" if best.unit == "1/s" else "MB/s"
     others = [limit for limit in vm.figures(name) if differ(limit.value, best.value)]
     if not others:
-        return f"{setup.vm.size} {best.name}, {best.source_id}"
-    texts = [f"{form(limit.value)} {unit} in {limit.source_id}" for limit in (best, *others)]
+        return f"{setup.vm.size} {best.name}, {_cited(best.source_id)}"
+    texts = [f"{form(limit.value)} {unit} in {_cited(limit.source_id)}" for limit in (best, *others)]
     return f"{setup.vm.size} {best.name}, {' and '.join(texts)}"

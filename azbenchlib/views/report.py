@@ -9,12 +9,15 @@ import pandas as pd
 from azbenchlib import __version__
 from azbenchlib.analysis import summary, totals
 from azbenchlib.answers.blocks import Block, render, safe
+from azbenchlib.answers.html import block
 from azbenchlib.answers.probe import probe_lead
+from azbenchlib.answers.requirements import RequirementsAnswer
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.cost.payments import Payment
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import MOST_FIGURES
+from azbenchlib.report.note import note_block
 from azbenchlib.report.part import Part, number
 from azbenchlib.report.sections import (
     comparison,
@@ -29,6 +32,7 @@ from azbenchlib.report.sections import (
     setup_cards,
 )
 from azbenchlib.report.sections.lead_sentence import LeadSentence
+from azbenchlib.report.sections.only_setup import only_setup
 from azbenchlib.views.view import MOST_ROWS, NotebookView, StatedSetup
 
 _MOST_COLUMNS = 12  # series that such a table has room for
@@ -52,13 +56,17 @@ class Report(NotebookView):
     currency : str
         Of the prices, such as EUR, once ``azbench catalog refresh --retail-prices --currency EUR`` has read
         them.
+    require : str or sequence of str
+        What is required of each workload, such as ``p99<2ms``.
+    note : str
+        Paragraphs of your own in Markdown, below the lead.
     stated : StatedSetup
         Of outputs that do not tell their setup.
 
     Raises
     ------
     InputError
-        When a dataset cannot be read or holds nothing to report.
+        When a dataset cannot be read or holds nothing to report, or a requirement cannot be understood.
     """
 
     def __init__(
@@ -68,6 +76,8 @@ class Report(NotebookView):
         author: str = "",
         client: str = "",
         currency: str = USD,
+        require: str | Sequence[str] = (),
+        note: str = "",
         **stated: Unpack[StatedSetup],
     ) -> None:
         self._currency = Payment(currency=currency.upper()).currency
@@ -79,6 +89,8 @@ class Report(NotebookView):
         self._setups = setup_cards.SetupCards(self.parts)
         self.title = title or lead.title(self.parts, self._setups.answers)
         self.author, self.client = author, client
+        self._note = note
+        self._required = RequirementsAnswer.of([part.dataset.tables for part in self.parts], require)
 
     def _part(self, dataset: Dataset, place: Path) -> Part:
         return Part(dataset, place, self._currency)
@@ -93,7 +105,19 @@ class Report(NotebookView):
             ("Report", f"azbench {__version__}, {formatting.today()}"),
         ]
         facts += [(name, text) for name, text in (("By", self.author), ("For", self.client)) if text]
-        return render("header", title=self.title, lead=self._lead(), facts=facts)
+        return render(
+            "header", title=self.title, lead=self._lead(), setup=only_setup(self.parts), facts=facts
+        )
+
+    def note(self) -> Block:
+        """What the author says in words of their own; empty where they say nothing."""
+        return note_block(self._note)
+
+    def requirements(self) -> Block:
+        """Which requirements are met; empty where nothing is required."""
+        return (
+            block(self._required.document, self._required.to_frame()) if self._required.result else Block("")
+        )
 
     def probed(self) -> Block:
         """What probes found, under a heading of its own; empty where no dataset is a probe."""

@@ -45,11 +45,33 @@ def test_outputs_have_a_manifest_that_was_made_of_them(
     found = Dataset.load("results")
     told = found.manifest
     assert told is not None
-    assert (told.name, told.title) == ("results", "fio outputs in results/")
+    assert (told.name, told.title) == ("results", "fio outputs in results")
     assert told.tools == {"fio": "3.33"} and told.setups == []
     assert told.raw == {f"raw/run-{n}.json": sha256(results / f"run-{n}.json") for n in range(6)}
     assert told.notes == ["Left out, for they are of no known format: results/notes.txt."]
     assert "not_recognised" in set(found.findings["code"])
+
+
+@pytest.mark.parametrize(
+    ("cwd", "name"),
+    [(".", "results"), ("results", "."), ("results", "{}"), ("results/deep", ".."), (".", "results/deep/..")],
+)
+def test_a_title_has_the_name_of_the_folder_however_it_is_named(
+    results: Path, monkeypatch: pytest.MonkeyPatch, cwd: str, name: str
+) -> None:
+    (results / "deep").mkdir(exist_ok=True)
+    monkeypatch.chdir(results.parent / cwd)
+    told = Dataset.load(name.format(results)).manifest
+    assert told is not None and (told.name, told.title) == ("results", "fio outputs in results")
+    assert told.about == "Outputs as they were found in results: 6 files with 6 runs."
+
+
+def test_a_folder_that_says_who_somebody_is_names_nothing(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(results))
+    told = Dataset.load(results).manifest
+    assert told is not None and told.title == "fio outputs"
 
 
 def test_the_day_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
@@ -118,7 +140,7 @@ def test_several_names(results: Path) -> None:
         [results / "run-0.json", "ultra-disk-2019", results / "run-1.json", SHIPPED / "ultra-disk-2019"]
     )
     titles = [one.manifest.title for one in every if one.manifest]
-    assert titles[0] == f"fio outputs in {results}/" and len(titles) == 2
+    assert titles[0] == "fio outputs in results" and len(titles) == 2
     assert len(every[0].runs) == 2
     with pytest.raises(InputError, match="2 datasets are named; load each by itself"):
         Dataset.load(results, "ultra-disk-2019")

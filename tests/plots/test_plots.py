@@ -143,6 +143,20 @@ def test_percentile_curves_hold_the_data():
         assert to_hex(line.get_color()) == entry.colour
 
 
+def test_rare_percentiles_have_whole_odds():
+    series = some_series()[:1]
+    curves = pd.DataFrame(
+        {
+            "series": series[0].key,
+            "percentile": [50.0, 99.9, 99.9999999],
+            "lat_us": [1.0, 2.0, 3.0],
+            "n": pd.NA,
+        }
+    )
+    said = words(percentiles.percentile_curves(curves, series, WIDE).figure)
+    assert {"1 in 1,000", "1 in 1,000,000,000"} <= said.keys()
+
+
 def test_a_direct_label_has_the_colour_and_the_value_of_its_line():
     series = some_series(("slow", "fast"))
     said = words(percentiles.percentile_curves(some_curves(series, [1000.0, 10.0]), series, WIDE).figure)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from azbenchlib import Report
+from azbenchlib import Report, judge
+from azbenchlib.answers.document import Bars
 from azbenchlib.answers.verdict_overview import certainty
 from azbenchlib.dataset import importing, manifest
 from azbenchlib.dataset.dataset import Dataset
@@ -58,7 +59,22 @@ def test_the_sources_of_limits_stand_once_below_the_cards() -> None:
     said = words(Report([str(LOCAL_DISKS)]).cards().html)
     notes = said.partition("Sources of the limits")[2]
     assert "Standard_E8ds_v4 (cached_bytes_per_s, cached_iops, uncached_iops" in notes
-    assert notes.count("sku-api-2026-08-17, as of 2020-07-01") == 2 == said.count("sku-api")
+    assert notes.count("sku-api-2026-08-17") == 2 == said.count("sku-api") and "as of" not in notes
+
+
+def test_the_source_of_a_disks_limit_is_its_row_in_the_catalogue() -> None:
+    """With the day of the row's source, not that of the report."""
+    output = Path(__file__).parents[1] / "data" / "fio" / "randrw.json"
+    for disk, columns in (("P30", "iops, bytes_per_s"), ("P30:burst", "on_demand_burst_iops")):
+        said = words(Report(str(output), vm="Standard_D8s_v5", disks=disk).cards().html)
+        notes = said.partition("Sources of the limits")[2]
+        assert f"P30 ({columns}" in notes and ": premium-2023-03 of 2023-03-16" in notes
+    (bars,) = [
+        part
+        for part in judge(output, vm="Standard_D8s_v5", disks="P30").document.walk()
+        if isinstance(part, Bars)
+    ]
+    assert "P30 iops, premium-2023-03 of 2023-03-16" in {bar.of.source for bar in bars.bars}
 
 
 def test_a_tie_names_both(local: list[str]) -> None:

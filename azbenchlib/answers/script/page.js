@@ -127,12 +127,11 @@ const TEXTS = {
   time: v => v >= 180 ? three(v / 60, "min") : three(v, "s"),
   percentile: v => `p${v}`,
 };
-const VALUES = { // of the x axis: seconds, percentiles
-  time: (panel, x) => Number((x * panel.unit_s).toPrecision(6)),
-  percentile: (panel, x) => Number((100 - 100 / x).toFixed(x < 100 ? 2 : 6)),
+const PLACES = { // on the x axis, of seconds and percentiles
+  time: (panel, value) => value / panel.unit_s,
+  percentile: (panel, value) => 100 / (100 - value),
 };
 const COLUMNS = {time: "t_s", percentile: "percentile", us: "latency_us", count: "value"};
-const xValue = (panel, x) => VALUES[panel.x](panel, x);
 const share = ([low, high, log], value) => log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 const unshare = ([low, high, log], part) => log ? low * (high / low) ** part : low + part * (high - low);
 
@@ -140,7 +139,8 @@ class Chart {
   constructor(svg, lines, hidden) {
     Object.assign(this, {svg, hidden, at: -1, over: draw("g", {}, svg)});
     this.panels = JSON.parse(svg.dataset.panels).map((panel, i) =>
-      ({...panel, full: panel.x_span, lines: lines[i], group: svg.querySelectorAll("g.panel")[i]}));
+      ({...panel, full: panel.x_span, group: svg.querySelectorAll("g.panel")[i],
+        lines: lines[i].map(line => ({...line, at: line.x.map(x => PLACES[panel.x](panel, x))}))}));
     this.tip = make("div", {className: "tip", hidden: true, role: "status"});
     svg.after(this.tip);
     svg.setAttribute("tabindex", "0");
@@ -170,25 +170,25 @@ class Chart {
     if (!step || !line) return;
     event.preventDefault();
     this.at = Math.min(line.x.length - 1, Math.max(0, this.at + step));
-    this.show(panel, share(panel.x_span, line.x[this.at]));
+    this.show(panel, share(panel.x_span, line.at[this.at]));
   }
   show(panel, part) {
     this.clear();
     const [left, top, width, height] = panel.box, rows = [];
     for (const line of panel.lines) {
       if (this.hidden.has(line.colour)) continue;
-      const away = line.x.map((x, i) => line.y[i] === null ? Infinity : Math.abs(share(panel.x_span, x) - part));
+      const away = line.at.map((at, i) => line.y[i] === null ? Infinity : Math.abs(share(panel.x_span, at) - part));
       const least = Math.min(...away), i = away.indexOf(least);
-      if (least * width < 24) rows.push({line, x: line.x[i], y: line.y[i]});
+      if (least * width < 24) rows.push({line, place: line.at[i], x: line.x[i], y: line.y[i]});
     }
     if (!rows.length) return;
-    const first = rows[0].x, at = left + share(panel.x_span, first) * width;
+    const first = rows[0].x, at = left + share(panel.x_span, rows[0].place) * width;
     draw("line", {x1: at, x2: at, y1: top, y2: top + height, stroke: "#626c79", "stroke-dasharray": "2 3"}, this.over);
-    this.tip.replaceChildren(make("b", {}, TEXTS[panel.x](xValue(panel, first))));
-    for (const {line, x, y} of rows) {
-      draw("circle", {cx: left + share(panel.x_span, x) * width, cy: top + height * (1 - share(panel.y_span, y)), r: 4,
+    this.tip.replaceChildren(make("b", {}, TEXTS[panel.x](first)));
+    for (const {line, place, x, y} of rows) {
+      draw("circle", {cx: left + share(panel.x_span, place) * width, cy: top + height * (1 - share(panel.y_span, y)), r: 4,
         fill: line.colour, stroke: "#ffffff"}, this.over);
-      const where = x === first ? "" : ` (${TEXTS[panel.x](xValue(panel, x))})`;
+      const where = x === first ? "" : ` (${TEXTS[panel.x](x)})`;
       this.tip.append(make("div", {}, dot(line.colour), `${line.name}: ${TEXTS[panel.y](y)}${where}`));
     }
     const own = this.svg.getBoundingClientRect(), around = this.svg.parentElement.getBoundingClientRect();
@@ -236,7 +236,7 @@ class Chart {
     const step = [1, 2, 5, 10].map(n => n * power).find(size => size >= least);
     for (let i = Math.ceil(span[0] / step); i * step <= span[1]; i++) {
       draw("text", {x: left + share(panel.x_span, i * step) * width, y: top + height + 18, fill: "#626c79"}, ticks)
-        .append(TEXTS.time(xValue(panel, i * step)));
+        .append(TEXTS.time(i * step * panel.unit_s));
     }
     group.append(outer);
   }
@@ -284,7 +284,7 @@ const equipFigure = figure => {
   }
   tools.append(button("CSV", "Download the values of this chart as CSV", () => saveCsv(figure.id, [
     ["series", COLUMNS[x], COLUMNS[y]],
-    ...charts[0].panels.flatMap(panel => panel.lines.flatMap(line => line.x.map((at, i) => [line.name, xValue(panel, at), line.y[i]]))),
+    ...lines.flat().flatMap(line => line.x.map((value, i) => [line.name, value, line.y[i]])),
   ])));
   svgs.at(-1).after(tools);
 };

@@ -50,6 +50,7 @@ _PAGE_OPTIONS = {
     "title": "--title",
     "author": "--author",
     "client": "--client",
+    "note": "--note",
     "open_": "--open",
     "timings": "--timings",
 }
@@ -63,6 +64,9 @@ NEEDS: dict[str, dict[str, Needs]] = {
     },
     "collect": {
         "processes": Needs("--processes", "to read on this machine: leave out --dask", _lacks("dask"))
+    },
+    "compare": {
+        "require": Needs("--require", "--format text, json, csv or md", _prints("text", "json", "csv", "md"))
     },
     "query": {"by": Needs("--by", "--percentiles", _has("percentiles"))},
     "run": {

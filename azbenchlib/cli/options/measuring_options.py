@@ -70,6 +70,15 @@ JobOption = Annotated[
         help="Write the fio job that would confirm the answer, of which there is one, to this file."
     ),
 ]
+RequireOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What is required of each workload, such as 'p99<2ms', 'iops>5000', 'bw>=200MB/s' or "
+        "'lat_mean<1ms for 4k randread'; repeatable. Of repeats the worst run counts. Exit code: 1 "
+        "where one is not met, 3 where one was not measured.",
+        show_default=False,
+    ),
+]
 TitleOption = Annotated[
     str, typer.Option(help="Title; default: the dataset's, or what was measured, and where.")
 ]

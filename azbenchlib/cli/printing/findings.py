@@ -46,9 +46,9 @@ def exit_code(parts: Iterable[Mapping[str, pd.DataFrame]]) -> int:
     return 0
 
 
-def end(datasets: Iterable[Dataset]) -> None:
-    """Leave with the exit code of what was read, unless it is 0."""
-    if code := exit_code(dataset.tables for dataset in datasets):
+def end(datasets: Iterable[Dataset], code: int = 0) -> None:
+    """Leave with the exit code of an answer, or else that of what was read, unless it is 0."""
+    if code := code or exit_code(dataset.tables for dataset in datasets):
         raise typer.Exit(code)
 
 

@@ -18,7 +18,7 @@ from azbenchlib.plots.drawing.style import Drawn
 
 X_AXIS, Y_AXIS = "axis-x", "axis-y"  # ids of the groups of an SVG that hold the axes
 _DIGITS = 5  # a pixel of a figure is coarser
-_KINDS = "azbench_kinds"
+_KINDS, _VALUES = "azbench_kinds", "azbench_values"  # attributes of panels and lines
 
 
 def describe(panel: Axes, x: str, y: str, unit_s: float = 1.0) -> None:
@@ -37,6 +37,18 @@ def describe(panel: Axes, x: str, y: str, unit_s: float = 1.0) -> None:
     setattr(panel, _KINDS, {"x": x, "y": y, "unit_s": unit_s})
 
 
+def carry(line: Line2D, x: Any) -> None:
+    """Note what a line is drawn from, where its places on the x axis are made of that: seconds, percentiles.
+
+    Parameters
+    ----------
+    line : Line2D
+    x : array-like
+        As long as the line.
+    """
+    setattr(line, _VALUES, x)
+
+
 def geometry(drawn: Drawn) -> list[dict[str, Any]]:
     """Each described panel: its place in pixels from the top left, and the span of its axes."""
     height = drawn.figure.bbox.height
@@ -50,7 +62,9 @@ def geometry(drawn: Drawn) -> list[dict[str, Any]]:
 
 
 def lines(drawn: Drawn) -> list[list[dict[str, Any]]]:
-    """For each described panel its named lines: name, colour, x and y; null where there is no value."""
+    """For each described panel its named lines: name, colour, x and y with all their digits, x in seconds or
+    percentiles; null where there is no value.
+    """
     return [[_points(line) for line in panel.lines if _is_named(line)] for panel in _described(drawn)]
 
 
@@ -64,22 +78,22 @@ def _is_named(line: Line2D) -> bool:
 
 def _span(axis: Axis) -> list[Any]:
     low, high = axis.get_view_interval()
-    return [_short(low), _short(high), axis.get_scale() == "log"]
+    return [*(_plain(float(f"{end:.{_DIGITS}g}")) for end in (low, high)), axis.get_scale() == "log"]
 
 
 def _points(line: Line2D) -> dict[str, Any]:
-    x, y = (np.asarray(values, dtype=float) for values in line.get_data(orig=False))
+    drawn, y = line.get_data(orig=False)
+    x = getattr(line, _VALUES, drawn)
     return {
         "name": clean(str(line.get_label())),
         "colour": str(line.get_color()),
-        "x": [_short(value) for value in x],
-        "y": [_short(value) for value in y],
+        "x": [_plain(value) for value in np.asarray(x, dtype=float)],
+        "y": [_plain(value) for value in np.asarray(y, dtype=float)],
     }
 
 
-def _short(value: float) -> float | None:
-    """A number with as many digits as a reader can use; None where it is none."""
+def _plain(value: float) -> float | None:
+    """A number as JSON has it, whole ones without a point; None where it is none."""
     if not math.isfinite(value):
         return None
-    short = float(f"{value:.{_DIGITS}g}")
-    return int(short) if short.is_integer() else short
+    return int(value) if float(value).is_integer() else float(value)

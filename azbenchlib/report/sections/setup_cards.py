@@ -336,8 +336,7 @@ class SetupCards:
         source = row.row or "source not stated"
         size, _, rest = source.partition(" ")
         column, _, origin = rest.partition(", ")
-        as_of = f", as{NBSP}of{NBSP}{row.as_of}" if row.as_of else ""
-        name = f"{size}|{origin}{as_of}" if origin else f"{source}{as_of}|"
+        name = f"{size}|{origin}" if origin else f"{source}|"
         columns = self._sources.setdefault(name, [])
         if origin and column not in columns:
             columns.append(column)
