@@ -274,9 +274,16 @@ def main() -> None:
     print("Nine equals in turns that drift by 1 % a run, margin 5 %; not worse (target ≥ 85 % with 5 pairs):")
     for pairs, sd in ((3, 0.01), (5, 0.01), (5, 0.02), (10, 0.02)):
         decided, wrong = in_turns(comparisons, pairs, sd)
-        print(f"  {pairs} pairs, spread {sd:.0%}: {decided / comparisons / WORKLOADS:.1%}; changed in {wrong}")
+        print(
+            f"  {pairs} pairs, spread {sd:.0%}: {decided / comparisons / WORKLOADS:.1%}; changed in {wrong}"
+        )
     print("A rate that fell, margin 5 %, alone and among nine:")
-    for kind, change, n in ((log_normal, -0.1, 5), (log_normal, -0.1, 10), (stalls, -0.2, 10), (stalls, -0.2, 20)):
+    for kind, change, n in (
+        (log_normal, -0.1, 5),
+        (log_normal, -0.1, 10),
+        (stalls, -0.2, 10),
+        (stalls, -0.2, 20),
+    ):
         hits = [power(comparisons, kind, change, n, workloads) for workloads in (1, WORKLOADS)]
         print(f"  {kind.__name__}, {change:.0%}, {n} runs: {hits[0]} and {hits[1]} of {comparisons}")
     print("Promised numbers of runs, margin 5 %; kept or none printed (target ≥ 95 %):")
@@ -291,7 +298,14 @@ def print_alarms(comparisons: int) -> None:
     for margin in (0.0, 0.01, 0.05):
         print(f"  margin {margin:.0%}: {share(alarms(comparisons, margin), comparisons)}")
     print("Equals of one kind, nine rates, one after the other; worse, better, either (target ≤ 1 %):")
-    kinds = ((log_normal, 0.0), (t2, 0.0), (two_states, 0.0), (throttled, 0.0), (stalls, 0.0), (log_normal, DRIFT))
+    kinds = (
+        (log_normal, 0.0),
+        (t2, 0.0),
+        (two_states, 0.0),
+        (throttled, 0.0),
+        (stalls, 0.0),
+        (log_normal, DRIFT),
+    )
     for kind, drift in kinds:
         for margin in (0.0, 0.05):
             worse, better = alarms_of_kind(comparisons, margin, kind, drift)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from compare_error_rates import KINDS, alarms, log_normal
-from compare_error_rates import found as found_changes
+from compare_error_rates import promises
 from compare_error_rates import side as simulated
 from compared_runs import bins_of, rates, side
 from hypothesis import given

@@ -66,9 +66,7 @@ def rules_judged(
     ]
 
 
-def _tested(
-    one: Evidence, log_bound: float, sign: int, terms: CompareTerms, family: int
-) -> Tested | None:
+def _tested(one: Evidence, log_bound: float, sign: int, terms: CompareTerms, family: int) -> Tested | None:
     """The p-value of a ratio beyond a bound, before it is adjusted; None where nothing can be said.
 
     Notes
@@ -158,7 +156,9 @@ def _planned(one: ComparedFigure, terms: CompareTerms, family: int, workloads: i
         return one
     if min(a, b) < 2:
         return replace(one, runs_at_least=max(least, a, b)) if evidence.scope is not Scope.RUNS else one
-    if evidence.estimate is None or one.why == DRIFT:  # of sides in turns, nothing is known of how they differ
+    if (
+        evidence.estimate is None or one.why == DRIFT
+    ):  # of sides in turns, nothing is known of how they differ
         return one
     question = Question(
         runs=(a, b),

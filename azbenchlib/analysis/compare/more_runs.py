@@ -61,8 +61,7 @@ def runs_settling(question: Question) -> tuple[int | None, int | None]:
     n = np.unique(np.geomspace(first, MOST_RUNS, 40).astype(int))
     settled = _settled(question, n)
     even, enough = (
-        int(some[0]) if (some := n[settled >= chance]).size else None
-        for chance in (_EVEN_CHANCE, _PROMISED)
+        int(some[0]) if (some := n[settled >= chance]).size else None for chance in (_EVEN_CHANCE, _PROMISED)
     )
     return even, enough if sum(question.runs) >= RUNS_BEFORE_A_PROMISE else None
 
@@ -80,7 +79,9 @@ def _settled(question: Question, n: np.ndarray) -> np.ndarray:
     for size, seen in zip(sizes, (0.0, estimate.log_ratio), strict=True):
         true = seen + sigma / sqrt(size) * rng.standard_normal((_DRAWS, 1))
         new = n - size
-        means.append((size * seen + new * true + sigma * np.sqrt(new) * rng.standard_normal((_DRAWS, n.size))) / n)
+        means.append(
+            (size * seen + new * true + sigma * np.sqrt(new) * rng.standard_normal((_DRAWS, n.size))) / n
+        )
     more = 2 * n - sum(sizes)
     drawn = sigma**2 * rng.chisquare(more, (_DRAWS, n.size))
     se = np.sqrt(2 * (df * variance + drawn) / (df + more) / n)
