@@ -160,7 +160,7 @@ def alarms_of_kind(
 
 
 def in_turns(comparisons: int, pairs: int, sd: float, seed: int = 9) -> tuple[int, int]:
-    """How many figures of equals that drift are called not worse, and in how many comparisons one is changed."""
+    """How many figures of drifting equals are not worse, and in how many comparisons one is changed."""
     rng = np.random.default_rng(seed)
     starts = in_order(pairs, in_turns=True)
     decided = wrong = 0

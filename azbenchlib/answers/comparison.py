@@ -76,8 +76,8 @@ class Compared(Answer):
     result : ComparisonResult
         Its ``result`` is worse, better, not worse or undecided.
     exit_code : int, optional
-        Of the command line that asked; default: 1 where anything is worse, else 3 where anything is undecided,
-        else 0.
+        Of the command line that asked; default: 1 where anything is worse, else 3 where anything is
+        undecided, else 0.
     """
 
     result: ComparisonResult

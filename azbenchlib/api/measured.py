@@ -130,8 +130,8 @@ def compare(old: RunsGiven, new: RunsGiven, *, margin: float = 0.05, confidence:
     Returns
     -------
     Compared
-        Shows itself; ``answer`` is worse, better, not worse or undecided, ``to_frame()`` has a row a figure, ``plot``
-        draws the intervals of the ratios.
+        Shows itself; ``answer`` is worse, better, not worse or undecided, ``to_frame()`` has a row a figure,
+        ``plot`` draws the intervals of the ratios.
 
     Raises
     ------

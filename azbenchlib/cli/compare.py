@@ -79,8 +79,8 @@ def compare(
 ) -> None:
     """Compare runs with a baseline: worse or better by more than a margin, not worse, or undecided.
 
-    Exit codes: 0 nothing worse or undecided, 1 worse (or a condition holds), 3 something undecided and nothing
-    worse, 2 something that you can mend, such as a damaged output where the others are not worse. With
+    Exit codes: 0 nothing worse or undecided, 1 worse (or a condition holds), 3 nothing worse but something
+    undecided, 2 something that you can mend, such as a damaged output where the others are not worse. With
     --fail-if only the conditions count, unless --margin is given too.
     """
     terms = _terms(margin, metric or [], confidence, fail_if or [], within_run)

@@ -101,7 +101,7 @@ class Compare:
         return block(shown, pd.DataFrame(rows, columns=columns))
 
     def table(self) -> Block:
-        """A row a workload, then old, new, ratio with interval and answer of every figure; `data` has numbers."""
+        """A row a workload, then every figure with its interval and answer; `data` has them as numbers."""
         return block(Document(None, self._answer.document.tables()), self._answer.to_frame(), place="compare")
 
     def percentiles(self) -> Block:

@@ -146,6 +146,6 @@ def test_real_runs_of_which_one_side_thinks_more_often(tmp_path: Path) -> None:
         return azbench("compare", "old", "new", "--metric", "iops", cwd=tmp_path)
 
     def holds(done: subprocess.CompletedProcess[str]) -> None:
-        assert done.returncode == 1 and done.stdout.startswith("Worse: 1 of 1 figures"), done.stdout
+        assert done.returncode == 1 and done.stdout.startswith("Worse: "), done.stdout
 
     Measurement(measure).check(holds)

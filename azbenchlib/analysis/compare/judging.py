@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import log1p
-from operator import itemgetter
 
 from azbenchlib.analysis.compare.cells import ComparedFigure, Evidence, JudgedRule, Scope, Shift
 from azbenchlib.analysis.compare.more_runs import Question, runs_settling
@@ -39,16 +38,19 @@ def figures_judged(
     plan : bool
         Whether to tell how many runs would settle what is undecided.
     """
-    tests = []
-    for way in (1, -1):  # to the worse, then to the better
-        bounds = [log1p(way * one.metric.sign * terms.margin) for one in every]
-        tests.append(
-            _adjusted(
-                _tested(one, bound, way * one.metric.sign, terms, len(every))
-                for one, bound in zip(every, bounds, strict=True)
+    worse, better = (
+        _adjusted(
+            _tested(
+                one, log1p(way * one.metric.sign * terms.margin), way * one.metric.sign, terms, len(every)
             )
+            for one in every
         )
-    judged = [_answered(one, *both, terms, workloads) for one, *both in zip(every, *tests, strict=True)]
+        for way in (1, -1)
+    )
+    judged = [
+        _answered(one, (down, up), terms, workloads)
+        for one, down, up in zip(every, worse, better, strict=True)
+    ]
     return [_planned(one, terms, len(every), workloads) for one in judged] if plan else judged
 
 
@@ -82,8 +84,8 @@ def _tested(one: Evidence, log_bound: float, sign: int, terms: CompareTerms, fam
     if one.scope is not Scope.RUNS or 2 * family * least_p(len(one.a), len(one.b)) > terms.alpha / 2:
         return p, one.estimate
     ranks = by_ranks(one.a, one.b, one.estimate.slack)
-    least, estimate = min((p, one.estimate), (ranks.p_beyond(log_bound, sign), ranks), key=itemgetter(0))
-    return min(2 * least, 1.0), estimate
+    by_rank = ranks.p_beyond(log_bound, sign)
+    return min(2 * min(p, by_rank), 1.0), ranks if by_rank < p else one.estimate
 
 
 def _drifts(drift: Drift, terms: CompareTerms) -> bool:
@@ -109,10 +111,12 @@ def _excludes_two_states(one: Evidence, terms: CompareTerms, workloads: int) -> 
 
 
 def _answered(
-    one: Evidence, worse: Tested | None, better: Tested | None, terms: CompareTerms, workloads: int
+    one: Evidence, tests: tuple[Tested | None, Tested | None], terms: CompareTerms, workloads: int
 ) -> ComparedFigure:
-    """The answer about a figure, without what would settle it."""
-    answer, estimate, why = Shift.UNDECIDED, one.estimate, one.why
+    """The answer about a figure from the tests of worse and better, without what would settle it."""
+    worse, better = tests
+    estimate: Estimate | RankEstimate | None = one.estimate
+    answer, why = Shift.UNDECIDED, one.why
     if worse is not None and better is not None and one.estimate is not None:
         (p, test), changed = min((worse, Shift.WORSE), (better, Shift.BETTER), key=lambda way: way[0][0])
         low, high = one.estimate.interval(terms.alpha)

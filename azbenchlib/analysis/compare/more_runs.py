@@ -48,12 +48,13 @@ class Question:
 
 
 def runs_settling(question: Question) -> tuple[int | None, int | None]:
-    """Return runs a side, all together, that have an even chance to settle it, and those that do; None: over 500.
+    """Return runs a side, all together, with an even chance to settle it, and those that do; None: over 500.
 
     Notes
     -----
-    The change is where it seems to be, within its error, and new runs are drawn from what is known of it and of
-    the spread. A state of the disk that was not seen yet is in no such draw, so after few runs none are promised.
+    The change is where it seems to be, within its error, and new runs are drawn from what is known of it and
+    of the spread. A state of the disk that was not seen yet is in no such draw, so after few runs none are
+    promised.
     """
     first = max(*question.runs, question.least - 1) + 1
     if first > MOST_RUNS:

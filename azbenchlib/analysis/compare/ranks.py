@@ -1,4 +1,7 @@
-"""The ratio by ranks, which a run that stalls hardly moves: Mann and Whitney's test, Hodges and Lehmann's interval."""
+"""The ratio by ranks, which a run that stalls hardly moves.
+
+Mann and Whitney's test (Annals of Mathematical Statistics 18, 1947), and the interval of Hodges and Lehmann.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ def by_ranks(a: Sequence[float], b: Sequence[float], slack: float = 0.0) -> Rank
 
 
 def least_p(n_a: int, n_b: int) -> float:
-    """Return the p-value where each run of one side is beyond each of the other: ranks give no smaller one."""
+    """Return the p-value where all runs of one side are beyond all of the other, the least by ranks."""
     return 1 / comb(n_a + n_b, n_a)
 
 
@@ -69,8 +72,7 @@ def _cumulated(n_a: int, n_b: int) -> Array:
 
     Notes
     -----
-    Whichever side has the highest run, the others are a smaller case of the same question (Mann and Whitney,
-    Annals of Mathematical Statistics 18, 1947).
+    Whichever side has the highest run, the others are a smaller case of the same question.
     """
     pairs = n_a * n_b
     if pairs > _MOST_EXACT:

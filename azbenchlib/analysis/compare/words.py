@@ -135,8 +135,8 @@ def _end_text(value: float) -> str:
 
 
 def rows(pair: ComparedPair, workload: WorkloadFigures) -> list[ComparedRow]:
-    """The figures of a workload as text. What would settle an undecided one is among the :func:`remarks` where
-    it is the same for all.
+    """The figures of a workload as text. What would settle an undecided one is among the :func:`remarks`
+    where it is the same for all.
     """
     short = Shift.UNDECIDED.value if _alike(pair) else ""
     return [
@@ -181,8 +181,8 @@ def remarks(comparison: ComparisonResult, pair: ComparedPair) -> list[str]:
     few = [one for one in pair.figures if min(len(one.evidence.a), len(one.evidence.b)) < pair.least_runs]
     if few and not comparison.terms.within_run:
         found.append(
-            f"Nothing is called worse or better with fewer than {runs_text(pair.least_runs)} a side: a disk in "
-            "one of two states, such as with and without burst credits, could differ as much by chance."
+            f"Nothing is called worse or better with fewer than {runs_text(pair.least_runs)} a side: a disk "
+            "in one of two states, such as with and without burst credits, could differ as much by chance."
         )
     found += [
         f"In {runs_text(n)} of {name} the rate had phases, such as a burst and the base; the figure is the "
@@ -216,7 +216,7 @@ def _ways(pair: ComparedPair) -> list[str]:
 
 def _limited(name: str, rate: str) -> str:
     said = " and ".join(format_count(float(one)) for one in rate.split(" and "))
-    return f"{name}: the jobs themselves limit the rate to {said} IOPS, so it tells nothing of what more would do."
+    return f"{name}: the jobs limit their rate to {said} IOPS, so it does not tell what the disk could do."
 
 
 def _needs_too_many(one: ComparedFigure) -> bool:
@@ -229,6 +229,6 @@ def method(comparison: ComparisonResult) -> str:
     terms = comparison.terms
     return (
         f"Medians of runs (their number); ratio new ÷ old of geometric means, with "
-        f"{percent(terms.confidence)} interval; margin {percent(terms.margin)}. Not worse: neither worse by more "
-        "than the margin, nor shown to be better by more."
+        f"{percent(terms.confidence)} interval; margin {percent(terms.margin)}. Not worse: neither worse "
+        "by more than the margin, nor shown to be better by more."
     )
