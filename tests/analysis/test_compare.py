@@ -16,7 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from azbenchlib.analysis.compare import ComparedPair, CompareTerms, ComparisonResult, Shift, compare, words
+from azbenchlib.analysis.compare import (
+    ComparedPair,
+    ComparedSide,
+    CompareTerms,
+    ComparisonResult,
+    Shift,
+    compare,
+    words,
+)
 from azbenchlib.analysis.compare.by_workload import by_workload
 from azbenchlib.analysis.compare.cells import Scope
 from azbenchlib.analysis.compare.figures import quantiles, within_run
@@ -117,21 +125,32 @@ def test_what_is_the_same_of_all_undecided_figures_is_said_once() -> None:
 
 
 def test_what_differs_among_undecided_figures_is_said_of_each() -> None:
-    def runs(*spreads: float) -> list[dict]:
-        sizes = zip((4096, 65536), spreads, strict=True)
-        return [{"iops": 1000 + spread * d, "bs_bytes": bs} for bs, spread in sizes for d in (-1, 0, 1)]
+    few, many = [(4096, 1.0, 1)], [(65536, 0.95, 80), (131072, 0.95, 80)]  # a change that is the margin
 
-    found = compare([side("old", runs(20, 500)), side("new", runs(20, 500))])
+    def both(*of: tuple[int, float, int]) -> list[ComparedSide]:
+        return [
+            side(
+                name,
+                [
+                    {"iops": 1000 * (1 + 0.02 * d) * (factor if name == "new" else 1), "bs_bytes": bs}
+                    for bs, factor, times in of
+                    for d in (-1, 0, 1) * times
+                ],
+            )
+            for name in ("old", "new")
+        ]
+
+    found = compare(both(*few, many[0]))
     (pair,) = found.pairs
     assert {row.answer for row in rows_of(pair)} == {
         "undecided, at least 2 more of each",
         "undecided, over 500 runs",
     }
     assert not any("more runs of each side" in one for one in words.remarks(found, pair))
-    wild = compare([side("old", runs(500, 500)), side("new", runs(500, 500))])
-    (pair,) = wild.pairs
+    close = compare(both(*many))
+    (pair,) = close.pairs
     assert {row.answer for row in rows_of(pair)} == {"undecided"}
-    assert "Undecided (2): over 500 runs of each side would be needed." in words.remarks(wild, pair)
+    assert "Undecided (2): over 500 runs of each side would be needed." in words.remarks(close, pair)
 
 
 def test_one_run_a_side_is_never_an_answer_and_says_why() -> None:

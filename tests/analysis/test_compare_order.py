@@ -210,6 +210,6 @@ def test_a_rate_that_the_jobs_limit_is_told() -> None:
     limited = {"rate_iops": 1000}
     found = compare([rates("old", [999, 1000, 1000, 999], **limited), rates("new", [1000] * 4, **limited)])
     assert (
-        "4\u00a0KiB random reads, QD\u00a08: the jobs limit their rate to 1,000 IOPS, so it does not tell what "
-        "the disk could do."
+        "4\u00a0KiB random reads, QD\u00a08: the jobs limit their rate to 1,000 IOPS, so it does not tell "
+        "what the disk could do."
     ) in words.remarks(found, found.pairs[0])
