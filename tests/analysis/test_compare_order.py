@@ -1,5 +1,7 @@
 """Runs in their order over time, runs that stall, single runs, and numbers of runs that are promised."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from compare_error_rates import DRIFT, alarms_of_kind, in_order, in_turns, log_normal, promises, stalls
@@ -10,9 +12,10 @@ import azbenchlib as az
 from azbenchlib.analysis.compare import ComparedFigure, ComparedSide, Shift, compare, words
 from azbenchlib.analysis.compare.by_workload import by_workload
 from azbenchlib.analysis.compare.headline import result_sentence
+from azbenchlib.analysis.compare.more_runs import Question, runs_settling
 from azbenchlib.analysis.compare.published_repeats import LARGEST, PAIRS, SOURCE
 from azbenchlib.analysis.compare.ranks import by_ranks, least_p
-from azbenchlib.analysis.compare.ratio import Method
+from azbenchlib.analysis.compare.ratio import Estimate, Method
 from azbenchlib.analysis.compare.run_order import RunOrder, run_order, without_trend
 
 NOISE = [0.004, -0.003, 0.001, -0.005, 0.003, 0.002, -0.002, 0.0]
@@ -134,12 +137,22 @@ def test_a_run_that_stalls_hides_no_change() -> None:
 # ---- what is promised -----------------------------------------------------------------------------------
 
 
-def test_no_number_of_runs_is_promised_before_a_rare_state_would_have_shown() -> None:
-    for kind, change in ((log_normal, 0.0), (stalls, 0.0), (log_normal, -0.06)):
-        promised, _, _, runs = promises(15, kind, change, 3)
-        assert promised == 0 and len(runs) > 5
-    promised, kept, *_ = promises(40, log_normal, -0.062, 16)
-    assert promised > 0 and kept >= 0.9 * promised
+@pytest.mark.parametrize(("runs", "enough"), [(14, False), (15, True)])
+def test_no_number_of_runs_is_promised_before_a_rare_state_would_have_shown(runs: int, enough: bool) -> None:
+    estimate = Estimate(log_ratio=-0.085, se=0.0075, df=2 * runs - 2)
+    question = Question(
+        runs=(runs, runs), estimate=estimate, sign=-1, margin=0.05, alpha=0.005, family=45, least=4
+    )
+    even, needed = runs_settling(question)
+    assert even is not None and even > runs and (needed is not None) == enough
+    assert needed is None or needed > even
+    close = replace(question, estimate=replace(estimate, log_ratio=-0.06))  # just beyond the margin
+    assert runs_settling(close)[1] is None
+
+
+def test_what_stalls_is_promised_nothing_after_few_runs() -> None:
+    promised, _, _, runs = promises(10, stalls, 0.0, 4)
+    assert promised == 0 and len(runs) > 5
 
 
 # ---- single runs ----------------------------------------------------------------------------------------

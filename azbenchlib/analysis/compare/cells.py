@@ -13,7 +13,7 @@ from azbenchlib.analysis.compare.published_repeats import is_beyond_repeats
 from azbenchlib.analysis.compare.ranks import RankEstimate
 from azbenchlib.analysis.compare.ratio import Estimate, bounded_exp
 from azbenchlib.analysis.compare.rules import FailRule
-from azbenchlib.analysis.compare.run_order import Drift
+from azbenchlib.analysis.compare.run_order import SideDrift
 
 
 class Shift(StrEnum):
@@ -50,7 +50,7 @@ class Evidence:
     scope : Scope
     why : str
         Why there is no estimate between runs; else empty.
-    drift : Drift or None
+    drift : SideDrift or None
         Where the sides ran one after the other, what a trend over time leaves of the change.
     """
 
@@ -62,7 +62,7 @@ class Evidence:
     estimate: Estimate | None
     scope: Scope
     why: str = ""
-    drift: Drift | None = None
+    drift: SideDrift | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from azbenchlib.analysis.compare.metrics import Metric
 from azbenchlib.analysis.compare.published_repeats import REPEATS, is_beyond_repeats
 from azbenchlib.analysis.compare.ratio import FEWEST_RUNS, Estimate, Method, spread, welch
 from azbenchlib.analysis.compare.run_order import (
-    Drift,
+    SideDrift,
     RunOrder,
     Starts,
     run_order,
@@ -190,7 +190,7 @@ def of_values(
             if order is RunOrder.IN_TURNS:
                 estimate = level
             else:
-                drift = Drift(level, shows_trend(*logs, starts))
+                drift = SideDrift(level, shows_trend(*logs, starts))
     else:
         why = _too_few((a, b))
     return Evidence(

@@ -11,7 +11,7 @@ from azbenchlib.analysis.compare.more_runs import Question, runs_settling
 from azbenchlib.analysis.compare.ranks import RankEstimate, by_ranks, least_p
 from azbenchlib.analysis.compare.ratio import FEWEST_RUNS, Estimate, holm, least_runs, two_states
 from azbenchlib.analysis.compare.rules import FailRule
-from azbenchlib.analysis.compare.run_order import INTERLEAVE, Drift
+from azbenchlib.analysis.compare.run_order import INTERLEAVE, SideDrift
 from azbenchlib.analysis.compare.terms import CompareTerms
 
 Tested = tuple[float, Estimate | RankEstimate]  # p-value of a change beyond a bound, and what gave it
@@ -88,7 +88,7 @@ def _tested(one: Evidence, log_bound: float, sign: int, terms: CompareTerms, fam
     return min(2 * min(p, by_rank), 1.0), ranks if by_rank < p else one.estimate
 
 
-def _drifts(drift: Drift, terms: CompareTerms) -> bool:
+def _drifts(drift: SideDrift, terms: CompareTerms) -> bool:
     return drift.shows or terms.margin < _TOLERATES_DRIFT
 
 

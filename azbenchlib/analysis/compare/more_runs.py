@@ -13,7 +13,7 @@ MOST_RUNS = 500  # a side; more are called no number
 # Both sides together: a state of the disk that shows in one run of ten is not seen in these in 1 case of 24.
 RUNS_BEFORE_A_PROMISE = 30
 _EVEN_CHANCE = 0.5
-_PROMISED = 0.98  # of the simulated settlements, so that 95 % is reached for all that
+_PROMISED = 0.99  # of the simulated settlements, so that 95 % is reached for all that
 _DRAWS = 1000
 
 

@@ -25,7 +25,7 @@ class RunOrder(StrEnum):
 
 
 @dataclass(frozen=True)
-class Drift:
+class SideDrift:
     """Of sides that ran one after the other: the estimate without a trend, and whether a trend shows."""
 
     estimate: Estimate
