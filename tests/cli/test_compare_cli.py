@@ -79,6 +79,11 @@ def test_exit_codes_with_options(
     assert (2 if isinstance(done.exception, InputError) else done.exit_code) == code, done.output
 
 
+def test_what_is_better_passes_and_says_so(sides: dict[str, Path]) -> None:
+    done = CliRunner().invoke(app, [str(sides["low"]), str(sides["old"])])
+    assert done.exit_code == 0 and done.output.startswith("Better: 4 KiB random reads, QD 8: IOPS ×1.25")
+
+
 def test_all_formats_say_the_same(sides: dict[str, Path], tmp_path: Path) -> None:
     command = [str(sides["old"]), str(sides["low"]), "--metric", "iops"]
     text, as_json, markdown = (

@@ -18,8 +18,8 @@ from azbenchlib.analysis.compare.metrics import Metric
 from azbenchlib.analysis.compare.published_repeats import REPEATS, is_beyond_repeats
 from azbenchlib.analysis.compare.ratio import FEWEST_RUNS, Estimate, Method, spread, welch
 from azbenchlib.analysis.compare.run_order import (
-    SideDrift,
     RunOrder,
+    SideDrift,
     Starts,
     run_order,
     shows_trend,
