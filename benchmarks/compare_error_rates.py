@@ -1,29 +1,31 @@
-"""How often `azbench compare` is wrong, and whether the number of runs that it names is enough.
+"""How often `azbench compare` is wrong, and whether the number of runs that it promises is enough.
 
     .venv/bin/python benchmarks/compare_error_rates.py [COMPARISONS]
 
 Simulated runs whose truth is known: nine workloads as one family, in which rates are log-normal, share an
 effect of the run, are throttled (a burst and a base, whose shares differ from run to run, or one of the two
-in a whole run), or have heavy tails and stalls; with IOPS and percentiles of latency that go with them.
-Targets: "worse" in at most 1 of 100 comparisons of equals; a change of 3 % found in at least 95 of 100 with
-the number of runs that was named. Beside them the lab's own simulation: disks that burst, with
-credits that depend on what ran before, of which runs are drawn at random for both sides.
+in a whole run), have heavy tails and stalls, or drift over time; with IOPS and percentiles of latency that go
+with them. Targets: "worse" or "better" in at most 1 of 100 comparisons of equals; sides that ran in turns
+while the disk drifts decided in at least 85 of 100 with five pairs; promised numbers of runs kept in at least
+95 of 100 comparisons that print one. Beside them the lab's own simulation: disks that burst, with credits
+that depend on what ran before, of which runs are drawn at random for both sides.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from itertools import islice
 
 import numpy as np
 from scipy.special import betaincinv
 
-from azbenchlib.analysis.compare.cells import Evidence, Shift
-from azbenchlib.analysis.compare.comparison import CompareTerms, figures_judged
+from azbenchlib.analysis.compare.cells import ComparedFigure, Evidence, Shift
 from azbenchlib.analysis.compare.evidence import of_values
+from azbenchlib.analysis.compare.judging import figures_judged
 from azbenchlib.analysis.compare.matching import ComparedWorkload
 from azbenchlib.analysis.compare.metrics import parse_metric
+from azbenchlib.analysis.compare.run_order import Starts
+from azbenchlib.analysis.compare.terms import CompareTerms
 from azbenchlib.core.units import GIB
 from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
 from azbenchlib.lab.engine.virtual_machine import Machine, Options
@@ -36,7 +38,8 @@ RUNS_OF_LAB = 80
 SETUP = Setup(
     disks=(Disk(name="data", size_bytes=GIB, cap=Cap(iops=500, burst_iops=2000, bytes_per_s=25e6)),)
 )
-TARGET_ALARMS, TARGET_POWER = 0.01, 0.95
+CHANGED = (Shift.WORSE, Shift.BETTER)
+DRIFT = -0.01  # of a rate, from run to run
 
 Array = np.ndarray
 Draw = Callable[[np.random.Generator, int, Array], Array]
@@ -70,6 +73,16 @@ def heavy_tails(rng: np.random.Generator, n: int, shared: Array) -> Array:
     return tails(rng, n, shared) - 0.7 * (rng.random(n) < 0.1)
 
 
+def t2(rng: np.random.Generator, n: int, shared: Array) -> Array:
+    """Student's t of two degrees of freedom, whose variance is infinite."""
+    return 0.02 * rng.standard_t(2, n)
+
+
+def stalls(rng: np.random.Generator, n: int, shared: Array) -> Array:
+    """A stall in one run of ten that leaves a fifth of the rate."""
+    return log_normal(rng, n, shared) + np.log(0.2) * (rng.random(n) < 0.1)
+
+
 KINDS: tuple[Draw, ...] = (log_normal, shared_effect, throttled, two_states, heavy_tails)
 
 
@@ -90,52 +103,115 @@ def side(
     return np.array(rows) + noise
 
 
-def evidence(a: Array, b: Array) -> Iterator[Evidence]:
+def evidence(a: Array, b: Array, starts: Starts | None = None) -> Iterator[Evidence]:
     for i in range(len(a)):
-        for j, metric in enumerate(METRICS):
+        for j, metric in enumerate(METRICS[: a.shape[1]]):
             values = [tuple(np.exp(one[i, j])) for one in (a, b)]
-            yield of_values(ComparedWorkload((("rw", str(i)),), str(i)), metric, "", *values)
+            workload = ComparedWorkload((("rw", str(i)),), str(i))
+            yield of_values(workload, metric, "", *values, starts=starts)
+
+
+def answers(
+    a: Array, b: Array, terms: CompareTerms, starts: Starts | None = None, *, plan: bool = False
+) -> list[ComparedFigure]:
+    return figures_judged(list(evidence(a, b, starts)), terms, len(a), plan=plan)
 
 
 def alarms(comparisons: int, margin: float, seed: int = 1) -> int:
-    """In how many comparisons of equals something is called worse."""
+    """In how many comparisons of equals something is called worse or better."""
     rng = np.random.default_rng(seed)
     terms = CompareTerms(margin=margin)
     wrong = 0
     for i in range(comparisons):
         n_a = 3 + i % 8
         n_b = n_a if i % 4 else 3 + int(rng.integers(8))
-        a, b = side(rng, n_a, KINDS), side(rng, n_b, KINDS)
-        judged = figures_judged(list(evidence(a, b)), terms, WORKLOADS, plan=False)
-        wrong += any(one.answer is Shift.WORSE for one in judged)
+        judged = answers(side(rng, n_a, KINDS), side(rng, n_b, KINDS), terms)
+        wrong += any(one.answer in CHANGED for one in judged)
     return wrong
 
 
-def found(
-    comparisons: int, margin: float, pilot: int, kind: Draw, seed: int = 2
-) -> tuple[int, int, list[int]]:
-    """How often a rate that fell by 3 % is found with the runs that were named; how often a number was.
+def in_order(n: int, *, in_turns: bool) -> Starts:
+    """Starts of runs of both sides: A B A B, or A A B B."""
+    return (range(0, 2 * n, 2), range(1, 2 * n, 2)) if in_turns else (range(n), range(n, 2 * n))
+
+
+def cells(rng: np.random.Generator, kind: Draw, starts: Starts, drift: float, sd: float = 1.0) -> list[Array]:
+    """Nine rates of one kind on both sides: workload × 1 × run; `sd` scales what is random."""
+    return [
+        np.array([[sd * kind(rng, len(own), np.zeros(len(own)))] for _ in range(WORKLOADS)])
+        + drift * np.array(own)
+        for own in starts
+    ]
+
+
+def alarms_of_kind(
+    comparisons: int, margin: float, kind: Draw, drift: float = 0.0, seed: int = 8
+) -> tuple[int, int]:
+    """In how many comparisons of nine equals that ran one after the other anything is worse, and better."""
+    rng = np.random.default_rng(seed)
+    terms = CompareTerms(margin=margin)
+    wrong = [0, 0]
+    for i in range(comparisons):
+        starts = in_order(3 + i % 8, in_turns=False)
+        a, b = cells(rng, kind, starts, drift)
+        judged = {one.answer for one in answers(a, b, terms, starts if drift else None)}
+        wrong = [n + (changed in judged) for n, changed in zip(wrong, CHANGED, strict=True)]
+    return wrong[0], wrong[1]
+
+
+def in_turns(comparisons: int, pairs: int, sd: float, seed: int = 9) -> tuple[int, int]:
+    """How many figures of drifting equals are not worse, and in how many comparisons one is changed."""
+    rng = np.random.default_rng(seed)
+    starts = in_order(pairs, in_turns=True)
+    decided = wrong = 0
+    for _ in range(comparisons):
+        a, b = cells(rng, log_normal, starts, DRIFT, sd / 0.02)
+        judged = [one.answer for one in answers(a, b, CompareTerms(margin=0.05), starts)]
+        decided += judged.count(Shift.NOT_WORSE)
+        wrong += any(one in CHANGED for one in judged)
+    return decided, wrong
+
+
+def power(comparisons: int, kind: Draw, change: float, n: int, workloads: int, seed: int = 10) -> int:
+    """In how many comparisons a rate that fell, alone among equals, is called worse; margin 5 %."""
+    rng = np.random.default_rng(seed)
+    hits = 0
+    for _ in range(comparisons):
+        a, b = (side(rng, n, (kind,), some, workloads)[:, :1] for some in (0.0, change))
+        hits += answers(a, b, CompareTerms())[0].answer is Shift.WORSE
+    return hits
+
+
+def promises(
+    comparisons: int, kind: Draw, change: float, pilot: int, seed: int = 2
+) -> tuple[int, int, int, list[int]]:
+    """How often a number of runs was promised for one rate, and kept; how often an even chance came true.
 
     Returns
     -------
-    (int, int, list of int)
-        Found, named (or found at once), and the numbers of runs a side.
+    (int, int, int, list of int)
+        Promised, kept, settled with the runs of an even chance; and what those were.
     """
     rng = np.random.default_rng(seed)
-    terms = CompareTerms(margin=margin)
-    hits, named, runs = 0, 0, []
+    terms = CompareTerms()
+    promised, kept, even, runs = 0, 0, 0, []
+
+    def draw(n: int) -> list[Array]:
+        return [side(rng, n, (kind,), some, 1)[:, :1] for some in (0.0, change)]
+
     for _ in range(comparisons):
-        a, b = (side(rng, pilot, (kind,), change, 1) for change in (0.0, -0.03))
-        first = figures_judged(list(evidence(a, b)), terms, 1)[0]
-        n = pilot if first.answer is Shift.WORSE else first.runs_needed
-        if first.answer is Shift.UNDECIDED and n is not None:
-            more = [side(rng, n - pilot, (kind,), change, 1) for change in (0.0, -0.03)]
-            a, b = (np.concatenate(parts, axis=2) for parts in zip((a, b), more, strict=True))
-            first = figures_judged(list(evidence(a, b)), terms, 1, plan=False)[0]
-        named += n is not None
-        hits += n is not None and first.answer is Shift.WORSE
-        runs += [n] if n else []
-    return hits, named, runs
+        first = draw(pilot)
+        (figure,) = answers(*first, terms, plan=True)
+        for n in (figure.runs_needed, figure.runs_at_least):
+            if n is None:
+                continue
+            both = (np.concatenate(parts, axis=2) for parts in zip(first, draw(n - pilot), strict=True))
+            is_settled = answers(*both, terms)[0].answer is not Shift.UNDECIDED
+            if n == figure.runs_needed:
+                promised, kept = promised + 1, kept + is_settled
+            else:
+                even, runs = even + is_settled, [*runs, n]
+    return promised, kept, even, runs
 
 
 def interval(hits: int, of: int) -> str:
@@ -153,9 +229,8 @@ def missed(comparisons: int, margin: float, kind: Draw, seed: int = 7) -> int:
     terms = CompareTerms(margin=margin)
     wrong = 0
     for i in range(comparisons):
-        a, b = side(rng, 3 + i % 8, (kind,)), side(rng, 3 + i % 8, (kind,), change=-margin)
-        rate = list(islice(evidence(a, b), 1))
-        wrong += figures_judged(rate, terms, 1, plan=False)[0].answer is Shift.NOT_WORSE
+        a, b = (side(rng, 3 + i % 8, (kind,), some, 1)[:, :1] for some in (0.0, -margin))
+        wrong += answers(a, b, terms)[0].answer is Shift.NOT_WORSE
     return wrong
 
 
@@ -178,46 +253,82 @@ def lab_runs(n: int, seconds: float = 1.5, seed: int = 3) -> Array:
 
 
 def lab_alarms(comparisons: int, pool: Array, margin: float, seed: int = 4) -> int:
-    """In how many comparisons of equals from a pool of runs something is called worse."""
+    """In how many comparisons of equals from a pool of runs something is called changed."""
     rng = np.random.default_rng(seed)
     terms = CompareTerms(margin=margin)
     wrong = 0
     for i in range(comparisons):
         n = 3 + i % 8
         drawn = rng.permutation(pool.shape[2])[: 2 * n]
-        every = list(evidence(pool[:, :, drawn[:n]], pool[:, :, drawn[n:]]))
-        judged = figures_judged(every, terms, len(pool), plan=False)
-        wrong += any(one.answer is Shift.WORSE for one in judged)
+        judged = answers(pool[:, :, drawn[:n]], pool[:, :, drawn[n:]], terms)
+        wrong += any(one.answer in CHANGED for one in judged)
     return wrong
 
 
 def main() -> None:
     comparisons = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    print(f"Equals, {WORKLOADS} workloads × {len(METRICS)} metrics, 3 to 10 runs a side, one family:")
-    for margin in (0.0, 0.01, 0.05):
-        wrong = alarms(comparisons, margin)
+    print_alarms(comparisons)
+    print("A rate that fell by 5 %, the margin, called not worse:")
+    for kind in (*KINDS, t2, stalls):
+        print(f"  {kind.__name__}: {missed(comparisons, 0.05, kind)} of {comparisons}")
+    print("Nine equals in turns that drift by 1 % a run, margin 5 %; not worse (target ≥ 85 % with 5 pairs):")
+    for pairs, sd in ((3, 0.01), (5, 0.01), (5, 0.02), (10, 0.02)):
+        decided, wrong = in_turns(comparisons, pairs, sd)
         print(
-            f"  margin {margin:.0%}: worse in {wrong} of {comparisons} "
-            f"({wrong / comparisons:.2%}, target ≤ 1 %)"
+            f"  {pairs} pairs, spread {sd:.0%}: {decided / comparisons / WORKLOADS:.1%}; changed in {wrong}"
         )
+    print("A rate that fell, margin 5 %, alone and among nine:")
+    for kind, change, n in (
+        (log_normal, -0.1, 5),
+        (log_normal, -0.1, 10),
+        (stalls, -0.2, 10),
+        (stalls, -0.2, 20),
+    ):
+        hits = [power(comparisons, kind, change, n, workloads) for workloads in (1, WORKLOADS)]
+        print(f"  {kind.__name__}, {change:.0%}, {n} runs: {hits[0]} and {hits[1]} of {comparisons}")
+    print("Promised numbers of runs, margin 5 %; kept or none printed (target ≥ 95 %):")
+    for kind in (log_normal, tails, stalls):
+        for change in (0.0, -0.055, -0.06, -0.1):
+            for pilot in (3, 5, 10, 15):
+                print_promises(comparisons // 5, kind, change, pilot)
+
+
+def print_alarms(comparisons: int) -> None:
+    print(f"Equals, {WORKLOADS} workloads × {len(METRICS)} metrics, 3 to 10 runs a side, worse or better in:")
+    for margin in (0.0, 0.01, 0.05):
+        print(f"  margin {margin:.0%}: {share(alarms(comparisons, margin), comparisons)}")
+    print("Equals of one kind, nine rates, one after the other; worse, better, either (target ≤ 1 %):")
+    kinds = (
+        (log_normal, 0.0),
+        (t2, 0.0),
+        (two_states, 0.0),
+        (throttled, 0.0),
+        (stalls, 0.0),
+        (log_normal, DRIFT),
+    )
+    for kind, drift in kinds:
+        for margin in (0.0, 0.05):
+            worse, better = alarms_of_kind(comparisons, margin, kind, drift)
+            name = f"{kind.__name__}{', drift' if drift else ''}, margin {margin:.0%}"
+            print(f"  {name}: {worse}, {better}, {share(worse + better, comparisons)}")
     pool = lab_runs(RUNS_OF_LAB)
     print(f"Equals of the lab's simulation, {len(pool)} workloads, drawn from {RUNS_OF_LAB} runs of each:")
     for margin in (0.0, 0.05):
-        wrong = lab_alarms(comparisons, pool, margin)
-        print(f"  margin {margin:.0%}: worse in {wrong} of {comparisons} ({wrong / comparisons:.2%})")
-    print("A rate that fell by 5 %, the margin, called not worse:")
-    for kind in KINDS:
-        print(f"  {kind.__name__}: {missed(comparisons, 0.05, kind)} of {comparisons}")
-    print("A rate that fell by 3 %, margin 1 %, found with the runs that were named:")
-    for kind in (log_normal, shared_effect, tails, heavy_tails):
-        for pilot in (3, 5, 10):
-            hits, named, runs = found(comparisons, 0.01, pilot, kind)
-            typical = int(np.median(runs)) if runs else 0
-            told = f"{hits / named:.1%}, {interval(hits, named)}, target ≥ 95 %" if named else "none"
-            print(
-                f"  {kind.__name__}, {pilot} runs at first: {hits} of {named} ({told}), "
-                f"no number in {comparisons - named}; median {typical} runs a side"
-            )
+        print(f"  margin {margin:.0%}: {share(lab_alarms(comparisons, pool, margin), comparisons)}")
+
+
+def share(hits: int, of: int) -> str:
+    return f"{hits} of {of} ({hits / of:.2%}, {interval(hits, of)})"
+
+
+def print_promises(comparisons: int, kind: Draw, change: float, pilot: int) -> None:
+    promised, kept, even, runs = promises(comparisons, kind, change, pilot)
+    fair = comparisons - promised + kept
+    typical = f", median {int(np.median(runs))}" if runs else ""
+    print(
+        f"  {kind.__name__}, {change:+.1%}, {pilot} runs at first: promised {promised}, kept {kept}; kept or "
+        f"none printed {fair / comparisons:.1%}; at least: {even} of {len(runs)} settled{typical}"
+    )
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def judge(
 
 
 def compare(old: RunsGiven, new: RunsGiven, *, margin: float = 0.05, confidence: float = 0.99) -> Compared:
-    """Compare runs with a baseline: worse by more than the margin, not worse, or undecided.
+    """Compare runs with a baseline: worse or better by more than the margin, not worse, or undecided.
 
     Parameters
     ----------
@@ -122,15 +122,15 @@ def compare(old: RunsGiven, new: RunsGiven, *, margin: float = 0.05, confidence:
         Datasets by name or folder, or outputs, together one side where there are several; ``/SETUP`` behind
         one chooses a setup. Of an answer its result counts, which is a Dataset.
     margin : float
-        Change to the worse that does not count: 0.05 is 5 %.
+        Change that does not count, either way: 0.05 is 5 %.
     confidence : float
         Of all answers together, 0 to 1.
 
     Returns
     -------
     Compared
-        Shows itself; ``answer`` is worse, not worse or undecided, ``to_frame()`` has a row a figure, ``plot``
-        draws the intervals of the ratios.
+        Shows itself; ``answer`` is worse, better, not worse or undecided, ``to_frame()`` has a row a figure,
+        ``plot`` draws the intervals of the ratios.
 
     Raises
     ------

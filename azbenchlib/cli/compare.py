@@ -53,7 +53,7 @@ def compare(
         ),
     ],
     margin: Annotated[
-        str | None, typer.Option(help="Change to the worse that does not count; default 5%.")
+        str | None, typer.Option(help="Change that does not count, either way; default 5%.")
     ] = None,
     metric: Annotated[
         list[str] | None, typer.Option(help="iops, bw, p50, p99.9, …; repeatable. Default: the usual ones.")
@@ -83,12 +83,12 @@ def compare(
         Path | None, typer.Option("--output", "-o", help="File to write; default: print.")
     ] = None,
 ) -> None:
-    """Compare runs with a baseline: worse by more than a margin, not worse, or undecided.
+    """Compare runs with a baseline: worse or better by more than a margin, not worse, or undecided.
 
-    Exit codes: 0 not worse, 1 worse (or a condition holds), 3 undecided, 2 something that you can mend, such
-    as a damaged output where the others are not worse. With --fail-if only the conditions count, unless
-    --margin is given too. With --require it is also 1 if what is compared with the baseline does not meet a
-    requirement, 3 if a figure was not measured.
+    Exit codes: 0 nothing worse or undecided, 1 worse (or a condition holds), 3 nothing worse but something
+    undecided, 2 something that you can mend, such as a damaged output where the others are not worse. With
+    --fail-if only the conditions count, unless --margin is given too. With --require it is also 1 if what is
+    compared with the baseline does not meet a requirement, 3 if a figure was not measured.
     """
     from azbenchlib.answers.requirements import RequirementsAnswer, WithRequirements, parsed
 
@@ -107,11 +107,9 @@ def compare(
         findings.tell_of_files(side.tables)
     with working("Comparing"):
         found = compared(opened, terms)
-    from azbenchlib.analysis.compare import Shift
-    from azbenchlib.answers.comparison import EXIT_CODES, Compared
+    from azbenchlib.answers.comparison import Compared
 
-    is_passed = found.result is Shift.UNDECIDED and undecided is Undecided.ok
-    code = 0 if is_passed else EXIT_CODES[found.result]
+    code = 0 if found.is_undecided and undecided is Undecided.ok else Compared(found).exit_code
     required = RequirementsAnswer.of(list(map(_chosen, opened[1:])), require or [])
     code = 1 if 1 in (code, required.exit_code) else code or required.exit_code
     code = code or findings.exit_code(side.tables for side in opened)
@@ -132,9 +130,9 @@ def _terms(
     margin: str | None, metrics: list[str], confidence: str, rules: list[str], within_run: bool
 ) -> CompareTerms:
     from azbenchlib.analysis.compare import CompareTerms
-    from azbenchlib.analysis.compare.comparison import DEFAULT_MARGIN
     from azbenchlib.analysis.compare.metrics import parse_metric
     from azbenchlib.analysis.compare.rules import parse_rule, parse_share
+    from azbenchlib.analysis.compare.terms import DEFAULT_MARGIN
 
     return CompareTerms(
         margin=DEFAULT_MARGIN if margin is None else parse_share(margin, "--margin"),

@@ -10,10 +10,10 @@ from azbenchlib import plots
 from azbenchlib.analysis.compare import (
     ComparedFigure,
     CompareTerms,
-    Shift,
     compare,
     words,
 )
+from azbenchlib.analysis.compare.by_workload import by_workload, kind_of
 from azbenchlib.analysis.compare.curves import sides_curves, sides_rates
 from azbenchlib.analysis.compare.metrics import parse_metric
 from azbenchlib.analysis.compare.rules import parse_rule
@@ -47,7 +47,7 @@ class Compare:
     b : str or sequence of str
         What is compared with it; five at the most.
     margin : float
-        Change to the worse that does not count: 0.05 is 5 %.
+        Change that does not count, either way: 0.05 is 5 %.
     metrics : sequence of str
         ``iops``, ``bw``, ``p99``, …; empty: the usual ones.
     confidence : float
@@ -101,7 +101,7 @@ class Compare:
         return block(shown, pd.DataFrame(rows, columns=columns))
 
     def table(self) -> Block:
-        """Old, new, ratio with interval and answer of every figure; `data` has them as numbers."""
+        """A row a workload, then every figure with its interval and answer; `data` has them as numbers."""
         return block(Document(None, self._answer.document.tables()), self._answer.to_frame(), place="compare")
 
     def percentiles(self) -> Block:
@@ -175,22 +175,18 @@ class Compare:
         return "new" if len(self._sides) == 2 else f"new {i}"
 
     def _most_changed(self, timed: bool) -> list[str]:
-        """Workloads, the one with the largest change to the worse first."""
-        worst: dict[str, float] = {}
-        for one in self._of_kind(timed):
-            name, change = one.evidence.workload.name, _worsening(one)
-            worst[name] = max(worst.get(name, change), change)
-        return sorted(worst, key=lambda name: -worst[name])
+        """Workloads, in the order of the tables."""
+        known = {one.evidence.workload.name for one in self._of_kind(timed)}
+        names = [one.name for pair in self.comparison.pairs for one in by_workload(pair)]
+        return [name for name in dict.fromkeys(names) if name in known]
 
     def _said(self, timed: bool) -> dict[str, str]:
         """The title of a workload's figure: its answers, and the largest change."""
         said = {}
         for name in self._most_changed(timed):
             mine = [one for one in self._of_kind(timed) if one.evidence.workload.name == name]
-            worse = [one for one in mine if one.answer is Shift.WORSE]
-            first = max(worse or mine, key=lambda one: abs(_worsening(one)))
-            known = {one.answer for one in mine}
-            answer = Shift.WORSE if worse else Shift.UNDECIDED if Shift.UNDECIDED in known else mine[0].answer
+            answer = kind_of(mine)
+            first = max((one for one in mine if one.answer is answer), key=lambda one: one.change)
             said[name] = (
                 f"{answer.value.capitalize()}: {first.evidence.metric.title} {words.times(first.ratio)}"
             )
@@ -200,7 +196,3 @@ class Compare:
         """The figures of latency, or those of rates."""
         every = [one for pair in self.comparison.pairs for one in pair.figures]
         return [one for one in every if (one.evidence.metric.percentile is not None) == timed]
-
-
-def _worsening(one: ComparedFigure) -> float:
-    return one.evidence.metric.worsening(one.ratio) if one.ratio else 0.0

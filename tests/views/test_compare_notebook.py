@@ -30,7 +30,13 @@ def shown() -> Compare:
 
 def test_the_answer_stands_first_and_says_what_differs(shown: Compare) -> None:
     result = shown.result()
-    assert words(result.html).strip().startswith("Undecided: 5 of 5 figures (")
+    assert (
+        words(result.html)
+        .strip()
+        .startswith(
+            "Undecided: 8 KiB random writes, QD 1: p50 ×0.021 is different, but not repeated; 5 of 5 figures "
+        )
+    )
     assert "Differs: host caching: None and ReadWrite." in words(result.html)
     assert list(result.data["fact"]) == ["host caching", "bursting"]
 

@@ -1,13 +1,13 @@
-"""Sides compared with a baseline: worse by more than a margin, not worse, or undecided. Pure functions."""
+"""Sides compared with a baseline: worse or better by more than a margin, not worse, or undecided."""
 
 from azbenchlib.analysis.compare.cells import ComparedFigure, Shift
 from azbenchlib.analysis.compare.comparison import (
     ComparedPair,
     ComparedSide,
-    CompareTerms,
     ComparisonResult,
     compare,
 )
+from azbenchlib.analysis.compare.terms import CompareTerms
 
 __all__ = [
     "CompareTerms",

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import log
 from statistics import median
 
 from azbenchlib.analysis.compare.matching import ComparedWorkload
 from azbenchlib.analysis.compare.metrics import Metric
+from azbenchlib.analysis.compare.published_repeats import is_beyond_repeats
+from azbenchlib.analysis.compare.ranks import RankEstimate
 from azbenchlib.analysis.compare.ratio import Estimate, bounded_exp
+from azbenchlib.analysis.compare.rules import FailRule
+from azbenchlib.analysis.compare.run_order import SideDrift
 
 
 class Shift(StrEnum):
     """What a comparison answers."""
 
     WORSE = "worse"
+    BETTER = "better"
     NOT_WORSE = "not worse"
     UNDECIDED = "undecided"
 
@@ -44,6 +50,8 @@ class Evidence:
     scope : Scope
     why : str
         Why there is no estimate between runs; else empty.
+    drift : SideDrift or None
+        Where the sides ran one after the other, what a trend over time leaves of the change.
     """
 
     workload: ComparedWorkload
@@ -54,6 +62,7 @@ class Evidence:
     estimate: Estimate | None
     scope: Scope
     why: str = ""
+    drift: SideDrift | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,29 +73,35 @@ class ComparedFigure:
     ----------
     evidence : Evidence
     answer : Shift
+    estimate : Estimate, RankEstimate or None
+        What the answer is from.
     interval : tuple of float or None
         Of the ratio B ÷ A.
-    p_value : float or None
-        Of "worse by more than the margin", adjusted over all figures of the comparison.
+    p_value, p_better : float or None
+        Of "worse", and of "better", by more than the margin, each adjusted over all figures.
     runs_needed : int or None
-        Runs a side, all together, that would settle it; None: no such number, or it is settled.
+        Runs a side, all together, that settle it with 95 % probability; None: none can be promised.
+    runs_at_least : int or None
+        Runs a side, all together, with fewer of which it rather stays open; None: over 500, or settled.
     why : str
         Why it is undecided; else empty.
     """
 
     evidence: Evidence
     answer: Shift
+    estimate: Estimate | RankEstimate | None
     interval: tuple[float, float] | None
     p_value: float | None
-    runs_needed: int | None
-    why: str
+    p_better: float | None
+    runs_needed: int | None = None
+    runs_at_least: int | None = None
+    why: str = ""
 
     @property
     def ratio(self) -> float | None:
-        """B ÷ A of the runs' geometric means; None where a side has no figure, or a zero."""
-        estimate = self.evidence.estimate
-        if estimate is not None:
-            return bounded_exp(estimate.log_ratio)
+        """B ÷ A of the runs' geometric means, or by ranks; None where a side has no figure, or a zero."""
+        if self.estimate is not None:
+            return bounded_exp(self.estimate.log_ratio)
         a, b = self.medians
         return b / a if a and b else None
 
@@ -97,9 +112,38 @@ class ComparedFigure:
         return a, b
 
     @property
+    def change(self) -> float:
+        """How large the change is, as a logarithm, whether to the worse or to the better."""
+        return abs(log(self.ratio)) if self.ratio else 0.0
+
+    @property
+    def is_unrepeated(self) -> bool:
+        """Whether a single run is further from the other side than published repeats are from each other."""
+        single = 1 in (len(self.evidence.a), len(self.evidence.b))
+        undecided = self.answer is Shift.UNDECIDED
+        return bool(undecided and single and self.ratio and is_beyond_repeats(self.ratio))
+
+    @property
     def more_runs(self) -> tuple[int, int] | None:
-        """How many more runs of A and of B would settle it."""
-        if self.runs_needed is None:
+        """How many more runs of A and of B settle it."""
+        return self._more(self.runs_needed)
+
+    @property
+    def more_at_least(self) -> tuple[int, int] | None:
+        """With how many more runs of A and of B it may be settled."""
+        return self._more(self.runs_at_least)
+
+    def _more(self, runs: int | None) -> tuple[int, int] | None:
+        if runs is None:
             return None
-        have = len(self.evidence.a), len(self.evidence.b)
-        return max(self.runs_needed - have[0], 0), max(self.runs_needed - have[1], 0)
+        a, b = (max(runs - len(values), 0) for values in (self.evidence.a, self.evidence.b))
+        return a, b
+
+
+@dataclass(frozen=True)
+class JudgedRule:
+    """A condition and a figure: whether the condition is shown to hold (worse), shown not to, or neither."""
+
+    rule: FailRule
+    figure: ComparedFigure | None
+    answer: Shift

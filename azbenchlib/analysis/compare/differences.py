@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
@@ -117,13 +118,15 @@ def _order(a: Tables, b: Tables, runs_a: SideRuns, runs_b: SideRuns) -> Differen
     """That one side ran before the other, where all starts are known: time differs with the side."""
     spans = []
     for tables, side in ((a, runs_a), (b, runs_b)):
-        runs = tables["runs"][tables["runs"]["run_id"].isin(side.runs["run_id"])]
-        starts = pd.to_datetime(runs["started_at"], errors="coerce", utc=True, format="ISO8601")
+        starts = side.starts_of(tables)
         if starts.empty or starts.isna().any():
             return None
         spans.append((starts.min(), starts.max()))
     (first_a, last_a), (first_b, last_b) = spans
     if last_a >= first_b and last_b >= first_a:
         return None
-    texts = [f"{low:%Y-%m-%d %H:%M:%S} to {high:%Y-%m-%d %H:%M:%S} UTC" for low, high in spans]
+    texts = [
+        " to ".join(f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M:%S}" for end in span) + " UTC"
+        for span in spans
+    ]
     return Difference("time of the runs, which were not interleaved", *texts)

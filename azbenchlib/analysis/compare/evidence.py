@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log, sqrt
+from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,16 @@ from azbenchlib.analysis.compare.cells import Evidence, Scope
 from azbenchlib.analysis.compare.figures import run_figures, within_run
 from azbenchlib.analysis.compare.matching import ComparedWorkload, Key, SideRuns
 from azbenchlib.analysis.compare.metrics import Metric
-from azbenchlib.analysis.compare.ratio import Estimate, spread, welch
+from azbenchlib.analysis.compare.published_repeats import REPEATS, is_beyond_repeats
+from azbenchlib.analysis.compare.ratio import FEWEST_RUNS, Estimate, Method, spread, welch
+from azbenchlib.analysis.compare.run_order import (
+    RunOrder,
+    SideDrift,
+    Starts,
+    run_order,
+    shows_trend,
+    without_trend,
+)
 from azbenchlib.analysis.distribution import KINDS
 
 Tables = Mapping[str, pd.DataFrame]
@@ -43,6 +53,17 @@ class SideFigures:
             name: self.tables[name].take(np.concatenate([known.get(one, nothing) for one in run_ids]))
             for name, known in self._places.items()
         }
+
+    @cached_property
+    def _starts(self) -> pd.Series:
+        """When each unit began, in seconds; NA where an output does not tell."""
+        starts = self.side.starts_of(self.tables)
+        return starts.groupby(self.side.runs["unit"].to_numpy()).min()
+
+    def starts_of(self, units: pd.Series) -> list[float] | None:
+        """When runs began, in their order; None where that is not known of all."""
+        found = self._starts.reindex(units)
+        return None if found.isna().any() else [float(one) for one in found]
 
     def of(self, key: Key, metric: str) -> pd.DataFrame:
         """The figures of one metric of a workload; no row where there is none."""
@@ -121,11 +142,16 @@ def _evidence(
     rows = [one[one["lat_kind"] == kind] for one in rows]
     values = [tuple(float(value) for value in one["value"]) for one in rows]
     slack = sum(log((1 + r) / (1 - r)) / 2 for r in (float(one["rounding"].max()) for one in rows))
-    known = of_values(workload, metric, kind, values[0], values[1], slack)
+    known = of_values(workload, metric, kind, values[0], values[1], slack, _starts((a, b), rows))
     if known.estimate is not None or len(values[0]) > 1 < len(values[1]) or min(*values[0], *values[1]) <= 0:
         return known
     estimate = _within((a, b), rows, metric, kind, alpha, slack)
     return replace(known, estimate=estimate, scope=Scope.ONE_RUN if estimate else Scope.NOTHING)
+
+
+def _starts(sides: Sequence[SideFigures], rows: Sequence[pd.DataFrame]) -> Starts | None:
+    a, b = (side.starts_of(one["unit"]) for side, one in zip(sides, rows, strict=True))
+    return None if a is None or b is None else (a, b)
 
 
 def of_values(
@@ -135,6 +161,7 @@ def of_values(
     a: tuple[float, ...],
     b: tuple[float, ...],
     slack: float = 0.0,
+    starts: Starts | None = None,
 ) -> Evidence:
     """What the figures of runs tell; nothing of how well it is known where a side has a single one.
 
@@ -148,16 +175,34 @@ def of_values(
         A figure a run.
     slack : float
         Rounding of the figures, as a logarithm.
+    starts : pair of sequence of float, optional
+        When each run began, where that is known of all.
     """
-    estimate, scope, why = None, Scope.NOTHING, ""
+    estimate, scope, why, drift = None, Scope.NOTHING, "", None
+    order = run_order(starts)
     if min(*a, *b) <= 0:
         why = "a run has a figure of zero, which gives no ratio"
     elif min(len(a), len(b)) > 1:
         estimate, scope = welch(a, b, slack), Scope.RUNS
+        if starts is not None and order is not RunOrder.OTHER and min(len(a), len(b)) >= FEWEST_RUNS:
+            logs = np.log(a), np.log(b)
+            level = without_trend(*logs, starts, slack)
+            if order is RunOrder.IN_TURNS:
+                estimate = level
+            else:
+                drift = SideDrift(level, shows_trend(*logs, starts))
     else:
         why = _too_few((a, b))
     return Evidence(
-        workload=workload, metric=metric, lat_kind=kind, a=a, b=b, estimate=estimate, scope=scope, why=why
+        workload=workload,
+        metric=metric,
+        lat_kind=kind,
+        a=a,
+        b=b,
+        estimate=estimate,
+        scope=scope,
+        why=why,
+        drift=drift,
     )
 
 
@@ -175,6 +220,8 @@ def _lacking(rows: Sequence[pd.DataFrame]) -> str:
 def _too_few(values: Sequence[Sequence[float]]) -> str:
     single = [len(one) == 1 for one in values]
     which = "each side has" if all(single) else "the old side has" if single[0] else "the new side has"
+    if is_beyond_repeats(median(values[1]) / median(values[0])):
+        return f"different, but not repeated: {which} one run, and {REPEATS}"
     return f"{which} one run, and how much runs differ is not known"
 
 
@@ -202,4 +249,6 @@ def _within(
             return None
         errors.append(log(limits[1] / limits[0]) / (2 * float(ndtri(1 - alpha / 2))))
     se = max(sqrt(sum(error**2 for error in errors)), 1e-6)
-    return Estimate(log_ratio=centres[1] - centres[0], se=se, df=_LARGE_DF, slack=slack)
+    return Estimate(
+        log_ratio=centres[1] - centres[0], se=se, df=_LARGE_DF, slack=slack, method=Method.WITHIN_RUN
+    )

@@ -29,6 +29,7 @@ BASE = (
 # What does so where one side has several of it.
 EXTRA = ("setup", "tool", "host", "disks", "target", "working_set_bytes", "direct", "ioengine", "job")
 _AND = " and "
+_EPOCH = pd.Timestamp(0, tz="UTC")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,13 @@ class SideRuns:
     runs: pd.DataFrame
     units: pd.DataFrame
     phased: int = 0
+
+    def starts_of(self, tables: Tables) -> pd.Series:
+        """Return when each row of `runs` began, or else ended, in seconds since 1970; NA where not known."""
+        runs = tables["runs"].drop_duplicates("run_id").set_index("run_id")
+        texts = self.runs["run_id"].map(runs["started_at"].fillna(runs["ended_at"]))
+        times = pd.to_datetime(texts, errors="coerce", utc=True, format="ISO8601")
+        return (times - _EPOCH).dt.total_seconds()
 
 
 @dataclass(frozen=True)

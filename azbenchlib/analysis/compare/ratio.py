@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from math import exp, sqrt
 
 import numpy as np
@@ -20,6 +21,15 @@ LEAST_SD = 0.001
 FEWEST_RUNS = 3  # of a side, for any answer
 
 Array = npt.NDArray[np.float64]
+
+
+class Method(StrEnum):
+    """What an estimate is from."""
+
+    WELCH = "welch"
+    TREND_REMOVED = "trend_removed"
+    RANKS = "ranks"
+    WITHIN_RUN = "within_run"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +46,14 @@ class Estimate:
         Degrees of freedom of that.
     slack : float
         By how much rounding in the outputs may have moved it.
+    method : Method
     """
 
     log_ratio: float
     se: float
     df: float
     slack: float = 0.0
+    method: Method = Method.WELCH
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Two-sided interval of the ratio with confidence 1 - `alpha`."""
@@ -110,10 +122,11 @@ def two_states(n_a: int, n_b: int) -> float:
 
     Notes
     -----
-    With probability p of the first state that is p^a (1 − p)^b, which is largest at p = a ÷ (a + b).
+    With probability p of the first state that is p^a (1 − p)^b, which is largest at p = a ÷ (a + b); twice,
+    as either side may have the slower state.
     """
     n = n_a + n_b
-    return (n_a / n) ** n_a * (n_b / n) ** n_b
+    return 2 * (n_a / n) ** n_a * (n_b / n) ** n_b
 
 
 def least_runs(workloads: int, alpha: float) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from azbenchlib.analysis.compare import words
-from azbenchlib.analysis.compare.cells import ComparedFigure
-from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult, JudgedRule
+from azbenchlib.analysis.compare.by_workload import WorkloadFigures, by_workload
+from azbenchlib.analysis.compare.cells import ComparedFigure, JudgedRule
+from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult
+from azbenchlib.analysis.compare.headline import result_sentence
 
 
 def record(comparison: ComparisonResult, exit_code: int) -> dict[str, Any]:
@@ -15,7 +16,7 @@ def record(comparison: ComparisonResult, exit_code: int) -> dict[str, Any]:
     return {
         "result": comparison.result.value,
         "exit_code": exit_code,
-        "sentence": words.result_sentence(comparison),
+        "sentence": result_sentence(comparison, exit_code),
         "margin": terms.margin,
         "confidence": terms.confidence,
         "within_run": terms.within_run,
@@ -28,6 +29,7 @@ def _pair(pair: ComparedPair) -> dict[str, Any]:
         "old": pair.a,
         "new": pair.b,
         "least_runs": pair.least_runs,
+        "workloads": [_workload(one) for one in by_workload(pair)],
         "figures": [_figure(one) for one in pair.figures],
         "conditions": [_condition(one) for one in pair.rules],
         "differences": [{"fact": one.fact, "old": one.a, "new": one.b} for one in pair.differences],
@@ -36,10 +38,15 @@ def _pair(pair: ComparedPair) -> dict[str, Any]:
     }
 
 
+def _workload(one: WorkloadFigures) -> dict[str, Any]:
+    ratios = {figure.evidence.metric.name: figure.ratio for figure in one.figures}
+    return {"workload": one.name, "answer": one.kind.value, "ratios": ratios}
+
+
 def _figure(one: ComparedFigure) -> dict[str, Any]:
     evidence = one.evidence
     a, b = one.medians
-    more = one.more_runs
+    more, least = one.more_runs, one.more_at_least
     return {
         "workload": evidence.workload.name,
         "metric": evidence.metric.name,
@@ -51,11 +58,15 @@ def _figure(one: ComparedFigure) -> dict[str, Any]:
         "ratio_low": one.interval[0] if one.interval else None,
         "ratio_high": one.interval[1] if one.interval else None,
         "interval_covers": evidence.scope.value or None,
+        "method": one.estimate.method.value if one.estimate else None,
         "p_value": one.p_value,
+        "p_better": one.p_better,
         "answer": one.answer.value,
         "why": one.why or None,
         "runs_needed": one.runs_needed,
         "more_runs": {"old": more[0], "new": more[1]} if more else None,
+        "runs_at_least": one.runs_at_least,
+        "more_at_least": {"old": least[0], "new": least[1]} if least else None,
     }
 
 

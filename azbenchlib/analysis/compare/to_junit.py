@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 from azbenchlib.analysis.compare import words
-from azbenchlib.analysis.compare.cells import ComparedFigure, Shift
-from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult, JudgedRule
+from azbenchlib.analysis.compare.cells import ComparedFigure, JudgedRule, Shift
+from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult
 from azbenchlib.core.printable import one_line
 
 _Case = tuple[str, str, Shift, str]  # class name, name, answer, message

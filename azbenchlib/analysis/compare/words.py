@@ -1,26 +1,30 @@
-"""A comparison in words: the sentence of the result, the rows of its table, and the remarks beside it."""
+"""A comparison in words: the rows of its table, and the remarks beside it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 
-from azbenchlib.analysis.compare.cells import ComparedFigure, Scope, Shift
-from azbenchlib.analysis.compare.comparison import ComparedPair, CompareTerms, ComparisonResult, JudgedRule
+from azbenchlib.analysis.compare.by_workload import WorkloadFigures
+from azbenchlib.analysis.compare.cells import ComparedFigure, JudgedRule, Scope, Shift
+from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult
+from azbenchlib.analysis.compare.judging import DRIFT
 from azbenchlib.analysis.compare.more_runs import MOST_RUNS
-from azbenchlib.core.units import NBSP
+from azbenchlib.analysis.compare.ratio import Method
+from azbenchlib.analysis.compare.run_order import INTERLEAVE
+from azbenchlib.core.units import NBSP, format_count
 
 _FAR = 1000
-_LEAST = "are the least that can answer"
-_WORTH_NAMING = 0.01  # of a change, as a logarithm
-_NAMED = 3  # figures that the first sentence names
-_ORDER = (Shift.WORSE, Shift.UNDECIDED, Shift.NOT_WORSE)
 _CONDITION = {
     Shift.WORSE: "holds",
     Shift.NOT_WORSE: "does not hold",
     Shift.UNDECIDED: "is undecided",
+}
+_METHODS = {
+    Method.TREND_REMOVED: "Judged with the trend over time taken out ({n}): the sides ran in turns.",
+    Method.RANKS: "Judged by ranks ({n}), as some runs are far from the others; the ratio is that of typical "
+    "runs.",
 }
 ONE_RUN_NOTE = (
     "An interval in brackets is from single runs: it tells how well each run knows its own figure, not how "
@@ -52,88 +56,9 @@ def runs_text(n: int) -> str:
     return f"{n:,}{NBSP}run{'' if n == 1 else 's'}"
 
 
-def result_sentence(comparison: ComparisonResult) -> str:
-    """The first line: the answer, with what makes it so."""
-    terms = comparison.terms
-    figures = [one for pair in comparison.pairs for one in pair.figures]
-    lost = sum(len(pair.lost) for pair in comparison.pairs)
-    parts = []
-    if terms.rules:
-        parts.append(_of_rules([one for pair in comparison.pairs for one in pair.rules]))
-    if terms.judges_margin:
-        begins = comparison.result is Shift.UNDECIDED and not parts
-        parts.append(_of_figures(figures, terms, begins))
-    if lost:
-        parts.append(f"{lost} workload{'s' if lost > 1 else ''} of the baseline without a partner")
-    return f"{comparison.result.value.capitalize()}: {'; '.join(parts)}."
-
-
-def _of_figures(figures: Sequence[ComparedFigure], terms: CompareTerms, is_named: bool) -> str:
-    """How many figures have each answer; `is_named`: after the word undecided, which is not repeated."""
-    n = Counter(one.answer for one in figures)
-    worse, undecided = n[Shift.WORSE], n[Shift.UNDECIDED]
-    margin = percent(terms.margin)
-    texts = []
-    if worse:
-        first = sorted((one for one in figures if one.answer is Shift.WORSE), key=_change, reverse=True)
-        named = ", ".join(f"{figure_name(one)} {times(one.ratio)}" for one in first[:_NAMED])
-        more = f" and {worse - _NAMED} more" if worse > _NAMED else ""
-        texts.append(f"{worse} of {len(figures)} figures by more than {margin} ({named}{more})")
-    if undecided:
-        largest = "" if worse else _largest(figures)
-        which = f"{undecided} of {len(figures)} figures{'' if is_named else ' undecided'}"
-        texts.append(f"{which}{_to_settle(figures)}{largest}")
-    if n[Shift.NOT_WORSE]:
-        every = "all " if n[Shift.NOT_WORSE] == len(figures) else ""
-        texts.append(f"{every}{n[Shift.NOT_WORSE]} figures not worse by more than {margin}")
-    return "; ".join(texts)
-
-
-def _of_rules(judged: Sequence[JudgedRule]) -> str:
-    texts = []
-    for rule in dict.fromkeys(one.rule for one in judged):
-        mine = [one for one in judged if one.rule == rule]
-        failed = [one.figure for one in mine if one.answer is Shift.WORSE and one.figure]
-        unsure = sum(one.answer is Shift.UNDECIDED for one in mine)
-        if failed:
-            named = ", ".join(f"{figure_name(one)} {times(one.ratio)}" for one in failed[:_NAMED])
-            more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
-            texts.append(f"{rule.text} holds for {named}{more}")
-        elif unsure:
-            texts.append(f"{rule.text} is undecided for {unsure} of {len(mine)} figures")
-        else:
-            texts.append(f"{rule.text} holds for none of {len(mine)} figures")
-    return "; ".join(texts)
-
-
-def _to_settle(figures: Sequence[ComparedFigure]) -> str:
-    open_ = [one for one in figures if one.answer is Shift.UNDECIDED]
-    known = [one.runs_needed for one in open_ if one.runs_needed is not None]
-    if not known:
-        return ""
-    which = "" if len(known) == len(open_) else f"{len(known)} of them "
-    what = f"would settle {which or 'them'}".rstrip() if _spread_known(open_) else _LEAST
-    return f" ({runs_text(max(known))} of each side, all together, {what})"
-
-
-def _spread_known(figures: Sequence[ComparedFigure]) -> bool:
+def spread_known(figures: Sequence[ComparedFigure]) -> bool:
     """Whether a number of runs is more than the least that can answer: repeats tell how runs differ."""
     return all(len(one.evidence.a) > 1 < len(one.evidence.b) for one in figures)
-
-
-def _largest(figures: Sequence[ComparedFigure]) -> str:
-    """The largest change among the undecided; nothing where none is beyond a hundredth."""
-    open_ = [one for one in figures if one.answer is Shift.UNDECIDED and one.ratio]
-    if not open_:
-        return ""
-    first = max(open_, key=lambda one: abs(_change(one)))
-    if abs(_change(first)) < _WORTH_NAMING:
-        return ""
-    return f", the largest change in {figure_name(first)} {times(first.ratio)}"
-
-
-def _change(one: ComparedFigure) -> float:
-    return one.evidence.metric.worsening(one.ratio) if one.ratio else -inf
 
 
 def figure_name(one: ComparedFigure) -> str:
@@ -151,14 +76,16 @@ def times(ratio: float | None) -> str:
 
 
 def answer_text(one: ComparedFigure) -> str:
-    """The answer; of what is undecided, how many more runs settle it."""
+    """The answer; of what is undecided, what would settle it."""
     if one.answer is not Shift.UNDECIDED:
         return one.answer.value
-    more = one.more_runs
-    if more is None:
-        spread_known = one.evidence.scope == Scope.RUNS
-        return f"undecided, over {MOST_RUNS} runs" if spread_known else f"undecided: {one.why}"
-    return f"undecided, {_more_text(more)}"
+    if one.why == DRIFT:
+        return f"undecided, {INTERLEAVE}"
+    if one.more_at_least is None:
+        over = one.evidence.scope == Scope.RUNS
+        return f"undecided, over {MOST_RUNS} runs" if over else f"undecided: {one.why}"
+    least = "" if one.more_runs else "at least "
+    return f"undecided, {least}{_more_text(one.more_runs or one.more_at_least)}"
 
 
 def _more_text(more: tuple[int, int]) -> str:
@@ -170,23 +97,26 @@ def _more_text(more: tuple[int, int]) -> str:
 
 
 def _alike(pair: ComparedPair) -> list[ComparedFigure]:
-    """The undecided figures where there are several and the same is to be said of all; else none."""
+    """The undecided figures where the same is to be said of all; else none."""
     open_ = [one for one in pair.figures if one.answer is Shift.UNDECIDED]
-    return open_ if len(open_) > 1 and len(set(map(answer_text, open_))) == 1 else []
+    return open_ if len(set(map(answer_text, open_))) == 1 else []
 
 
 def _said_once(pair: ComparedPair) -> list[str]:
-    """How many more runs settle the undecided figures, where no cell of the table says so."""
+    """What would settle the undecided figures, where no cell of the tables says so."""
     alike = _alike(pair)
-    if not alike:
+    if not alike or alike[0].why == DRIFT:  # which tells it
         return []
-    more = alike[0].more_runs
+    first, many = alike[0], f"Undecided ({len(alike)})"
+    more = first.more_runs or first.more_at_least
     if more is None:  # why that is so is told beside
-        many = f"Undecided ({len(alike)}): over {MOST_RUNS} runs of each side would be needed."
-        return [many] if alike[0].evidence.scope == Scope.RUNS else []
-    what = "would settle each" if _spread_known(alike) else _LEAST
-    runs = f"{more[0]} more run{'s' if more[0] > 1 else ''} of each side"
-    return [f"Undecided ({len(alike)}): {runs if more[0] == more[1] else f'{_more_text(more)} runs'} {what}."]
+        over = f"{many}: over {MOST_RUNS} runs of each side would be needed."
+        return [over] if first.evidence.scope == Scope.RUNS else []
+    same = f"{more[0]} more run{'s' if more[0] > 1 else ''} of each side"
+    runs = same if more[0] == more[1] else f"{_more_text(more)} runs"
+    if not spread_known(alike):
+        return [f"{many}: {runs} are the least that can answer."]
+    return [f"{many}: {runs} settle each." if first.more_runs else f"{many}: at least {runs} are needed."]
 
 
 def interval_text(one: ComparedFigure) -> str:
@@ -204,17 +134,15 @@ def _end_text(value: float) -> str:
     return f"above {_FAR:,}" if value > _FAR else times(value).removeprefix("×")
 
 
-def by_workload(pair: ComparedPair) -> dict[str, list[ComparedRow]]:
-    """The figures as text, by workload: those with something worse first, then the undecided. What is to be
-    said of each undecided one is among the :func:`remarks` where it is the same for all.
+def rows(pair: ComparedPair, workload: WorkloadFigures) -> list[ComparedRow]:
+    """The figures of a workload as text. What would settle an undecided one is among the :func:`remarks`
+    where it is the same for all.
     """
-    found: dict[str, list[ComparedRow]] = {}
     short = Shift.UNDECIDED.value if _alike(pair) else ""
-    for one in pair.figures:
-        text = short if short and one.answer is Shift.UNDECIDED else answer_text(one)
-        found.setdefault(one.evidence.workload.name, []).append(_row(one, text))
-    worst = {name: min(_ORDER.index(row.kind) for row in rows) for name, rows in found.items()}
-    return dict(sorted(found.items(), key=lambda item: worst[item[0]]))
+    return [
+        _row(one, short if short and one.answer is Shift.UNDECIDED else answer_text(one))
+        for one in workload.figures
+    ]
 
 
 def _row(one: ComparedFigure, answer: str) -> ComparedRow:
@@ -244,6 +172,7 @@ def remarks(comparison: ComparisonResult, pair: ComparedPair) -> list[str]:
     found += [f"{one.rule.text} {_CONDITION[one.answer]} for {_whose(one)}." for one in pair.rules]
     found += [f"Undecided ({n}): {why}." for why, n in reasons.items()]
     found += _said_once(pair)
+    found += _ways(pair)
     if any(_needs_too_many(one) for one in pair.figures):
         found.append(
             f"Where over {MOST_RUNS} runs would be needed, runs differ too much for this margin: take longer "
@@ -252,8 +181,8 @@ def remarks(comparison: ComparisonResult, pair: ComparedPair) -> list[str]:
     few = [one for one in pair.figures if min(len(one.evidence.a), len(one.evidence.b)) < pair.least_runs]
     if few and not comparison.terms.within_run:
         found.append(
-            f"Nothing is called worse with fewer than {runs_text(pair.least_runs)} a side: a disk in one of "
-            "two states, such as with and without burst credits, could differ as much by chance."
+            f"Nothing is called worse or better with fewer than {runs_text(pair.least_runs)} a side: a disk "
+            "in one of two states, such as with and without burst credits, could differ as much by chance."
         )
     found += [
         f"In {runs_text(n)} of {name} the rate had phases, such as a burst and the base; the figure is the "
@@ -272,9 +201,27 @@ def _whose(judged: JudgedRule) -> str:
     return figure_name(judged.figure) if judged.figure else "any workload, as none has this metric"
 
 
+def _ways(pair: ComparedPair) -> list[str]:
+    """How figures were judged where that is not the usual way, and rates that the jobs themselves limit."""
+    decided = [one for one in pair.figures if one.answer is not Shift.UNDECIDED and one.estimate]
+    methods = Counter(one.estimate.method for one in decided if one.estimate)
+    told = {method: text.format(n=methods[method]) for method, text in _METHODS.items() if methods[method]}
+    limits = {
+        one.evidence.workload.name: rate
+        for one in pair.figures
+        if (rate := dict(one.evidence.workload.key).get("rate_iops"))
+    }
+    return [*told.values(), *(_limited(name, rate) for name, rate in limits.items())]
+
+
+def _limited(name: str, rate: str) -> str:
+    said = " and ".join(format_count(float(one)) for one in rate.split(" and "))
+    return f"{name}: the jobs limit their rate to {said} IOPS, so it does not tell what the disk could do."
+
+
 def _needs_too_many(one: ComparedFigure) -> bool:
     undecided = one.answer is Shift.UNDECIDED and one.evidence.scope == Scope.RUNS
-    return undecided and one.more_runs is None
+    return undecided and one.more_at_least is None and one.why != DRIFT
 
 
 def method(comparison: ComparisonResult) -> str:
@@ -282,5 +229,6 @@ def method(comparison: ComparisonResult) -> str:
     terms = comparison.terms
     return (
         f"Medians of runs (their number); ratio new ÷ old of geometric means, with "
-        f"{percent(terms.confidence)} interval; margin {percent(terms.margin)}."
+        f"{percent(terms.confidence)} interval; margin {percent(terms.margin)}. Not worse: neither worse "
+        "by more than the margin, nor shown to be better by more."
     )
