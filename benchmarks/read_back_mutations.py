@@ -125,7 +125,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a limit has the figure of another one",
-        "report/sections/sayings.py",
+        "answers/sayings.py",
         "return f\"{format_mbps(row.value)}{NBSP}MB/s\"",
         "return f\"{format_mbps(row.value * 1.04)}{NBSP}MB/s\"",
         ULTRA,
@@ -215,8 +215,8 @@ MUTATIONS = (
     Mutation(
         "a range of percentiles begins at its median",
         "analysis/summary.py",
-        "spread = rows.groupby(\"percentile\")[\"lat_us\"].agg([\"size\", \"min\", \"max\"])",
-        "spread = rows.groupby(\"percentile\")[\"lat_us\"].agg(size=\"size\", min=\"median\", max=\"max\")",
+        "each.Index): (float(each.min), float(each.max))",
+        "each.Index): (float(each.median), float(each.max))",
         UNBINNED,
         ("card", "p50 "),
     ),

@@ -116,11 +116,12 @@ def test_the_sentence_holds_for_the_rows_that_it_is_made_from() -> None:
 
 def test_a_limit_binds_from_the_first_depth_that_it_binds() -> None:
     """A rate a little below the limit is at it already, though the highest rate is a little above."""
-    rates = [P30_IOPS * share for share in (0.2, 0.4, 0.965, 1.01, 1.01)]
-    depths = (1, 2, 8, 16, 32)
-    waits = [depth * US_PER_S / rate for depth, rate in zip(depths, rates, strict=True)]
-    frame = runs(depths=depths, iops=rates, bw_bytes_per_s=[rate * 4 * KIB for rate in rates])
-    (verdict,) = az.judge(frame.assign(lat_mean_us=waits, p50_us=waits), **P30).curves
+    frame = runs(1_000)
+    frame["iops"] = [1_000, 2_000, 4_000, 0.99 * P30_IOPS, *[1.03 * P30_IOPS] * 4]
+    frame["bw_bytes_per_s"] = frame["iops"] * 4 * KIB
+    waits = US_PER_S * frame["queue_depth"] / frame["iops"]
+    frame = frame.assign(lat_mean_us=waits, p50_us=waits, p99_us=2 * waits)
+    (verdict,) = az.judge(frame, **P30).curves
     assert verdict.binds_from == 8
     assert depth_of(verdict.curve.best) == 16
 

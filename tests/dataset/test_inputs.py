@@ -131,7 +131,7 @@ def test_what_is_stated_is_never_overridden(results: Path) -> None:
 def test_runs_that_name_no_host_cannot_be_grouped_by_it() -> None:
     with pytest.raises(InputError, match="no output names its host, as fio does in client/server runs"):
         Dataset.load(FIO / "randrw.json", group_by="host")
-    with pytest.raises(InputError, match="group_by 'colour' is not one of: path, host, job, setup"):
+    with pytest.raises(InputError, match="group_by 'colour' is not one of: path, folder, host, job, setup"):
         Dataset.load(FIO / "randrw.json", group_by="colour")
 
 

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _TAIL = 99.0
 _NEAR = 2.0  # times the highest rate: a limit above that would flatten the curves
 _MOST_LIMITS = 3
-KNEE = (
+TURN = (
     "Where a curve turns level, its limit is reached: more outstanding I/Os only wait longer. Left of that "
     "the latency of one I/O sets the rate."
 )
-LINES = "A dashed line is a documented limit, in IOPS of this block size."
+LIMIT_LINES = "A dashed line is a documented limit, in IOPS of this block size."
 OF_RANGES = "Of repeats the highest p99 is drawn."
 
 
@@ -75,7 +75,7 @@ def _figure(part: Part, some: Sequence[CurveVerdict], name: str, group: Group, t
         title=_title(some),
         what=f"{_what(some)}: IOPS and p99 of the latency over the queue depth.",
         svg=safe(svg),
-        how=[KNEE, *([LINES] if limits else []), *([OF_RANGES] if ranges else [])],
+        how=[TURN, *([LIMIT_LINES] if limits else []), *([OF_RANGES] if ranges else [])],
         group=group,
         kind="load",
         folded=again("load", told),
