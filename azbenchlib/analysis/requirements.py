@@ -225,8 +225,10 @@ def _figures(metric: Metric, arrangement: Arrangement, tables: Mapping[str, pd.D
 
 
 def _named(facet: pd.Series, series: pd.Series, by: str, names_load: pd.Series) -> pd.Series:
-    """What workloads are called: with the load, where series are loads and the name has none."""
-    return facet if by == "setup" else facet.where(names_load, facet + ", " + series)
+    """What workloads are called: with the load or pattern that their series is, unless the name has it."""
+    if by == "setup":
+        return facet
+    return facet.where(names_load, facet + ", " + series if by == "load" else series + ", " + facet)
 
 
 def _means(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:

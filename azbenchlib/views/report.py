@@ -30,6 +30,7 @@ from azbenchlib.report.sections import (
     rooflines,
     searches,
     setup_cards,
+    sides,
 )
 from azbenchlib.report.sections.lead_sentence import LeadSentence
 from azbenchlib.report.sections.only_setup import only_setup
@@ -123,6 +124,10 @@ class Report(NotebookView):
         """What probes found, under a heading of its own; empty where no dataset is a probe."""
         found = self._blocks(lambda part, place: probed.section(part, place, self._group(part)))
         return render("probed") + found if found.html.strip() else Block("")
+
+    def compared(self) -> Block:
+        """Folders that were named side by side, compared with the first; empty where none were."""
+        return self._blocks(sides.comparison)
 
     def cards(self) -> Block:
         """One card a setup, or a workload where there is one setup: what binds it, its figures, its price."""
