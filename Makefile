@@ -43,7 +43,7 @@ dist: setup ## build the wheel and the source package into dist/
 	@rm -rf dist
 	@.venv/bin/python -m hatchling build -d dist
 
-gallery: setup ## run notebooks on shipped datasets, as pages for the documentation
+gallery: setup ## run notebooks on shipped datasets, as pages, and write the example report and its picture
 	@.venv/bin/python scripts/make_gallery.py
 
 docs: setup ## write the documentation as a site, reports/site/index.html
