@@ -1,14 +1,16 @@
-"""Make what is shown of azbench from shipped datasets: pages of notebooks, the example report and its picture.
+"""Make what is shown of azbench: pages of notebooks, the example report and its picture.
 
 .venv/bin/python scripts/make_gallery.py
 
-writes reports/gallery/NAME.html, reports/example and docs/report.png.
+writes, of shipped datasets, reports/gallery/NAME.html, reports/example and docs/report.png.
 """
 
 import os
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from azbenchlib.campaign.doctor import find_browser
@@ -40,8 +42,9 @@ def example() -> None:
         browser = driver.chromium.launch(executable_path=str(find_browser()), args=["--no-sandbox"])
         tab = browser.new_page(viewport=SIZE)
         tab.goto((EXAMPLE / "report.html").as_uri())
-        tab.screenshot(path=PICTURE)
+        taken = tab.screenshot()
         browser.close()
+    Image.open(BytesIO(taken)).quantize(colors=64).save(PICTURE, optimize=True)
 
 
 if __name__ == "__main__":
