@@ -67,14 +67,15 @@ def test_what_is_private_stays_in_its_module() -> None:
     """A private module is for its own package, a private name for its own module."""
     wrong = []
     for name, tree in modules().items():
-        for module, imported in imports(tree):
+        taken = [*imports(tree)]
+        for module, imported in taken:
             target = f"{module}.{imported}"
             if target in modules():
                 inside = name.startswith(module)
                 wrong += [f"{name} takes {target}"] if imported.startswith("_") and not inside else []
             elif imported.startswith("_") and not imported.startswith("__"):
                 wrong.append(f"{name} takes {imported} of {module}")
-        modules_here = {imported for module, imported in imports(tree) if f"{module}.{imported}" in modules()}
+        modules_here = {imported for module, imported in taken if f"{module}.{imported}" in modules()}
         for node in ast.walk(tree):
             of_module = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
             if of_module and node.value.id in modules_here and node.attr.startswith("_"):

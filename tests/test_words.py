@@ -30,15 +30,15 @@ WORD = re.compile(rf"\b({'|'.join(map(re.escape, avoided()))})\b", re.IGNORECASE
 
 def sentences(path: Path) -> Iterator[tuple[int, str]]:
     """The texts of a module with their lines, without docstrings and comments; a user sees no word alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
     documented = (ast.Module, ast.FunctionDef, ast.ClassDef)
     docstrings = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
         if not _is_help(path, node)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         text = node.value if isinstance(node, ast.Constant) else None
         if isinstance(text, str) and " " in text.strip() and id(node) not in docstrings:
             yield node.lineno, text

@@ -90,15 +90,15 @@ def test_no_label_is_taken_apart() -> None:
 def test_no_sentence_of_the_package_has_a_wire_form() -> None:
     """A text for people has several words; a key is a word by itself."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
         documented = {
             id(node.body[0].value)
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
             and node.body
             and isinstance(node.body[0], ast.Expr)
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
                 words = node.value.split()
                 assert len(words) < 3 or not WIRE_FORMS.search(node.value), (path, node.value)

@@ -73,19 +73,19 @@ def _searched() -> set[str]:
         module = ".".join(("azbenchlib", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(
             ".__init__"
         )
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
         imported = {
             alias.asname or alias.name: alias.name
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         }
         loops = {
             loop.target.id: loop.iter
-            for loop in ast.walk(tree)
+            for loop in nodes
             if isinstance(loop, ast.For | ast.comprehension) and isinstance(loop.target, ast.Name)
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Attribute) and node.attr in _SEARCHES:
                 owner = node.value
                 while isinstance(owner, ast.Subscript):
