@@ -94,6 +94,8 @@ def differences(runs: pd.DataFrame) -> pd.Series:
         said = runs[column].map(words, na_action="ignore").astype("string").fillna("")
         if column == "rwmix_read_pct":
             said = said.where(runs["rw"].isin(MIXED), "")
+        if said.nunique() < 2:
+            continue  # what all say tells nothing apart
         together = _together(said, [*alike, runs["at_once"]])
         differ = together.groupby(alike, dropna=False).transform("nunique") > 1
         more = more + (", " + together).where(differ & (together != ""), "")
@@ -102,8 +104,6 @@ def differences(runs: pd.DataFrame) -> pd.Series:
 
 def _together(said: pd.Series, keys: Sequence[pd.Series]) -> pd.Series:
     """What rows that ran at once say, joined."""
-    if said.nunique() < 2:
-        return said
     group = said.groupby(list(keys), dropna=False).ngroup()
     told = said[said != ""].sort_values()
     return joined(told, group, " and ").fillna("")
