@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azbenchlib.cli.options.measuring_options import RequireOption
+from azbenchlib.cli.options.measuring_options import RequireOption, check_requirements
 from azbenchlib.cli.printing import findings
 from azbenchlib.cli.printing.answer_output import NamedFormat, OutputFormat, parser_of, show, write
 from azbenchlib.cli.printing.console import notes, working
@@ -90,9 +90,7 @@ def compare(
     --fail-if only the conditions count, unless --margin is given too. With --require it is also 1 if what is
     compared with the baseline does not meet a requirement, 3 if a figure was not measured.
     """
-    from azbenchlib.answers.requirements import RequirementsAnswer, WithRequirements, parsed
-
-    parsed(require or [])  # a wrong one is told before anything is read
+    check_requirements(require)
     terms = _terms(margin, metric or [], confidence, fail_if or [], within_run)
     from azbenchlib.analysis.compare import compare as compared
     from azbenchlib.dataset.compared import load_side
@@ -108,6 +106,7 @@ def compare(
     with working("Comparing"):
         found = compared(opened, terms)
     from azbenchlib.answers.comparison import Compared
+    from azbenchlib.answers.requirements import RequirementsAnswer, WithRequirements
 
     code = 0 if found.is_undecided and undecided is Undecided.ok else Compared(found).exit_code
     required = RequirementsAnswer.of(list(map(_chosen, opened[1:])), require or [])

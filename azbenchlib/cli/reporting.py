@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from azbenchlib.cli.options.demand_options import RegionOption
-from azbenchlib.cli.options.measuring_options import RequireOption, TitleOption
+from azbenchlib.cli.options.measuring_options import RequireOption, TitleOption, check_requirements
 from azbenchlib.cli.options.payment_options import CurrencyOption
 from azbenchlib.cli.options.setup_options import (
     DiskOption,
@@ -74,11 +74,10 @@ def report(
     The exit code is 2 if a file is damaged and gives no run; the report of the others is written. With
     --require it is 1 if a requirement is not met, 3 if one was not measured.
     """
-    from azbenchlib.answers.requirements import RequirementsAnswer, parsed
     from azbenchlib.report.note import read_notes
     from azbenchlib.report.timings import Timings
 
-    parsed(require or [])  # a wrong one is told before anything is read
+    check_requirements(require)
     own_words = read_notes(note or [])
 
     clock = Timings()
@@ -93,6 +92,7 @@ def report(
     currency = currency.upper()
     build.check_currency(datasets, currency)
     if format_ is Pages.json:
+        from azbenchlib.answers.requirements import RequirementsAnswer
         from azbenchlib.report.to_json import record
 
         with working("Judging"):

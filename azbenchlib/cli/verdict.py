@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from azbenchlib.cli.options.demand_options import RegionOption
-from azbenchlib.cli.options.measuring_options import JobOption, RequireOption
+from azbenchlib.cli.options.measuring_options import JobOption, RequireOption, check_requirements
 from azbenchlib.cli.options.setup_options import DayOption, DiskOption, GroupByOption, VmOption, opened
 from azbenchlib.cli.printing import findings
 from azbenchlib.cli.printing.answer_output import FormatOption, OutputFormat, show
@@ -58,12 +58,11 @@ def verdict(
     file is damaged and gives no run; the others are judged. With --require it is 1 if a requirement is not
     met, 3 if one was not measured.
     """
-    from azbenchlib.answers.requirements import RequirementsAnswer, WithRequirements, parsed
-
-    parsed(require or [])  # a wrong one is told before anything is read
+    check_requirements(require)
     cases = {path: found for path in paths if (found := _cases(Path(path))) is not None}
     named = [path for path in paths if path not in cases]
     datasets = opened(named, vm, disk or [], region, group_by, as_of) if named else []
+    from azbenchlib.answers.requirements import RequirementsAnswer, WithRequirements
     from azbenchlib.answers.verdict import VerdictAnswer, judged_cases
 
     judged = [judged_cases(of_file) for of_file in cases.values()]

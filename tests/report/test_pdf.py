@@ -104,4 +104,4 @@ def test_a_browser_makes_the_same_pdf_where_weasyprint_cannot(report_folder: Pat
     assert [figure for figure in FIGURES if figure not in cards] == []
     assert 3 <= len(pages) <= 8
     assert all(f"{i + 1} / {len(pages)}" in " ".join(page) for i, page in enumerate(pages))
-    assert "report.sources()" in " ".join(pages[-1])  # folded on the screen
+    assert "SHA-256 of the raw files" in " ".join(pages[-1])  # folded on the screen

@@ -82,3 +82,11 @@ RequireOption = Annotated[
 TitleOption = Annotated[
     str, typer.Option(help="Title; default: the dataset's, or what was measured, and where.")
 ]
+
+
+def check_requirements(require: list[str] | None) -> None:
+    """Refuse a wrong requirement before anything is read."""
+    if require:
+        from azbenchlib.answers.requirements import parsed
+
+        parsed(require)
