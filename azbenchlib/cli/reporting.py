@@ -74,11 +74,10 @@ def report(
     The exit code is 2 if a file is damaged and gives no run; the report of the others is written. With
     --require it is 1 if a requirement is not met, 3 if one was not measured.
     """
-    from azbenchlib.report.note import read_notes
     from azbenchlib.report.timings import Timings
 
     check_requirements(require)
-    own_words = read_notes(note or [])
+    own_words = _read_notes(note or [])
 
     clock = Timings()
     with clock.of("reading"):
@@ -194,3 +193,12 @@ def _print(checks: Sequence[Check]) -> None:
         told = [check.found] if check.ok else [f"without it: {check.costs}", f"get it: {check.remedy}"]
         for i, text in enumerate(told):
             say(f"{'' if i else state:7} {'' if i else check.name:{width}}  {text}")
+
+
+def _read_notes(files: list[Path]) -> str:
+    """The author's own paragraphs; nothing is loaded for none."""
+    if not files:
+        return ""
+    from azbenchlib.report.note import read_notes
+
+    return read_notes(files)
