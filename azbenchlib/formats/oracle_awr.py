@@ -15,13 +15,13 @@ Source: Oracle Database Performance Tuning Guide 19c, chapter 6, and Reference 1
 Descriptions"; a megabyte of the IO Profile is 2**20 bytes, as its blocks of 8 KiB show in published reports.
 """
 
-import html
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from azbenchlib.core.findings import Code
 from azbenchlib.core.units import MIB, S_PER_MIN
+from azbenchlib.formats._entities import without_entities
 from azbenchlib.formats._telemetry import DeviceReport, add_reports
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
@@ -166,7 +166,7 @@ def _html_rows(text: str) -> Iterator[list[str]]:
     """The cells of each row of all tables."""
     for row in _ROW.split(text)[1:]:
         yield [
-            " ".join(html.unescape(_TAG.sub("", cell[:_LONGEST_CELL])).split())
+            " ".join(without_entities(_TAG.sub("", cell[:_LONGEST_CELL])).split())
             for cell in _CELL.split(row)[1:]
         ]
 

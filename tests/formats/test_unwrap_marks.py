@@ -9,7 +9,9 @@ from support.further_wrappings import ENCODED, MARKED
 from support.wrappings import Wrap
 
 from azbenchlib.formats import registry
+from azbenchlib.formats._entities import without_entities
 from azbenchlib.formats.source import Source
+from azbenchlib.formats.unwrap.strings import yaml_as_json
 
 DATA = Path(__file__).parents[1] / "data"
 OUTPUTS = {
@@ -90,3 +92,20 @@ def test_a_finding_on_a_page_quotes_its_line() -> None:
     findings = _tables(ENCODED["page with a span a line"](broken))["findings"]
     (said,) = findings.loc[findings["code"] == "broken_json", "message"]
     assert f"line {place + 1}," in said
+
+
+def test_an_entity_of_thousands_of_digits_is_no_character():
+    page = f"<html><p>randread: (groupid=0, jobs=1): err= 0: pid=1&#{'9' * 5000};</p></html>"
+
+    assert without_entities(page).endswith("pid=1\ufffd</p></html>")
+    assert without_entities("&#65;&#x42;&#0000000065;") == "ABA"
+    assert registry.recognise(Source("page.html", page.encode())) is None
+
+
+def test_yaml_that_nests_deeper_than_any_output_is_left_alone():
+    def nested(depth: int) -> str:
+        return 'stdout: "fio-3.36"\nmore: ' + "[" * depth + "]" * depth + "\n"
+
+    assert yaml_as_json(nested(100), is_claimed=False)
+    assert yaml_as_json(nested(101), is_claimed=False) is None
+    assert yaml_as_json("more: ]]]]]]" + nested(101), is_claimed=False) is None

@@ -4,13 +4,13 @@ Source: fio ``stat.c`` (``show_thread_status_normal``, ``show_ddir_status``), ``
 and ``lib/num2str.c``, read at tags 2.0.7 to 3.41.
 """
 
-import html
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from azbenchlib.core import units
+from azbenchlib.formats._entities import without_entities
 from azbenchlib.formats.fio._jobs import Printed
 
 _BITS = 8  # of a byte
@@ -82,7 +82,7 @@ def plain(line: str) -> str:
     if "<" in line:
         line = _TAG.sub("", line)
     if "&" in line and _ENTITY.search(line):
-        line = html.unescape(line)
+        line = without_entities(line)
     line = line.replace("\u00a0", " ").strip().lstrip(_QUOTING)
     progress = line.rfind("[eta ")
     if progress >= 0 and line.startswith("Jobs:"):

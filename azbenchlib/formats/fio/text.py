@@ -62,7 +62,7 @@ _COMPLAINT = re.compile(r"fio: (?:pid=|file:|\S+: )")
 def sniff(opening: str) -> bool:
     """Whether a line of fio's normal output is in the opening of a file, and no JSON or terse output."""
     found = lines.split(opening)
-    if not any(map(_is_of_fio, found)):
+    if not any(map(_is_of_fio, filter(None, found))):
         return False
     return not shows_document(opening) and not any(map(fields_of, found))
 

@@ -135,7 +135,8 @@ def _prefix_of(sample: Sequence[str], claims: Callable[[str], bool]) -> list[Com
     while rests and len(found) < _MOST_COMPONENTS and not _is_bare(rests):
         if found and not has_signs and claims("\n".join(rests)):
             break
-        fitting = (one for one in COMPONENTS if _fits(one, rests, bool(found)))
+        signs = _with_signs(rests)
+        fitting = (one for one in COMPONENTS if _fits(one, rests, signs, bool(found)))
         component = next(fitting, None) or _text_of(rests)
         if component is None:
             break
@@ -152,7 +153,8 @@ def _texts(lines: Sequence[str]) -> list[Component]:
 
 def _text_of(lines: Sequence[str]) -> Component | None:
     """The shortest text before most lines without which these are bare; else the longest."""
-    found = [one for one in _texts(lines) if _fits(one, lines, True) and _keeps_signs(one, lines)]
+    signs = _with_signs(lines)
+    found = [one for one in _texts(lines) if _fits(one, lines, signs, True) and _keeps_signs(one, lines)]
     bare = (one for one in found if _is_bare([_rest(one, line) for line in lines]))
     has_others = any(not ANYWHERE.search(line) for line in lines)
     return next(bare, found[-1] if found and has_others else None)
@@ -166,15 +168,18 @@ def _keeps_signs(component: Component, lines: Sequence[str]) -> bool:
 
 def _is_bare(lines: Sequence[str]) -> bool:
     """Whether the lines that begin outputs have nothing before them, as far as that shows."""
-    signs = [line for line in lines if ANYWHERE.search(line)]
+    signs = _with_signs(lines)
     bare = sum(map(bool, map(ANCHORED.match, signs or lines)))
     return bare > 0 and bare >= (1 - SHARE) * len(signs)
 
 
-def _fits(component: Component, lines: Sequence[str], is_later: bool) -> bool:
+def _with_signs(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if ANYWHERE.search(line)]
+
+
+def _fits(component: Component, lines: Sequence[str], signs: Sequence[str], is_later: bool) -> bool:
     if not (is_later or component.goes_first):
         return False
-    signs = [line for line in lines if ANYWHERE.search(line)]
     if sum(map(bool, map(component.pattern.match, signs))) < SHARE * len(signs):
         return False
     matches = [component.pattern.match(line) for line in lines]
@@ -189,6 +194,8 @@ def _rest(component: Component, line: str) -> str:
 
 def _end_of(line: str, components: Sequence[Component]) -> int:
     """Where the prefix of a line ends; 0: it has none."""
+    if not line:
+        return 0
     place, head = 0, line[:_LONGEST_PREFIX]
     for component in components:
         match = component.pattern.match(head, place)

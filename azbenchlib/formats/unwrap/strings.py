@@ -9,7 +9,6 @@ base64 or quoted-printable, and cells of CSV are decoded.
 import base64
 import contextlib
 import email
-import html
 import json
 import quopri
 import re
@@ -17,6 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from azbenchlib.formats._entities import without_entities
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.unwrap.log_rows import (
     FEWEST_ITEMS,
@@ -64,6 +64,7 @@ _BEGINS_YAML = re.compile(r"(?:\s|---|#[^\n]*\n)*+(?:- )?[\"']?[A-Za-z_][\w./-]{
 _FOLDED = re.compile(r"^[ \t]*(?:- )?[\"']?[\w./-]*[\"']?:? [\"'][^\n]*(?<![\"'])$", re.MULTILINE)
 _ALIAS = re.compile(r"[:-] \*\w+[ \t]*$", re.MULTILINE)
 _LONGEST_YAML = 4 * 1024 * 1024  # characters
+_BRACKET, _MOST_DEPTH = re.compile(r"[\[\]{}]"), 100  # in each other; those of outputs are some ten deep
 _BEGINS_LINE = re.compile(r"(?:(?<=\n)|^)\0+")
 _BASE64 = re.compile(
     r"(?:^[ \t]{0,40}|(?<=[\"'> ]))[A-Za-z0-9+/_-]{60,}+"
@@ -143,7 +144,7 @@ def yaml_as_json(text: str, is_claimed: bool) -> str | None:
     """Return documents of YAML as JSON; None for other texts, and where a reader sees its strings."""
     if is_claimed and not _FOLDED.search(text):
         return None
-    if len(text) > _LONGEST_YAML or not _BEGINS_YAML.match(text) or _ALIAS.search(text):
+    if len(text) > _LONGEST_YAML or not _BEGINS_YAML.match(text) or _ALIAS.search(text) or _nests(text):
         return None
     import yaml  # what few files need
 
@@ -152,6 +153,15 @@ def yaml_as_json(text: str, is_claimed: bool) -> str | None:
     except (yaml.YAMLError, RecursionError, ValueError):
         return None
     return json.dumps(told, ensure_ascii=False)
+
+
+def _nests(text: str) -> bool:
+    """Whether brackets stand in each other deeper than in any output; YAML's parser slows down in them."""
+    depth = deepest = 0
+    for mark in _BRACKET.findall(text):
+        depth = max(0, depth + (1 if mark in "[{" else -1))
+        deepest = max(deepest, depth)
+    return deepest > _MOST_DEPTH
 
 
 def without_what_is_before_the_first_line(text: str, signs: Sequence[str]) -> str | None:
@@ -302,13 +312,13 @@ def unescaped(text: str, signs: Sequence[str]) -> InString | None:
     if not any(sign in text for sign in _AS_ENTITIES):
         return None
     blocks = [one for one in _BLOCK.findall(text) if any(sign in one for sign in _AS_ENTITIES)]
-    return InString(html.unescape("\n".join(_TAG.sub("", one) for one in blocks) or text), [])
+    return InString(without_entities("\n".join(_TAG.sub("", one) for one in blocks) or text), [])
 
 
 def _shown(line: str) -> str:
     """A line of a page as it is shown."""
     told = _TAG.sub(_in_text, _LINE_NUMBER.sub(r"\1", line).replace("\0", ""))
-    return html.unescape(_BEGINS_LINE.sub("", told).replace("\0", "\n"))
+    return without_entities(_BEGINS_LINE.sub("", told).replace("\0", "\n"))
 
 
 def _in_text(tag: re.Match[str]) -> str:
