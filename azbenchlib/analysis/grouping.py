@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from azbenchlib.analysis import concurrency, file_sets, repeats, setup_names
+from azbenchlib.analysis.clusters import repeats_apart
 from azbenchlib.analysis.mix import of_load, verified
 from azbenchlib.analysis.over_time import sustained
+from azbenchlib.analysis.over_time.phases import lasting
 from azbenchlib.analysis.over_time.sustained import Phases
 from azbenchlib.analysis.percentiles import merged
 from azbenchlib.analysis.repeats import RATE_COLUMNS
@@ -53,7 +55,8 @@ class Arrangement:
         One row a run and direction: series, facet (with the direction, where the workload has several),
         workload (without), whole (all that ran at once), ddir, iops, bw_bytes_per_s, their bounds, at_once
         (the same for all rows that were measured at the same time), stated (whether the setup is), in_set
-        (whether its series is a set of files), and the workload's columns of the table runs.
+        (whether its series is a set of files), level (of repeats whose rates lie in several groups, the
+        number of the group, 0 for the largest), and the workload's columns of the table runs.
     phases : mapping of str to sequence of Segment
         The phases of what had some, such as a burst and the base, by at_once.
     """
@@ -92,15 +95,20 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     apart = repeats.differences(runs.mask(runs["in_set"], _of_sets(runs)))
     runs["workload"] = runs["workload"] + apart
     runs = runs.assign(apart=apart, whole=_whole(runs, full + apart))
+    by_run = sustained.by_run(tables)
+    at_once = zip(runs["at_once"], runs["run_id"], strict=True)
+    phases = {name: by_run[run_id] for name, run_id in at_once if run_id in by_run}
+    runs = _levels_apart(runs, phases)
     runs["series"] = runs["series"].mask(runs["in_set"], "set " + number.astype("string"))
     named = _named(tables, runs) if by == "setup" else _named_by_load(runs)
-    told = sustained.by_run(tables)
-    phases = {
-        name: told[run_id]
-        for name, run_id in zip(runs["at_once"], runs["run_id"], strict=True)
-        if run_id in told
-    }
     return Arrangement(by, named, runs.assign(facet=_directed(runs)), phases)
+
+
+def _levels_apart(runs: pd.DataFrame, phases: Mapping[str, Phases]) -> pd.DataFrame:
+    """The rows with the names of repeats at several levels told apart, and the column level."""
+    apart = repeats_apart(runs, {name: lasting(some).mean for name, some in phases.items()})
+    names = {name: runs[name] + apart["near"] for name in ("workload", "whole", "apart")}
+    return runs.assign(**names, level=apart["level"])
 
 
 def in_order_of_load(runs: pd.DataFrame) -> pd.DataFrame:

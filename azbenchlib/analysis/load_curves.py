@@ -148,7 +148,7 @@ def _is_point(card: Card) -> bool:
 
 def _key(card: Card, row: pd.Series) -> Hashable:
     """What the points of a curve share."""
-    return (card.series, *(str(row[name]) for name in (*_ALIKE, "rw", "bs_bytes")))
+    return (card.series, *(str(row[name]) for name in (*_ALIKE, "rw", "bs_bytes", "level")))
 
 
 def _curves(group: Sequence[tuple[Card, pd.Series]]) -> list[LoadCurve]:
@@ -177,7 +177,7 @@ def _named_apart(curves: Sequence[LoadCurve], first: pd.DataFrame) -> list[LoadC
     seen = Counter((curve.points[0].series, curve.name) for curve in curves)
     named = []
     for curve in curves:
-        point = curve.points[0]
+        point = curve.best
         row = first.loc[(point.series, point.facet)]
         apart = str(row["apart"]) if seen[point.series, curve.name] > 1 else ""
         named.append(LoadCurve(name=f"{curve.name}{apart}", points=curve.points))

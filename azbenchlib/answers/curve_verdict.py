@@ -255,12 +255,13 @@ def draw(axes: Axes, curves: Sequence[CurveVerdict]) -> None:
 
 
 def vote(judged: Sequence[Judgement]) -> tuple[Judgement | None, int]:
-    """Return the judgement of repeats, the busiest of those that agree, and how many do."""
+    """Return the judgement of repeats, the middle one of those that agree, and how many do."""
     votes = Counter(one.binding for one in judged)
     if not votes:
         return None, 0
     binding, n = votes.most_common(1)[0]
-    return max((one for one in judged if one.binding == binding), key=lambda one: one.peak_use), n
+    agreeing = sorted((one for one in judged if one.binding == binding), key=lambda one: one.peak_use)
+    return agreeing[(n - 1) // 2], n
 
 
 def _is_bound(judged: Judgement) -> bool:

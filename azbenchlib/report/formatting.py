@@ -237,7 +237,16 @@ def _latency_of(card: Card, told: LatencySummary) -> str:
     else:
         of = f"{kind} of {told.direction}" if told.direction else kind
     what = "median and range" if told.values else "range"
-    return f"{of}, {what} of each {told.each}'s own percentiles" if told.ranges else of
+    ranges = f"{what} of each {told.each}'s own percentiles" if told.ranges else ""
+    return ", ".join(
+        filter(None, [of, "over all phases of the run" if _has_phases(card, told) else "", ranges])
+    )
+
+
+def _has_phases(card: Card, told: LatencySummary) -> bool:
+    """Whether the latency is of a run whose rate is that of its last phase alone."""
+    rate = card.rate
+    return rate is not None and bool(rate["phases"]) and (card.facet is not None or told.of == rate["facet"])
 
 
 def _statistic(stat: str) -> str:

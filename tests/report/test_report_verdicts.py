@@ -246,6 +246,24 @@ def test_a_card_tells_two_phases_that_only_the_mean_shows(tmp_path: Path) -> Non
     assert "until its credits are spent, then by its base: they give 3,500 IOPS for 30 min, then 120" in said
 
 
+def test_percentiles_of_a_whole_run_are_not_told_as_those_of_its_last_phase(tmp_path: Path) -> None:
+    (tmp_path / "hour").mkdir()
+    rates = [*[3_500] * 20, *[120] * 20]
+    log = "".join(f"{60_000 * minute}, {rate}, 0, 0, 0\n" for minute, rate in enumerate(rates, 1))
+    (tmp_path / "hour" / "hour_iops.1.log").write_text(log)
+    ios = 60 * sum(rates)
+    read = {"runtime": 2_400_000, "total_ios": ios, "io_bytes": ios * 4096, "iops": ios / 2_400}
+    read |= {"clat_ns": {"N": ios, "percentile": {"50.000000": 18_219_008, "99.000000": 557_842_432}}}
+    options = {"rw": "randread", "bs": "4k", "iodepth": "64", "direct": "1", "write_iops_log": "hour"}
+    job = {"jobname": "hour", "error": 0, "job options": options, "read": read}
+    document = {"fio version": "fio-3.33", "timestamp": 1_700_000_000, "jobs": [job]}
+    (tmp_path / "hour" / "hour.json").write_text(json.dumps(document))
+    said = words(Report([str(tmp_path / "hour")], vm="Standard_D16ds_v5", disks=["P4"]).cards().html)
+    assert "120 IOPS" in said
+    assert "3,500 IOPS for 20 min, then 120 IOPS for 20 min" in said
+    assert "Completion latency, over all phases of the run" in said
+
+
 def test_a_card_tells_what_is_not_stated_and_no_credits_where_there_are_none(tmp_path: Path) -> None:
     assert "Not stated What the disk is provisioned with is not stated (" in _long_run(tmp_path, "ultra:1TiB")
     assert "credits" not in _long_run(tmp_path, "P60:burst")

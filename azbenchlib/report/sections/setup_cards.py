@@ -55,7 +55,7 @@ class SetupAnswer:
     card : Card
     entry : Entry
     verdict : RunVerdict or None
-        Of the run that its rate is from; of several the busiest of those that agree.
+        Of the run that its rate is from; of several the middle one of those that agree.
     agreeing, of : int
         How many repeats have that verdict, of how many.
     curve : CurveVerdict or None
@@ -183,8 +183,8 @@ def setups_and_files(found: Sequence[SetupAnswer]) -> tuple[int, int]:
 
 
 def verdict_of(part: Part, card: Card) -> tuple[RunVerdict | None, int, int]:
-    """The verdict of the run that a card's rate is from; of repeats the busiest of those that agree, with how
-    many do, of how many.
+    """The verdict of the run that a card's rate is from; of repeats the middle one of those that agree, with
+    how many do, of how many.
     """
     mine = [
         verdict
