@@ -5,7 +5,7 @@ import statistics
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azbenchlib.core.grouping import GroupBy
@@ -76,6 +76,7 @@ def test_folders_with_nothing_in_common_stay_one_setup(tmp_path: Path) -> None:
         st.lists(st.integers(200, 60_000), min_size=1, max_size=3, unique=True), min_size=2, max_size=3
     )
 )
+@settings(max_examples=6)
 def test_no_rate_is_pooled_over_sides(
     rates: list[list[int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
