@@ -237,7 +237,7 @@ def planted(mutation: Mutation, tree: Path) -> None:
 
 def copied(tree: Path) -> None:
     """What the test needs, into an empty folder."""
-    ignored = shutil.ignore_patterns("__pycache__", "tables", "this-machine", "rehearsal", "emulated*")
+    ignored = shutil.ignore_patterns("tables", "this-machine", "rehearsal", "emulated*")
     for name in COPIED:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, tree / name, ignore=ignored)

@@ -12,6 +12,7 @@ from programs import azbench
 ROOT = Path(__file__).parents[1]
 NEEDS_AZ = {"azure", "cleanup"}
 NEEDS_A_VM = {"detect"}
+AS_OTHERS = ("report ultra", "run campaigns/ultra-disk.yaml -o")  # take longest, and other lines do the same
 UNTIL_CTRL_C = ("start", "watch", "mount")  # of the lab; tests/test_lab_*.py run them
 OURS = ("datasets/rehearsal", "datasets/this-machine", "datasets/lab-async-os")  # what these commands write
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -39,7 +40,12 @@ def test_every_make_target_that_is_named_exists(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [line for page, line in commands() if page == "README.md" and ".venv/bin/azbench" in line]
+    "line",
+    [
+        pytest.param(line, marks=[pytest.mark.long] * any(words in line for words in AS_OTHERS))
+        for page, line in commands()
+        if page == "README.md" and ".venv/bin/azbench" in line
+    ],
 )
 def test_every_azbench_command_of_the_readme_runs(line: str, tmp_path: Path) -> None:
     for name in ("notebooks", "campaigns", "tests"):
@@ -58,6 +64,8 @@ def test_every_azbench_command_of_the_readme_runs(line: str, tmp_path: Path) -> 
         )
     if arguments[0] == "lab" and arguments[1] in UNTIL_CTRL_C:
         arguments = [*arguments[:2], "--help"]
+    if arguments[0] == "report":
+        arguments += ["--format", "html"]  # tests/report have the PDF
     if arguments[0] == "run":  # as it stands it takes a minute
         short = ("runtime_s=1", "ramp_s=0", "size=16m", "iodepths=[1]", "longest_s=1.0")
         arguments += [word for p in short for word in ("-p", p)]

@@ -100,6 +100,7 @@ def test_a_command_that_is_not_there_is_not_understood() -> None:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page.name not in RUN_ELSEWHERE], ids=lambda page: page.name
 )
+@pytest.mark.sampled(3)
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     commands = [words for words in blocks(page) if words[0] not in NEEDS_MORE]
     if not commands:

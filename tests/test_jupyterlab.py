@@ -95,6 +95,7 @@ def test_the_report_notebook_runs_and_looks_like_the_report(page: Page, lab: Lab
 
 
 @pytest.mark.fio
+@pytest.mark.long  # test_campaign.py runs this notebook without a browser
 def test_the_measuring_notebook_runs_to_its_table(page: Page, lab: Lab) -> None:
     if shutil.which("fio") is None:
         pytest.skip("fio is not installed")

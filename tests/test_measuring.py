@@ -119,6 +119,7 @@ def test_an_error_of_what_is_measured_is_no_matter_of_a_busy_machine(shared: Pat
         Measurement(measure, lambda _: "it was late").check(holds)
 
 
+@pytest.mark.long  # waits as long as another test takes
 def test_it_is_measured_again_when_the_other_tests_of_this_run_are_through(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,6 +154,7 @@ def test_the_server_of_the_lab_ends_with_who_started_it(tmp_path: Path) -> None:
         ends_with_its_parent(program)
 
 
+@pytest.mark.long  # as the kernel of a notebook
 def test_kernels_of_the_course_end_with_jupyterlab(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     with started([AZBENCH, "learn", "mine", "--no-browser"], tmp_path) as program:

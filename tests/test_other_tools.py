@@ -17,6 +17,7 @@ def page_rows() -> list[list[str]]:
 
 
 @pytest.mark.fio
+@pytest.mark.long  # each question of the page is answered anew
 def test_the_page_has_the_questions_of_the_program_and_answers_that_hold(tmp_path: Path) -> None:
     if not performance.FIO_TOOLS.is_dir():
         pytest.skip("fio's own tools are not on this machine")

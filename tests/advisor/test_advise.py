@@ -69,9 +69,9 @@ def cheapest_of(kind: DiskKind, demand: Demand) -> Candidate:
 
 
 def test_it_equals_the_slow_way_on_small_catalogues() -> None:
-    """120 of them here; benchmarks/advice_brute_force.py compares 500, and the long test below."""
-    won = advice_brute_force.compare(range(120))
-    assert won["answers"] > 30 and won["none"] > 20
+    """60 of them here; benchmarks/advice_brute_force.py compares 500, and the long test below."""
+    won = advice_brute_force.compare(range(60))
+    assert won["answers"] > 15 and won["none"] > 10
 
 
 def test_it_equals_the_slow_way_on_parts_of_the_shipped_catalogue() -> None:
@@ -89,7 +89,7 @@ def test_it_equals_the_slow_way_on_500_small_catalogues() -> None:
 
 def test_without_bursting_it_equals_the_slow_way_too() -> None:
     compared = 0
-    for seed in range(500, 650):
+    for seed in range(500, 575):
         random = Random(seed)  # noqa: S311
         there, demand = small_market.market(random), small_market.demand(random)
         if demand.peak is None:
@@ -100,7 +100,7 @@ def test_without_bursting_it_equals_the_slow_way_too() -> None:
             None if found is None else pytest.approx(float(found.price), abs=1e-6)
         ), seed
         compared += found is not None
-    assert compared > 10
+    assert compared > 5
 
 
 SIZES = st.integers(1, 6_000).map(lambda gib: gib * GIB)
@@ -139,6 +139,7 @@ def _more(demand: Demand, share: float) -> list[Demand]:
 
 
 @given(DEMANDS, st.floats(1.0, 4.0))
+@settings(max_examples=8)
 def test_more_demand_never_costs_less(demand: Demand, share: float) -> None:
     least = search(demand, europe()).cheapest()
     for more in _more(demand, share):

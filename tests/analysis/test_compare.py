@@ -73,7 +73,7 @@ def test_a_lower_rate_is_worse_and_a_higher_one_is_better() -> None:
         ("verify", "none", "crc32c", "verified by crc32c"),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_what_slows_a_job_down_is_part_of_its_workload(column, plain, other, words) -> None:
     old, new = rates("old", STEADY, **{column: plain}), rates("new", LOWER, **{column: other})
     with pytest.raises(InputError, match=f"no workload in common: old has .*QD.8[.] new has .*QD.8, {words}"):
@@ -172,6 +172,7 @@ def test_within_a_run_the_interval_is_shown_and_judged_only_when_wanted() -> Non
     assert words.ONE_RUN_NOTE in words.remarks(compare([old, new]), compare([old, new]).pairs[0])
 
 
+@pytest.mark.long  # draws 200 runs
 def test_an_interval_of_order_statistics_covers_as_often_as_it_says() -> None:
     rng = np.random.default_rng(3)
     unit, p90 = pd.Series({"run_ids": ("a",), "ddir": "read"}), parse_metric("p90")

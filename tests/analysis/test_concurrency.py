@@ -140,6 +140,7 @@ def test_hosts_of_one_run_add_up_in_every_part(tmp_path: Path, rates: tuple[floa
     assert every_part(folder) == dict.fromkeys(every_part(folder), sum(rates))
 
 
+@pytest.mark.long
 def test_json_and_terse_of_the_same_hosts_agree(tmp_path: Path) -> None:
     rates = (1996.0, 2001.0, 2000.0)
     as_json = every_part(dataset(tmp_path / "j", {"run.json": without_percentiles(of_hosts(*rates))}, SETUP))
@@ -372,6 +373,7 @@ def test_repeats_without_bins_have_no_percentiles(tmp_path: Path) -> None:
         ({"rate_iops": "5000"}, "held to 5,000 IOPS"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_runs_that_differ_in_more_than_time_are_no_repeats(
     tmp_path: Path, options: dict[str, str], said: str
 ) -> None:

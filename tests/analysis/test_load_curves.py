@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import azbench
 
@@ -63,6 +63,7 @@ def curves_of(frame: pd.DataFrame, **setup: Any) -> list[LoadCurve]:
 
 
 @given(latency_us=st.floats(200, 20_000), size=st.sampled_from([4, 16, 64, 256]))
+@settings(max_examples=6)
 def test_the_best_depth_is_the_first_at_the_highest_rate(latency_us: float, size: int) -> None:
     frame = runs(latency_us, bs=size * KIB)
     (curve,) = curves_of(frame)

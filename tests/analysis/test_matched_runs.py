@@ -64,6 +64,7 @@ def test_directions_are_summed_unless_the_sum_is_there() -> None:
         (DISK, {**RUN, "rwmix_read_pct": 50}),
     ],
 )
+@pytest.mark.sampled(3)
 def test_what_differs_is_no_counterpart(disk: Mapping[str, Any], run: Mapping[str, Any]) -> None:
     assert counterparts(tables({"write": 1.0}), tables({"write": 1.0}, disk, run)).empty
 

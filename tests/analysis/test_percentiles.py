@@ -165,6 +165,7 @@ def test_without_bins_nothing_is_merged():
         ),
     ],
 )
+@pytest.mark.sampled(3)
 def test_labels_of_the_shipped_datasets(name, expected):
     series = grouping.arrange(Dataset.read(DATASETS / name).tables).series
     assert series["label"].tolist() == expected
@@ -458,6 +459,7 @@ def test_one_setup_gives_a_card_each_load_and_pattern():
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(2)
 def test_the_table_of_results_keeps_every_workload(name):
     found = Dataset.read(DATASETS / name)
     arrangement = grouping.arrange(found.tables)
@@ -537,6 +539,7 @@ def test_only_completion_latency_is_taken_where_both_were_logged():
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(2)
 def test_no_log_no_envelope(name):
     found = Dataset.read(DATASETS / name)
     table = timeline.envelope(grouping.arrange(found.tables), found.tables)

@@ -314,7 +314,7 @@ def titles(folder: Path) -> str:
 @pytest.mark.parametrize(
     "end", [[], [(6.001, 4e9)], [(8.4, 8.5e9)], [(8.4, 8.5e9), (8.401, 9e9)], [(6.1, 6e6), (14.4, 9e9)]]
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_what_fio_logs_at_its_end_is_no_slowest_interval(
     tmp_path: Path, end: list[tuple[float, float]]
 ) -> None:

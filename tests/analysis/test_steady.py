@@ -20,12 +20,14 @@ def times(n: int, step: float = 0.5) -> np.ndarray:
     return np.arange(1, n + 1) * step
 
 
-def test_token_bucket_is_found_in_one_trace() -> None:
-    base = np.tile([120.0, 500, 2300, 5000], 3)
-    burst = np.tile([3500.0, 3500, 3500, 12_800], 3)
-    filled = np.tile([0.3, 0.2, 0.6, 0.02], 3)
-    runtime_s = np.tile([900.0, 600, 1800, 120], 3)
-    setups = bursting(base, burst, filled, runtime_s=runtime_s, tick_s=np.repeat([0.037, 0.05, 0.08], 4))
+@pytest.mark.parametrize("tick_s", [0.037, 0.05, 0.08])
+@pytest.mark.sampled(1)
+def test_token_bucket_is_found_in_one_trace(tick_s: float) -> None:
+    base = np.array([120.0, 500, 2300, 5000])
+    burst = np.array([3500.0, 3500, 3500, 12_800])
+    filled = np.array([0.3, 0.2, 0.6, 0.02])
+    runtime_s = np.array([900.0, 600, 1800, 120])
+    setups = bursting(base, burst, filled, runtime_s=runtime_s, tick_s=np.full(4, tick_s))
     for i, log in enumerate(logs(setups, seed=4)):
         got = token_bucket_fit.fit(log.t_s, log.iops)
         full = (burst[i] - base[i]) * 1800
@@ -71,6 +73,7 @@ def test_changes_from_burst_to_base_are_found_and_no_others() -> None:
 
 @pytest.mark.parametrize("n", [60, 240, 1200])
 @pytest.mark.parametrize("cv", [0.005, 0.05, 0.2])
+@pytest.mark.sampled(4)
 def test_white_noise_has_no_changes(n: int, cv: float) -> None:
     split = [len(steady.segments(times(n), white(n, cv, seed))) > 1 for seed in range(100)]
     assert np.mean(split) <= 0.05
@@ -178,6 +181,7 @@ def test_spread_tells_throttled_from_latency_bound() -> None:
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.3])
+@pytest.mark.sampled(1)
 def test_interval_of_the_spread_holds_the_truth(memory: float) -> None:
     rng = np.random.default_rng(8)
     held = 0

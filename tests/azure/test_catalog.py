@@ -319,10 +319,9 @@ def test_a_name_like_no_other_gets_no_nearest_names():
 
 def test_every_row_has_a_source_with_its_date_licence_and_place():
     for file in ("vm_api.csv", "vm_pages.csv", "disk_tiers.csv", "provisioned_rules.csv"):
-        for row in _rows(file):
-            source = catalog.source(row["source_id"])
-            assert source.date[:4] >= "2017", row
-            assert all((source.repository, source.path, source.licence)), row
+        for source in map(catalog.source, {row["source_id"] for row in _rows(file)}):
+            assert source.date[:4] >= "2017", source
+            assert all((source.repository, source.path, source.licence)), source
     named = (files.DATA.parent / "SOURCES.md").read_text(encoding="utf-8")
     for row in _rows("sources.csv"):
         assert "| " + " | ".join(row.values()) + " |" in named

@@ -123,6 +123,7 @@ def test_the_service_is_asked_in_the_currency() -> None:
 
 @pytest.mark.parametrize("pay", ["Spot", "SavingsPlan1Y", "Reservation1Y", "Consumption"])
 @pytest.mark.parametrize(("system", "more"), [("linux", "0"), ("windows", "0.37"), ("windows-hybrid", "0")])
+@pytest.mark.sampled(5)
 def test_each_way_to_pay_with_each_licence(pay: str, system: str, more: str) -> None:
     read(*SOLD, vm_item(SIZE, 0.17, "Spot", windows=True))
     there = market("westeurope", payment=Payment(pay=pay, os=system))

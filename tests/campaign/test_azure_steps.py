@@ -228,6 +228,7 @@ def test_the_lrs_disk_is_asked_to_move_and_may_be_refused():
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+@pytest.mark.sampled(3)
 def test_the_printed_plan_is_what_is_run(path):
     lines = list(plan_text.lines(experiment.load(path)))
     found = measurement_file.load(path)

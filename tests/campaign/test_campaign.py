@@ -379,6 +379,7 @@ def test_an_interrupt_ends_the_campaign_after_the_run_in_hand(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)], ids=["twice", "term"]
 )
+@pytest.mark.sampled(1)
 def test_two_interrupts_end_fio_and_clean_up(tmp_path: Path, signals: tuple[signal.Signals, ...]) -> None:
     raw = tmp_path / "ds" / "raw"
     process = start(tmp_path, runtime_s=30)

@@ -148,6 +148,7 @@ def test_a_power_cut_loses_no_finished_workload(disk: tuple[Path, Path], tmp_pat
                 assert len(Dataset.load(place / "ds").runs) == 2
 
 
+@pytest.mark.long  # as above, of emulated disks
 def test_the_lab_keeps_what_it_calls_finished(tmp_path: Path) -> None:
     """As above, of emulated disks: each workload has files of its own in a folder of its own."""
     code = (

@@ -297,6 +297,7 @@ ODD = (
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.sampled(2)
 def test_damaged_files_give_errors_of_our_own(tmp_path: Path, seed: int) -> None:
     """Shipped files with a word put in, taken out or put elsewhere: no error but those of azbench."""
     dice = random.Random(seed)  # noqa: S311

@@ -61,7 +61,7 @@ def test_the_plan_tells_time_bytes_money_and_limits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_every_shipped_file_has_a_plan_and_fits_the_schema(path: Path) -> None:
     found = plan(path)
     known = [run for run in found["runs"] if run["certain"]]
@@ -95,7 +95,7 @@ def numbers(value: object) -> object:
         ("rest: 60", "rest: -1"),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_the_schema_refuses_what_the_reader_refuses(tmp_path: Path, old: str, new: str) -> None:
     jsonschema.validate(numbers(yaml.safe_load(FILE)), file_schema.document())
     wrong = FILE.replace(old, new)

@@ -180,6 +180,7 @@ def test_a_directory_is_probed_through_the_command_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.fio
+@pytest.mark.long  # as the notebook and docs/api.md do
 def test_a_disk_is_probed_in_python_and_a_probe_that_has_ended_is_read(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     asked: dict[str, Any] = {"runs": 1, "seconds": 1, "size": 8 * MIB, "output": tmp_path / "out"}
@@ -293,6 +294,7 @@ def test_a_loop_device_is_a_disk_where_it_bypasses_the_page_cache(
 
 @pytest.mark.fio
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_real_loop_device_through_the_page_cache_is_not_taken_for_a_disk(tmp_path: Path) -> None:
     image = tmp_path / "image"
     with image.open("wb") as file:

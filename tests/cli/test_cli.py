@@ -159,7 +159,7 @@ def test_an_unsafe_target_is_refused_in_words(tmp_path: Path) -> None:
 
 @pytest.mark.fio
 def test_run_then_report(tmp_path: Path) -> None:
-    small = ["runtime_s=1", "ramp_s=0", "size=16m", 'block_sizes=["4k"]', "iodepths=[1,4]"]
+    small = ["runtime_s=1", "ramp_s=0", "size=16m", 'block_sizes=["4k"]', "iodepths=[1]"]
     done = azbench(
         "run",
         "--target",
@@ -173,10 +173,10 @@ def test_run_then_report(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if " IOPS" in line]
-    assert [line.split()[0] for line in lines] == ["1/4", "2/4", "3/4", "4/4"]
+    assert [line.split()[0] for line in lines] == ["1/2", "2/2"]
     assert all(" left; next: rand" in line for line in lines[:-1])
     assert (tmp_path / "ds" / "measure.ipynb").is_file()
-    done = azbench("report", "ds", LOCAL_DISKS, "-o", "out", "--title", "Ours & theirs", cwd=tmp_path)
+    done = azbench("report", "ds", "-o", "out", "--title", "Ours & theirs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<h1>Ours &amp; theirs</h1>" in page and "mean latency over time, from the log" in page

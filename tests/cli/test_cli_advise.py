@@ -359,6 +359,7 @@ def shown(columns: int, *arguments: str) -> str:
 
 @pytest.mark.fio
 @pytest.mark.parametrize("columns", [20, 80, 400])
+@pytest.mark.sampled(2)
 def test_the_job_that_is_printed_can_be_copied_at_any_width(columns: int, tmp_path: Path) -> None:
     (best, *_) = designs(*ASKED)
     job = copied.job_in(shown(columns, *ASKED, "--why"))

@@ -95,7 +95,7 @@ def test_every_verb_is_here() -> None:
 
 
 @pytest.mark.parametrize(("command", "code"), ANSWERS)
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(5)
 def test_a_reader_that_has_gone_changes_no_exit_code(folder: Path, command: str, code: int) -> None:
     done = python(UNREAD, *shlex.split(command), cwd=folder)
     assert done.returncode == code, done.stderr

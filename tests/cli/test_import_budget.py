@@ -42,6 +42,7 @@ LARGE = ("pandas", "numpy", "pyarrow", "yaml", "papermill", "matplotlib", "scipy
     ],
     ids=lambda arguments: arguments[0],
 )
+@pytest.mark.sampled(4)
 def test_a_wrong_name_is_told_before_any_large_library_is_loaded(arguments: tuple[str, ...]) -> None:
     program = PROGRAM.format(slow=LARGE)
     done = subprocess.run(

@@ -14,7 +14,7 @@ OUTPUT = Path(__file__).parents[1] / "data" / "fio" / "randrw.json"
 TRACED = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
 TRACE = b"import time:"
 FIRST = b"azbenchlib.entry"  # what comes before is Python's own start
-AT_PARTS = 8  # moments, spread over all imports of a verb
+AT_PARTS = 5  # moments, spread over all imports of a verb
 QUIET = (-signal.SIGINT, 130)
 
 

@@ -75,6 +75,7 @@ def test_limits_calls_all_labels_by_their_names() -> None:
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )
+@pytest.mark.sampled(3)
 def test_a_verb_has_names_in_its_text_and_wire_forms_in_its_json(
     arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

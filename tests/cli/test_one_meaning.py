@@ -46,6 +46,7 @@ def test_a_name_has_one_help_and_one_type_in_all_verbs() -> None:
 
 
 @pytest.mark.parametrize(("call", "old", "new"), CALLS)
+@pytest.mark.sampled(4)
 def test_an_old_name_works_and_says_the_new_one(call: str, old: str, new: str, tmp_path: Path) -> None:
     before, now = (azbench(*shlex.split(call.format(name)), cwd=tmp_path) for name in (old, new))
     assert (before.returncode, before.stdout) == (now.returncode, now.stdout)

@@ -63,6 +63,7 @@ def test_json_has_the_design_the_next_cheaper_one_and_what_a_percentile_leads_to
     assert night["begin"] == "2026-11-17T02:10:00+00:00" and night["binding_limits"]
 
 
+@pytest.mark.long  # tests/sizing have this of the search itself
 def test_more_that_may_be_throttled_and_less_load_cost_no_more(busy_night: Path) -> None:
     def price(*more: str) -> float:
         done = run(str(busy_night), *OPTIONS, *more, "--format", "json")

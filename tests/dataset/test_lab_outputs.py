@@ -81,6 +81,7 @@ def test_the_log_of_the_lab_beside_an_output_tells_how_slow_it_is(
         f'{HEAD}\n{{"unix_s": 1e999, "t_s": 0}}\n{{"unix_s": 4, "t_s": 1e-300}}\n',
     ],
 )
+@pytest.mark.sampled(3)
 def test_without_knowing_how_slow_there_is_no_verdict_and_nothing_to_ask_for(
     dataset: Path, tmp_path: Path, log: str | None
 ) -> None:

@@ -128,7 +128,7 @@ def cpu_s(reader: str, text: str) -> float:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 def test_reading_is_linear(case):
     """From the size on at which it takes long enough to be measured, up to a size that is taken as quick."""
     reader, made = CASES[case]

@@ -58,7 +58,7 @@ def test_a_huge_line_in_a_log_is_left_out(tmp_path):
 
 def test_a_log_takes_200_bytes_a_line(tmp_path):
     path = tmp_path / "a_iops.1.log"
-    n_lines = 1_000_000
+    n_lines = 400_000
     with path.open("w") as file:
         file.writelines(f"{place // 50}, {place % 9973}, 0, 4096, 0\n" for place in range(n_lines))
     taken, n_samples, codes = read_apart(path)
@@ -140,7 +140,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_spreadsheets_and_xml_take_little_more_than_their_size(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(HOSTILE[name]())
@@ -151,7 +151,7 @@ def test_spreadsheets_and_xml_take_little_more_than_their_size(tmp_path, name):
 
 def test_latencies_of_single_operations_take_a_hundred_bytes_each(tmp_path):
     path = tmp_path / "wol.dat"
-    n = 1_000_000
+    n = 400_000
     head = b"Offset in Kbytes   Latency in microseconds  Transfer size in bytes\n"
     path.write_bytes(head + b"0 1 4\n" * n)
     taken, n_samples, _ = read_apart(path)

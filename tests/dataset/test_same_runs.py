@@ -107,6 +107,7 @@ def test_a_last_state_that_was_reported_again_counts_once(pool: Pool, home: Path
 
 @pytest.mark.parametrize("form", ["json+", "json", "terse", "normal"])
 @pytest.mark.parametrize("name", ["repeat", "few"])
+@pytest.mark.sampled(3)
 def test_a_run_that_stands_twice_in_a_file_counts_once(form: str, name: str, pool: Pool, home: Path) -> None:
     """Alone, and beside a file in which it stands once."""
     text = pool[name].forms[form][-1]
@@ -151,7 +152,7 @@ def test_hosts_that_ran_one_job_at_once_are_no_states_of_a_run(home: Path) -> No
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("names", [["logged"], ["logged", "copy"], ["copy", "logged"]])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_logs_in_another_folder_are_of_their_run(form: str, names: list[str], pool: Pool, home: Path) -> None:
     """Also where another copy counts than that which the logs are called after, or one lies beside them."""
     run = pool["logged"]
@@ -302,6 +303,7 @@ def test_bins_of_a_log_that_another_part_holds_count_once(pool: Pool, home: Path
         pd.testing.assert_frame_equal(told, whole)
 
 
+@pytest.mark.long  # lakes of earlier days
 def test_a_lake_in_which_runs_have_other_names_is_taken_over_once(
     outputs: list[Path], pool: Pool, tmp_path: Path
 ) -> None:
@@ -326,6 +328,7 @@ def test_a_lake_in_which_runs_have_other_names_is_taken_over_once(
     assert len(old.query("FROM runs")) == len(new.query("FROM runs"))
 
 
+@pytest.mark.long
 def test_random_sets_give_the_answers_of_the_plain_runs(pool: Pool, tmp_path: Path) -> None:
     sets = same_runs.CopiedSets(list(pool.values()), seed=20261126)
     for number in (1,):

@@ -63,6 +63,7 @@ def test_every_figure_is_a_sample_of_its_disk_or_path() -> None:
         (1000, 60, None, None),
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_run_gets_the_minutes_of_its_own_time(
     tmp_path: Path, begun_s: float, seconds: float, consumed: float | None, rate: float | None
 ) -> None:

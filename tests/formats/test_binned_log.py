@@ -43,6 +43,7 @@ def text(rows: list[tuple[int, int, int]]) -> bytes:
     ("span_ms", "width_s"), [(3_000, 1), (600_000, 1), (3_600_000, 6), (86_400_000, 144)]
 )
 @pytest.mark.parametrize("start_ms", [0, 1_795_173_779_229])
+@pytest.mark.sampled(3)
 def test_each_io_is_in_its_bin_and_window(span_ms: int, width_s: int, start_ms: int) -> None:
     rows = lines(1, 5_000, span_ms, start_ms)
     first = rows[0][0] if start_ms else 0

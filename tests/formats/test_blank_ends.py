@@ -54,7 +54,7 @@ FORMATS = [form.name for form in registry.FORMATS if not form.is_binary]
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 def test_each_format_is_read_alike_with_blanks_behind_its_lines(form: str) -> None:
     assert [change for path in _texts()[form] for change in _changed(path)] == []
 

@@ -57,6 +57,7 @@ def _figures(file: str) -> dict[tuple[Any, ...], float]:
 
 
 @pytest.mark.parametrize("file", _truth("iozone_row"))
+@pytest.mark.sampled(9)
 def test_every_figure_of_a_row_stands_at_its_test(file):
     named = {"bkwd_read": "backward_read"}
     for row in _truth("iozone_row")[file]:

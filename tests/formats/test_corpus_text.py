@@ -35,6 +35,7 @@ def _tables(file: str) -> dict[str, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("truth", _truth("fio_terse"), ids=_name)
+@pytest.mark.sampled(7)
 def test_every_figure_of_terse_lines_is_read(truth):
     tables = _tables(truth["file"])
     runs = tables["runs"]
@@ -65,6 +66,7 @@ def test_every_figure_of_terse_lines_is_read(truth):
 
 
 @pytest.mark.parametrize("truth", _truth("fio_normal"), ids=_name)
+@pytest.mark.sampled(16)
 def test_every_figure_of_normal_output_is_read(truth):
     tables = _tables(truth["file"])
     rows = tables["results"].merge(tables["runs"], on="run_id")
@@ -100,6 +102,7 @@ TEXTS = _files("terse", "terse_local", "normal", "normal_local") if CORPUS else 
 
 
 @pytest.mark.parametrize("file", TEXTS)
+@pytest.mark.sampled(21)
 def test_every_text_is_claimed_and_read_without_damage(file):
     tables = _tables(file)
     claims = [fmt.name for fmt in registry.FORMATS if fmt.sniff(Source.of(Path(CORPUS) / file).opening)]
@@ -130,6 +133,7 @@ def test_the_ios_of_normal_output_fit_the_rate_and_the_time(file):
 
 
 @pytest.mark.parametrize("file", _files("json", "json_local", "jsonplus_local") if CORPUS else [])
+@pytest.mark.sampled(34)
 def test_text_around_json_agrees_with_it(file):
     tables = _tables(file)
     assert "text_differs" not in set(tables["findings"]["code"])

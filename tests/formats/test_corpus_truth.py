@@ -52,6 +52,7 @@ MEASURED = [row for row in FIO_JSON if "expect" not in row]
 
 
 @pytest.mark.parametrize("truth", MEASURED, ids=_name)
+@pytest.mark.sampled(9)
 def test_every_figure_of_fio_json_is_read(truth):
     tables = _tables(truth["file"])
     run = _only(tables["runs"], source_doc=truth["doc"], job_index=truth["job_index"])
@@ -83,6 +84,7 @@ def test_every_figure_of_fio_json_is_read(truth):
 
 
 @pytest.mark.parametrize("truth", MEASURED, ids=_name)
+@pytest.mark.sampled(14)
 def test_every_latency_of_fio_json_is_read(truth):
     tables = _tables(truth["file"])
     run = _only(tables["runs"], source_doc=truth["doc"], job_index=truth["job_index"])

@@ -65,6 +65,7 @@ KINDS = {"json": job_json, "text": job_text, "terse": job_terse}
 
 @pytest.mark.parametrize("kinds", list(itertools.product(KINDS, repeat=2)), ids="-".join)
 @pytest.mark.parametrize("order", [(700, 300), (300, 700)])
+@pytest.mark.sampled(6)
 def test_two_runs_of_one_name_are_two(kinds, order):
     tables = read("".join(KINDS[kind](iops) for kind, iops in zip(kinds, order, strict=True)))
     assert sorted(tables["results"]["iops"]) == [300, 700]

@@ -99,6 +99,7 @@ def assert_the_same_but_bins(text: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(4)
 def test_all_but_the_bins_is_the_same_where_these_are_not_wanted(case):
     assert_the_same_but_bins(fixture(case))
 
@@ -868,6 +869,7 @@ def test_a_file_without_any_job_says_so():
     ],
     ids=lambda text: text[:30],
 )
+@pytest.mark.sampled(5)
 def test_hopeless_input_is_given_up_quickly(text):
     tables = read(text)
     assert tables["results"].empty
@@ -884,7 +886,7 @@ def test_deep_nesting_keeps_the_jobs_before_it():
 damaged_fixtures = st.sampled_from(["randrw", "group_jsonplus", "failed_job", "unified_both"]).flatmap(
     lambda case: st.tuples(st.just(case), st.integers(0, len(fixture(case).encode()) - 1))
 )
-tolerant = settings(max_examples=30)
+tolerant = settings(max_examples=15)
 
 
 def assert_sound(tables: dict[str, pd.DataFrame]) -> None:

@@ -180,7 +180,7 @@ def test_a_summary_beside_another_output_of_fio_is_read_too() -> None:
 
 
 @pytest.mark.parametrize("name", ["kubestr.txt", "dbench.txt", "kbench.txt", "yabs.txt", "yabs.json"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_any_cut_of_a_summary_leaves_sound_tables(name: str) -> None:
     text = fixture(name)
     whole = {tuple(row) for row in rows(read(text), "job", "ddir", "iops")}
@@ -199,6 +199,7 @@ def test_any_cut_of_a_summary_leaves_sound_tables(name: str) -> None:
         "| 4k (IOPS) ",
     ],
 )
+@pytest.mark.sampled(2)
 def test_hopeless_summaries_take_linear_time(unit: str) -> None:
     for name in ("kubestr.txt", "dbench.txt", "kbench.txt", "yabs.txt"):
         read(fixture(name) + unit * (200_000 // len(unit)))

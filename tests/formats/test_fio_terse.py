@@ -265,6 +265,7 @@ def test_no_damage_makes_the_reader_fall_over_or_invent_figures(data: st.DataObj
     ["2;" * 10**6, "3;fio-" * 10**6, "1%=0;" * 10**6, "0;" * 10**6 + "1%=0", " " * 10**7, "9" * 10**7],
     ids=lambda text: text[:10],
 )
+@pytest.mark.sampled(2)
 def test_hopeless_lines_are_given_up_quickly(text):
     assert not fio_terse.sniff(text)
     tables = read(text)

@@ -677,6 +677,7 @@ def test_any_overwritten_byte_leaves_tables_sound(data: st.DataObject) -> None:
     ],
     ids=lambda line: line[:12],
 )
+@pytest.mark.sampled(7)
 def test_hopeless_lines_are_given_up_quickly(line):
     fio_text.sniff(line)
     tables = fio_text.read_fio_text(Source("some.txt", (HEADER + line).encode())).frames()

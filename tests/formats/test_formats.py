@@ -67,6 +67,7 @@ def test_damage_never_makes_a_reader_fall_over(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "unit", [b" ", b"9", b";", b"{", b"|", b"\0", b"\r", b"2;", b"1%=0;", b"j: (g=0): rw="]
 )
+@pytest.mark.sampled(4)
 def test_endless_lines_are_given_up_quickly(unit: bytes) -> None:
     source = Source("endless.txt", unit * (10**7 // len(unit)))
     tables = registry.read(source)

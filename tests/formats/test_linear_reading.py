@@ -179,7 +179,7 @@ def grows_with_the_square(head: str, units: tuple[str, ...]) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HEADS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_twice_the_text_takes_about_twice_the_time(name: str) -> None:
     """A part of the texts after each head, another one after the next: each is tried once or more."""
     first = list(HEADS).index(name) % SHARE

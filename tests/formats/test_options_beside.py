@@ -288,5 +288,6 @@ def test_real_outputs_below_their_command_lines(kind: str, tmp_path: Path) -> No
         "fio --name=a --direct=1\n" + report(),
     ],
 )
+@pytest.mark.sampled(4)
 def test_hopeless_command_lines_take_linear_time(unit: str) -> None:
     read(report() + unit * (400_000 // len(unit)))

@@ -43,6 +43,7 @@ def _sentences(data: bytes, name: str = "x") -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["zip", "w", "w:gz", "w:bz2", "w:xz"])
+@pytest.mark.sampled(2)
 def test_logs_in_an_archive_belong_to_the_runs_beside_them(tmp_path: Path, mode: str) -> None:
     files = _files()
     archive = zip_of(files) if mode == "zip" else tar_of(files, mode)
@@ -137,6 +138,7 @@ BOMB = b" " * (LARGEST_SOURCE + MIB)
         (lambda: b"Rar!\x1a\x07\x01\0" + JSON, "packed by RAR, which is not unpacked here"),
     ],
 )
+@pytest.mark.sampled(9)
 def test_what_cannot_be_unpacked_is_a_sentence(made: Callable[[], bytes], why: str) -> None:
     (said,) = _sentences(made())
     assert said.startswith("archive_not_read: x")

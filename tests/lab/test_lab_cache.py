@@ -151,6 +151,7 @@ def test_volumes_have_lines_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(("times", "iops"), [(0.5, 20_000), (1, 20_000), (2, 10_000), (4, 5000 / 0.75)])
+@pytest.mark.sampled(2)
 def test_the_hit_curve(times: float, iops: float) -> None:
     cache = 4 * MIB
     machine = Machine(Setup(CACHED_VM, (disk("ReadOnly"),)), Options(cache_bytes=cache))

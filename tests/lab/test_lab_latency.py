@@ -71,6 +71,7 @@ def test_every_deck_has_the_published_quantiles(setup: str) -> None:
         ("L8s_v2-nvme", Disk(name="d", role="nvme")),
     ],
 )
+@pytest.mark.sampled(3)
 def test_emulated_setups_are_as_slow_as_the_measured_ones(setup: str, disk: Disk) -> None:
     vm = vm_of(catalog.vm(setup.split("-")[0], "2020-07-01"))
     drawn = simulate(

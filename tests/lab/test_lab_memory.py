@@ -59,6 +59,7 @@ def peak(lab: Lab) -> int:
 
 
 @pytest.mark.parametrize("sent", [0, 1, 4096, 2**20, LARGEST_REQUEST - 1])
+@pytest.mark.sampled(3)
 def test_writes_that_are_half_sent_hold_next_to_nothing(lab: Lab, clients: list[Client], sent: int) -> None:
     before = peak(lab)
     for client in clients[: MANY if sent <= 2**20 else 12]:

@@ -68,6 +68,7 @@ def throttled_in_the_lab(setup: Setup, history: LoadHistory) -> float:
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.sampled(2)
 def test_the_lab_is_throttled_as_long_as_the_replay_says(seed: int) -> None:
     random = Random(seed)  # noqa: S311
     history = a_history(random)

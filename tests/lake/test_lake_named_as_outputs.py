@@ -37,6 +37,7 @@ def home(tmp_path: Path) -> Path:
     ],
     ids=lambda words: words[0],
 )
+@pytest.mark.sampled(3)
 def test_the_verb_for_lakes_is_named(words: tuple[str, ...], home: Path) -> None:
     done = subprocess.run([AZBENCH, *words], cwd=home, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and not done.stdout

@@ -99,6 +99,7 @@ def test_telemetry_of_a_dataset_has_its_setup(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", schema.TABLES)
 @pytest.mark.parametrize("dated", [False, True], ids=["", "dated"])
+@pytest.mark.sampled(8)
 def test_each_table_can_be_written_and_queried(table: str, dated: bool, tmp_path: Path) -> None:
     """Any table of the schema, without a word of it in the lake's own code."""
     columns = schema.TABLES[table].columns
@@ -138,6 +139,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
 
 @pytest.mark.parametrize("with_log", [False, True], ids=["alone", "beside logs"])
 @pytest.mark.parametrize("where", [(registry, "records_as"), (registry, "recognise")], ids=["read", "looked"])
+@pytest.mark.sampled(2)
 def test_an_output_on_which_a_reader_fails_costs_no_other(
     where: tuple[Any, str], with_log: bool, tmp_path: Path, failing: Callable[..., None]
 ) -> None:

@@ -420,7 +420,7 @@ NAMES = st.text(st.sampled_from("WMgjl_-/.,1 AZ()&<"), min_size=1, max_size=50).
 @given_example(names=["WM" * 25] * 6, values=[1.0, 10.0, 1e3, 1e4, 1e6, 1e7], layout=NARROW)
 @given_example(names=["WM" * 25] * 6, values=[5.0] * 6, layout=WIDE)
 @given_example(names=["A"], values=[1e9 / 8192], layout=NARROW)  # its label is wider than the tick below it
-@settings(max_examples=4)
+@settings(max_examples=2)
 def test_no_text_overlaps_or_is_cut_off(kind: str, names: list[str], values: list[float], layout: Layout):
     text = svg.inline(draw(kind, some_series(tuple(names)), values[: len(names)], layout), "f")
     width, height = map(float, parsed(text).attrib["viewBox"].split()[2:])

@@ -80,7 +80,7 @@ def test_without_a_price_nothing_is_drawn() -> None:
 )
 @example(names=["WM" * 25] * 5, levels=[1, 10, 100, 1e4, 1e6], at=0.0, layout=NARROW)
 @example(names=["Premium SSD v2 striped"] * 5, levels=[5.0] * 5, at=1000.0, layout=WIDE)
-@settings(max_examples=15)
+@settings(max_examples=5)
 def test_no_text_overlaps_or_is_cut_off(
     names: list[str], levels: list[float], at: float, layout: Layout
 ) -> None:

@@ -189,6 +189,7 @@ FIGURES = ((latency_histogram, some_spread), (latency_heatmap, some_cells))
 @pytest.mark.parametrize(("draw", "data"), FIGURES)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 @pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.sampled(3)
 def test_no_text_leaves_the_figure_and_no_two_touch(draw, data, layout: Layout, count):
     series = some_series(count)
     root = ET.fromstring(svg.inline(draw(data(series), series, layout), "p"))  # noqa: S314  (our own)

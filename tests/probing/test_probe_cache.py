@@ -33,6 +33,7 @@ def climbed(disk: Cached, size_bytes: int = DATA_BYTES) -> Staircase:
 @pytest.mark.parametrize(
     ("cache_mib", "iops"), [(8.0, 5_000.0), (8.0, 120.0), (23.4, 800.0), (40.0, 20_000.0)]
 )
+@pytest.mark.sampled(2)
 def test_size_and_hit_latency_are_found(cache_mib: float, iops: float) -> None:
     stairs = climbed(Cached(cache_mib * MIB, iops))
     found = stairs.found(DISK)
@@ -49,6 +50,7 @@ def test_size_and_hit_latency_are_found(cache_mib: float, iops: float) -> None:
     assert f"{round(100 * found.size.value / DATA_BYTES)} % of the reads" in told
 
 
+@pytest.mark.long  # other sizes than above, drawn
 def test_intervals_of_sizes_hold_them() -> None:
     rng, held = np.random.default_rng(11), 0
     for number in range(4):

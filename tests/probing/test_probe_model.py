@@ -119,6 +119,7 @@ def test_the_median_of_few_ios_is_less_certain_than_that_of_many() -> None:
     assert strays[1] < 1.1 * math.hypot(P50_ERROR, 0.001)
 
 
+@pytest.mark.long  # another start of the chains
 def test_chains_that_settled_on_one_cap_for_both_are_doubted() -> None:
     """Two mixed runs say nothing of whether reads and writes have the same caps."""
     mixed = [ProbeRun(read_share=0.5, bs_bytes=size, depth=256) for size in (4 * KIB, 1028 * KIB)]

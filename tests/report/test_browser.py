@@ -89,6 +89,7 @@ def test_the_page_never_scrolls_sideways(open_page: Open, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (LAPTOP, "light"), (WIDE, "dark")])
+@pytest.mark.sampled(4)
 def test_nothing_is_fetched_and_nothing_goes_wrong(
     browser: Browser, folder: Path, width: int, scheme: Any
 ) -> None:
@@ -134,6 +135,7 @@ def test_figures_change_their_layout_at_720_pixels(
 
 
 @pytest.mark.parametrize("width", [PHONE, 722, LAPTOP, WIDE])
+@pytest.mark.sampled(5)
 def test_texts_of_a_figure_stay_inside_it_and_apart(open_page: Open, folder: Path, width: int) -> None:
     page = open_page(width, folder=folder)
     for svg in page.locator("figure svg:visible").all():
@@ -227,12 +229,11 @@ def block_of_a_notebook() -> str:
         ('class="vscode-dark"', True),
     ],
 )
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_block_in_a_notebook_has_the_colours_of_its_theme(
-    browser: Browser, block_of_a_notebook: str, mark: str, dark: bool, scheme: Any
+    browser: Browser, block_of_a_notebook: str, mark: str, dark: bool
 ) -> None:
-    """That of the notebook alone counts, not that of the system; figures are images there."""
-    with new_context(browser, color_scheme=scheme) as context:
+    """That of the notebook alone counts, not the other one of the system; figures are images there."""
+    with new_context(browser, color_scheme="light" if dark else "dark") as context:
         page = context.new_page()
         page.set_content(f"<body {mark}>{block_of_a_notebook}</body>")
         colour = "e => getComputedStyle(e)"

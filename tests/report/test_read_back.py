@@ -81,7 +81,7 @@ def test_every_figure_of_a_shipped_dataset_is_that_of_its_tables(name: str) -> N
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_every_figure_of_the_verdicts_of_a_notebook_is_that_of_its_tables(name: str) -> None:
     cards = Limits([name]).cards().html
     assert_right(Page([known(DATASETS / name)]).read(cards), **LEAST_OF_VERDICTS[name])
@@ -105,7 +105,7 @@ def test_several_datasets_keep_their_figures_apart() -> None:
     ],
     ids=["files", "setups", "bursting"],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_reports_of_foreign_outputs_say_what_is_known_to_be_true(
     make, least: dict[str, int], tmp_path: Path
 ) -> None:
@@ -256,6 +256,7 @@ def test_the_lead_names_the_workload_that_gave_the_highest_rate(tmp_path: Path) 
     )
 
 
+@pytest.mark.long  # as one workload above, of many
 def test_the_lead_names_two_of_many_workloads_that_ran_at_once(tmp_path: Path) -> None:
     _unlike(tmp_path, cached=False)
     jobs = [foreign.Job({"read": foreign.Flow(90000.0)}, f"j{i}", 4096, i + 1) for i in range(9)]
@@ -349,6 +350,7 @@ def test_of_more_results_than_fit_the_first_of_each_file_are_shown(tmp_path: Pat
     assert all(len(re.findall(rf"<tr.*file-{n:02}\.json", table)) == 2 for n in range(2, 20))
 
 
+@pytest.mark.long  # more sets than fit, as files above
 def test_sets_of_files_that_have_no_card_are_counted(tmp_path: Path) -> None:
     """Each workload in seven files, and two more workloads than there are cards."""
     for depth in range(1, MOST_CARDS + 3):
@@ -379,6 +381,7 @@ def test_the_reckoning_itself_finds_the_truth(make, tmp_path: Path) -> None:
         assert near, fact
 
 
+@pytest.mark.long  # a third shipped dataset is read
 def test_a_burst_limit_has_a_source_that_states_it() -> None:
     assert not shipped("zone-redundant-disks-2022").astray
 
@@ -431,11 +434,12 @@ def test_every_figure_of_emulated_disks_is_that_of_their_logs(
 # --- outputs of others --------------------------------------------------------------------------------
 
 CORPUS = os.environ.get("AZBENCH_CORPUS")
-OF_EACH, LARGEST = 2, 12_000  # files of a format, and bytes
+LARGEST = 12_000  # bytes
 
 
 @pytest.mark.skipif(not CORPUS, reason="AZBENCH_CORPUS names no folder of outputs")
-def test_every_figure_of_published_outputs_is_that_of_their_tables(tmp_path: Path) -> None:
+@pytest.mark.parametrize("of_each", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_every_figure_of_published_outputs_is_that_of_their_tables(of_each: int, tmp_path: Path) -> None:
     """Files of every tool and format together: what nobody said to be alike is not compared."""
     home = Path(str(CORPUS))
     with (home / "manifest.csv").open(newline="") as file:
@@ -444,7 +448,7 @@ def test_every_figure_of_published_outputs_is_that_of_their_tables(tmp_path: Pat
     for row in rows:
         kind = (row["tool"], row["format"])
         timed = not row["file"].endswith(".dat")  # see the test below
-        if timed and row["tool"] and taken.get(kind, 0) < OF_EACH and (home / row["file"]).is_file():
+        if timed and row["tool"] and taken.get(kind, 0) < of_each and (home / row["file"]).is_file():
             taken[kind] = taken.get(kind, 0) + 1
             target = tmp_path / "set" / "raw" / row["file"]
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -457,7 +461,7 @@ def test_every_figure_of_published_outputs_is_that_of_their_tables(tmp_path: Pat
         "setups": [],
     }
     (tmp_path / "set" / "manifest.json").write_text(json.dumps(described))
-    assert_right(read_back([tmp_path / "set"]), iops=18, bytes_per_s=20)
+    assert_right(read_back([tmp_path / "set"]), iops=9 * of_each, bytes_per_s=10 * of_each)
 
 
 @pytest.mark.long
@@ -481,22 +485,21 @@ def test_every_figure_of_all_published_json_is_that_of_its_tables() -> None:
     [
         ("iozone/stdout_local", 25, {"bytes_per_s": 275, "iops": 38, "finding": 11}),
         ("iozone/xls_local", 9, {"bytes_per_s": 7, "median": 45, "bytes": 2}),
-        pytest.param(
-            "iozone/stdout", 24, {"bytes_per_s": 300, "spread": 8, "outlier": 2}, marks=pytest.mark.long
-        ),
+        ("iozone/stdout", 24, {"bytes_per_s": 300, "spread": 8, "outlier": 2}),
     ],
 )
-@pytest.mark.sampled(1)
+@pytest.mark.long
 def test_every_figure_of_published_tables_of_iozone_is_that_of_their_tables(
     folder: str, n_files: int, least: dict[str, int]
 ) -> None:
-    """Of up to 30,000 runs, with more sets of files than have a card."""
+    """Of up to 30,000 runs, with more sets than have a card; `make test` reads the shipped tables alone."""
     found = Dataset.load(Path(str(CORPUS)) / folder)
     assert found.runs["source_path"].nunique() == n_files
     with importing.as_folders([found]) as folders:
         assert_right(read_back(folders), **least)
 
 
+@pytest.mark.long  # one more of the outputs without a manifest
 def test_latencies_that_have_no_times_are_no_figure_over_time(tmp_path: Path) -> None:
     """iozone's -Q has the offset of each I/O, and not when it was."""
     made = foreign.unstated()

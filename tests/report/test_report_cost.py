@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from price_server import price_service, vm_item
 from shipped_datasets import MEASURED
+from shipped_reports import shown
 
 from azbenchlib import Report
 from azbenchlib.advisor.demands.achieved import AchievedRates, achieved
@@ -69,7 +70,7 @@ def changed(folder: Path, target: Path, **of_first_setup: object) -> Path:
 
 def test_each_setup_has_its_month_and_the_price_of_what_it_delivered() -> None:
     """E8ds_v4 0.64 × 730 = 467.20, P4 5.2795: 472.48 for 60,100 IOPS and 491.78 MB/s."""
-    html = Report([str(LOCAL_DISKS)]).prices().html
+    html = shown("prices", LOCAL_DISKS)
     found = rows(html)
     assert len(found) == 6
     assert found[2] == (
@@ -83,7 +84,7 @@ def test_each_setup_has_its_month_and_the_price_of_what_it_delivered() -> None:
 
 
 def test_each_setup_stands_at_its_price_and_rate() -> None:
-    html = Report([str(LOCAL_DISKS), str(ULTRA)]).prices().html
+    html = shown("prices", LOCAL_DISKS, ULTRA)
     figure = html[html.index('id="price-and-rate-figure"') : html.index("</figure>")]
     marks = {words(title) for title in re.findall(r"<title>(.*?)</title>", figure)}
     assert "E8ds_v4, OS disk, ReadWrite cache: 472 USD a month, 60,100 IOPS delivered" in marks
@@ -93,11 +94,11 @@ def test_each_setup_stands_at_its_price_and_rate() -> None:
 
 
 def test_one_setup_alone_has_no_price_to_compare() -> None:
-    assert "price-and-rate" not in Report([str(DATASETS / "iozone-host-cache-2012")]).prices().html
+    assert "price-and-rate" not in shown("prices", "iozone-host-cache-2012")
 
 
 def test_what_is_missing_stays_empty_and_a_bound_turns_round() -> None:
-    first, second, third = rows(Report([str(ULTRA)]).prices().html)
+    first, second, third = rows(shown("prices", ULTRA))
     assert first.endswith("2,083 ≈ 333 ≈ 6,250 529")
     assert second.endswith("< 210 > 10,000 547")  # more IOPS for the same money
     assert third.endswith("3,857 491 785 2,303")
@@ -214,10 +215,8 @@ def test_what_is_cheaper_gives_as_much_on_as_large_a_vm() -> None:
 
 
 def test_what_is_cheaper_stands_on_the_card_and_what_it_keeps_below_the_prices() -> None:
-    report = Report([str(LOCAL_DISKS)])
-    cards = words(report.cards().html)
+    cards, said = words(shown("cards", LOCAL_DISKS)), words(shown("prices", LOCAL_DISKS))
     assert cards.count("Cheaper ") == 1 and "21 % less" in cards
-    said = words(report.prices().html)
     assert "the same performance and durability" in said
     assert "on a VM of the same CPU architecture with as many vCPUs" in said  # Arm would cost less still
 
@@ -244,7 +243,7 @@ def test_disks_read_as_people_say_them(notation_: str, said: str) -> None:
 def test_nothing_is_said_where_no_disk_of_azure_was_measured(name: str) -> None:
     if not (DATASETS / name).is_dir():
         pytest.skip(f"datasets/{name} was not made here")
-    assert Report([str(DATASETS / name)]).prices().html == ""
+    assert shown("prices", name) == ""
 
 
 def test_a_disk_of_another_cloud_has_no_part(tmp_path: Path) -> None:
@@ -257,13 +256,13 @@ def test_a_disk_of_another_cloud_has_no_part(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_priced_is_one_sentence() -> None:
-    said = words(Report(["iozone-host-cache-2012"]).prices().html)
+    said = words(shown("prices", "iozone-host-cache-2012"))
     assert said.startswith("What it costs Nothing here can be priced: no VM size 'Medium' in the catalogue")
     assert len(said) < 120
 
 
 def test_without_a_region_it_is_said_whose_prices_these_are() -> None:
-    html = Report(["l-series-iometer-2017"]).prices().html
+    html = shown("prices", "l-series-iometer-2017")
     assert "No region is stated for some: prices of westeurope." in words(html)
     assert "List prices of westeurope" in words(html)
 
@@ -276,8 +275,7 @@ def test_one_setup_without_a_price_does_not_hide_the_others(tmp_path: Path) -> N
 
 
 def test_two_datasets_stand_in_one_table() -> None:
-    report = Report(["ultra-disk-2019", "zone-redundant-disks-2022"])
-    html = report.prices().html
+    html = shown("prices", "ultra-disk-2019", "zone-redundant-disks-2022")
     titles = re.findall(r"<h(\d)[^>]*>([^<]*)</h", html)
     assert titles == [("2", "What it costs"), ("3", "Price and rate of each setup")]
     assert html.count("<table") == 1 and len(rows(html)) == 7
@@ -285,6 +283,7 @@ def test_two_datasets_stand_in_one_table() -> None:
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.long  # test_report.py has this of the whole page
 def test_what_a_dataset_says_is_escaped(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>"
     folder = changed(LOCAL_DISKS, tmp_path / "x", label=evil, region=evil)
@@ -321,15 +320,15 @@ def test_money_has_cents_where_they_matter(amount: float, text: str) -> None:
 
 
 @pytest.mark.parametrize("folder", MEASURED, ids=lambda path: path.name)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_no_shipped_dataset_shows_what_is_missing_as_a_figure(folder: Path) -> None:
-    said = words(Report([str(folder)]).prices().html)
+    said = words(shown("prices", folder))
     assert said.startswith("What it costs") and not re.search(r"\b(nan|NaN|None|NA|<NA>|inf)\b", said)
 
 
 def test_what_is_cheaper_suits_a_server_as_advice_does() -> None:
     """D4as_v4 is of a previous generation; a B4as_v2 would cost less still, but its CPU is burstable."""
-    said = words(Report([str(ULTRA.with_name("zone-redundant-disks-2022"))]).cards().html)
+    said = words(shown("cards", "zone-redundant-disks-2022"))
     assert "D4as_v5 with 2 × Premium SSD v2" in said and "B4as_v2" not in said
 
 
@@ -347,7 +346,7 @@ def test_a_run_in_the_page_cache_is_asked_for_only_where_there_is_no_other() -> 
 
 def test_the_disk_that_was_measured_does_for_what_it_gave() -> None:
     """P30s of 5,000 IOPS gave up to 5,180: nobody else's P30 would be asked for more than 5,000."""
-    said = words(Report([str(ULTRA.with_name("zone-redundant-disks-2022"))]).cards().html)
+    said = words(shown("cards", "zone-redundant-disks-2022"))
     assert said.count("with P30 ZRS: USD 375 a month, 4 % less") == 3
 
 

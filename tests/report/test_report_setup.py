@@ -30,6 +30,7 @@ OUTPUT = str(Path(__file__).parents[1] / "data" / "fio" / "randrw.json")
         ),
     ],
 )
+@pytest.mark.sampled(3)
 def test_the_head_says_what_is_stated_and_what_is_assumed(
     disks: str | list[str], region: str, words: str
 ) -> None:

@@ -4,11 +4,10 @@ import statistics
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.sides import side
 
-from azbenchlib.core.grouping import GroupBy
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.model.notation import stated_setup
@@ -19,10 +18,10 @@ SETUP = {"vm": "Standard_D8s_v5", "disks": ["P30"]}
 BEFORE, AFTER = (5_002, 5_011, 4_995, 5_007, 4_999), (7_503, 7_498, 7_511, 7_495, 7_506)
 
 
-def medians(*folders: Path, group_by: GroupBy | None = None) -> dict[str, float]:
+def medians(*folders: Path) -> dict[str, float]:
     """The rate that a report shows of each setup."""
     assumed = Assumed(stated_setup("Standard_D8s_v5", ["P30"], open_sizes=True))
-    found = Dataset.load_each([str(folder) for folder in folders], assumed=assumed, group_by=group_by)
+    found = Dataset.load_each([str(folder) for folder in folders], assumed=assumed)
     return {one["setup"]: one["iops"] for one in to_json.record(found)["setups"]}
 
 
@@ -55,6 +54,7 @@ def repeats_of_a_disk(level: int) -> st.SearchStrategy[list[int]]:
 
 
 @given(rates=st.lists(st.integers(200, 60_000).flatmap(repeats_of_a_disk), min_size=2, max_size=3))
+@settings(max_examples=6)
 def test_no_rate_is_pooled_over_sides(
     rates: list[list[int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from shipped_reports import shown
 
 from azbenchlib import Report, judge
 from azbenchlib.answers.document import Bars
@@ -56,7 +57,7 @@ def test_the_temp_disk_of_the_e8ds_is_bound_by_throughput_not_iops(local: list[s
 
 
 def test_the_sources_of_limits_stand_once_below_the_cards() -> None:
-    said = words(Report([str(LOCAL_DISKS)]).cards().html)
+    said = words(shown("cards", LOCAL_DISKS))
     notes = said.partition("Sources of the limits")[2]
     assert "Standard_E8ds_v4 (cached_bytes_per_s, cached_iops, uncached_iops" in notes
     assert notes.count("sku-api-2026-08-17") == 2 == said.count("sku-api") and "as of" not in notes
@@ -99,13 +100,13 @@ def test_what_is_not_known_is_said_with_the_run_that_would_tell(local: list[str]
 
 def test_limits_far_above_or_below_the_rate_have_no_bar() -> None:
     """A run at twice the base limit burst: the base says nothing of it."""
-    for html in (Report([name]).cards().html for name in ("azure-local-disks-2020", "ultra-disk-2019")):
+    for html in (shown("cards", name) for name in ("azure-local-disks-2020", "ultra-disk-2019")):
         used = [int(text) for text in re.findall(r'class="pct num">(\d+)', html)]
         assert used and max(used) <= 200
 
 
 def test_setups_at_one_limit_are_told_together() -> None:
-    said = words(Report([str(LOCAL_DISKS)]).header().html).replace(" ,", ",")
+    said = words(shown("header", LOCAL_DISKS)).replace(" ,", ",")
     assert (
         "On E8ds_v4 the temp disk, the OS disk (ReadWrite cache) and the ephemeral OS disk all stop at "
         "484 MB/s, not at 77,000 IOPS."
@@ -114,16 +115,16 @@ def test_setups_at_one_limit_are_told_together() -> None:
 
 
 def test_a_load_beside_other_datasets_says_whose_it_is_in_a_whole_sentence() -> None:
-    several = Report(["premium-ssd-emulated-2026", "ultra-disk-2019"])
-    head, cards = words(several.header().html), words(several.cards().html)
+    several = ("premium-ssd-emulated-2026", "ultra-disk-2019")
+    head, cards = words(shown("header", *several)), words(shown("cards", *several))
     assert "Random reads (D4as_v5, P30 without cache, 4 KiB, QD 32) stop at 5,000 IOPS" in head
     assert "Random reads, D4as_v5, P30 without cache, 4 KiB, QD 1" in cards
-    assert "D4as_v5, P30" not in words(Report(["premium-ssd-emulated-2026"]).cards().html)
+    assert "D4as_v5, P30" not in words(shown("cards", "premium-ssd-emulated-2026"))
 
 
 def test_the_lead_links_to_the_cards_that_it_names() -> None:
-    report = Report(["ultra-disk-2019", "zone-redundant-disks-2022"])
-    head, found = report.header().html, report.cards().html
+    both = ("ultra-disk-2019", "zone-redundant-disks-2022")
+    head, found = shown("header", *both), shown("cards", *both)
     links = re.findall(r'href="#(card-\d+)"', head)
     assert links and all(f'id="{name}"' in found for name in links)
     assert "<h1>Disks of E32-8s_v3 and D4as_v4: 7\u00a0setups</h1>" in head
@@ -140,14 +141,13 @@ def test_ultra_disks_turn_from_mbps_to_iops_to_the_vm() -> None:
 
 
 def test_hundreds_of_runs_stay_short() -> None:
-    report = Report(["iozone-host-cache-2012"])
-    said = words(report.cards().html)
+    said = words(shown("cards", "iozone-host-cache-2012"))
     assert len(said) < 3000 and "Bound by the page cache" in said and "No limit known" not in said
     grouped = words(Limits(["iozone-host-cache-2012"]).cards().html)
     assert grouped.count("Bound by the page cache") == 2 and grouped.count("run with direct=1") == 2
     ratio = "10.1 times slower with host caching ReadWrite than with None"
     assert grouped.count(ratio) == 1 and "4 similar findings" in grouped
-    assert "caching_ratio" in report.trust().html
+    assert "caching_ratio" in shown("trust", "iozone-host-cache-2012")
 
 
 def test_limits_come_before_other_causes_in_the_notebook() -> None:
@@ -190,6 +190,7 @@ def test_every_point_of_the_roofline_can_be_read_and_lies_inside(local: list[str
     assert "Runs of which no limit is documented or no block size is known are left out." in html
 
 
+@pytest.mark.long  # test_report.py has this of the whole page
 def test_hostile_labels_stay_text(tmp_path: Path) -> None:
     folder = tmp_path / "hostile"
     shutil.copytree(LOCAL_DISKS, folder)

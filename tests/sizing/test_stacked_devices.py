@@ -209,6 +209,7 @@ STACKS = {
 
 @pytest.mark.parametrize("tool", [iostat, sar])
 @pytest.mark.parametrize("name", STACKS)
+@pytest.mark.sampled(19)
 def test_each_byte_counts_once(name: str, tool) -> None:
     devices, counted = STACKS[name]
     found = sized(tool(devices))

@@ -100,6 +100,7 @@ def test_every_code_is_told_once_and_explained():
         ("percentiles", 0, {"lat_us": 20.096}, "read clat p1 20.1 µs, least 30 µs"),
     ],
 )
+@pytest.mark.sampled(8)
 def test_latencies_that_contradict_each_other_are_told(tool, table, row, values, words):
     rows = healthy()
     rows["runs"][0] |= {"tool": tool}

@@ -42,6 +42,7 @@ def test_every_notebook_of_datasets_takes_a_setup_by_the_same_parameters(name: s
 
 
 @pytest.mark.parametrize("name", GOING_ON)
+@pytest.mark.sampled(3)
 def test_the_last_cell_goes_on_with_a_dataframe(name: str) -> None:
     parameters, first, *_, last = map(source, cells(name))
     *lines, end = last.strip().removesuffix(";").split("\n")

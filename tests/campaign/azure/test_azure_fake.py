@@ -37,7 +37,8 @@ NETWORK = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/v"
 CLOUD_CONFIG = "#cloud-config\npackages: [fio]\n"
 LUN0 = "/dev/disk/azure/scsi1/lun0"
 
-# az takes a second a call: what a test is not about is asked of the fake directly.
+# az takes a second a call: what a test is not about is asked of the fake directly. What is about az is long:
+# tests of azbench against this fake tell each time what is wrong with it.
 
 
 def ask(azure: Azure, method: str, path: str, body: Any = None, **query: str) -> Answer:
@@ -136,6 +137,7 @@ def is_running(words: str) -> bool:
 # --- groups, networks, disks --------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_group_comes_is_found_by_tag_and_goes(azure: Azure) -> None:
     tags = ["--tags", "owner=me", "campaign=x"]
     azure.az("group", "create", "--name", "rg", "--location", "northeurope", *tags)
@@ -150,6 +152,7 @@ def test_a_group_comes_is_found_by_tag_and_goes(azure: Azure) -> None:
     assert [resource["name"] for resource in azure.arm.resources.values()] == ["rg2"]
 
 
+@pytest.mark.long
 def test_a_network_says_that_it_reaches_out(azure: Azure) -> None:
     make_group(azure)
     subnets = "[{name:s,address-prefix:10.0.0.0/24,default-outbound-access:true}]"
@@ -160,6 +163,7 @@ def test_a_network_says_that_it_reaches_out(azure: Azure) -> None:
     assert body["properties"]["subnets"][0]["properties"]["defaultOutboundAccess"] is True
 
 
+@pytest.mark.long
 def test_a_disk_is_made_as_asked_and_changed(azure: Azure) -> None:
     make_group(azure)
     name = [*GROUP, "--name", "u"]
@@ -198,6 +202,7 @@ def test_a_disk_that_azure_would_not_make(azure: Azure, sku: str, zones: list[st
     assert (answer.status, why in answer.body["error"]["message"]) == (400, True)
 
 
+@pytest.mark.long
 def test_the_catalogue_shows_restrictions(azure: Azure) -> None:
     restrict(azure.arm.sku("Standard_D2s_v3", "northeurope"), "2")
     question = [
@@ -215,6 +220,7 @@ def test_the_catalogue_shows_restrictions(azure: Azure) -> None:
     assert {"Premium_LRS", "Premium_ZRS"} & {d["name"] for d in disks} == {"Premium_LRS"}
 
 
+@pytest.mark.long
 def test_providers_and_features_are_shown_and_registered(azure: Azure) -> None:
     azure.arm.providers["microsoft.compute"] = "NotRegistered"
     azure.arm.features["Microsoft.Compute/X"] = "NotRegistered"
@@ -238,6 +244,7 @@ blockdev --getss {LUN0}; lsblk -b -n -o SIZE /dev/disk/azure/resource
 """
 
 
+@pytest.mark.long
 def test_a_machine_with_everything(azure: Azure, tmp_path: Path) -> None:
     make_group(azure)
     make_disk(azure, "u", "UltraSSD_LRS", "1")
@@ -267,6 +274,7 @@ def test_a_machine_with_everything(azure: Azure, tmp_path: Path) -> None:
     assert error == ""  # the folder of the checkout is there, and empty
 
 
+@pytest.mark.long
 def test_a_disk_moves_with_its_contents(ready: Azure) -> None:
     make_disk(ready, "z", "Premium_ZRS")
     make_disk(ready, "l", "Premium_LRS", "1")
@@ -283,6 +291,7 @@ def test_a_disk_moves_with_its_contents(ready: Azure) -> None:
     assert "it is not in the same zone as the VM. VM zone: '2'. Disk zone: '1'." in refusal.stderr
 
 
+@pytest.mark.long
 def test_a_machine_goes_with_all_that_is_its_own(ready: Azure) -> None:
     make_disk(ready, "d", "Premium_LRS", "1")
     ready.az(*attach("vm", "d"))
@@ -297,6 +306,7 @@ def test_a_machine_goes_with_all_that_is_its_own(ready: Azure) -> None:
     assert images_in_use(ready.arm.images) == set()
 
 
+@pytest.mark.long
 def test_a_stopped_machine_loses_its_temporary_disk(ready: Azure) -> None:
     invoke(ready, "vm", "echo a >/mnt/gone; echo b >/srv/kept")
     ready.az("vm", "deallocate", *GROUP, "--name", "vm")
@@ -309,6 +319,7 @@ def test_a_stopped_machine_loses_its_temporary_disk(ready: Azure) -> None:
 # --- run-commands -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_script_runs_on_behind_an_asynchronous_command(ready: Azure) -> None:
     go = ["--script", "while [ ! -e /tmp/go ]; do sleep 0.1; done; echo done", "--async-execution", "true"]
     ready.az(*command("create", "long", *go, "--timeout-in-seconds", "100"))
@@ -325,6 +336,7 @@ def test_a_script_runs_on_behind_an_asynchronous_command(ready: Azure) -> None:
     assert (long["executionState"], long["exitCode"], long["output"]) == ("Succeeded", 0, "done\n")
 
 
+@pytest.mark.long
 def test_a_script_has_only_its_time_and_dies_with_its_command(ready: Azure) -> None:
     ready.az(*command("create", "late", "--script", "sleep 100", "--timeout-in-seconds", "1"))
     assert view(ready, "late")["executionState"] == "TimedOut"
@@ -335,6 +347,7 @@ def test_a_script_has_only_its_time_and_dies_with_its_command(ready: Azure) -> N
     assert not is_running(asleep(2))
 
 
+@pytest.mark.long
 def test_a_lost_machine_answers_nothing(ready: Azure) -> None:
     body = {"properties": {"source": {"script": "sleep 100"}, "asyncExecution": True}}
     ask(ready, "PUT", f"{COMPUTE}/virtualMachines/vm/runCommands/x", body)
@@ -347,6 +360,7 @@ def test_a_lost_machine_answers_nothing(ready: Azure) -> None:
 # --- faults -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_refusal_strikes_when_it_is_due(azure: Azure) -> None:
     make_group(azure)
     fault = azure.faults.refuse("PUT", "/disks/", "QuotaExceeded", nth=2)
@@ -358,6 +372,7 @@ def test_a_refusal_strikes_when_it_is_due(azure: Azure) -> None:
 
 
 @pytest.mark.parametrize(("code", "status"), [("TooManyRequests", 429), ("InternalServerError", 500)])
+@pytest.mark.long
 def test_az_itself_tries_again(azure: Azure, code: str, status: int) -> None:
     make_group(azure)
     fault = azure.faults.refuse("PUT", "/disks/", code, status=status, command="disk create")
@@ -366,6 +381,7 @@ def test_az_itself_tries_again(azure: Azure, code: str, status: int) -> None:
     assert [request.status for request in azure.arm.log if "/disks/" in request.path] == [status, 200]
 
 
+@pytest.mark.long
 def test_a_size_that_is_not_to_be_had(azure: Azure, tmp_path: Path) -> None:
     make_group(azure)
     restrict(azure.arm.sku("Standard_D2s_v3", "northeurope"), "2")
@@ -377,6 +393,7 @@ def test_a_size_that_is_not_to_be_had(azure: Azure, tmp_path: Path) -> None:
     assert azure.arm.below(f"{COMPUTE}/virtualMachines") == []
 
 
+@pytest.mark.long
 def test_a_machine_that_fails_after_it_was_accepted(azure: Azure, tmp_path: Path) -> None:
     make_group(azure)
     azure.faults.fail("PUT", "/virtualMachines/", "ZonalAllocationFailed")
@@ -390,6 +407,7 @@ def test_a_machine_that_fails_after_it_was_accepted(azure: Azure, tmp_path: Path
     assert ask(azure, "DELETE", failed["id"]).status == 200
 
 
+@pytest.mark.long
 def test_a_deletion_that_fails_once(azure: Azure) -> None:
     make_group(azure)
     azure.faults.refuse("DELETE", "/rg$", "Conflict")
@@ -402,6 +420,7 @@ def test_a_deletion_that_fails_once(azure: Azure) -> None:
     assert azure.arm.resources == {}
 
 
+@pytest.mark.long
 def test_a_script_that_fails_while_az_is_content(ready: Azure) -> None:
     ready.faults.kill_script("/runCommands/fio$")
     ready.az(*command("create", "fio", "--script", "echo never"))
@@ -411,6 +430,7 @@ def test_a_script_that_fails_while_az_is_content(ready: Azure) -> None:
     assert [invoke(ready, "vm", "echo now")[0] for _ in range(2)] == ["w\n", "now\n"]
 
 
+@pytest.mark.long
 def test_every_operation_can_take_its_time(azure: Azure, tmp_path: Path) -> None:
     azure.arm.prompt = False
     make_group(azure)

@@ -45,6 +45,7 @@ def test_a_vm_that_is_refused(azure, small, code):
     assert not azure.arm.resources
 
 
+@pytest.mark.long  # another refusal than that of the VM
 def test_a_policy_against_the_network_is_told_with_the_ways_that_a_file_can_name(azure, small):
     """None of them passes by itself, so that it is asked for once."""
     policy = "Resource 'azbench-network' was disallowed by policy: 'Subnets should be private'."
@@ -58,6 +59,7 @@ def test_a_policy_against_the_network_is_told_with_the_ways_that_a_file_can_name
     assert not azure.arm.resources
 
 
+@pytest.mark.long  # another refusal than that at once
 def test_a_vm_that_fails_after_it_was_accepted(azure, small):
     azure.faults.fail("PUT", VM, "ZonalAllocationFailed")
     said = refused(small)
@@ -180,6 +182,7 @@ def test_a_killed_run_is_found_by_cleanup_and_by_the_next_run(azure, small):
     assert kept(small.parent) == ["first", "second"]
 
 
+@pytest.mark.long  # as the provider below
 def test_a_feature_that_is_missing_is_asked_for(azure, small):
     small.write_text(SMALL.replace("zone: 1", "zone: 1\nsecurity_type: Standard"))
     azure.arm.features["Microsoft.Compute/UseStandardSecurityType"] = "NotRegistered"
@@ -203,6 +206,7 @@ def test_a_provider_that_is_missing_is_registered(azure, small):
         (("size: 32GiB", "size: 32GiB, count: 9"), "takes 4 data disks at most, not 9"),
     ],
 )
+@pytest.mark.sampled(1)
 def test_what_the_region_does_not_have_is_said_before_anything_is_made(azure, small, change, said):
     small.write_text(SMALL.replace(*change))
     with pytest.raises(InputError, match=said):
@@ -244,6 +248,7 @@ def test_without_az_one_sentence_says_what_to_do(small, monkeypatch):
 NETWORK = "/virtualNetworks/"
 
 
+@pytest.mark.long  # tests/azure/test_az.py has a call that never ends
 def test_an_operation_that_never_ends_is_given_up(azure, small, monkeypatch):
     """Azure takes the request and never says that it is done."""
     monkeypatch.setitem(deadlines.CALL_LIMITS_S, "network vnet create", 6.0)

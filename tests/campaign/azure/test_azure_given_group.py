@@ -245,6 +245,7 @@ def test_only_what_has_the_tag_or_begins_with_the_prefix_is_a_runs_own() -> None
             things.own(_Answers(listed), "g", hostile)
 
 
+@pytest.mark.long  # loads all of az
 def test_azs_own_parser_accepts_every_command_in_a_given_group(az_path: Path, tmp_path: Path) -> None:
     (tmp_path / "f.yaml").write_text(SMALL.replace("zone: 1", "zone: 1\ngroup: theirs\noutbound: nat"))
     todo = measurement_file.load(tmp_path / "f.yaml")

@@ -145,6 +145,7 @@ def test_a_quota_that_is_used_up_is_told_before_anything_is_created(signed_in: A
         ),
     ],
 )
+@pytest.mark.sampled(1)
 def test_what_a_vm_cannot_have_is_told_before_anything_is_created(
     signed_in: Azure, small: Path, change: tuple[str, str], said: str
 ) -> None:
