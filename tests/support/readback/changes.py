@@ -1,4 +1,4 @@
-"""What a report says to change: the part is one that Azure sells, gives that much, and costs that much more."""
+"""What a report says to change: Azure sells such a part, it gives that much and costs that much more."""
 
 from __future__ import annotations
 
