@@ -96,17 +96,20 @@ class AdviceAnswer(Answer):
         With ``best``, ``configurations``, ``savings``, ``records()``; the answer has these names, too.
     is_full : bool
         Whether the document has alternatives, limits, assumptions, sources and the fio job.
+    doubts : sequence of Sentence
+        What is to be known of the demand.
     """
 
     result: Advice
 
-    def __init__(self, result: Advice, *, is_full: bool = False) -> None:
+    def __init__(self, result: Advice, *, is_full: bool = False, doubts: Sequence[Sentence] = ()) -> None:
         self.result = result
         self._is_full = is_full
+        self._doubts = tuple(doubts)
 
     def explained(self) -> AdviceAnswer:
         """Return the same with all that it rests on: what ``--why`` prints."""
-        return AdviceAnswer(self.result, is_full=True)
+        return AdviceAnswer(self.result, is_full=True, doubts=self._doubts)
 
     @cached_property
     def document(self) -> Document:
@@ -114,11 +117,12 @@ class AdviceAnswer(Answer):
         advice = self.result
         head = _priced(advice.best, advice.market)
         rest = _explanation(advice) if self._is_full else _in_short(advice)
-        return Document(Sentence(_wanted(advice.demand, advice.market)), [*head, *rest])
+        return Document(Sentence(_wanted(advice.demand, advice.market)), [*self._doubts, *head, *rest])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configurations by price, what the answer assumes, leaves out and depends on."""
-        return dict(plain(advice_record(self.result)))
+        doubts = {"doubts": [one.text for one in self._doubts]} if self._doubts else {}
+        return dict(plain(advice_record(self.result))) | doubts
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a configuration, the cheapest first; lists are texts with ``; `` between the items."""

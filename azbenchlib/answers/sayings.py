@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_probability, format_size
-from azbenchlib.model.labels import UNITS, Label
+from azbenchlib.model.labels import Label
 from azbenchlib.verdict import Judgement, LimitRow
 from azbenchlib.verdict import text as verdict_words
 
@@ -26,7 +26,6 @@ _CHIPS = {
 }
 # What was measured then is not what the setup can do.
 _NOT_THE_DISK = frozenset((Label.PAGE_CACHE, Label.CACHE_EXHAUSTION, Label.ABOVE_DOCUMENTED_LIMIT))
-_LARGER = {"disk": "a larger or faster disk"}  # else a larger VM
 
 
 def limit_text(row: LimitRow) -> str:
@@ -147,26 +146,6 @@ def why(judged: Judgement, bs_bytes: float | None) -> str:
     if row.label.quantity == "mbps":
         return f"At {size} that is {format_count(round(row.value / bs_bytes))}{NBSP}IOPS."
     return f"At {size} that is {format_mbps(row.value * bs_bytes)}{NBSP}MB/s."
-
-
-def change(judged: Judgement) -> str:
-    """What gives more, where a limit binds."""
-    rows = binding_rows(judged) if judged.at_limit else []
-    if len(rows) != 1:
-        return ""
-    (row,) = rows
-    if row.label.burst:
-        return "For a rate that lasts, choose a disk whose base limit is that high; burst credits run out."
-    other = beside(judged, row)
-    larger = _LARGER.get(row.label.scope or "", "a larger VM")
-    mine, theirs = (
-        UNITS[name] for name in (("mbps", "iops") if row.label.quantity == "mbps" else ("iops", "mbps"))
-    )
-    blocks = "smaller" if row.label.quantity == "mbps" else "larger"
-    more = f"More {mine} needs {larger}"
-    return (
-        f"{more}; for more {theirs} use {blocks} blocks, up to {limit_text(other)}." if other else f"{more}."
-    )
 
 
 def bar_name(label: Label) -> str:

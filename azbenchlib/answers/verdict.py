@@ -220,7 +220,7 @@ def _card(same: Sequence[JudgedEntry], whole: bool) -> Section:
 def _parts(judged: Judgement, alone: bool, whole: bool) -> Iterator[Part]:
     yield verdict_sentence(judged, judged.words)
     for flow in judged.flows if len(judged.flows) > 1 else ():
-        yield sure_sentence(f"{flow.ddir}, {flow.path}: ", flow.probability, flow.words)
+        yield sure_sentence(f"{flow.ddir}, {flow.path.name}: ", flow.probability, flow.words)
     if judged.limits and alone:
         yield bars(judged)
     yield from (Sentence(finding.message, tone=Tone.DOUBT) for finding in doubts(judged))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from azbenchlib.advisor.demands.achieved import AchievedRates
     from azbenchlib.advisor.demands.demand import Demand
     from azbenchlib.advisor.offers.market import Market
+    from azbenchlib.answers.document import Sentence
     from azbenchlib.cost.payments import Payment
     from azbenchlib.dataset.dataset import Dataset
 
@@ -163,22 +165,25 @@ def advise(
         return
     measured: dict[str, Any] = {}
     read: list[Dataset] = []
+    doubts: list[Sentence] = []
     if from_ is not None:
         read = [_opened(from_)]
         achieved = _achieved(read[0], from_, run)
         measured, region = achieved.as_demand(), region or ([achieved.region] if achieved.region else None)
+        doubts = _doubts(read[0], achieved)
     demand = demand_file.demand(given, measured=measured)
     if not {"read_share", "preset"} & {*measured, *given}:
         notes.print(f"Note: {demand.read_share:.0%} reads, as no --read-share is given", markup=False)
     if region is not None and _several(region):
         if job is not None:
             raise InputError("--job writes the job of one answer: name one region")
+        _note(doubts)
         with working("Searching"):
             advise_many.regions(demand, region, paid, (prices, as_of), format_)
         return findings.end(read)
     with working("Searching"):
         answer = _advice(demand, _market(_only(region), paid, prices, as_of))
-    _print(answer, format_, why)
+    _print(answer, doubts, format_, why)
     _beside(answer, job, quota)
     return findings.end(read)
 
@@ -275,10 +280,24 @@ def _achieved(dataset: Dataset, name: str, run: str | None) -> AchievedRates:
     return found
 
 
-def _print(advice: Advice, format_: OutputFormat, why: bool) -> None:
+def _doubts(dataset: Dataset, achieved: AchievedRates) -> list[Sentence]:
+    """What is to be known of the demand that a run is taken for."""
+    from azbenchlib.answers.capped_demand import capped_demand
+
+    capped = capped_demand(dataset.tables, achieved.run_ids)
+    return [] if capped is None else [capped]
+
+
+def _note(doubts: Sequence[Sentence]) -> None:
+    """Tell them where the answer is many."""
+    for doubt in doubts:
+        notes.print(f"Note: {doubt.text}")
+
+
+def _print(advice: Advice, doubts: Sequence[Sentence], format_: OutputFormat, why: bool) -> None:
     from azbenchlib.answers.advice import AdviceAnswer
 
-    show(AdviceAnswer(advice, is_full=why), format_)
+    show(AdviceAnswer(advice, is_full=why, doubts=doubts), format_)
     if format_ is OutputFormat.text and not why:
         say("--why tells the alternatives, limits, assumptions and sources")
 

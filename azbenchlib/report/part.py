@@ -17,6 +17,7 @@ from azbenchlib.analysis.over_time.phases import in_words
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run
 from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts
+from azbenchlib.answers.next_step import NextSteps
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Finding, Severity, without_label
@@ -165,6 +166,12 @@ class Part:
     def priced(self) -> dict[str, Priced]:
         """The measured setups of Azure with their bills: where each was measured, at the newest prices."""
         return measured_setups(self.dataset.tables, self.setup_ids, Terms(currency=self.currency))
+
+    @cached_property
+    def next_steps(self) -> NextSteps:
+        """What to change where a limit binds, at the prices of where each setup was measured."""
+        regions = {setup_id: one.region for setup_id, one in self.priced.items()}
+        return NextSteps(self.dataset.tables, regions, self.currency)
 
     @cached_property
     def cards(self) -> list[summary.Card]:

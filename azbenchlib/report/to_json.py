@@ -67,6 +67,7 @@ def _setup(answer: SetupAnswer) -> dict[str, Any]:
         "files": _files(answer.card.files),
         "curve": answer.curve and answer.curve.record(),
         "verdict": _verdict(answer),
+        "change": answer.next_step and answer.next_step.record(),
         "price": _price(answer),
     }
 

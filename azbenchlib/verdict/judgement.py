@@ -9,6 +9,7 @@ from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.core.findings import Code, Finding, Severity
 from azbenchlib.core.units import sum_known
+from azbenchlib.model.ceilings import Path
 from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import BurstKind, Setup
 from azbenchlib.verdict.candidates import Level, Stage, routes
@@ -143,7 +144,7 @@ class FlowVerdict(Verdict):
     """What binds one flow, and the likeliest path of its I/O."""
 
     ddir: str
-    path: str
+    path: Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,7 +271,7 @@ def _judge(
     sentence = words(believed.top, believed.sure, believed.runner_up, advice, fact, wording)
     return FlowVerdict(
         ddir=flow.ddir,
-        path=believed.route.path.name,
+        path=believed.route.path,
         binding=believed.top,
         probability=believed.sure,
         runner_up=believed.runner_up,

@@ -40,7 +40,7 @@ def _achieved(judged: Judgement | FlowVerdict) -> dict[str, float | None]:
 def _flow(flow: FlowVerdict) -> dict[str, Any]:
     return {
         "ddir": flow.ddir,
-        "path": flow.path,
+        "path": flow.path.name,
         "binding": list(flow.binding),
         "probability": round(flow.probability, 4),
         "runner_up": flow.runner_up,

@@ -176,6 +176,16 @@ def test_a_dataset_asks_for_what_its_run_was_given() -> None:
     )
 
 
+def test_a_rate_that_a_limit_capped_is_told_to_be_so() -> None:
+    asked = ("--from", "ultra-disk-2019", *PLACE)
+    capped = ("--run", "003-8k-100MB")
+    words = "no more than its run got, which was bound by the disk limit of 10,000 IOPS"
+    assert words in " ".join(run(*asked, *capped).split())
+    (told,) = json.loads(run(*asked, *capped, "--format", "json"))["doubts"]
+    assert words in told.replace("\u00a0", " ")
+    assert "doubts" not in json.loads(run("--iops", "3000", "--size", "1TiB", *PLACE, "--format", "json"))
+
+
 def own_book(path: Path, currency: str) -> str:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, PRICE_COLUMNS, restval="")

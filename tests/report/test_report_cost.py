@@ -18,6 +18,7 @@ from azbenchlib import Report
 from azbenchlib.advisor.demands.achieved import AchievedRates, achieved
 from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.advisor.reasons.cheaper import cheaper, demand_of, documented_part
+from azbenchlib.answers.next_step import disk_words, vm_words
 from azbenchlib.azure.prices.book import PRICE_COLUMNS
 from azbenchlib.azure.prices.refresh import refresh
 from azbenchlib.core.errors import InputError
@@ -30,7 +31,7 @@ from azbenchlib.model import VM, Cap, Disk, Setup, notation
 from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.report import build, to_json
 from azbenchlib.report.sections import bills
-from azbenchlib.report.sections.cheaper import design_words, disk_words, vm_words
+from azbenchlib.report.sections.cheaper import design_words
 
 DATASETS = Path(__file__).parents[2] / "datasets"
 LOCAL_DISKS, ULTRA = DATASETS / "azure-local-disks-2020", DATASETS / "ultra-disk-2019"

@@ -36,6 +36,7 @@ class AchievedRates:
     read_share: float | None
     size_bytes: float | None
     region: str | None = None
+    run_ids: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
 
     @property
@@ -120,6 +121,7 @@ def _of(run: Run, tables: Tables) -> AchievedRates:
         read_share=share,
         size_bytes=_size(run, tables),
         region=_region(run, tables),
+        run_ids=run.run_ids,
         caveats=(*_caveats(run), *_before(run)),
     )
 

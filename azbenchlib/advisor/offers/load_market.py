@@ -9,7 +9,7 @@ from pathlib import Path
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_sizes import VmSize, VmSizes
 from azbenchlib.azure import catalog, overlays
-from azbenchlib.azure.catalog.rows import Offer, ProvisionedRules, RegionalOffer, TierRow, VmRow
+from azbenchlib.azure.catalog.rows import ProvisionedRules, RegionalOffer, TierRow, VmRow
 from azbenchlib.azure.disk_kinds import PREMIUM
 from azbenchlib.azure.prices.book import book, elsewhere
 from azbenchlib.azure.prices.rows import (
@@ -161,12 +161,20 @@ def _vm_size(row: VmRow, asked: RegionalOffer | None) -> VmSize:
         retires_on=row.retires_on,
         pages_only=row.pages_only,
         offer=offer,
-        gone=_gone(row, asked, offer),
+        gone=not_sold(row, asked),
     )
 
 
-def _gone(row: VmRow, asked: RegionalOffer | None, offer: Offer | None) -> str:
-    """Why a size cannot be bought; empty: it can, as far as is known."""
+def not_sold(row: VmRow, asked: RegionalOffer | None) -> str:
+    """Why a size cannot be bought; empty: it can, as far as is known.
+
+    Parameters
+    ----------
+    row : VmRow
+    asked : RegionalOffer, optional
+        What the region offers. None: it was not asked.
+    """
+    offer = asked.sizes.get(row.size.lower()) if asked else None
     if row.retires_on and row.retires_on <= row.as_of:
         return f"was retired on {row.retires_on}"
     if asked and offer is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -32,6 +33,7 @@ from azbenchlib.core.units import format_size
 _PREFIX = "Standard_"
 SIZES_OVERLAY_ID = READINGS_ID  # source_id of an overlay: this, its day, its region
 _UNITS = {name: unit_of(name) for name in LIMITS}
+_NUMBER_OF_VCPUS = re.compile(r"\d+(?:-\d+)?")  # constrained sizes have some of them: E32-8s_v3
 _TEXT = {"size", "source_id", "name", "sku", "note", "valid_from", "valid_to"}
 
 Era = TypeVar("Era", TierRow, ProvisionedRules)
@@ -170,6 +172,24 @@ def vm_sizes() -> list[str]:
     """Every VM size that the catalogue knows, but for those that Azure has retired altogether."""
     gone = _gone()
     return [rows[0]["size"] for key, rows in _sizes(overlays.files("catalog")).items() if key not in gone]
+
+
+def same_series(size: str, as_of: date | str | None = None) -> list[VmRow]:
+    """Every size whose name differs from one in its numbers of vCPUs alone, as :func:`vm` gives it.
+
+    Parameters
+    ----------
+    size : str
+        As Azure writes it, in any case; it is among them.
+    as_of : date or str, optional
+    """
+    sizes, gone, series = _sizes(overlays.files("catalog")), _gone(), _series(_key(size))
+    return [_vm_row(sizes[key], _day(as_of)) for key in sizes if key not in gone and _series(key) == series]
+
+
+def _series(key: str) -> str:
+    """``d#s_v5``, of a constrained size too."""
+    return _NUMBER_OF_VCPUS.sub("#", key, count=1)
 
 
 def _gone() -> set[str]:

@@ -7,7 +7,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from azbenchlib.advisor.reasons.next_step import NextStep
 from azbenchlib.answers import sayings
+from azbenchlib.answers.next_step import in_short, is_same_change
 from azbenchlib.core.units import NBSP
 from azbenchlib.model.labels import Label
 from azbenchlib.report import formatting
@@ -67,11 +69,21 @@ def lead(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
         n, of = _bound_of_all([one.answer for one in bound], found)
         told.append(LeadSentence("", ((f"{n} of {of} run into a documented limit.", ""),)))
     if told:
-        return [*told, *_above(found), *_beyond(found)]
+        return [*told, *_to_change([one.answer for one in bound]), *_above(found), *_beyond(found)]
     measured, answered = _of_sets(found), _not_the_disk(found)
     if answered is None:
         return [*(measured or _beyond(found) or highest.rates(found)), _unbound(found)]
     return [*measured, answered, *([] if _sized(found) else [LeadSentence("", ((_no_limit(found), ""),))])]
+
+
+def _to_change(bound: Sequence[SetupAnswer]) -> list[LeadSentence]:
+    """What to change, where the same change lifts the limits of more than half of those at one."""
+    steps = [(answer.place, step) for answer in bound if isinstance(step := answer.next_step, NextStep)]
+    for place, step in steps:
+        alike = [other for there, other in steps if there == place and is_same_change(step, other)]
+        if len(alike) > len(bound) / 2:
+            return [LeadSentence(place, ((in_short(alike).text, ""),))]
+    return []
 
 
 def _above(found: Sequence[SetupAnswer]) -> list[LeadSentence]:

@@ -16,6 +16,8 @@ from azbenchlib.analysis.summary import Card
 from azbenchlib.answers import sayings
 from azbenchlib.answers.blocks import Block, render
 from azbenchlib.answers.curve_verdict import vote
+from azbenchlib.answers.next_step import Step
+from azbenchlib.answers.next_step import sentence as next_step_sentence
 from azbenchlib.core.units import NBSP, format_depth
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced
@@ -129,6 +131,12 @@ class SetupAnswer:
         words = sayings.sentence(self.verdict.judged, self.phases)
         return ", ".join(filter(None, [words, self.curve.since if self.curve else ""]))
 
+    @cached_property
+    def next_step(self) -> Step:
+        """What to change where a limit binds."""
+        verdict = self.verdict
+        return None if verdict is None else self.part.next_steps.of(verdict.run, verdict.judged)
+
     @property
     def block(self) -> float | None:
         """The block size of the rate, in bytes."""
@@ -232,7 +240,9 @@ class SetupCards:
         more = f"{left_out}{where}" if left_out else ""
         bars = BARS if any(card["bars"] for card in shown) else ""
         outliers = file_sets.OUTLIERS if any(card["files"] for card in shown) else ""
-        prices = self._coverage if any(card["price"] for card in shown) else ""
+        is_priced = any(card["price"] for card in shown)
+        is_priced |= any(one.next_step and one.next_step.is_priced for one in self.answers[:MOST_CARDS])
+        prices = self._coverage if is_priced else ""
         shared = " ".join(formatting.sentence(text) for text in self._shared.values())
         return render(
             "cards",
@@ -396,10 +406,10 @@ def _steps(answer: SetupAnswer, verdict: RunVerdict | None, design: str) -> list
     if verdict.judged.open_fact:
         steps.append(("Not stated", formatting.sentence(verdict.judged.open_fact)))
     following = verdict.judged.next_run
+    if answer.next_step:
+        steps.append(("What to change", next_step_sentence(answer.next_step).text))
     if following:
         steps.append(("Next run", formatting.sentence(following.advice)))
-    elif more := sayings.change(verdict.judged):
-        steps.append(("What to change", more))
     return steps
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
+from azbenchlib.model.ceilings import Path
 from azbenchlib.model.labels import Label
 from azbenchlib.model.limits import Delivered
 from azbenchlib.verdict.cases import read
@@ -57,7 +58,7 @@ def _delivered(case: read.Case) -> Judgement:
     sentence = words(binding, 1.0, None, None)
     flow = FlowVerdict(
         ddir="mixed",
-        path="model",
+        path=Path("model"),
         binding=binding,
         probability=1.0,
         posterior=dict.fromkeys(binding[:1], 1.0),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bs4 import Tag
 
 from readback import figures, file_sets, money
+from readback.changes import IS_CHANGE, Change
 from readback.check import Checker
 from readback.figures import Figure, spaced, text_of
 from readback.known import documented, limit_stands
@@ -52,6 +53,8 @@ def lead(checker: Page, tag: Tag) -> None:
     elif used := re.search(r"(?:closest, with|reached) (\d+) % of \D+ limit, ([\d,.]+ (?:IOPS|MB/s))", text):
         (share, limit) = list(figures.find(used[0]))[:2]
         _share(checker, share, limit, named[0], place, text)
+    elif IS_CHANGE.search(text):
+        Change(checker, Topic(), place).read(text)
     elif re.search(r"\bstops? at", rest):
         for topic, figure in ((topic, figure) for topic in named for figure in figures.find(rest)):
             _limit(checker, figure, rest, topic, place)
@@ -196,13 +199,7 @@ def _step(checker: Checker, step: Tag, topic: Topic, place: str) -> None:
     if name == "Cheaper":
         Priced(checker, Topic(topic.setups), f"cheaper, {place}").cheaper(text)
     elif name == "What to change":
-        for figure in figures.find(text):
-            _limit(checker, figure, text, topic, place)
-            if (
-                figure.kind in RATES
-                and max(_measured(checker, figure.kind, topic), default=0.0) > figure.base
-            ):
-                checker.fault(place, f"'{text}': that is measured already")
+        Change(checker, Topic(topic.setups), place).read(text)
     else:
         sentence(checker, text, place)
 

@@ -1,0 +1,481 @@
+"""The cheapest change of one part of a setup, its disks or its VM, that lifts what binds a load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+
+from azbenchlib.advisor.offers.disk_options import provision, tier_size
+from azbenchlib.advisor.offers.load_market import not_sold
+from azbenchlib.azure import catalog, disk_kinds
+from azbenchlib.azure.catalog.rows import ProvisionedRules, VmRow
+from azbenchlib.azure.disk_kinds import ULTRA, DiskKind
+from azbenchlib.azure.prices.rows import MONTH_HOURS, Meter, Price
+from azbenchlib.core.errors import InputError
+from azbenchlib.cost.bill import Bill, bill
+from azbenchlib.cost.priced_setups import resolved
+from azbenchlib.cost.usage import charges
+from azbenchlib.model.fill_from_catalogue import tier_cap
+from azbenchlib.model.io_path import Load
+from azbenchlib.model.labels import Label
+from azbenchlib.model.limits import TIE_REL, Delivered, deliver
+from azbenchlib.model.setup import NO_CAP, VM, Cap, Disk, Setup
+
+MORE = 1 + TIE_REL  # times the rate of now: less cannot be told from what documents differ by
+_FURTHER = 2.0  # times the rate of now, for which provisioned disks are provisioned anew; our judgement
+
+
+class Part(StrEnum):
+    """What is changed."""
+
+    DISK = "disk"
+    VM = "vm"
+
+
+class Obstacle(StrEnum):
+    """Why no change of one part gives more."""
+
+    BOTH_BIND = "both_bind"
+    NONE_LARGER = "none_larger"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundLoad:
+    """A load and the limits that bind it on a setup.
+
+    Parameters
+    ----------
+    stated : Setup
+        As it is described, without the limits of its parts.
+    loads : tuple of Load
+        All that run at once; those that are not bound ask for what they got.
+    labels : tuple of Label
+    on_credits : bool
+        Whether these limits hold only as long as burst credits.
+    """
+
+    stated: Setup
+    loads: tuple[Load, ...]
+    labels: tuple[Label, ...]
+    on_credits: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shop:
+    """Where and when parts are bought.
+
+    Parameters
+    ----------
+    region : str
+    prices : mapping of Meter to Price
+        Of the region; empty where none is known.
+    day : str
+        ISO day whose limits and rules count.
+    """
+
+    region: str
+    prices: Mapping[Meter, Price]
+    day: str
+
+    def bill(self, setup: Setup) -> Bill | None:
+        """What parts cost a month; None where they cannot be billed as they are described."""
+        try:
+            charged = charges(replace(setup, as_of=None), self.region, MONTH_HOURS)
+        except InputError:
+            return None
+        return bill(charged, self.prices, MONTH_HOURS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextStep:
+    """A change of one part, and what the load may get after it.
+
+    Parameters
+    ----------
+    part : Part
+    labels : tuple of Label
+        The limits that it lifts.
+    on_credits : bool
+        Whether these hold only as long as burst credits; the new rate lasts.
+    before, after : Setup
+        With their limits.
+    place : int
+        Of the disk in these, where it is what changes.
+    then : Delivered
+        What the load may get without credits, by all limits.
+    bill_before, bill_after : Bill or None
+        Of the part alone, in a month; None where it cannot be billed.
+    region : str
+    instead : NextStep or None
+        Provisioned disks that give as much and cost less.
+    """
+
+    part: Part
+    labels: tuple[Label, ...]
+    on_credits: bool
+    before: Setup
+    after: Setup
+    place: int
+    then: Delivered
+    bill_before: Bill | None
+    bill_after: Bill | None
+    region: str
+    instead: NextStep | None = None
+
+    @property
+    def disk(self) -> Disk:
+        """The new disk, where it is what changes."""
+        return self.after.disks[self.place]
+
+    @property
+    def price(self) -> Decimal | None:
+        """Of the new part, a month; None where it is not known."""
+        return self.bill_after.total if self.bill_after and self.bill_after.lines else None
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether it names a price."""
+        return self.price is not None
+
+    @property
+    def more(self) -> Decimal | None:
+        """What that is above the price of the old part; None where either is not known."""
+        before = self.bill_before.total if self.bill_before and self.bill_before.lines else None
+        return None if self.price is None or before is None else self.price - before
+
+    @property
+    def currency(self) -> str:
+        """Of the prices; empty where none is known."""
+        return (self.bill_after.currency if self.bill_after else None) or ""
+
+    @property
+    def binding(self) -> tuple[tuple[Label, float], ...]:
+        """The limits that bind then, with their values; of several volumes alike once."""
+        return tuple(
+            {
+                use.label: (use.label, use.cap) for use in self.then.limits if use.label in self.then.binding
+            }.values()
+        )
+
+    def record(self) -> dict[str, object]:
+        """Return it as plain data: rates in base units, prices a month."""
+        days = sorted({line.price.as_of for line in self.bill_after.lines}) if self.bill_after else []
+        return {
+            "part": self.part,
+            "lifts": list(self.labels),
+            **self._what(),
+            "iops": self.then.iops,
+            "bw_bytes_per_s": self.then.bytes_per_s,
+            "binding": list(self.then.binding),
+            "price": None
+            if self.price is None
+            else {
+                "per_month": float(self.price),
+                "more_per_month": None if self.more is None else float(self.more),
+                "currency": self.currency,
+                "region": self.region,
+                "as_of": days[-1],
+            },
+            "instead": self.instead.record() if self.instead else None,
+        }
+
+    def _what(self) -> dict[str, object]:
+        if self.part is Part.VM:
+            return {"vm": self.after.vm.size}
+        disk = self.disk
+        return {
+            "sku": disk.sku,
+            "tier": disk.tier,
+            "count": disk.count,
+            "size_bytes": disk.size_bytes,
+            "disk_iops": disk.cap.iops,
+            "disk_bytes_per_s": disk.cap.bytes_per_s,
+        }
+
+
+@dataclass(frozen=True)
+class NoStep:
+    """That no change of one part gives more, and why."""
+
+    part: Part
+    obstacle: Obstacle
+    is_priced = False
+
+    def record(self) -> dict[str, object]:
+        """Return it as plain data."""
+        return {"part": self.part, "obstacle": self.obstacle}
+
+
+def next_step(bound: BoundLoad, shop: Shop) -> NextStep | NoStep | None:
+    """The cheapest change of the disks, or of the VM within its series, that lifts what binds.
+
+    Parameters
+    ----------
+    bound : BoundLoad
+    shop : Shop
+
+    Returns
+    -------
+    NextStep, NoStep or None
+        None: neither by the limits of that day nor by those of the setup's own it is these that bind, or too
+        little is known.
+
+    Raises
+    ------
+    InputError
+        When the setup has a part that the catalogue does not know.
+    """
+    found = _Change(bound, shop, shop.day)
+    if not found.is_explained and bound.stated.as_of:
+        found = _Change(bound, shop, bound.stated.as_of)
+    return found.best() if found.is_explained else None
+
+
+class _Change:
+    """What is looked for, and what it is compared with."""
+
+    def __init__(self, bound: BoundLoad, shop: Shop, day: str) -> None:
+        self.bound, self.shop, self.day = bound, shop, day
+        self.stated = replace(bound.stated, as_of=None)
+        self.full = resolved(self.stated, day)
+        self.now = deliver(self.full, bound.loads, bursting=bound.on_credits)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether the limits that bind do so by the documents of the day."""
+        return bool(set(self.bound.labels) & set(self.now.binding))
+
+    def best(self) -> NextStep | NoStep | None:
+        parts = {Part.DISK if label.scope == "disk" else Part.VM for label in self.now.binding}
+        if len(parts) > 1:
+            return NoStep(Part.DISK, Obstacle.BOTH_BIND)
+        (part,) = parts
+        return self._of_disk() if part is Part.DISK else self._of_vm()
+
+    def _of_vm(self) -> NextStep | NoStep | None:
+        if not self.full.vm.size:
+            return None
+        priced = [step for step in self._vms() if self._gives(step) >= self._enough]
+        return _cheapest(priced) or NoStep(Part.VM, self._why_not(replace(self.full, vm=VM())))
+
+    def _of_disk(self) -> NextStep | NoStep | None:
+        place = self._bound_disk()
+        disk = self.full.disks[place] if place is not None else None
+        if place is None or disk is None or disk.kind is None or "cap" in disk.unstated:
+            return None
+        found = _cheapest(self._enough_of(place, self._tiers(disk)))
+        if found is not None:
+            return replace(found, instead=self._instead(found, disk))
+        own = [disk.kind] if disk.provisioned else []
+        others = [kind for kind in _provisioned_kinds(disk) if kind not in own]
+        for kinds in (own, others):
+            disks = self._provisioned(kinds, disk, self._wanted(place))
+            if step := _cheapest(self._enough_of(place, disks)):
+                return step
+        return NoStep(Part.DISK, self._why_not(self._with(place, replace(disk, cap=NO_CAP))))
+
+    def _instead(self, step: NextStep, disk: Disk) -> NextStep | None:
+        """Provisioned disks with the limits of a step's, that give as much and cost less."""
+        figures = (step.disk.cap.iops or 0.0, step.disk.cap.bytes_per_s or 0.0)
+        disks = self._provisioned(_provisioned_kinds(disk), disk, figures)
+        least, most = self._gives(step) / MORE, step.price
+        return _cheapest(
+            other
+            for other in self._enough_of(step.place, disks)
+            if self._gives(other) >= least
+            and most is not None
+            and other.price is not None
+            and other.price < most
+        )
+
+    @property
+    def _enough(self) -> float:
+        """The least rate that is more; where credits bind, the rate with these, but lasting."""
+        return _rate(self.now) * (1 / MORE if self.bound.on_credits else MORE)
+
+    @staticmethod
+    def _gives(step: NextStep) -> float:
+        return _rate(step.then)
+
+    def _why_not(self, unlimited: Setup) -> Obstacle:
+        """Whether the other part would hold it back, however large this one is."""
+        free = _rate(deliver(unlimited, self.bound.loads, bursting=False))
+        return Obstacle.BOTH_BIND if free < self._enough else Obstacle.NONE_LARGER
+
+    def _with(self, place: int, disk: Disk) -> Setup:
+        return replace(self.full, disks=(*self.full.disks[:place], disk, *self.full.disks[place + 1 :]))
+
+    def _bound_disk(self) -> int | None:
+        """The place of the one disk, or several alike, whose limit binds; None: it is not one alone."""
+        full = {
+            use.owner for use in self.now.limits if use.label.scope == "disk" and use.utilisation * MORE >= 1
+        }
+        disks = {self.full.disks.index(v.disk) for v in self.full.volumes() if v.name in full}
+        return disks.pop() if len(disks) == 1 else None
+
+    def _enough_of(self, place: int, disks: Iterable[Disk]) -> list[NextStep]:
+        steps = (self._step(Part.DISK, self._with(place, disk), place) for disk in disks)
+        return [step for step in steps if self._gives(step) >= self._enough]
+
+    def _step(self, part: Part, after: Setup, place: int = 0) -> NextStep:
+        before, new = (
+            self.shop.bill(
+                Setup(VM(size=setup.vm.size)) if part is Part.VM else Setup(disks=(setup.disks[place],))
+            )
+            for setup in (self.full, after)
+        )
+        return NextStep(
+            part=part,
+            labels=self.bound.labels,
+            on_credits=self.bound.on_credits,
+            before=self.full,
+            after=after,
+            place=place,
+            then=deliver(after, self.bound.loads, bursting=False),
+            bill_before=before,
+            bill_after=new,
+            region=self.shop.region,
+        )
+
+    def _vms(self) -> Iterator[NextStep]:
+        """Larger sizes of the same series that take the disks, and can be bought."""
+        mine, asked = catalog.vm(self.full.vm.size or "", self.day), catalog.offers(self.shop.region)
+        for row in catalog.same_series(mine.size, self.day):
+            today = replace(row, as_of=self.shop.day)
+            if row.size == mine.size or not_sold(today, asked) or not _is_as_large(row, mine):
+                continue
+            try:
+                after = resolved(_on(self.stated, self.full.vm, row), self.day)
+            except InputError:
+                continue  # it does not take these disks
+            yield self._step(Part.VM, after)
+
+    def _tiers(self, disk: Disk) -> Iterator[Disk]:
+        """Disks of tiers that hold as much, are as redundant and promise the same latency."""
+        redundancy = (disk.sku or "").partition("_")[2]
+        for row in catalog.disk_tiers(self.day):
+            kind = disk_kinds.of_sku(f"{row.sku}_{redundancy}")
+            size = tier_size(row, disk.caching != "None")
+            if (
+                kind is None
+                or disk.provisioned
+                or not self._serves(kind, disk)
+                or size < (disk.size_bytes or 0)
+            ):
+                continue
+            larger = replace(
+                disk,
+                sku=f"{row.sku}_{redundancy}",
+                tier=row.name,
+                size_bytes=size,
+                on_demand_cap=NO_CAP,
+                bursting=disk.bursting if disk.bursts_on_demand or not disk.bursting else None,
+            )
+            yield replace(larger, cap=tier_cap(row, larger.bursts_on_demand))
+
+    def _serves(self, kind: DiskKind, disk: Disk) -> bool:
+        """Whether a kind does for what a disk is, and the VM takes it."""
+        if disk.kind is None or not kind.serves(disk.kind.latency_class):
+            return False
+        if (disk.sku or "").partition("_")[2] not in kind.redundancies:
+            return False
+        if kind is disk.kind or not self.full.vm.size:
+            return True
+        row = catalog.vm(self.full.vm.size, self.day)
+        takes_ultra = kind is not ULTRA or row.ultra_ssd is True
+        return takes_ultra and (row.premium_io is True or not kind.needs_premium_io)
+
+    def _provisioned(
+        self, kinds: Sequence[DiskKind], disk: Disk, wanted: tuple[float, float]
+    ) -> Iterator[Disk]:
+        """As many disks of a provisioned kind, each as large and with so many IOPS and bytes per second."""
+        for kind in kinds:
+            of_day = _rules(kind, self.shop.day)
+            if of_day is None or not self._serves(kind, disk):
+                continue
+            iops = min(wanted[0], of_day.max_iops or wanted[0])
+            rate = min(wanted[1], of_day.max_bytes_per_s or wanted[1])
+            least = provision(of_day, disk.size_bytes or 0, iops, rate)
+            if least is not None:
+                size, iops, rate = least
+                yield replace(
+                    disk,
+                    sku=f"{of_day.sku}_LRS",
+                    tier=None,
+                    size_bytes=size,
+                    cap=Cap(iops=iops, bytes_per_s=rate),
+                    on_demand_cap=NO_CAP,
+                    bursting=None,
+                )
+
+    def _wanted(self, place: int) -> tuple[float, float]:
+        """IOPS and bytes per second of each disk: twice what the load takes of it (with credits as much), as
+        far as the VM carries that; and no less than what it has.
+        """
+        disk, now = self.full.disks[place], _rate(self.now)
+        free = _rate(deliver(self._with(place, replace(disk, cap=NO_CAP)), self.bound.loads, bursting=False))
+        times = min(1.0 if self.bound.on_credits else _FURTHER, free / now)
+        members = {volume.name: volume.members for volume in self.full.volumes() if volume.disk == disk}
+        taken = {"iops": disk.cap.iops or 0.0, "bytes_per_s": disk.cap.bytes_per_s or 0.0}
+        for use in self.now.limits:
+            if use.owner in members and use.label.scope == "disk":
+                needs = use.used * times / members[use.owner]
+                taken[use.quantity] = max(taken[use.quantity], needs)
+        return taken["iops"], taken["bytes_per_s"]
+
+
+def _rate(delivered: Delivered) -> float:
+    """What grows with the load: its IOPS, or its bytes where those are not known; infinite without limit."""
+    known = delivered.iops if delivered.iops is not None else delivered.bytes_per_s
+    return float("inf") if known is None else known
+
+
+def _cheapest(steps: Iterable[NextStep]) -> NextStep | None:
+    """Those with a price first; of what costs the same the simpler."""
+    return min(steps, key=_order, default=None)
+
+
+def _order(step: NextStep) -> tuple[object, ...]:
+    vm = step.after.vm.size or ""
+    constrained = "-" in vm and "-" not in (step.before.vm.size or "")
+    size = (step.disk.size_bytes or 0) if step.part is Part.DISK else _rate(step.then)
+    return step.price is None, step.price or 0, constrained, size, vm
+
+
+def _is_as_large(row: VmRow, mine: VmRow) -> bool:
+    pairs = (
+        (row.vcpus_available or row.vcpus, mine.vcpus_available or mine.vcpus),
+        (row.memory_bytes, mine.memory_bytes),
+    )
+    return all((other or 0) >= (own or 0) for other, own in pairs)
+
+
+def _on(stated: Setup, before: VM, row: VmRow) -> Setup:
+    """The setup on another size; who has striped all local NVMe disks does so there too."""
+    count = row.best("nvme_count")
+    disks = [
+        replace(disk, count=int(count.value), striped=count.value > 1)
+        if disk.place == "nvme"
+        and count
+        and disk.count == (before.nvme_count or 1)
+        and (disk.striped or disk.count == 1)
+        else disk
+        for disk in stated.disks
+    ]
+    return replace(stated, vm=VM(size=row.size), disks=tuple(disks))
+
+
+def _provisioned_kinds(disk: Disk) -> list[DiskKind]:
+    """Kinds whose IOPS and MB/s are provisioned, for a data disk without host caching."""
+    if disk.caching != "None" or disk.role != "data":
+        return []
+    return [kind for kind in disk_kinds.managed() if kind.provisioned]
+
+
+def _rules(kind: DiskKind, day: str) -> ProvisionedRules | None:
+    try:
+        return catalog.provisioned_rules(f"{kind.sku}_LRS", day)
+    except InputError:
+        return None
