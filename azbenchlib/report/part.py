@@ -15,6 +15,7 @@ from azbenchlib.analysis import grouping, matched_runs, setup_names, summary
 from azbenchlib.analysis.lone_logs import with_rates_of_logs
 from azbenchlib.analysis.over_time.monitored import Monitor
 from azbenchlib.analysis.over_time.phases import in_words
+from azbenchlib.analysis.over_time.rate_courses import courses
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run
 from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts
@@ -178,6 +179,11 @@ class Part:
     def curves(self) -> pd.DataFrame:
         """The percentile curve of each series and workload; see :func:`.grouping.curves`."""
         return grouping.curves(self.arrangement, self.dataset.tables)
+
+    @cached_property
+    def rate_courses(self) -> pd.DataFrame:
+        """The rates over time of what logged them; see :func:`.rate_courses.courses`."""
+        return courses(self.arrangement, self.dataset.tables)
 
     @cached_property
     def workloads(self) -> dict[str, tuple[str, str]]:

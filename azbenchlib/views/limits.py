@@ -89,7 +89,7 @@ class Limits(NotebookView):
             ),
             "has no rates over time. To have them next time, run fio with",
             _LOG_NEEDED,
-            rows=lambda part, _: rates_over_time.courses(part),
+            rows=lambda part, _: part.rate_courses,
         )
 
     def next_runs(self) -> Block:

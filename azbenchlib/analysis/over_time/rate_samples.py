@@ -87,6 +87,13 @@ def is_of_single_ios(ordered: pd.DataFrame) -> bool:
     return bool(ordered["t_s"].diff().median() < _NARROWEST_S)
 
 
+def ios_of(log: pd.DataFrame) -> Array:
+    """What each line of a log of single I/Os stands for: one I/O, or its bytes in a log of throughput."""
+    if log["metric"].iloc[0] == THROUGHPUT:
+        return log["bs_bytes"].to_numpy(dtype=np.float64, na_value=0.0)
+    return np.ones(len(log))
+
+
 def _of_single_ios(ordered: pd.DataFrame, limit_s: float | None) -> tuple[Array, Array]:
     """What a log of one line an I/O did in equal intervals; its values are those of one I/O."""
     t_s = ordered["t_s"].to_numpy(dtype=float, na_value=np.nan)
@@ -94,9 +101,7 @@ def _of_single_ios(ordered: pd.DataFrame, limit_s: float | None) -> tuple[Array,
     until = until if limit_s is None else min(until, limit_s)
     width = _width_s(until, t_s.size)
     n = math.floor(until / width + 1e-9)
-    done = np.ones(t_s.size)
-    if ordered["metric"].iloc[0] == THROUGHPUT:
-        done = ordered["bs_bytes"].to_numpy(dtype=float, na_value=0.0)
+    done = ios_of(ordered)
     place = np.ceil(t_s / width - 1e-9)
     inside = (place <= n) & np.isfinite(place)
     sums = np.bincount(np.maximum(place[inside] - 1, 0).astype(int), weights=done[inside], minlength=n)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from azbenchlib import plots
 from azbenchlib.analysis.flow import rates
-from azbenchlib.analysis.over_time import rate_courses, token_bucket_fit
+from azbenchlib.analysis.over_time import token_bucket_fit
 from azbenchlib.analysis.over_time.rate_samples import IOPS, THROUGHPUT
 from azbenchlib.analysis.over_time.sustained import course_of, phases_of
 from azbenchlib.answers.blocks import Block, render, safe
@@ -66,7 +66,7 @@ def figures_over_time(
     With `findings` only those runs whose credits were spent or whose rate had phases, else the first that
     Azure Monitor knows, and few workloads.
     """
-    frame = courses(part)
+    frame = part.rate_courses
     if frame.empty:
         return None
     logged = [verdict for verdict in found if course_of(verdict.run) is not None]
@@ -79,15 +79,8 @@ def figures_over_time(
     shown += [_of_workload(part, logged, one, frame) for one in drawn]
     left = len(alone[MOST_FIGURES:]) + len(every) - len(drawn)
     if left and shown:
-        shown[-1]["how"].append(
-            f"{formatting.count(left, 'more workload')} with rates over time have no figure."
-        )
+        shown[-1]["how"].append(f"Without a figure: {formatting.count(left, 'more workload')}.")
     return Block("\n".join(_render(f"{place}-rate-{i}", one, group, told) for i, one in enumerate(shown)))
-
-
-def courses(part: Part) -> pd.DataFrame:
-    """The rates over time of a dataset; see :func:`.rate_courses.courses`."""
-    return rate_courses.courses(part.arrangement, part.dataset.tables)
 
 
 def _render(name: str, shown: dict[str, Any], group: Group, told: Told) -> str:
@@ -129,8 +122,8 @@ def _of_run(part: Part, verdict: RunVerdict) -> dict[str, Any]:
 
 def _workloads(part: Part, frame: pd.DataFrame, drawn: set[tuple[str, str]]) -> list[Panel]:
     """A panel a workload, of those that are not drawn yet: IOPS, or MB/s where these are all there is."""
-    keys = list(zip(frame["series"], frame["facet"], strict=True))
-    rest = frame[[key not in drawn for key in keys]]
+    keys = pd.MultiIndex.from_frame(frame[["series", "facet"]])
+    rest = frame[~keys.isin(list(drawn))] if drawn else frame
     rated = rest.loc[rest["metric"] == IOPS, ["series", "facet"]].drop_duplicates()
     with_iops = pd.MultiIndex.from_frame(rest[["series", "facet"]]).isin(pd.MultiIndex.from_frame(rated))
     found: list[Panel] = []
@@ -150,8 +143,8 @@ def _of_varying_size(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame | 
     varying = [key for key in keys if _size(frame, key) == 0.0]
     if not varying:
         return None
-    mine = [key in varying for key in zip(frame["series"], frame["facet"], strict=True)]
-    return frame[(frame["metric"] == THROUGHPUT) & mine]
+    moved = frame[frame["metric"] == THROUGHPUT]
+    return moved[pd.MultiIndex.from_frame(moved[["series", "facet"]]).isin(varying)]
 
 
 def _size(frame: pd.DataFrame, key: tuple[str, str]) -> float | None:
@@ -209,6 +202,8 @@ def _title(rows: pd.DataFrame, names: dict[str, str], quantity: timeline.Quantit
         least, most = (
             format_count(end / quantity.divisor) for end in (rows["low"].min(), rows["high"].max())
         )
+        if least == most:
+            return f"{least} {quantity.title} in every interval"
         return f"From {least} to {most} {quantity.title} in an interval"
     _, value, key = min(lowest)
     return f"The slowest interval has {format_count(value)} {quantity.title} ({names[key]})"
