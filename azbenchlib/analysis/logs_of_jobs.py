@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
-_RATE_LOG = re.compile(r"_(?:bw|iops)(?:\.\d{1,9})?\.log(?:\.[^/\\]*)?$")
+RATE_LOG = re.compile(r"_(?:bw|iops)(?:\.\d{1,9})?\.log(?:\.[^/\\]*)?$")
 Row = Mapping[str, Any]
 
 
@@ -35,7 +35,7 @@ def logs_of_jobs(runs: Iterable[Row], with_results: Collection[str]) -> dict[str
         key = (str(PurePath(path).parent), run["host"], run["job"])
         if run["run_id"] in with_results:
             rows[key].append(run)
-        elif run["numjobs"] == 1 and _RATE_LOG.search(path):
+        elif run["numjobs"] == 1 and RATE_LOG.search(path):
             logs[key].append(str(run["run_id"]))
     return {
         str(row["run_id"]): tuple(ids)

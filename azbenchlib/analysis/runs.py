@@ -11,11 +11,11 @@ import pandas as pd
 
 from azbenchlib.analysis import concurrency
 from azbenchlib.analysis.flow import Flow
-from azbenchlib.analysis.logs_of_jobs import logs_of_jobs
 from azbenchlib.analysis.mix import of_load, read_share
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.analysis.over_time import trace
 from azbenchlib.analysis.over_time.monitored import Monitor
+from azbenchlib.analysis.over_time.rate_samples import RateSamples
 from azbenchlib.analysis.view import View
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code, Finding, Severity, without_label
@@ -63,8 +63,7 @@ class _Figures:
         self.monitor = Monitor(tables)
         samples = view.table("samples")
         samples = of_load(samples[samples["metric"] == "iops"], view.verified)
-        self.samples = {str(run_id): rows for run_id, rows in samples.groupby("run_id", sort=False)}
-        self.logs = logs_of_jobs(view.runs.values(), self.results) if self.samples else {}
+        self.samples = RateSamples(samples, view.runs.values(), self.results)
         self.published = _by_run([row for row in view.rows("published") if row["measured"]])
         findings = tables["findings"]
         self.findings = _by_run(schema.records(findings[findings["run_id"].notna()]))
@@ -276,18 +275,14 @@ def _cpu(jobs: list[Row]) -> float | None:
 
 
 def _samples(jobs: list[Row], figures: _Figures) -> Any:
-    """The IOPS logs of all jobs and directions, summed; None where one of them has no log."""
+    """The rates of all jobs and directions over time, summed; None where one of them has no samples."""
     parts = []
     for job in jobs:
         run_id = str(job["run_id"])
         moved = {row["ddir"] for row in figures.results.get(run_id, ())} - {"mixed"}
-        for log_id in figures.logs.get(run_id, (run_id,)):
-            rows = figures.samples.get(log_id)
-            if rows is None or not moved <= set(rows["ddir"]):
-                return None
-            for _, own in rows.sort_values("t_s").groupby("ddir"):
-                single = own.drop_duplicates("t_s")
-                t_s, rates = (single[name].to_numpy(dtype=float) for name in ("t_s", "value"))
-                parts.append(trace.whole(t_s, rates, limit_s=_value(job, "runtime_limit_s")))
+        own = figures.samples.of_run(run_id, moved, _value(job, "runtime_limit_s"))
+        if not own:
+            return None
+        parts += own
     times, rates = trace.together(parts)
     return (times, rates) if times.size > 1 else None

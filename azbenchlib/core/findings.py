@@ -434,6 +434,13 @@ class Code(StrEnum):
         "The mean of a log of IOPS or bandwidth is another than the rate in the summary of its run.",
         "Look whether the log is of another run, or of one of several jobs",
     )
+    RATE_OF_LOGS = (
+        "rate_of_logs",
+        INFO,
+        "No output tells the rates of a run; they are the means of its logs of IOPS and bandwidth. Logs of "
+        "one name are of jobs that ran at once, for all that is known.",
+        "Keep fio's output (--output-format=json+) beside its logs",
+    )
     HIST_LAYOUT_UNKNOWN = (
         "hist_layout_unknown",
         ERROR,

@@ -11,7 +11,7 @@ from azbenchlib.plots.histogram import latency_histogram
 from azbenchlib.plots.percentiles import percentile_curves
 from azbenchlib.plots.rates import rates_side_by_side
 from azbenchlib.plots.roofline import roofline, standalone
-from azbenchlib.plots.timeline import latency_over_time
+from azbenchlib.plots.timeline import latency_over_time, rates_over_time
 
 __all__ = [
     "NARROW",
@@ -26,6 +26,7 @@ __all__ = [
     "latency_histogram",
     "latency_over_time",
     "percentile_curves",
+    "rates_over_time",
     "rates_side_by_side",
     "roofline",
     "standalone",

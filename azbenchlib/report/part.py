@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -12,8 +12,10 @@ import pandas as pd
 
 from azbenchlib import plots
 from azbenchlib.analysis import grouping, matched_runs, setup_names, summary
+from azbenchlib.analysis.lone_logs import with_rates_of_logs
 from azbenchlib.analysis.over_time.monitored import Monitor
 from azbenchlib.analysis.over_time.phases import in_words
+from azbenchlib.analysis.over_time.rate_courses import courses
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run
 from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts
@@ -109,8 +111,10 @@ class Part:
     def __init__(self, dataset: Dataset, folder: Path, currency: str = USD) -> None:
         if dataset.manifest is None:
             raise InputError(f"{folder}: a report needs a dataset folder with a manifest.json")
-        self.dataset, self.folder, self.manifest = dataset, folder, dataset.manifest
-        self.arrangement = grouping.arrange(dataset.tables)
+        self.folder, self.manifest = folder, dataset.manifest
+        tables = with_rates_of_logs(dataset.tables)
+        self.dataset = dataset if tables is dataset.tables else replace(dataset, tables=dict(tables))
+        self.arrangement = grouping.arrange(tables)
         if self.arrangement.runs.empty:
             raise InputError(f"{folder}: no run with a rate or a percentile; there is nothing to report")
         self.slots = {str(key): (i, False) for i, key in enumerate(self.arrangement.series["key"])}
@@ -182,6 +186,11 @@ class Part:
     def curves(self) -> pd.DataFrame:
         """The percentile curve of each series and workload; see :func:`.grouping.curves`."""
         return grouping.curves(self.arrangement, self.dataset.tables)
+
+    @cached_property
+    def rate_courses(self) -> pd.DataFrame:
+        """The rates over time of what logged them; see :func:`.rate_courses.courses`."""
+        return courses(self.arrangement, self.dataset.tables)
 
     @cached_property
     def workloads(self) -> dict[str, tuple[str, str]]:

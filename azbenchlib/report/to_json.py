@@ -31,7 +31,8 @@ def record(datasets: Sequence[Dataset], currency: str = USD) -> dict[str, Any]:
     -------
     dict
         ``setups``: a list of dataset, setup, workload, iops, bw_bytes_per_s, repeats, latency (a list of
-        workload, lat_kind and percentiles in µs, or ranges of those), files (of a set of files of one
+        workload, lat_kind and percentiles in µs, or ranges of those), over_time (rates of all jobs at once: a
+        list of workload, metric, t_s and values), files (of a set of files of one
         workload how many they are, hosts and outliers), curve (over the queue depth, of which the figures are
         a point, as `azbench verdict` has it), verdict (sentence, binding, probability) and price
         (per_month, currency, region).
@@ -64,12 +65,23 @@ def _setup(answer: SetupAnswer) -> dict[str, Any]:
             }
             for told in answer.card.latencies
         ],
+        "over_time": _over_time(answer),
         "files": _files(answer.card.files),
         "curve": answer.curve and answer.curve.record(),
         "verdict": _verdict(answer),
         "change": answer.next_step and answer.next_step.record(),
         "price": _price(answer),
     }
+
+
+def _over_time(answer: SetupAnswer) -> list[dict[str, Any]]:
+    """The rates over time of its workloads: times in s, and the rates at them in IOPS or bytes/s."""
+    frame = answer.part.rate_courses
+    mine = frame[frame["series"] == answer.card.series].groupby(["facet", "metric"], sort=False)
+    return [
+        {"workload": facet, "metric": metric, "t_s": rows["t_s"].tolist(), "values": rows["value"].tolist()}
+        for (facet, metric), rows in mine
+    ]
 
 
 def _files(files: FileSet | None) -> dict[str, Any] | None:

@@ -19,10 +19,10 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_probability
 from azbenchlib.model import notation
 from azbenchlib.report.part import Part, RunVerdict, verdicts_of
-from azbenchlib.report.sections import method, rooflines
+from azbenchlib.report.sections import method, rates_over_time, rooflines
 from azbenchlib.views.view import MOST_ROWS, NotebookView
 
-_LOG_NEEDED = ["--write_iops_log=NAME --log_avg_msec=500"]
+_LOG_NEEDED = ["--write_iops_log=NAME --write_bw_log=NAME --log_avg_msec=500"]
 
 
 class Limits(NotebookView):
@@ -82,11 +82,14 @@ class Limits(NotebookView):
         )
 
     def over_time(self) -> Block:
-        """Rates over time below their limits, with burst credits where they can be verdict."""
+        """Rates over time, below the limits that are known; with burst credits where the rate shows them."""
         return self._with_verdicts(
-            lambda part, place, verdict: rooflines.over_time(part, place, verdict, self._group(part)),
-            "has no log of IOPS of a run with a documented limit. To have it next time, run fio with",
+            lambda part, place, verdict: rates_over_time.figures_over_time(
+                part, place, verdict, self._group(part)
+            ),
+            "has no rates over time. To have them next time, run fio with",
             _LOG_NEEDED,
+            rows=lambda part, _: part.rate_courses,
         )
 
     def next_runs(self) -> Block:

@@ -27,6 +27,7 @@ from azbenchlib.report.sections import (
     method,
     prices,
     probed,
+    rates_over_time,
     rooflines,
     searches,
     setup_cards,
@@ -209,7 +210,7 @@ class Report(NotebookView):
 
     def _over_time_of(self, part: Part, place: str) -> Block:
         group, told = self._group(part), self._explained
-        rates = rooflines.over_time(part, place, part.verdicts, group, told, findings=True)
+        rates = rates_over_time.figures_over_time(part, place, part.verdicts, group, told, findings=True)
         found = _together(rates, evidence.time_figures(part, place, group, told))
         return self._anchor(place, found, last=True)
 

@@ -14,7 +14,7 @@ from azbenchlib.dataset import importing
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.setups import Assumed
 from azbenchlib.model import VM, Setup, notation
-from azbenchlib.report.sections.rooflines import USED_LIMITS
+from azbenchlib.report.sections.rates_over_time import USED_LIMITS
 
 ROOT = Path(__file__).parents[2]
 ANSWER = ROOT / "tests" / "data" / "azure_monitor" / "two_disks.json"  # begins at 10:00 on 20 November 2026

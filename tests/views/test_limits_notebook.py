@@ -15,7 +15,7 @@ from azbenchlib import Report
 from azbenchlib.core.errors import InputError
 from azbenchlib.report import execute
 from azbenchlib.report.page import to_html
-from azbenchlib.report.sections import rooflines
+from azbenchlib.report.sections import rates_over_time
 from azbenchlib.views.limits import Limits
 
 DATASETS = Path(__file__).parents[2] / "datasets"
@@ -76,7 +76,7 @@ def test_the_seed_is_explained_from_cards_to_doubts() -> None:
     assert "Bound by the disk burst IOPS limit 98 % certain" in text
     assert "5 of 10 runs hit a documented limit" in text  # of two more no limit is documented
     assert "Run for 36 min, until the credits are spent" in text and "runtime=2160" in text
-    assert "has no log of IOPS of a run with a documented limit. To have it next time" in text
+    assert "has no rates over time. To have them next time" in text
     assert "NVMe disk IOPS (8 %)" in text
     assert "rate_from_latency" in text and "rate_from_status_line" in text
 
@@ -103,7 +103,7 @@ def test_a_trace_shows_the_limits_and_the_credits(burst: Path) -> None:
 
 
 def test_credits_go_evenly_down_to_nothing(burst: Path) -> None:
-    trace, fitted = rooflines._trace(Report([str(burst)]).parts[0].verdicts[0])
+    trace, fitted = rates_over_time._trace(Report([str(burst)]).parts[0].verdicts[0])
     assert fitted is not None
     before = trace[trace["t_s"] < fitted.empty_s]
     assert before["credits"].iloc[[0, -1]].tolist() == pytest.approx([fitted.balance, 0], abs=1e4)

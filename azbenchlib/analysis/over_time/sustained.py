@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from azbenchlib.analysis import repeats
+from azbenchlib.analysis.observation import Trace
 from azbenchlib.analysis.over_time import trace
 from azbenchlib.analysis.over_time.phases import SHORT_SHARE, in_words, lasting, phases
 from azbenchlib.analysis.over_time.steady import Segment
@@ -20,13 +21,19 @@ OF_REPEATS = f"rates of the last phase of at least {100 * SHORT_SHARE:g} % of ea
 OF_A_PART = "means over the phases of the run"  # of one direction or job among several
 
 
+def course_of(run: Run) -> Trace | None:
+    """The IOPS over time of all that ran at once; None where a part of it has no samples."""
+    known = [seen for flow in run.flows if (seen := flow.observation.samples) is not None]
+    if not known or len(known) < len(run.flows):
+        return None
+    times, rates = trace.together(known)
+    return (times, rates) if times.size > 1 else None
+
+
 def phases_of(run: Run) -> list[Segment]:
-    """The phases of all that ran at once; none where it kept one rate, or a part of it has no log."""
-    logs = [flow.observation.samples for flow in run.flows]
-    known = [log for log in logs if log is not None]
-    if len(known) < len(logs):
-        return []
-    return phases(*trace.together(known))
+    """The phases of all that ran at once; none where it kept one rate, or a part of it has no samples."""
+    course = course_of(run)
+    return phases(*course) if course else []
 
 
 def by_run(tables: Tables) -> dict[str, list[Segment]]:

@@ -69,7 +69,7 @@ def _width(ends_s: pd.Series) -> float:
     return float(pd.Series([0.0, *sorted(ends_s)]).diff().median())
 
 
-def _spans(group: pd.DataFrame) -> int:
+def n_spans(group: pd.DataFrame) -> int:
     """How many spans are no shorter than the intervals of one job, where the logs of several are mixed.
 
     Each job's intervals end some milliseconds before or after those of the others; spans of these
@@ -86,7 +86,7 @@ def _spans(group: pd.DataFrame) -> int:
 
 def _thinned(group: pd.DataFrame, key: tuple[Hashable, ...]) -> pd.DataFrame:
     """The rows of one series in at most so many spans of time."""
-    n = min(MOST_POINTS, group["t_s"].nunique(), _spans(group))
+    n = min(MOST_POINTS, group["t_s"].nunique(), n_spans(group))
     span = pd.cut(group["t_s"].astype(float), n, labels=False) if n > 1 else group["ddir"]
     means = group.assign(total=group["lat_us"] * group["n"]).groupby(span)
     thin = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Figures of limits: measured points under the roofline of their setup, and rates over time."""
+"""Figures of limits: measured points under the roofline of their setup."""
 
 from __future__ import annotations
 
@@ -8,27 +8,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from azbenchlib import plots
 from azbenchlib.analysis.flow import rates
-from azbenchlib.analysis.over_time import token_bucket_fit
-from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.answers.blocks import Block, render, safe
-from azbenchlib.answers.sayings import bar_name
-from azbenchlib.core import schema
 from azbenchlib.core.palette import COLOURS
-from azbenchlib.core.units import GIB, KIB, MIB, US_PER_S, format_count, format_us
+from azbenchlib.core.units import GIB, KIB, MIB, format_count
 from azbenchlib.model import ceilings
 from azbenchlib.model.ceilings import ALL_VOLUMES, Ceiling
-from azbenchlib.model.credits import BURST_S
-from azbenchlib.model.labels import Label
 from azbenchlib.plots.points import with_points
-from azbenchlib.plots.throttle import rate_over_time
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import Group, Told, again
-from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
 
 if TYPE_CHECKING:
@@ -36,8 +27,6 @@ if TYPE_CHECKING:
 
 _LEAST_BS, _MOST_BS = 4 * KIB, MIB  # what a roofline shows at least
 _MOST_FIGURES = 4
-MOST_CAPS, _FAR = 3, 3.0  # a limit this many times above the rate would flatten the line
-_OVERFULL = 1.05  # of a bucket: from there on the rate was no whole burst, and tells nothing of the credits
 SETUP_LINE = len(COLOURS) - 1  # colour of the line where series are loads of one setup
 _ALL = plots.Series("all", "All workloads", "All workloads", 0)  # of one setup, too many for colours
 ON_THE_LINE = (
@@ -47,15 +36,6 @@ ON_THE_LINE = (
 HIGHEST = "Lines show the limits on the path of the busiest run; where that run burst, the burst limits."
 LEFT_OUT = "Runs of which no limit is documented or no block size is known are left out."
 UNDER_ROOF = "The most that is documented at each block size, and what was measured."
-DASHED = "A dashed line is a documented limit, for the block size of this run."
-USED_LIMITS = (
-    "The lowest chart has what Azure Monitor counted: the share of each limit that was used, a mean a "
-    "minute. At 100 % a limit is reached. A minute that the run filled only in part shows less."
-)
-CREDITS = (
-    "Above the base limit a burst spends credits, and when they are gone the rate falls to the base. Credits "
-    "at the start are worked out from the rate until it fell."
-)
 
 
 def roofline(
@@ -88,45 +68,9 @@ def roofline(
         how = [ON_THE_LINE, HIGHEST, *([LEFT_OUT] if len(drawn) < len(mine) else [])]
         how += [f"{left} more have no figure."] if len(groups) > _MOST_FIGURES else []
         svg = plots.both(draw, name)
-        made.append(_figure(name, _at_limits(drawn), UNDER_ROOF, svg, how, group, "limits", told))
-    return Block("\n".join(block.html for block in made)) if made else None
-
-
-def over_time(
-    part: Part,
-    place: str,
-    found: Sequence[RunVerdict],
-    group: Group,
-    told: Told = None,
-    findings: bool = False,
-) -> Block | None:
-    """The rate of each run that logged it, below its limits; None where none did, or no limit is near.
-
-    With `findings` only those whose credits were spent or whose rate had phases; where none had, the first
-    that Azure Monitor knows, or the first.
-    """
-    made: list[Block] = []
-    logged = [verdict for verdict in found if verdict.run.flows[0].observation.samples is not None]
-    telling = [verdict for verdict in logged if phases_of(verdict.run)]
-    telling = telling or [one for one in logged if one.run.flows[0].observation.consumed_pct][:1]
-    for verdict in (telling or logged[:1]) if findings else logged:
-        if len(made) == _MOST_FIGURES:
-            break
-        trace, fitted = _trace(verdict)
-        caps, used = _caps(verdict, trace), _used(part, verdict)
-        if not (caps or fitted or len(used)):
-            continue
-        name = f"{place}-rate-{len(made)}"
-        entry = next(entry for some in part.groups for entry in some if entry.key == verdict.entry.key)
-        svg = plots.both(partial(rate_over_time, trace, caps, entry, used=used), name)
-        title = _fell(fitted) if fitted else verdict.judged.words
-        what = f"{verdict.entry.name}, {verdict.workload}: IOPS in each interval of the log."
-        how = [
-            *([DASHED] if caps else []),
-            *([CREDITS] if fitted else []),
-            *([USED_LIMITS] if len(used) else []),
-        ]
-        made.append(_figure(name, title, what, svg, how, group, "time", told))
+        shown = {"title": _at_limits(drawn), "what": UNDER_ROOF, "svg": safe(svg), "how": how, "group": group}
+        folded = again("limits", told)
+        made.append(render("figure", id=f"{name}-figure", kind="limits", folded=folded, **shown))
     return Block("\n".join(block.html for block in made)) if made else None
 
 
@@ -138,15 +82,6 @@ def _with_points(
     layout: plots.Layout,
 ) -> plots.Drawn:
     return with_points(plots.roofline(rows, lines, layout, list(points["iops"])), points, series)
-
-
-def _figure(
-    name: str, title: str, what: str, svg: str, how: Sequence[str], group: Group, kind: str, told: Told
-) -> Block:
-    # rates and latencies over time are read differently
-    folded = again(f"rate over {kind}" if kind == "time" else kind, told)
-    shown = {"title": title, "what": what, "svg": safe(svg), "how": how, "group": group}
-    return render("figure", id=f"{name}-figure", kind=kind, folded=folded, **shown)
 
 
 def _at_limits(found: Sequence[RunVerdict]) -> str:
@@ -232,48 +167,3 @@ def _ceilings(verdict: RunVerdict, sizes: Sequence[int]) -> list[Ceiling]:
     above_base = any(label.burst and label.base not in labels for label in labels)
     bursts = [row for row in mine if row.level == "burst"] if above_base else []
     return bursts or [row for row in mine if row.level == "base"]
-
-
-def _trace(verdict: RunVerdict) -> tuple[pd.DataFrame, token_bucket_fit.BucketFit | None]:
-    """The logged rate, and the balance of credits where the trace shows the bucket."""
-    seen = verdict.run.flows[0].observation
-    assert seen.samples is not None  # noqa: S101  (over_time asked)
-    t_s, iops = seen.samples
-    trace = pd.DataFrame({"t_s": t_s, "iops": iops})
-    fitted = token_bucket_fit.fit(t_s, iops, BURST_S / seen.credits_cut)
-    if fitted:
-        spent = np.cumsum((iops - fitted.base) * np.diff(t_s, prepend=0.0))
-        trace["credits"] = np.where(t_s < fitted.empty_s, np.clip(fitted.balance - spent, 0, None), 0.0)
-    return trace, fitted
-
-
-def _used(part: Part, verdict: RunVerdict) -> pd.DataFrame:
-    """What Azure Monitor counted during the run, by the names of the limits."""
-    rows = part.dataset.runs
-    (job,) = schema.records(rows[rows["run_id"] == verdict.run.run_ids[0]])
-    used = part.monitor.over_time(job, verdict.run.flows[0].observation.runtime_s)
-    return used.assign(name=[bar_name(Label(label)) for label in used["label"]])
-
-
-def _fell(fitted: token_bucket_fit.BucketFit) -> str:
-    minutes = fitted.empty_s / 60
-    when = f"{minutes:.0f} min" if minutes >= 3 else format_us(fitted.empty_s * US_PER_S)
-    rates = f"from {format_count(fitted.burst)} IOPS to {format_count(fitted.base)}"
-    told = f"Credits were spent after {when}: {rates}"
-    if fitted.filled > _OVERFULL:
-        return told
-    return f"{told}; burst credits started at {100 * min(1.0, fitted.filled):.0f} %"
-
-
-def _caps(verdict: RunVerdict, trace: pd.DataFrame) -> list[tuple[str, float]]:
-    """The limits near the rate, in IOPS of this block size."""
-    size = rates(verdict.run.flows[0].observation).bs_bytes
-    most = float(trace["iops"].max())
-    found = [(bar_name(row.label), _in_iops(row, size)) for row in verdict.judged.limits]
-    return [(name, value) for name, value in found if value and value <= _FAR * most][:MOST_CAPS]
-
-
-def _in_iops(row: LimitRow, bs_bytes: float | None) -> float | None:
-    if row.label.quantity != "mbps":
-        return row.value
-    return row.value / bs_bytes if bs_bytes else None

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from azbenchlib.analysis.logs_of_jobs import logs_of_jobs
+from azbenchlib.analysis.over_time.rate_samples import ios_of, is_of_single_ios
 from azbenchlib.analysis.view import Check, FloatArray, View
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.units import KIB, format_count, format_mbps
@@ -19,6 +20,7 @@ _APART = (
     0.1  # of the rate in the summary; our choice: a tenth is more than rounding and the edges of intervals
 )
 _LEAST = 3  # lines of a log that has a mean
+_LEAST_IOS = 100  # of a log of single I/Os
 _GAP = 1.5  # usual intervals between two lines; where there are more, nothing was done
 _RATES = {  # metric: unit, form, and the step in which fio prints it
     "iops": ("IOPS", format_count, 1),
@@ -99,10 +101,12 @@ def _apart(row: Mapping[str, Any], metric: str, logs: Sequence[pd.DataFrame]) ->
 
 
 def _logged(log: pd.DataFrame) -> _Logged | None:
-    """What a log of averages comes to; None for one of single I/Os, or of too few lines."""
-    if len(log) < _LEAST or log["bs_bytes"].notna().any():
+    """What a log comes to; None for one of too few lines."""
+    if len(log) < _LEAST:
         return None
     ordered = log.sort_values("seq", kind="stable")
+    if is_of_single_ios(ordered):
+        return _of_single_ios(ordered)
     times, values = (ordered[name].to_numpy(dtype=float) for name in ("t_s", "value"))
     took = np.diff(times, prepend=0.0)
     usual = float(np.median(took[took > 0])) if (took > 0).any() else 0.0
@@ -113,6 +117,15 @@ def _logged(log: pd.DataFrame) -> _Logged | None:
     return _Logged(
         done=float((values * took).sum()), lasted_s=_lasted_s(times, took), peak=float(values.max())
     )
+
+
+def _of_single_ios(ordered: pd.DataFrame) -> _Logged | None:
+    """What a log of a line an I/O comes to; None where one more or less would count."""
+    lasted_s = float(ordered["t_s"].max())
+    if len(ordered) < _LEAST_IOS or not lasted_s > 0:
+        return None
+    done = float(ios_of(ordered).sum())
+    return _Logged(done=done, lasted_s=lasted_s, peak=done / lasted_s)
 
 
 def _lasted_s(times: FloatArray, took: FloatArray) -> float:
