@@ -153,9 +153,10 @@ def write_report(
     folder: Path | str | None = None,
     title: str = "",
     author: str = "",
-    currency: str = "USD",
+    currency: str = "",
     require: str | Sequence[str] = (),
     note: str = "",
+    notebook: Path | str | None = None,
 ) -> Written:
     """Write a report as HTML and PDF; it needs the extra ``notebooks``.
 
@@ -168,11 +169,14 @@ def write_report(
     title, author : str
         For the head of the report.
     currency : str
-        Of the prices.
+        Of the prices; empty: USD, or as your own notebook has it.
     require : str or sequence of str
         What is required of each workload, such as ``p99<2ms``.
     note : str
         Paragraphs of your own in Markdown, for the first page.
+    notebook : path-like, optional
+        One of your own that is run in the place of ``report.ipynb``: it gets ``datasets`` and those of the
+        parameters above that you give, which its cell tagged ``parameters`` must have.
 
     Returns
     -------
@@ -183,6 +187,8 @@ def write_report(
     ------
     InputError
         When something cannot be read, or understood.
+    AzbenchError
+        When a cell of your own notebook fails.
     """
     from azbenchlib.report.build import build
 
@@ -200,6 +206,7 @@ def write_report(
         currency=currency,
         require=required,
         note=note,
+        notebook=None if notebook is None else Path(notebook),
     )
 
 

@@ -58,7 +58,11 @@ def report(
             show_default=False,
         ),
     ] = None,
-    currency: CurrencyOption = "USD",
+    notebook: Annotated[
+        Path | None,
+        typer.Option(help="Notebook of your own that is run and shown in the place of report.ipynb."),
+    ] = None,
+    currency: CurrencyOption = "",
     require: RequireOption = None,
     format_: Annotated[
         Pages, typer.Option("--format", help="What to write; json prints the answer only.")
@@ -78,6 +82,7 @@ def report(
 
     check_requirements(require)
     own_words = _read_notes(note or [])
+    _check_notebook(notebook, format_)
 
     clock = Timings()
     with clock.of("reading"):
@@ -86,16 +91,17 @@ def report(
         findings.tell_of_files(dataset.tables)
         if group_by is None:
             findings.tell_of_hosts(dataset.tables)
+    from azbenchlib.azure.prices.book import USD
     from azbenchlib.report import build
 
     currency = currency.upper()
-    build.check_currency(datasets, currency)
+    build.check_currency(datasets, currency or USD)
     if format_ is Pages.json:
         from azbenchlib.answers.requirements import RequirementsAnswer
         from azbenchlib.report.to_json import record
 
         with working("Judging"):
-            answer = record(datasets, currency)
+            answer = record(datasets, currency or USD)
             required = RequirementsAnswer.of([one.tables for one in datasets], require or [])
         print_json(answer | (required.to_dict() if require else {}))
         findings.end(datasets, required.exit_code)
@@ -110,6 +116,7 @@ def report(
             currency=currency,
             require=require or [],
             note=own_words,
+            notebook=notebook,
             format_=build.ReportFormat(format_),
         )
     named = datasets[0].manifest
@@ -193,6 +200,16 @@ def _print(checks: Sequence[Check]) -> None:
         told = [check.found] if check.ok else [f"without it: {check.costs}", f"get it: {check.remedy}"]
         for i, text in enumerate(told):
             say(f"{'' if i else state:7} {'' if i else check.name:{width}}  {text}")
+
+
+def _check_notebook(notebook: Path | None, format_: Pages) -> None:
+    """Tell of a wrong name before anything is loaded, and of what a notebook cannot be."""
+    if notebook is None:
+        return
+    if format_ is Pages.json:
+        raise InputError("--format json prints the answer of azbench; --notebook is for html and pdf")
+    if not notebook.is_file():
+        raise InputError(f"--notebook {notebook}: no such file")
 
 
 def _read_notes(files: list[Path]) -> str:

@@ -13,7 +13,6 @@ from azbenchlib.answers.requirements import RequirementsAnswer
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import write_atomically
-from azbenchlib.core.privacy import beside, without_homes
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.payments import Payment
 from azbenchlib.dataset.dataset import Dataset
@@ -57,9 +56,10 @@ def build(
     title: str = "",
     author: str = "",
     client: str = "",
-    currency: str = USD,
+    currency: str = "",
     require: Sequence[str] = (),
     note: str = "",
+    notebook: Path | None = None,
     format_: ReportFormat = ReportFormat.both,
 ) -> Written:
     """Write ``report.html`` and ``report.pdf``.
@@ -75,19 +75,24 @@ def build(
     title, author, client : str
         For the head of the report.
     currency : str
-        Of the prices.
+        Of the prices; empty: USD, or as the notebook has it.
     require : sequence of str
         What is required of each workload, such as ``p99<2ms``.
     note : str
         Paragraphs of the author's own in Markdown, below the lead.
+    notebook : Path, optional
+        One of the author's own in the place of ``report.ipynb``, with the parameters of that which are given
+        here: ``datasets``, and those below that are not left empty.
     format_ : {"both", "html", "pdf"}
         Which of the two is written.
 
     Raises
     ------
     InputError
-        When a dataset is missing or holds nothing to report, prices in the currency are missing, or a
-        requirement cannot be understood.
+        When a dataset is missing or holds nothing to report, prices in the currency are missing, a
+        requirement cannot be understood, or the notebook lacks a parameter.
+    AzbenchError
+        When a cell of the notebook fails.
     OutputError
         When the folder cannot be written. Nothing half-written is left.
     """
@@ -102,7 +107,7 @@ def build(
             raise InputError(
                 f"{dataset.place}: no run could be read, so there is nothing to report{telemetry}"
             )
-    check_currency(found, currency)
+    check_currency(found, currency or USD)
     required = RequirementsAnswer.of([one.tables for one in found], require) if require else None
     place = str(Path(found[0].place or "").resolve())
     mark = hashlib.sha256(place.encode()).hexdigest()  # a report may be handed over, places are not
@@ -113,12 +118,14 @@ def build(
         write_atomically(folder / _SOURCE, mark.encode())
     clock = Timings()
     with as_folders(found) as folders:
-        parameters = {
+        parameters: dict[str, object] = {
             "datasets": [
                 name
                 for path, one in zip(folders, found, strict=True)
                 for name in with_setups(path, one.chosen)
             ],
+        }
+        stated = {
             "title": title,
             "author": author,
             "client": client,
@@ -126,9 +133,10 @@ def build(
             "require": list(require),
             "note": note,
         }
+        parameters |= {name: value for name, value in stated.items() if value}
         try:
             with clock.of(NOTEBOOK):
-                executed = execute.run_notebook(execute.find_notebook(_NOTEBOOK), parameters)
+                executed = execute.run_notebook(notebook or execute.find_notebook(_NOTEBOOK), parameters)
         except InputError as error:
             raise InputError(_as_named(str(error), folders, found)) from error
     clock.add_cells(executed)
@@ -154,7 +162,6 @@ def write(
     clock = clock or Timings()
     with clock.of("making the page"):
         html = page.to_html(executed, title)
-        html = without_homes(beside(html, Path.cwd()))  # who is named is named on purpose, places are not
     with clock.of("making the PDF"):
         document = b"" if format_ is ReportFormat.html else pdf.to_pdf(html)
     written = Written(folder / "report.html", folder / "report.pdf", clock)

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ from papermill.exceptions import PapermillExecutionError
 
 from azbenchlib.core import privacy
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError, WorkloadsFailedError
-from azbenchlib.core.files import write_atomically
+from azbenchlib.core.files import read_regular, write_atomically
 from azbenchlib.core.locations import shipped
 from azbenchlib.core.temporary import temporary_folder
+from azbenchlib.core.units import MIB
 from azbenchlib.report.channels import NotReadyError, PatientClient
 from azbenchlib.report.interrupts import KERNEL_ENGINE, Relay
 
@@ -31,6 +33,7 @@ TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, 
 # have to delete what it made in Azure. A kernel whose cells are done has nothing to do, and yet some hang
 # then (seen with ipykernel 7: its control thread writes to a thread that is gone).
 _END_S, LONGEST_END_S = 10.0, 8000.0
+_LARGEST = 100 * MIB  # of a notebook, with the outputs that it was saved with
 # nbclient prints an error's text with the kernel's own name for its class in front of it.
 _OWN_ERRORS = ("InputError", "UnsafeTargetError", "MissingToolError", "AzError", "AzbenchError")
 
@@ -99,22 +102,48 @@ def find_notebook(name: str) -> Path:
     raise InputError(f"no notebook '{name}' comes with azbench")
 
 
-def check_parameters(notebook: Path, given: Mapping[str, Any]) -> None:
-    """Refuse parameters that the notebook does not declare, or of another type than declared.
+def read_notebook(path: Path) -> nbformat.NotebookNode:
+    """Return a notebook in Python, in the newest form of its format.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, is no notebook, or one in another language.
+    """
+    try:
+        with warnings.catch_warnings(action="ignore"):  # ids that cells lack are given to them
+            notebook = nbformat.reads(read_regular(path, _LARGEST).decode(), as_version=4)
+    except OSError as error:
+        raise InputError(f"{path}: the notebook cannot be read: {error.strerror or error}") from error
+    except (ValueError, TypeError, AttributeError, nbformat.ValidationError) as error:
+        raise InputError(f"{path}: is no Jupyter notebook: {str(error).splitlines()[0]}") from error
+    about = notebook.metadata
+    language = about.get("language_info", {}).get("name") or about.get("kernelspec", {}).get("language")
+    if language not in (None, "python"):
+        raise InputError(f"{path}: is a notebook in {language}; azbench runs those in Python")
+    about["kernelspec"] = {"name": "python3", "language": "python", "display_name": "Python 3 (ipykernel)"}
+    return notebook
+
+
+def check_parameters(name: str, notebook: nbformat.NotebookNode, given: Mapping[str, Any]) -> None:
+    """Refuse parameters that a notebook of some name does not declare, or of another type than declared.
 
     Raises
     ------
     InputError
         Naming the parameter and those there are.
     """
-    declared = papermill.inspect_notebook(str(notebook))
-    for name, value in given.items():
-        if name not in declared:
+    declared = papermill.inspect_notebook(notebook)
+    if given and not declared:
+        needed = ", ".join(given)
+        raise InputError(f"{name} has no cell tagged 'parameters' that sets variables; it needs {needed}")
+    for parameter, value in given.items():
+        if parameter not in declared:
             known = ", ".join(declared)
-            raise InputError(f"{notebook.name} has no parameter '{name}'; it has: {known}")
-        wanted = TYPES.get(declared[name]["inferred_type_name"].partition("[")[0])
+            raise InputError(f"{name} has no parameter '{parameter}'; it has: {known}")
+        wanted = TYPES.get(declared[parameter]["inferred_type_name"].partition("[")[0])
         if wanted and type(value) is not wanted and not (wanted is float and type(value) is int):
-            raise InputError(f"{notebook.name}: parameter {name} must be {wanted.__name__}, not {value!r}")
+            raise InputError(f"{name}: parameter {parameter} must be {wanted.__name__}, not {value!r}")
 
 
 def parse_parameters(texts: list[str]) -> dict[str, Any]:
@@ -161,20 +190,23 @@ def run_notebook(
     Raises
     ------
     InputError
-        For unknown or mistyped parameters.
+        For what is no notebook, and for unknown or mistyped parameters.
     AzbenchError
         When a cell fails; the sentence is the library's own where it raised one.
     KeyboardInterrupt
         When a cell was interrupted; with the library's own words where it has some.
     """
-    check_parameters(notebook, parameters)
+    given = read_notebook(notebook)
+    check_parameters(notebook.name, given, parameters)
     with temporary_folder() as scratch:
         executed, errors = scratch / "executed.ipynb", scratch / "errors.txt"
+        source = scratch / "given.ipynb"  # papermill fills in braces in a name
+        nbformat.write(given, source)
         relay = Relay()
         try:
             with relay.passing():
                 papermill.execute_notebook(
-                    str(notebook),
+                    str(source),
                     str(executed),
                     parameters=json.loads(json.dumps(dict(parameters))),
                     progress_bar=False,
@@ -194,7 +226,7 @@ def run_notebook(
         except PapermillExecutionError as error:
             if error.ename == "KeyboardInterrupt":
                 raise KeyboardInterrupt(*filter(None, [error.evalue])) from error
-            raise _as_ours(notebook, error) from error
+            raise _as_ours(notebook.name, given, error) from error
         found = nbformat.read(executed, as_version=4)
         if output is not None:
             write_atomically(output, nbformat.writes(_without_places(found, notebook, output)).encode())
@@ -217,11 +249,15 @@ def _why_dead(notebook: Path, error: Exception, errors: Path) -> str:
     )
 
 
-def _as_ours(notebook: Path, error: PapermillExecutionError) -> AzbenchError:
+def _as_ours(name: str, given: nbformat.NotebookNode, error: PapermillExecutionError) -> AzbenchError:
     if error.ename == "OutputError":
         return OutputError(error.evalue)
     if error.ename == "WorkloadsFailedError":
         return WorkloadsFailedError(error.evalue)
     if error.ename in _OWN_ERRORS:
         return InputError(error.evalue)
-    return AzbenchError(f"{notebook.name}: cell {error.cell_index} failed: {error.ename}: {error.evalue}")
+    cells = [cell.source for cell in given.cells]  # without the one that papermill adds
+    number = cells.index(error.source) + 1 if error.source in cells else error.cell_index + 1
+    first, more, _ = error.source.strip().partition("\n")
+    why = str(error.evalue).strip().partition("\n")[0]
+    return AzbenchError(f"{name}: cell {number} ({first}{more and ' …'}) failed: {error.ename}: {why}")

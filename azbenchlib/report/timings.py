@@ -27,10 +27,11 @@ class Timings(dict[str, float]):
     def add_cells(self, executed: NotebookNode) -> None:
         """Split the time of the notebook: its cells, each called by its last line, and the kernel's own."""
         whole = self.pop(NOTEBOOK)
-        cells = {
-            cell.source.strip().splitlines()[-1]: float(cell.metadata.papermill.duration)
-            for cell in executed.cells
-            if cell.cell_type == "code" and not _PARAMETERS & set(cell.metadata.tags)
-        }
+        cells: dict[str, float] = {}
+        for cell in executed.cells:
+            source, seconds = cell.source.strip(), cell.metadata.get("papermill", {}).get("duration")
+            if cell.cell_type == "code" and source and seconds and not _PARAMETERS & set(cell.metadata.tags):
+                last = source.splitlines()[-1]
+                cells[last] = cells.get(last, 0.0) + float(seconds)
         self["starting and ending the kernel"] = whole - sum(cells.values())
         self.update(cells)

@@ -62,7 +62,11 @@ DiscountOption = Annotated[
 ]
 CurrencyOption = Annotated[
     str,
-    typer.Option("--currency", help="Of the prices; others than USD come with `azbench catalog refresh`."),
+    typer.Option(
+        "--currency",
+        help="Of the prices; others than USD come with `azbench catalog refresh`.",
+        show_default="USD",
+    ),
 ]
 PricesOption = Annotated[
     Path | None, typer.Option(help="A price book of your own: CSV with the columns of the shipped one.")
