@@ -1,77 +1,113 @@
-"""Curves over load: the rates and latencies of one pattern and block size of one setup, by queue depth.
+"""Curves: the rates and latencies of one workload of one setup over an axis, such as the queue depth.
 
 A single run is a curve of one point. Where three depths or more were measured, the curve is what a reader
-asks for: from which depth on the rate no longer grows, and what more depth costs in latency.
+asks for: from which depth on the rate no longer grows, and what more depth costs in latency. So it is with
+three offered rates, three sizes of the data or three block sizes of runs that are alike otherwise.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
 from azbenchlib.analysis import repeats
+from azbenchlib.analysis.axes import AXES, Axis
 from azbenchlib.analysis.grouping import Arrangement
 from azbenchlib.analysis.setup_names import workload_text
 from azbenchlib.analysis.summary import Card, cards
-from azbenchlib.analysis.sweeps import LEAST_DEPTHS, sweeps
+from azbenchlib.analysis.sweeps import LEAST_POINTS, sweeps
 
-FLAT = 0.03  # of the highest rate: a rate that is nearer to it has reached it
-# What may differ between the points of a curve: how the depth is made up, and what grows with the jobs.
-_FREE = ("iodepth", "working_set_bytes")
-_ALIKE = [name for name in repeats.WORKLOAD if name not in _FREE]
+TAIL = 99.0  # the percentile that tells what more load costs
+_NAMED = ("rw", "bs_bytes", "queue_depth")
+_FACTS = (*repeats.WORKLOAD, *_NAMED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadCurve:
-    """One pattern and block size of one setup over the queue depth.
+    """One workload of one setup over an axis.
 
     Attributes
     ----------
     name : str
-        The workload without its depth, such as ``4 KiB random reads``.
+        The workload without its place on the axis, such as ``4 KiB random reads``.
+    axis : Axis
+    values : tuple of float
+        The places of the points on it, in order.
     points : tuple of Card
-        The figures at each depth, the least depth first; repeats at one depth are one point, their median.
+        The figures at each; repeats at one place are one point, their median.
     """
 
     name: str
+    axis: Axis
+    values: tuple[float, ...]
     points: tuple[Card, ...]
 
     @property
     def is_sweep(self) -> bool:
-        """Whether it has enough depths to show where the rate stops growing."""
-        return len(self.points) >= LEAST_DEPTHS
+        """Whether it has enough points to show where the rate turns."""
+        return len(self.points) >= LEAST_POINTS
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """What the workload of all points is: pattern (as fio spells it), block size, queue depth."""
+        facts = _row(self.points[0])
+        return {name: facts[name] if name == "rw" else float(facts[name]) for name in self.axis.shared}
 
     @property
     def pattern(self) -> str:
         """As fio spells it."""
-        return str(_row(self.points[0])["rw"])
+        return str(self.shared["rw"])
 
     @property
-    def bs_bytes(self) -> float:
-        """Of one I/O."""
-        return float(_row(self.points[0])["bs_bytes"])
+    def bs_bytes(self) -> float | None:
+        """Of one I/O; None: it varies."""
+        return self.shared.get("bs_bytes")
 
     @cached_property
+    def best_place(self) -> int:
+        """Which point is the best: on the queue depth that of the least depth at the highest rate."""
+        return self.axis.best(self.values, self.rates)
+
+    @property
     def best(self) -> Card:
-        """The point of the least depth that has reached the highest rate."""
-        rates = [rate_of(point) for point in self.points]
-        least = (1 - FLAT) * max(rates)
-        return next(point for point, rate in zip(self.points, rates, strict=True) if rate >= least)
+        """That point."""
+        return self.points[self.best_place]
+
+    @property
+    def best_value(self) -> float:
+        """Its place on the axis."""
+        return self.values[self.best_place]
+
+    @property
+    def calm(self) -> Card:
+        """The point whose latency that of the last one is held against."""
+        return self.points[0] if self.axis.from_first else self.best
 
     @property
     def deepest(self) -> Card:
-        """The point of the largest depth."""
+        """The last point."""
         return self.points[-1]
 
+    @property
+    def rates(self) -> list[float]:
+        """IOPS of the points."""
+        return [rate_of(point) for point in self.points]
 
-def depth_of(point: Card) -> float:
-    """Return the queue depth of a point."""
-    return float(_row(point)["queue_depth"])
+    @property
+    def turns_inside(self) -> bool:
+        """Whether the best point is not the last one."""
+        return self.best is not self.deepest
+
+    @property
+    def slower(self) -> float:
+        """How many times as long p99 is at the last point as at the calm one; 1 where it is not known."""
+        before, after = (percentile_of(point, TAIL) for point in (self.calm, self.deepest))
+        return after[0] / before[1] if before and after else 1.0
 
 
 def rate_of(point: Card) -> float:
@@ -95,7 +131,7 @@ def percentile_of(point: Card, percentile: float) -> tuple[float, float] | None:
 def load_curves(
     arrangement: Arrangement, tables: Mapping[str, pd.DataFrame], known: pd.DataFrame | None = None
 ) -> list[LoadCurve]:
-    """Return the curves of a dataset, those that have enough depths to be one.
+    """Return the curves of a dataset, those that have enough points to be one.
 
     Parameters
     ----------
@@ -107,24 +143,44 @@ def load_curves(
     Returns
     -------
     list of LoadCurve
-        By pattern and block size.
+        By axis, pattern and block size. A run is a point of one curve: over the queue depth, where there is
+        one.
     """
     rows = arrangement.runs
     if not may_sweep(rows):
         return []
     first = rows.drop_duplicates(["series", "whole"]).set_index(["series", "whole"])
-    every = cards(arrangement, tables, known, each=True)
-    groups: dict[Hashable, list[tuple[Card, pd.Series]]] = defaultdict(list)
-    for card in every:
-        if _is_point(card):
-            row = first.loc[(card.series, card.facet)]
-            groups[_key(card, row)].append((card, row))
-    made = [curve for group in groups.values() for curve in _curves(group)]
-    return _named_apart([curve for curve in made if curve.is_sweep], first)
+    places = pd.DataFrame({axis.key: axis.values(first) for axis in AXES}, index=first.index)
+    points = [
+        _Point(card=card, facts=first.loc[place], places=places.loc[place])
+        for card in cards(arrangement, tables, known, each=True)
+        if _is_point(card)
+        for place in [(card.series, card.facet)]
+    ]
+    made: list[LoadCurve] = []
+    for axis in AXES:
+        groups: dict[Hashable, list[_Point]] = defaultdict(list)
+        for point in points:
+            if not pd.isna(point.places[axis.key]):
+                groups[_key(point, axis, arrangement.by)].append(point)
+        found = [curve for group in groups.values() for curve in _curves(group, axis) if curve.is_sweep]
+        taken = {id(card) for curve in found for card in curve.points}
+        points = [point for point in points if id(point.card) not in taken]
+        made += found
+    return _named_apart(made, first)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """What may be a point: its figures, the facts of its first run, and its place on each axis."""
+
+    card: Card
+    facts: pd.Series
+    places: pd.Series
 
 
 def may_sweep(runs: pd.DataFrame) -> bool:
-    """Whether any pattern and block size was measured at depths enough for a curve."""
+    """Whether any workload was measured at places enough for a curve."""
     return bool(sweeps(runs).any())
 
 
@@ -146,30 +202,45 @@ def _is_point(card: Card) -> bool:
     )
 
 
-def _key(card: Card, row: pd.Series) -> Hashable:
-    """What the points of a curve share."""
-    return (card.series, *(str(row[name]) for name in (*_ALIKE, "rw", "bs_bytes", "level")))
+def _key(point: _Point, axis: Axis, by: str) -> Hashable:
+    """What the points of a curve share; where there is one setup, series are patterns or loads.
+
+    Repeats at two levels are points of two curves.
+    """
+    series = point.card.series if by == "setup" else ""
+    return (
+        series,
+        int(point.facts["level"]),
+        *(str(point.facts[name]) for name in _FACTS if name not in axis.free),
+    )
 
 
-def _curves(group: Sequence[tuple[Card, pd.Series]]) -> list[LoadCurve]:
+def _curves(group: Sequence[_Point], axis: Axis) -> list[LoadCurve]:
     """The curves of what is alike: one, or one for each number of jobs where depths come twice."""
-    by_jobs: dict[Hashable, list[tuple[Card, pd.Series]]] = {"": list(group)}
-    if _has_twice(group):
+    by_jobs: dict[Hashable, list[_Point]] = {"": list(group)}
+    if _has_twice(group, axis):
         by_jobs = defaultdict(list)
-        for card, row in group:
-            jobs = row["queue_depth"] / row["iodepth"]
-            by_jobs["" if pd.isna(jobs) else float(jobs)].append((card, row))
+        for point in group:
+            jobs = point.facts["queue_depth"] / point.facts["iodepth"]
+            by_jobs["" if pd.isna(jobs) else float(jobs)].append(point)
     made = []
     for same in by_jobs.values():
-        points = tuple(card for card, _ in sorted(same, key=lambda pair: depth_of(pair[0])))
-        row = same[0][1]
-        if not _has_twice(same):
-            made.append(LoadCurve(name=workload_text(row["rw"], row["bs_bytes"], pd.NA), points=points))
+        if not _has_twice(same, axis):
+            same = sorted(same, key=lambda point: float(point.places[axis.key]))
+            named = (same[0].facts[name] if name in axis.shared else pd.NA for name in _NAMED)
+            made.append(
+                LoadCurve(
+                    name=workload_text(*named),
+                    axis=axis,
+                    values=tuple(float(point.places[axis.key]) for point in same),
+                    points=tuple(point.card for point in same),
+                )
+            )
     return made
 
 
-def _has_twice(group: Sequence[tuple[Card, pd.Series]]) -> bool:
-    return max(Counter(depth_of(card) for card, _ in group).values()) > 1
+def _has_twice(group: Sequence[_Point], axis: Axis) -> bool:
+    return max(Counter(float(point.places[axis.key]) for point in group).values()) > 1
 
 
 def _named_apart(curves: Sequence[LoadCurve], first: pd.DataFrame) -> list[LoadCurve]:
@@ -179,6 +250,7 @@ def _named_apart(curves: Sequence[LoadCurve], first: pd.DataFrame) -> list[LoadC
     for curve in curves:
         point = curve.best
         row = first.loc[(point.series, point.facet)]
-        apart = str(row["apart"]) if seen[point.series, curve.name] > 1 else ""
-        named.append(LoadCurve(name=f"{curve.name}{apart}", points=curve.points))
+        own = repeats.DIFFERENCES.get(curve.axis.free[0], str)(row[curve.axis.free[0]])
+        apart = str(row["apart"]).replace(f", {own}", "") if seen[point.series, curve.name] > 1 else ""
+        named.append(replace(curve, name=f"{curve.name}{apart}"))
     return named

@@ -1,13 +1,16 @@
-"""Which runs sweep the queue depth: one pattern and block size at several depths."""
+"""Which runs sweep an axis: one pattern at three queue depths or more, at three offered rates, and so on."""
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from pathlib import PurePath
 
 import pandas as pd
 
-LEAST_DEPTHS = 3  # of a sweep: two depths show no knee
-_WORKLOAD = ["rw", "bs_bytes"]
+from azbenchlib.analysis.axes import AXES, Axis
+
+LEAST_POINTS = 3  # of a sweep: two show no knee
 
 
 def sweeps(runs: pd.DataFrame) -> pd.Series:
@@ -16,19 +19,24 @@ def sweeps(runs: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     runs : DataFrame
-        Columns rw, bs_bytes and queue_depth.
+        Columns tool, rw, bs_bytes, queue_depth, iodepth, rate_iops and working_set_bytes.
 
     Returns
     -------
     Series of bool
-        True for patterns and block sizes that were measured at three depths or more.
+        True for what was measured at three values of an axis or more, such as a pattern and block size at
+        three queue depths.
     """
-    depths = runs.groupby(_WORKLOAD, dropna=False)["queue_depth"].transform("nunique")
-    return depths >= LEAST_DEPTHS
+    return reduce(or_, (_swept(runs, axis) for axis in AXES))
+
+
+def _swept(runs: pd.DataFrame, axis: Axis) -> pd.Series:
+    groups = axis.values(runs).groupby([runs[name] for name in axis.shared], dropna=False)
+    return groups.transform("nunique") >= LEAST_POINTS
 
 
 def swept_folders(runs: pd.DataFrame) -> pd.Series:
-    """The folder of each row whose files together sweep the queue depth of one target; else NA.
+    """The folder of each row whose files together sweep an axis on one target; else NA.
 
     Whoever lays files of one workload at several depths side by side measured one disk. Where two files of a
     folder measured the same, or targets or hosts differ, each file may be of a disk of its own.
@@ -36,7 +44,7 @@ def swept_folders(runs: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     runs : DataFrame
-        Columns source_path, host, target, rw, bs_bytes and queue_depth.
+        Columns source_path, host, target, and those of :func:`sweeps`.
 
     Returns
     -------
@@ -46,9 +54,14 @@ def swept_folders(runs: pd.DataFrame) -> pd.Series:
     known = runs.loc[runs["source_path"].notna()]
     folder = known["source_path"].map(lambda path: str(PurePath(path).parent)).astype("string")
     rows = known.assign(folder=folder)
-    files = rows.groupby(["folder", *_WORKLOAD, "queue_depth"], dropna=False)["source_path"].nunique()
-    each_once = files.groupby("folder").max() == 1
     places = rows.groupby("folder")[["host", "target"]].nunique().max(axis=1) <= 1
-    depths = rows.groupby(["folder", *_WORKLOAD], dropna=False)["queue_depth"].nunique()
-    swept = each_once & places & (depths.groupby("folder").max() >= LEAST_DEPTHS)
+    swept = places & reduce(or_, (_each_once(rows, axis) for axis in AXES))
     return folder.where(folder.map(swept).astype(bool)).reindex(runs.index)
+
+
+def _each_once(rows: pd.DataFrame, axis: Axis) -> pd.Series:
+    """Of each folder, whether its files sweep an axis and no two of them measured the same."""
+    rows = rows.assign(value=axis.values(rows))
+    files = rows.groupby(["folder", *axis.shared, "value"], dropna=False)["source_path"].nunique()
+    values = rows.groupby(["folder", *axis.shared], dropna=False)["value"].nunique()
+    return (files.groupby("folder").max() == 1) & (values.groupby("folder").max() >= LEAST_POINTS)

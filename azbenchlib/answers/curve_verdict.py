@@ -1,4 +1,4 @@
-"""What binds a curve over the queue depth, from which depth on, and where it is best.
+"""What binds a curve over the queue depth or another axis, from where on, and where it is best.
 
 The card of a report, its lead, `azbench verdict` and a cell of a notebook say it by these sentences.
 """
@@ -7,24 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from azbenchlib.analysis.axes import QUEUE_DEPTH, Axis
 from azbenchlib.analysis.grouping import Arrangement
-from azbenchlib.analysis.load_curves import (
-    FLAT,
-    LoadCurve,
-    depth_of,
-    load_curves,
-    percentile_of,
-    rate_of,
-)
+from azbenchlib.analysis.load_curves import TAIL, LoadCurve, load_curves, percentile_of
 from azbenchlib.analysis.summary import Card
-from azbenchlib.answers import sayings
+from azbenchlib.answers import curve_words, sayings
+from azbenchlib.answers.curve_words import AS_PERCENTILE
 from azbenchlib.answers.document import FigureTable, Part, Section, Sentence, TableColumn, TableRow, Tone
 from azbenchlib.answers.figures import (
     AS_BYTES_PER_S,
@@ -37,20 +32,14 @@ from azbenchlib.answers.figures import (
     FigureUnit,
 )
 from azbenchlib.answers.judged_entries import verdict_sentence
-from azbenchlib.core.histogram import format_percentile
-from azbenchlib.core.units import NBSP, format_depth
+from azbenchlib.core.units import bare_first
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-AS_DEPTH = FigureUnit("queue_depth", format_depth)
-_AS_PERCENTILE = FigureUnit("us", format_percentile)
-_TAIL = 99.0
-_SHOWN = (50.0, _TAIL)
-_SLOWER = 1.1  # times: from there on more depth costs latency
-_TIMES = FigureUnit("ratio", lambda ratio: f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}")
+_SHOWN = (50.0, TAIL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,16 +61,15 @@ class CurveVerdict:
 
     @property
     def name(self) -> str:
-        """What was swept, and from which depth to which: ``4 KiB random reads, QD 1 to 128``."""
-        first, last = depth_of(self.curve.points[0]), depth_of(self.curve.deepest)
-        return f"{self.curve.name}, {format_depth(first)} to {last:,.0f}"
+        """What was swept, and from where to where: ``4 KiB random reads, QD 1 to 128``."""
+        return f"{self.curve.name}, {self.curve.axis.words(self.curve.values[0], self.curve.values[-1])}"
 
     @cached_property
     def place(self) -> int:
         """Which point the card shows: from the best on the first at a limit; without one, the first of which
         the cause is known; else the best.
         """
-        best = self.curve.points.index(self.curve.best)
+        best = self.curve.best_place
         known = [(i, judged) for i, judged in enumerate(self.judged) if judged and i >= best]
         bound = [i for i, judged in known if _is_bound(judged)]
         sure = [i for i, judged in known if judged.probability >= text.PROBABLY]
@@ -93,30 +81,77 @@ class CurveVerdict:
         return self.curve.points[self.place]
 
     @property
+    def at(self) -> str:
+        """Where that point is on the axis: ``QD 8``."""
+        return self.curve.axis.text(self.curve.values[self.place])
+
+    @property
     def judgement(self) -> Judgement | None:
         """Of that point."""
         return self.judged[self.place]
 
+    @cached_property
+    def stretches(self) -> list[tuple[int, int]]:
+        """The first and the last point of each stretch that one documented limit binds."""
+        bound = [judged.binding if judged and _is_bound(judged) else () for judged in self.judged]
+        stretches, begin = [], 0
+        for binding, some in groupby(bound):
+            end = begin + len(list(some))
+            stretches += [(begin, end - 1)] if binding else []
+            begin = end
+        return stretches
+
+    @property
+    def _mine(self) -> tuple[int, int] | None:
+        """The stretch of the point that the card shows."""
+        return next((each for each in self.stretches if each[0] <= self.place <= each[1]), None)
+
     @property
     def binds_from(self) -> float | None:
-        """The depth from which on one documented limit binds all deeper points; None where none does."""
-        judged = self.judgement
-        if judged is None or not _is_bound(judged):
-            return None
-        first = self.place
-        while first and _same(self.judged[first - 1], judged):
-            first -= 1
-        deeper = all(_same(other, judged) for other in self.judged[first:])
-        return depth_of(self.curve.points[first]) if deeper else None
+        """The value from which on one documented limit binds all further points; None where none does."""
+        mine = self._mine
+        to_the_end = mine is not None and mine[1] == len(self.judged) - 1
+        return self.curve.values[mine[0]] if mine and to_the_end else None
+
+    @property
+    def stretch(self) -> str:
+        """``from QD 8 on``, ``up to 32 KiB``; empty where no limit binds from some value on."""
+        axis, values, mine = self.curve.axis, self.curve.values, self._mine
+        if self.binds_from is not None:
+            return f"from {axis.text(self.binds_from)} on"
+        if mine is None or not axis.turns:
+            return ""
+        first, last = mine
+        return (
+            f"at {axis.words(values[first], values[last])}" if first else f"up to {axis.text(values[last])}"
+        )
 
     @property
     def since(self) -> str:
-        """``from QD 8 on``; empty where no limit binds from some depth on."""
-        return "" if self.binds_from is None else f"from {format_depth(self.binds_from)} on"
+        """That, and which other limit binds the last points, where there is one."""
+        return "; ".join(filter(None, [self.stretch, self._later]))
+
+    @property
+    def _later(self) -> str:
+        """Which other limit binds the last points: ``from 64 KiB on by the disk limit of 200 MB/s``."""
+        first, last = self.stretches[-1] if self.stretches else (0, 0)
+        judged, mine = self.judged[first], self._mine
+        if judged is None or not self.curve.axis.turns or not mine or last <= mine[1]:
+            return ""
+        names = " and ".join(
+            row.label.phrase(sayings.limit_text(row)) for row in sayings.binding_rows(judged)
+        )
+        at = self.curve.axis.text(self.curve.values[first])
+        return f"from {at} on by {names}" if last == len(self.judged) - 1 and names else ""
+
+    @property
+    def slower(self) -> float:
+        """How many times as long p99 is at the last point as at the calm one; 1 where it is not known."""
+        return self.curve.slower
 
     @property
     def sentence(self) -> str:
-        """What binds, with the figures of the limits, and from which depth on."""
+        """What binds, with the figures of the limits, and from where on."""
         if self.judgement is None:
             return ""
         judged = self.judgement
@@ -124,44 +159,23 @@ class CurveVerdict:
         return ", ".join(filter(None, [words, self.since]))
 
     @property
-    def slower(self) -> float:
-        """How many times as long p99 is at the deepest point as at the best; 1 where it is not known."""
-        before, after = (percentile_of(point, _TAIL) for point in (self.curve.best, self.curve.deepest))
-        return after[0] / before[1] if before and after else 1.0
+    def words(self) -> curve_words.AxisWords:
+        """Those of its axis."""
+        return curve_words.WORDS[self.curve.axis.key]
 
     @property
     def beyond(self) -> Sentence:
-        """At which depth the curve is best, and what more depth costs."""
-        best, deepest = self.curve.best, self.curve.deepest
-        figures: dict[str, Figure | str] = {
-            "depth": Figure(depth_of(best), AS_DEPTH),
-            "deepest": Figure(depth_of(deepest), AS_DEPTH),
-        }
-        if best is deepest:
-            return Sentence("Up to {deepest} the rate grows: a deeper queue may give more", figures)
-        fallen = rate_of(deepest) < (1 - FLAT) * rate_of(best)
-        rate = "the rate falls" if fallen else "the rate stays"
-        before, after = percentile_of(best, _TAIL), percentile_of(deepest, _TAIL)
-        if before is None or after is None or self.slower < _SLOWER:
-            return Sentence(f"Best at {{depth}}: beyond it {rate}", figures)
-        figures |= {
-            "first": Figure(before[1], _AS_PERCENTILE),
-            "last": Figure(after[0], _AS_PERCENTILE),
-            "times": Figure(self.slower, _TIMES),
-        }
-        grows = "the rate falls and latency grows" if fallen else "only latency grows"
-        return Sentence(
-            f"Best at {{depth}}: beyond it {grows}, p99 from {{first}} to {{last}} at {{deepest}} "
-            "({times} times)",
-            figures,
-        )
+        """Where the curve is best, and what comes beyond."""
+        return self.words.finding(self.curve)
 
     def table(self) -> FigureTable:
-        """A row a depth: rates, latencies, and how much of which limit was used."""
-        rows = [_cells(point, judged) for point, judged in zip(self.curve.points, self.judged, strict=True)]
-        kept = [i for i in range(len(_COLUMNS)) if any(row[i] is not None for row in rows)]
+        """A row a point: rates, latencies, and how much of which limit was used."""
+        curve, columns = self.curve, [self.words.column, *_COLUMNS]
+        places = zip(curve.values, curve.points, self.judged, strict=True)
+        rows = [[_whole(value), *_cells(point, judged)] for value, point, judged in places]
+        kept = [i for i in range(len(columns)) if any(row[i] is not None for row in rows)]
         return FigureTable(
-            columns=[_COLUMNS[i] for i in kept],
+            columns=[columns[i] for i in kept],
             rows=[TableRow([row[i] for i in kept], tone=_tone(row[-1])) for row in rows],
         )
 
@@ -178,17 +192,21 @@ class CurveVerdict:
 
     def record(self) -> dict[str, Any]:
         """Return the curve as plain data: rates in base units, latencies in µs."""
-        judged = self.judgement
+        judged, curve = self.judgement, self.curve
+        key = curve.axis.key
         return {
-            "name": self.curve.name,
-            "rw": self.curve.pattern,
-            "bs_bytes": self.curve.bs_bytes,
+            "name": curve.name,
+            **({} if curve.axis is QUEUE_DEPTH else {"axis": key}),  # records of depths have no such key
+            **curve.shared,
             "sentence": self.sentence,
             "binding": [] if judged is None else [str(label) for label in judged.binding],
             "probability": None if judged is None else judged.probability,
-            "binds_from_queue_depth": self.binds_from,
-            "best_queue_depth": depth_of(self.curve.best),
-            "points": [_record(point) for point in self.curve.points],
+            f"binds_from_{key}": self.binds_from,
+            f"best_{key}": curve.best_value,
+            "points": [
+                {key: value, **_record(point)}
+                for value, point in zip(curve.values, curve.points, strict=True)
+            ],
         }
 
 
@@ -219,10 +237,16 @@ def curve_verdicts(
     return made
 
 
-def summary(curves: Sequence[CurveVerdict]) -> FigureTable:
-    """Return a row a curve: where it is best, what it gives there, and what binds it."""
-    rows = [TableRow(_summed(curve)) for curve in curves]
-    return FigureTable(columns=_SUMMARY, rows=rows, title="Curves over the queue depth, at the best depth")
+def summary(curves: Sequence[CurveVerdict], axis: Axis) -> FigureTable:
+    """Return a row a curve over an axis: where it is best, what it gives there, and what binds it."""
+    words = curve_words.WORDS[axis.key]
+    title = words.column.title
+    title = title if title.isupper() else f"{title[:1].lower()}{title[1:]}"
+    since = replace(words.column, name="binds_from", title=f"From {title}")
+    columns = [TableColumn("workload", "Workload"), words.column, *_RATES, since, _CERTAIN]
+    rows = [TableRow(_summed(curve)) for curve in curves if curve.curve.axis is axis]
+    title = f"Curves over the {axis.in_sentence}, at {words.best}"
+    return FigureTable(columns=columns, rows=rows, title=title)
 
 
 def _summed(verdict: CurveVerdict) -> list[Any]:
@@ -231,25 +255,25 @@ def _summed(verdict: CurveVerdict) -> list[Any]:
     since = verdict.binds_from
     return [
         verdict.curve.name,
-        int(depth_of(best)),
+        _whole(verdict.curve.best_value),
         _known(rate["iops"]),
         _known(rate["bw_bytes_per_s"]),
-        _latency(best, _TAIL),
+        _latency(best, TAIL),
         " and ".join(label.display_name for label in judged.binding) if judged else None,
-        None if since is None else int(since),
+        None if since is None else _whole(since),
         judged.probability if judged and judged.probability else None,
     ]
 
 
 def draw(axes: Axes, curves: Sequence[CurveVerdict]) -> None:
-    """Draw the IOPS of curves over the queue depth."""
-    for curve in (verdict.curve for verdict in curves):
-        depths, rates = ([of(point) for point in curve.points] for of in (depth_of, rate_of))
-        axes.plot(depths, rates, marker="o", label=curve.name)
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter("{x:g}")
+    """Draw the IOPS of curves over the axis of the first."""
+    axis = curves[0].curve.axis
+    for curve in (verdict.curve for verdict in curves if verdict.curve.axis is axis):
+        axes.plot(curve.values, curve.rates, marker="o", label=curve.name)
+    axes.set_xscale("log", base=axis.base)
+    axes.xaxis.set_major_formatter(lambda value, _: axis.tick(value))
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("Queue depth")
+    axes.set_xlabel(axis.label)
     axes.set_ylabel("IOPS")
     axes.legend()
 
@@ -268,12 +292,7 @@ def _is_bound(judged: Judgement) -> bool:
     return judged.at_limit and judged.probability >= text.PROBABLY
 
 
-def _same(judged: Judgement | None, other: Judgement) -> bool:
-    return judged is not None and _is_bound(judged) and judged.binding == other.binding
-
-
 _COLUMNS = (
-    TableColumn("queue_depth", "QD", AS_COUNT),
     TableColumn("repeats", "Runs", AS_COUNT),
     TableColumn("iops", "IOPS", FigureUnit("iops", AS_IOPS.form)),
     TableColumn("bw_bytes_per_s", "MB/s", FigureUnit("bytes_per_s", AS_BYTES_PER_S.form)),
@@ -283,20 +302,14 @@ _COLUMNS = (
 )
 
 
-_SUMMARY = (
-    TableColumn("workload", "Workload"),
-    *(_COLUMNS[i] for i in (0, 2, 3, 5)),
-    TableColumn("limit", "Bound by"),
-    TableColumn("binds_from", "From QD", AS_COUNT),
-    TableColumn("probability", "Certain", AS_PROBABILITY),
-)
+_RATES = (*(_COLUMNS[i] for i in (1, 2, 4)), TableColumn("limit", "Bound by"))
+_CERTAIN = TableColumn("probability", "Certain", AS_PROBABILITY)
 
 
 def _cells(point: Card, judged: Judgement | None) -> list[Any]:
     rate: Any = point.rate
     used = max(judged.limits, key=lambda row: row.utilisation, default=None) if judged else None
     return [
-        int(depth_of(point)),
         int(rate["repeats"]) if rate["repeats"] > 1 else None,
         _known(rate["iops"]),
         _known(rate["bw_bytes_per_s"]),
@@ -314,12 +327,16 @@ def _latency(point: Card, percentile: float) -> Figure | Sentence | None:
     ends = percentile_of(point, percentile)
     if ends is None:
         return None
-    low, high = (Figure(end, _AS_PERCENTILE) for end in ends)
+    low, high = (Figure(end, AS_PERCENTILE) for end in ends)
     if str(low) == str(high):
         return low
-    bare, unit = str(low).rpartition(NBSP)[::2]
-    first = Figure(ends[0], _AS_PERCENTILE, text=bare if str(high).endswith(unit) else str(low))
+    first = replace(low, text=bare_first(str(low), str(high)))
     return Sentence("{lowest} to {highest}", {"lowest": first, "highest": high})
+
+
+def _whole(value: float) -> float:
+    """A depth and a size are whole numbers, and read so."""
+    return int(value) if value == int(value) else value
 
 
 def _tone(limit: Any) -> Tone:
@@ -330,7 +347,6 @@ def _record(point: Card) -> dict[str, Any]:
     rate: Any = point.rate
     ends = {f"p{p:g}": percentile_of(point, p) for p in _SHOWN}
     return {
-        "queue_depth": depth_of(point),
         "iops": _known(rate["iops"]),
         "bw_bytes_per_s": _known(rate["bw_bytes_per_s"]),
         "repeats": int(rate["repeats"]),

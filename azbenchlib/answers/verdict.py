@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from azbenchlib.analysis.axes import AXES
 from azbenchlib.analysis.grouping import arrange
 from azbenchlib.analysis.load_curves import may_sweep
 from azbenchlib.answers import verdict_overview
@@ -100,7 +101,8 @@ class VerdictAnswer(Answer):
     @property
     def _curves(self) -> list[Part]:
         if len(self.curves) > _MOST_CURVES:
-            return [summary(self.curves)]
+            swept = {curve.curve.axis.key for curve in self.curves}
+            return [summary(self.curves, axis) for axis in AXES if axis.key in swept]
         return [curve.section for curve in self.curves]
 
     @property
@@ -149,7 +151,7 @@ class VerdictAnswer(Answer):
         return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
 
     def draw(self, axes: Axes) -> None:
-        """Draw the curves over the queue depth; without one, how much of its binding limit each run used.
+        """Draw the curves, those over one axis; without one, how much of its binding limit each run used.
 
         Runs that no documented limit binds have no bar.
 

@@ -263,6 +263,17 @@ def format_span(seconds: float) -> str:
     return f"{seconds:.0f}{NBSP}s" if seconds >= 9.95 else f"{format_significant(seconds, 2)}{NBSP}s"
 
 
+def bare_first(first: str, last: str) -> str:
+    """The first of two figures without the unit that the last has too: ``1.5`` before ``3 ms``."""
+    bare, space, unit = first.rpartition(NBSP)
+    return bare if space and last.endswith(f"{NBSP}{unit}") else first
+
+
+def format_range(first: str, last: str) -> str:
+    """Two figures with the unit that they share: ``1.5 to 3 ms``; one where they are the same."""
+    return first if first == last else f"{bare_first(first, last)} to {last}"
+
+
 def format_count(value: float) -> str:
     """A count or a rate with thousands separators: 59200 -> ``59,200``; below 100 one decimal."""
     if abs(_figure(value)) >= 99.95 or value == int(value):

@@ -1,4 +1,4 @@
-"""Curves over load: rate and latency over the queue depth, with the limits of both."""
+"""Curves over load: rate and latency over the queue depth or another axis, with the limits of both."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
+from azbenchlib.analysis.axes import QUEUE_DEPTH, Axis
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import NEUTRAL
 from azbenchlib.core.units import format_count, format_us
@@ -14,7 +15,7 @@ from azbenchlib.plots.drawing.label_layout import EndLabels, say, y_title
 from azbenchlib.plots.drawing.style import DASHES, Drawn, Layout, Series, canvas, theme
 
 _PANEL_HEIGHT, _GAP, _TOP, _BOTTOM = 150, 52, 34, 52
-_AIR = 1.2  # on each side of the axis of queue depths
+_AIR = 1.2  # on each side of the axis
 
 
 def load_curves(
@@ -23,16 +24,17 @@ def load_curves(
     layout: Layout,
     *,
     what: str,
+    axis: Axis = QUEUE_DEPTH,
     limits: Sequence[tuple[str, float]] = (),
     most_us: float | None = None,
     answer: float | None = None,
 ) -> Drawn:
-    """Draw IOPS above latency, both over queue depth.
+    """Draw IOPS above latency, both over queue depth or another axis.
 
     Parameters
     ----------
     points : DataFrame
-        Columns series (a key), queue_depth, iops and lat_us, a row a point; repeats of a depth may be rows of
+        Columns series (a key), the key of the axis, iops and lat_us, a row a point; repeats may be rows of
         their own, and the line goes through their median. A missing latency is NA.
     series : sequence of Series
         One to six; several are named at the right ends of their lines.
@@ -40,13 +42,15 @@ def load_curves(
         The width to draw for.
     what : str
         What the latencies are, such as ``p99``.
+    axis : Axis
+        What the curves are over.
     limits : sequence of (str, float)
         Names and IOPS of documented limits, dashed lines; one whose name would touch that of an earlier one
         is left out.
     most_us : float, optional
         A latency that is not to be exceeded: a dashed line, above which markers are hollow.
     answer : float, optional
-        A queue depth to mark.
+        A place on the axis to mark.
 
     Returns
     -------
@@ -58,10 +62,10 @@ def load_curves(
     InputError
         When no point has a rate.
     """
-    rows = points.dropna(subset=["queue_depth", "iops"]).sort_values(["queue_depth", "iops"])
+    rows = points.rename(columns={axis.key: "at"}).dropna(subset=["at", "iops"]).sort_values(["at", "iops"])
     entries = [entry for entry in series if (rows["series"] == entry.key).any()]
     if not entries:
-        raise InputError("nothing to draw over the queue depth: no run has both a depth and a rate")
+        raise InputError(f"nothing to draw over the {axis.in_sentence}: no run has both one and a rate")
     timed = rows["lat_us"].notna().any()
     with theme(layout):
         labels = EndLabels([(entry, "") for entry in entries], layout) if len(entries) > 1 else None
@@ -71,33 +75,33 @@ def load_curves(
         right = labels.margin if labels else 18
         figure, panels = canvas(layout, height, shape=shape, gap=(_GAP, 0), right=right, **how)
         rate, *others = panels[:, 0]
-        _set_depths([rate, *others], rows, layout)
+        _set_axis([rate, *others], rows, axis, layout)
         drawn_limits = [*rows["iops"].astype(float), *(value for _, value in limits)]
         scales.set_y([rate], drawn_limits, format_count, log=False)
         y_title(rate, "IOPS", layout)
         for name, value in _apart(rate, limits, layout):
             _limit(rate, rows, name, value, layout)
-        titles = _draw(rate, rows, "iops", entries, most_us)
+        titles = _draw(rate, rows, "iops", axis, entries, most_us)
         for latency in others:
             _set_latency(latency, rows, what, most_us, layout)
-            titles |= _draw(latency, rows, "lat_us", entries, most_us)
+            titles |= _draw(latency, rows, "lat_us", axis, entries, most_us)
         for panel in (rate, *others) if answer else ():
             panel.axvline(answer, color=NEUTRAL["axis"], linewidth=1, zorder=1)
         if labels:
             ends = {entry.key: _end(rows, entry) for entry in entries}
             labels.draw(rate, ends, lead=False)
-    return Drawn(figure, titles, _in_words(rows, what, limits, most_us, answer, entries), layout)
+    return Drawn(figure, titles, _in_words(rows, what, axis, limits, most_us, answer, entries), layout)
 
 
-def _set_depths(panels: list[Axes], rows: pd.DataFrame, layout: Layout) -> None:
-    depths = sorted(set(rows["queue_depth"].astype(float)))
+def _set_axis(panels: list[Axes], rows: pd.DataFrame, axis: Axis, layout: Layout) -> None:
+    places = sorted(set(rows["at"].astype(float)))
     for panel in panels:
         panel.set_xscale("log")
-        panel.set_xlim(depths[0] / _AIR, depths[-1] * _AIR)
-        scales.every_nth(panel, depths, [format_count(depth) for depth in depths], layout)
+        panel.set_xlim(places[0] / _AIR, places[-1] * _AIR)
+        scales.every_nth(panel, places, [axis.tick(place) for place in places], layout)
     for panel in panels[:-1]:
         panel.tick_params(labelbottom=False)
-    panels[-1].set_xlabel("Queue depth (log scale)", loc="left", labelpad=6)
+    panels[-1].set_xlabel(f"{axis.label} (log scale)", loc="left", labelpad=6)
 
 
 def _set_latency(panel: Axes, rows: pd.DataFrame, what: str, most_us: float | None, layout: Layout) -> None:
@@ -123,52 +127,54 @@ def _limit(panel: Axes, rows: pd.DataFrame, name: str, value: float, layout: Lay
     """A dashed line with its name at the left, above it."""
     panel.axhline(value, color=NEUTRAL["limit"], linewidth=1.5, linestyle=DASHES, zorder=2)
     small: dict[str, Any] = {"size": layout.small, "color": NEUTRAL["ink2"]}
-    say(panel, name, (rows["queue_depth"].min() / _AIR, value), (4, 9), **small)
+    say(panel, name, (rows["at"].min() / _AIR, value), (4, 9), **small)
 
 
 def _draw(
-    panel: Axes, rows: pd.DataFrame, column: str, entries: Sequence[Series], most_us: float | None
+    panel: Axes, rows: pd.DataFrame, column: str, axis: Axis, entries: Sequence[Series], most_us: float | None
 ) -> dict[str, list[str]]:
-    """A line a series through the medians of each depth, and a marker a point; returns the hover texts."""
+    """A line a series through the medians of each place, and a marker a point; returns the hover texts."""
     titles = {}
     for entry in entries:
         mine = rows[(rows["series"] == entry.key) & rows[column].notna()]
-        typical = mine.groupby("queue_depth")[column].median()
+        typical = mine.groupby("at")[column].median()
         panel.plot(typical.index, typical, color=entry.colour, linewidth=1.5, zorder=3)
         above = (mine["lat_us"] >= most_us).fillna(False) if most_us else pd.Series(False, mine.index)
         for over in (False, True) if most_us else (False,):
             some = mine[above == over]
             gid = f"{column.removesuffix('_us')}-{entry.index}{'-over' * over}"
-            panel.plot(some["queue_depth"], some[column], gid=gid, **entry.marker(9, hollow=over))
-            titles[gid] = [_point(row) for row in some.itertuples()]
+            panel.plot(some["at"], some[column], gid=gid, **entry.marker(9, hollow=over))
+            titles[gid] = [_point(row, axis) for row in some.itertuples()]
     return titles
 
 
-def _point(row: Any) -> str:
+def _point(row: Any, axis: Axis) -> str:
     latency = "" if pd.isna(row.lat_us) else f", {format_us(row.lat_us)}"
-    return f"queue depth {row.queue_depth:g}: {format_count(round(row.iops))} IOPS{latency}"
+    return f"{axis.in_sentence} {axis.tick(row.at)}: {format_count(round(row.iops))} IOPS{latency}"
 
 
 def _end(rows: pd.DataFrame, entry: Series) -> tuple[float, float]:
     """The right end of a line."""
-    typical = rows[rows["series"] == entry.key].groupby("queue_depth")["iops"].median()
+    typical = rows[rows["series"] == entry.key].groupby("at")["iops"].median()
     return float(typical.index[-1]), float(typical.iloc[-1])
 
 
 def _in_words(
     rows: pd.DataFrame,
     what: str,
+    axis: Axis,
     limits: Sequence[tuple[str, float]],
     most_us: float | None,
     answer: float | None,
     entries: Sequence[Series],
 ) -> str:
     said = [
-        f"{entry.label}: " + "; ".join(_point(row) for row in rows[rows["series"] == entry.key].itertuples())
+        f"{entry.label}: "
+        + "; ".join(_point(row, axis) for row in rows[rows["series"] == entry.key].itertuples())
         for entry in entries
     ]
     lines = [f"{name}: {format_count(value)} IOPS" for name, value in limits]
     if most_us:
         deepest = f"deepest queue below it: {answer:g}" if answer else "no queue depth is below it"
         lines.append(f"Limit of {what}: {format_us(most_us)}; {deepest}")
-    return f"IOPS and {what} over queue depth. {'. '.join([*lines, *said])}."
+    return f"IOPS and {what} over {axis.in_sentence}. {'. '.join([*lines, *said])}."

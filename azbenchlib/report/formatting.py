@@ -9,7 +9,14 @@ import pandas as pd
 from azbenchlib.analysis.setup_names import NO_SETUP
 from azbenchlib.analysis.summary import TABLE_PERCENTILES, Card, LatencySummary
 from azbenchlib.core.histogram import format_percentile
-from azbenchlib.core.units import NBSP, format_bound, format_count, format_mbps, format_size
+from azbenchlib.core.units import (
+    NBSP,
+    format_bound,
+    format_count,
+    format_mbps,
+    format_range,
+    format_size,
+)
 from azbenchlib.dataset.manifest import Manifest
 
 ResultShare = tuple[str, Mapping[str, Any], pd.DataFrame]  # place, entries, rows of the table of results
@@ -136,22 +143,14 @@ def _percentiles(told: LatencySummary) -> list[tuple[str, str, str, str]]:
     """Name, figure, unit and range of each percentile; the figure is the range where there is no other."""
     known = []
     for p in told.values or told.ranges:
-        figure, _, unit = _span(*told.ranges.get(p, (0, 0))).rpartition(NBSP)
+        low, high = map(format_percentile, told.ranges.get(p, (0, 0)))
+        figure, _, unit = format_range(low, high).rpartition(NBSP)
         ends = ""
         if told.values:
             ends = f"{figure}{NBSP}{unit}" if p in told.ranges else ""
             figure, _, unit = format_percentile(told.values[p]).rpartition(NBSP)
         known.append((f"p{p:g}", figure, unit, ends if ends != f"{figure}{NBSP}{unit}" else ""))
     return known
-
-
-def _span(low: float, high: float) -> str:
-    """Two percentiles with the unit that they share; one where they are the same."""
-    first, last = format_percentile(low), format_percentile(high)
-    bare, _, unit = first.rpartition(NBSP)
-    if first == last:
-        return first
-    return f"{bare if last.endswith(f'{NBSP}{unit}') else first} to {last}"
 
 
 def result_rows(shares: Sequence[ResultShare]) -> tuple[list[dict[str, Any]], list[str]]:

@@ -220,11 +220,11 @@ class Part:
 
     @cached_property
     def curve_verdicts(self) -> list[CurveVerdict]:
-        """The curves over the queue depth, with the verdicts of their points."""
+        """The curves over the queue depth and other axes, with the verdicts of their points."""
         return self.curves_of(self.verdicts)
 
     def curves_of(self, verdicts: Sequence[RunVerdict]) -> list[CurveVerdict]:
-        """The curves over the queue depth, with these verdicts of their points."""
+        """The curves over the queue depth and other axes, with these verdicts of their points."""
         judged = {run_id: one.judged for one in verdicts for run_id in one.run.run_ids}
         return curve_verdicts(self.arrangement, self.dataset.tables, judged, self.curves)
 

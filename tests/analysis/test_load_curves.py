@@ -14,7 +14,7 @@ from programs import azbench
 
 import azbenchlib as az
 from azbenchlib.analysis.grouping import arrange
-from azbenchlib.analysis.load_curves import LoadCurve, depth_of, load_curves, percentile_of, rate_of
+from azbenchlib.analysis.load_curves import LoadCurve, load_curves, percentile_of, rate_of
 from azbenchlib.analysis.sweeps import swept_folders
 from azbenchlib.core.units import KIB, MB, US_PER_S
 from azbenchlib.dataset.dataset import Dataset
@@ -67,16 +67,16 @@ def curves_of(frame: pd.DataFrame, **setup: Any) -> list[LoadCurve]:
 def test_the_best_depth_is_the_first_at_the_highest_rate(latency_us: float, size: int) -> None:
     frame = runs(latency_us, bs=size * KIB)
     (curve,) = curves_of(frame)
-    assert [depth_of(point) for point in curve.points] == list(DEPTHS)
+    assert list(curve.values) == list(DEPTHS)
     assert [rate_of(point) for point in curve.points] == pytest.approx(list(frame["iops"]))
     reached = frame.loc[frame["iops"] >= 0.97 * frame["iops"].max(), "queue_depth"]
-    assert depth_of(curve.best) == reached.min()
+    assert curve.best_value == reached.min()
 
 
 def test_a_pattern_and_a_size_are_a_curve_each_in_order_of_depth() -> None:
     frame = together([runs(), runs(2_000, bs=64 * KIB), runs(3_000, rw="randwrite")])
     mixed = frame.sample(frac=1, random_state=3)
-    named = {curve.name: [depth_of(point) for point in curve.points] for curve in curves_of(mixed)}
+    named = {curve.name: list(curve.values) for curve in curves_of(mixed)}
     assert sorted(named) == ["4\xa0KiB random reads", "4\xa0KiB random writes", "64\xa0KiB random reads"]
     assert set(map(tuple, named.values())) == {DEPTHS}
 
@@ -90,7 +90,7 @@ def test_a_grid_of_depths_and_jobs_is_a_curve_for_each_number_of_jobs() -> None:
     per_job = (1, 4, 16)
     grid = [runs(depths=[n * depth for depth in per_job], iodepth=per_job, numjobs=n) for n in (1, 4)]
     found = curves_of(together(grid))
-    assert [[depth_of(point) for point in curve.points] for curve in found] == [[1, 4, 16], [4, 16, 64]]
+    assert [list(curve.values) for curve in found] == [[1, 4, 16], [4, 16, 64]]
 
 
 def test_repeats_are_one_point_with_the_range_of_their_own_percentiles() -> None:
@@ -124,7 +124,7 @@ def test_a_limit_binds_from_the_first_depth_that_it_binds() -> None:
     frame = frame.assign(lat_mean_us=waits, p50_us=waits, p99_us=2 * waits)
     (verdict,) = az.judge(frame, **P30).curves
     assert verdict.binds_from == 8
-    assert depth_of(verdict.curve.best) == 16
+    assert verdict.curve.best_value == 16
 
 
 def test_a_rate_that_still_grows_or_falls_is_told() -> None:
@@ -171,7 +171,7 @@ def written(folder: Path, depths: Sequence[int], target: str = "/dev/sdc", again
 
 def test_files_of_one_folder_are_a_curve_where_nobody_states_the_setup(tmp_path: Path) -> None:
     (curve,) = az.judge(written(tmp_path / "a", (1, 2, 4, 8))).curves
-    assert [depth_of(point) for point in curve.curve.points] == [1, 2, 4, 8]
+    assert list(curve.curve.values) == [1, 2, 4, 8]
     shown = azbench("verdict", str(tmp_path / "a")).stdout
     assert shown.replace("\xa0", " ").startswith("4 KiB random reads, QD 1 to 8")
 
@@ -185,6 +185,10 @@ def test_a_folder_is_swept_where_no_two_files_measured_the_same() -> None:
             "queue_depth": [1, 2, 4, 1, 2, 4, 4],
             "host": pd.NA,
             "target": "/dev/sdc",
+            "tool": "fio",
+            "iodepth": pd.NA,
+            "rate_iops": pd.NA,
+            "working_set_bytes": pd.NA,
         }
     )
     assert list(swept_folders(rows).fillna("")) == ["a"] * 3 + [""] * 4

@@ -101,14 +101,15 @@ def _above(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
 
 
 def _beyond(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
-    """Where a curve is best, and what more depth costs: of the one that it costs most."""
+    """Where a curve is best, and what lies beyond: of the one that it costs most."""
     level = [answer for answer in found if answer.curve and answer.curve.slower > 1]
     if not level:
         return []
     most = max(level, key=lambda answer: answer.curve.slower if answer.curve else 0)
     assert most.curve is not None  # noqa: S101  (those at hand have one)
     text = most.curve.beyond.text
-    pieces = ((most.curve.curve.name, most.id), (f": {text[:1].lower()}{text[1:]}.", ""))
+    name = most.curve.curve.name
+    pieces = ((f"{name[:1].upper()}{name[1:]}", most.id), (f": {text[:1].lower()}{text[1:]}.", ""))
     return [LeadSentence(most.place, pieces)]
 
 

@@ -1,7 +1,8 @@
-"""Figures over load: rate and latency over the queue depth, with the limits as lines."""
+"""Figures over load: rate and latency over the queue depth or another axis, with the limits as lines."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from functools import partial
@@ -10,13 +11,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.analysis.load_curves import LoadCurve, depth_of, percentile_of, rate_of
+from azbenchlib.analysis.load_curves import TAIL, LoadCurve, percentile_of
 from azbenchlib.analysis.setup_names import pattern_text
 from azbenchlib.answers import sayings
 from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.answers.curve_verdict import CurveVerdict
 from azbenchlib.core.palette import COLOURS
-from azbenchlib.core.units import format_depth, format_size
+from azbenchlib.core.units import format_size
 from azbenchlib.plots.load_curve import load_curves
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import MOST_FIGURES, Group, Told, again
@@ -24,14 +25,8 @@ from azbenchlib.report.figures import MOST_FIGURES, Group, Told, again
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
 
-_TAIL = 99.0
 _NEAR = 2.0  # times the highest rate: a limit above that would flatten the curves
 _MOST_LIMITS = 3
-TURN = (
-    "Where a curve turns level, its limit is reached: more outstanding I/Os only wait longer. Left of that "
-    "the latency of one I/O sets the rate."
-)
-LIMIT_LINES = "A dashed line is a documented limit, in IOPS of this block size."
 OF_RANGES = "Of repeats the highest p99 is drawn."
 
 
@@ -56,7 +51,7 @@ def curve_figures(part: Part, place: str, group: Group, told: Told = None) -> Bl
 
 def _panel(part: Part, verdict: CurveVerdict) -> Hashable:
     curve = verdict.curve
-    return curve.bs_bytes, curve.name if part.arrangement.by == "setup" else ""
+    return curve.axis.key, curve.bs_bytes, curve.name if part.arrangement.by == "setup" else ""
 
 
 def _key(curve: LoadCurve) -> str:
@@ -66,16 +61,17 @@ def _key(curve: LoadCurve) -> str:
 def _figure(part: Part, some: Sequence[CurveVerdict], name: str, group: Group, told: Told) -> Block:
     series, points = _drawn(part, some)
     limits = _limits(some, float(points["iops"].max()))
-    draw = partial(load_curves, points, series)
+    axis, words = some[0].curve.axis, some[0].words
+    draw = partial(load_curves, points, series, axis=axis)
     svg = plots.both(lambda layout: draw(layout, what="p99", limits=limits), name)
     ranges = any(p.latencies and p.latencies[0].ranges for one in some for p in one.curve.points)
     return render(
         "figure",
         id=f"{name}-figure",
         title=_title(some),
-        what=f"{_what(some)}: IOPS and p99 of the latency over the queue depth.",
+        what=f"{_what(some)}: IOPS and p99 of the latency over the {axis.in_sentence}.",
         svg=safe(svg),
-        how=[TURN, *([LIMIT_LINES] if limits else []), *([OF_RANGES] if ranges else [])],
+        how=[words.turn, *([words.limits] if limits else []), *([OF_RANGES] if ranges else [])],
         group=group,
         kind="load",
         folded=again("load", told),
@@ -95,11 +91,11 @@ def _drawn(part: Part, some: Sequence[CurveVerdict]) -> tuple[list[plots.Series]
         rows += [
             {
                 "series": f"{i}",
-                "queue_depth": depth_of(point),
-                "iops": rate_of(point),
-                "lat_us": (percentile_of(point, _TAIL) or (pd.NA, pd.NA))[1],
+                curve.axis.key: value,
+                "iops": rate,
+                "lat_us": (percentile_of(point, TAIL) or (pd.NA, pd.NA))[1],
             }
-            for point in curve.points
+            for value, rate, point in zip(curve.values, curve.rates, curve.points, strict=True)
         ]
     return series, pd.DataFrame(rows).astype({"iops": "Float64", "lat_us": "Float64"})
 
@@ -108,10 +104,10 @@ def _limits(some: Sequence[CurveVerdict], highest: float) -> list[tuple[str, flo
     """The limits near the rates, in IOPS of the block size; those that bind first."""
     known: dict[str, tuple[bool, float]] = {}
     for verdict in some:
-        judged = verdict.judgement
+        judged, size = verdict.judgement, verdict.curve.bs_bytes
         for row in judged.limits if judged else ():
             in_bytes = row.label.quantity == "mbps"
-            value = row.value / verdict.curve.bs_bytes if in_bytes else row.value
+            value = (row.value / size if size else math.inf) if in_bytes else row.value
             text = f"{sayings.bar_name(row.label)}: {sayings.limit_text(row)}"
             if judged and value <= _NEAR * highest:
                 known[text] = min((row.label not in judged.binding, value), known.get(text, (True, value)))
@@ -121,20 +117,22 @@ def _limits(some: Sequence[CurveVerdict], highest: float) -> list[tuple[str, flo
 
 def _what(some: Sequence[CurveVerdict]) -> str:
     """What the curves of a figure have in common."""
-    names = dict.fromkeys(verdict.curve.name for verdict in some)
-    return next(iter(names)) if len(names) == 1 else format_size(some[0].curve.bs_bytes)
+    names = list(dict.fromkeys(verdict.curve.name for verdict in some))
+    size = some[0].curve.bs_bytes
+    if len(names) > 1 and size:
+        return format_size(size)
+    return "; ".join([f"{names[0][:1].upper()}{names[0][1:]}", *names[1:]])
 
 
 def _title(some: Sequence[CurveVerdict]) -> str:
     """Where the rates stop growing, and how much slower the deepest queue is."""
-    level = [one for one in some if one.curve.best is not one.curve.deepest]
+    words, axis = some[0].words, some[0].curve.axis
+    level = [one for one in some if one.curve.turns_inside]
     if not level:
-        deepest = format_depth(max(depth_of(one.curve.deepest) for one in some))
-        return f"The rate grows up to {deepest}"
-    depths = sorted({depth_of(one.curve.best) for one in level})
-    at = format_depth(depths[0]) + (f" to {depths[-1]:,.0f}" if len(depths) > 1 else "")
-    pairs = [(percentile_of(one.curve.best, _TAIL), percentile_of(one.curve.deepest, _TAIL)) for one in level]
+        return words.grows.format(at=axis.text(max(one.curve.values[-1] for one in some)))
+    best = [one.curve.best_value for one in level]
+    pairs = [(percentile_of(one.curve.calm, TAIL), percentile_of(one.curve.deepest, TAIL)) for one in level]
     slower = max((last[0] / first[1] for first, last in pairs if first and last), default=0.0)
-    grows = f"; more depth makes p99 up to {formatting.times(slower)} as long" if slower > 1 else ""
+    grows = f"; {words.more} makes p99 up to {formatting.times(slower)} as long" if slower > 1 else ""
     some_only = "" if len(level) == len(some) else f" in {len(level)} of {len(some)} curves"
-    return f"The rate stops growing at {at}{some_only}{grows}"
+    return f"{words.stops.format(at=axis.words(min(best), max(best)))}{some_only}{grows}"

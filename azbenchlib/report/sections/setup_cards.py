@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azbenchlib.advisor.reasons.cheaper import cheaper
-from azbenchlib.analysis.load_curves import depth_of
 from azbenchlib.analysis.summary import Card
 from azbenchlib.answers import sayings
 from azbenchlib.answers.blocks import Block, render
 from azbenchlib.answers.curve_verdict import vote
 from azbenchlib.answers.next_step import Step
 from azbenchlib.answers.next_step import sentence as next_step_sentence
-from azbenchlib.core.units import NBSP, format_depth
+from azbenchlib.core.units import NBSP
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.report import formatting
@@ -61,7 +60,7 @@ class SetupAnswer:
     agreeing, of : int
         How many repeats have that verdict, of how many.
     curve : CurveVerdict or None
-        The curve over the queue depth of which the card shows a point.
+        The curve of which the card shows a point.
     """
 
     id: str
@@ -83,9 +82,9 @@ class SetupAnswer:
 
     @property
     def name_in_lead(self) -> str:
-        """What the lead calls it: of a curve, with the depth from which on its limit binds."""
-        if self.curve and self.card.facet and self.curve.since:
-            return f"{self.curve.curve.name}, {self.curve.since}"
+        """What the lead calls it: of a curve, with the value from which on its limit binds."""
+        if self.curve and self.card.facet and self.curve.stretch:
+            return f"{self.curve.curve.name}, {self.curve.stretch}"
         return self.name
 
     @property
@@ -120,7 +119,7 @@ class SetupAnswer:
     @property
     def rate_of(self) -> str:
         """Of which point of a curve, or of how many runs, the figures are."""
-        at = f"At {format_depth(depth_of(self.card))}" if self.curve and self.card.facet else ""
+        at = f"At {self.curve.at}" if self.curve and self.card.facet else ""
         return ", ".join(filter(None, [at, formatting.rate_of(self.card)]))
 
     @property
