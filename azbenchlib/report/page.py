@@ -24,6 +24,7 @@ from azbenchlib.core.printable import printable
 from azbenchlib.core.privacy import beside, without_homes
 from azbenchlib.core.units import units_kept
 from azbenchlib.report.formatting import today
+from azbenchlib.report.timings import sets_parameters
 
 _HEADING = re.compile(
     r'<h[12] id="([^"]*)">(.*?)</h[12]>|<details class="part[^"]*" id="([^"]*)"><summary><h3>(.*?)</h3>',
@@ -34,9 +35,9 @@ _ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
 _TAG = re.compile(r"<[^>]+>")
 _CODE = re.compile(r"(```.*?```|`[^`]*`)", re.DOTALL)
 
-# Of HTML that a cell shows, the first of these that there is; images before words that stand for them.
-_SHOWN = (*(MIME, "text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain"),)
-# What HTML of a user's own may hold on a page: nothing that runs, loads or covers anything.
+# Of an output with several forms, the first of these is shown.
+_SHOWN = [MIME, "text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain"]
+# What HTML of a user's own may hold on a page: nothing that runs, loads or lies over other parts.
 _UNSEEN = re.compile(r"<(style|script)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _TAGS = {
     *("a", "abbr", "b", "blockquote", "br", "caption", "code", "col", "colgroup", "dd", "del", "details"),
@@ -45,17 +46,7 @@ _TAGS = {
     *("summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul", "var"),
 }
 _ATTRIBUTES = (
-    "class",
-    "id",
-    "style",
-    "title",
-    "alt",
-    "width",
-    "height",
-    "colspan",
-    "rowspan",
-    "scope",
-    "start",
+    *("class", "id", "style", "title", "alt", "width", "height", "colspan", "rowspan", "scope", "start"),
 )
 _ADDRESSES = {"a": ("#", "https://", "http://", "mailto:"), "img": ("data:image/",)}
 _STYLES = CSSSanitizer(
@@ -87,13 +78,13 @@ class AzbenchExporter(HTMLExporter):
     def default_config(self) -> Config:
         """What is shown of an output that has several forms."""
         settings = super().default_config
-        settings.NbConvertBase.display_data_priority = list(_SHOWN)
+        settings.NbConvertBase.display_data_priority = _SHOWN
         return settings
 
     def default_filters(self) -> Iterator[tuple[str, Any]]:
         """What the template calls by name."""
         yield from super().default_filters()
-        yield from (("prose", prose), ("harmless", harmless))
+        yield from (("prose", prose), ("harmless", harmless), ("sets_parameters", sets_parameters))
 
     def from_notebook_node(
         self, nb: nbformat.NotebookNode, resources: dict[str, Any] | None = None, **options: Any
@@ -130,10 +121,9 @@ def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
 
 
 def harmless(html: str) -> str:
-    """Return HTML of a user's own without what runs, loads or covers anything: text, tables, pictures."""
-    seen = _UNSEEN.sub("", str(html))
+    """Return HTML of a user's own without what runs or loads anything: its text, tables and pictures."""
     return bleach.clean(
-        seen,
+        _UNSEEN.sub("", str(html)),
         tags=_TAGS,
         attributes=_is_allowed,
         protocols=("https", "http", "mailto", "data"),

@@ -14,6 +14,11 @@ NOTEBOOK = "executing the notebook"
 _PARAMETERS = {"parameters", "injected-parameters"}  # tags of cells that do nothing
 
 
+def sets_parameters(cell: NotebookNode) -> bool:
+    """Whether a cell only states parameters, or those that papermill was given."""
+    return not _PARAMETERS.isdisjoint(cell.metadata.get("tags", ()))
+
+
 class Timings(dict[str, float]):
     """Seconds by part, in the order in which the parts were done; of the clock on the wall."""
 
@@ -30,7 +35,7 @@ class Timings(dict[str, float]):
         cells: dict[str, float] = {}
         for cell in executed.cells:
             source, seconds = cell.source.strip(), cell.metadata.get("papermill", {}).get("duration")
-            if cell.cell_type == "code" and source and seconds and not _PARAMETERS & set(cell.metadata.tags):
+            if cell.cell_type == "code" and source and seconds and not sets_parameters(cell):
                 last = source.splitlines()[-1]
                 cells[last] = cells.get(last, 0.0) + float(seconds)
         self["starting and ending the kernel"] = whole - sum(cells.values())

@@ -208,6 +208,7 @@ def test_outputs_of_every_kind_have_a_form_on_the_page() -> None:
         {"image/jpeg": "AA==", "text/plain": "<Image object>"},
         {"image/svg+xml": "<svg/>", "text/plain": "<Axes>"},
         {"text/plain": "a < b"},
+        {"text/html": "<div></div><script>draw()</script>"},
     )
     outputs = [nbformat.v4.new_output("display_data", one) for one in data]
     picture = nbformat.v4.new_output(
@@ -221,6 +222,7 @@ def test_outputs_of_every_kind_have_a_form_on_the_page() -> None:
         'src="data:image/jpeg;base64,AA=="',
         'src="data:image/svg+xml;base64,',
         "a &lt; b",
+        "An interactive output stood here",
         f'<img alt="Figure" src="data:image/png;base64,{PICTURE}" width="7"/>',
         f'<img alt="a shot" src="data:image/png;base64,{PICTURE}"/>',
         "<title>Notebook: azbench report</title>",
