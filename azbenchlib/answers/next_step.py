@@ -181,7 +181,8 @@ def _then(step: NextStep) -> str:
     """What binds then: a limit of the part itself, or others."""
     lifted = {label.scope for label in step.labels}
     if all(label.scope in lifted for label, _ in step.binding):
-        return "its own limit"
+        many = step.part is Part.DISK and step.disk.count > 1
+        return f"{'their' if many else 'its'} own limit"
     shown = step.labels[0].quantity  # of this its rate says how much it is
     named = [
         label.phrase("" if label.quantity == shown else f"{{limit{i}}}")

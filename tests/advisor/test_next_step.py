@@ -1,10 +1,10 @@
 """The next disk or VM, against every tier and size of the catalogue and the price book."""
 
 from dataclasses import replace
-from datetime import date
 from decimal import Decimal
 
 import pytest
+from bound_loads import PRICES, SHOP, TODAY, UNPRICED, asked
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -19,32 +19,14 @@ from azbenchlib.advisor.reasons.next_step import (
     next_step,
 )
 from azbenchlib.azure import catalog
-from azbenchlib.azure.prices.book import book
 from azbenchlib.azure.prices.rows import MONTH_HOURS, Meter
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB, MB, TIB
-from azbenchlib.model.fill_from_catalogue import resolve
-from azbenchlib.model.io_path import Load
-from azbenchlib.model.limits import deliver
-from azbenchlib.model.notation import parse_disks
-from azbenchlib.model.setup import VM, Setup
+from azbenchlib.model.setup import VM
 
-TODAY = date.today().isoformat()
-PRICES = book("westeurope").prices
-SHOP = Shop(region="westeurope", prices=PRICES, day=TODAY)
-UNPRICED = Shop(region="nowhere", prices={}, day=TODAY)
 SIZES = ("Standard_D2s_v5", "Standard_D8s_v5", "Standard_E16ds_v5", "Standard_F8s_v2", "Standard_E32-8s_v3")
 SERIES = {"Standard_D8s_v5": "Standard_D{}s_v5", "Standard_E16ds_v5": "Standard_E{}ds_v5"}
 BLOCKS = (4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB)
-
-
-def asked(vm: str | None, *notations: str, bs: float = 4 * KIB, **more: object) -> BoundLoad:
-    """A load that takes all it gets, with the limits that bind it."""
-    stated = Setup(VM(size=vm), parse_disks(notations))
-    on_credits = bool(more.pop("on_credits", False))
-    loads = tuple(Load(volume=v.name, bs_bytes=bs, **more) for v in stated.volumes())  # type: ignore[arg-type]
-    got = deliver(resolve(stated, TODAY), loads, bursting=on_credits)
-    return BoundLoad(stated=stated, loads=loads, labels=got.binding, on_credits=on_credits)
 
 
 def step_of(bound: BoundLoad, shop: Shop = SHOP) -> NextStep:

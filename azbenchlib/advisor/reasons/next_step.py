@@ -421,7 +421,7 @@ class _Change:
         taken = {"iops": disk.cap.iops or 0.0, "bytes_per_s": disk.cap.bytes_per_s or 0.0}
         for use in self.now.limits:
             if use.owner in members and use.label.scope == "disk":
-                needs = use.used * times / members[use.owner]
+                needs = float(f"{use.used * times / members[use.owner]:.9g}")  # without what rounding adds
                 taken[use.quantity] = max(taken[use.quantity], needs)
         return taken["iops"], taken["bytes_per_s"]
 
