@@ -92,7 +92,8 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
         pattern = _texts(setup_names.pattern_text(rw) for rw in runs["rw"])
         series, workload = (load, pattern) if by == "load" else (pattern, load)
         runs = runs.assign(series=series, workload=workload)
-    apart = repeats.differences(runs.mask(runs["in_set"], _of_sets(runs)))
+    of_sets = runs.mask(runs["in_set"], _of_sets(runs)) if runs["in_set"].any() else runs
+    apart = repeats.differences(of_sets)
     runs["workload"] = runs["workload"] + apart
     runs = runs.assign(apart=apart, whole=_whole(runs, full + apart))
     by_run = sustained.by_run(tables)
@@ -196,6 +197,9 @@ def _depth_together(runs: pd.DataFrame) -> pd.Series:
 
 def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Add what stands only in the table published: bounds, bounded rates, latencies of an open kind."""
+    if published.empty:
+        exact = pd.Series("=", index=rows.index, dtype="string")
+        return rows.assign(**dict.fromkeys(RATE_COLUMNS.values(), exact))
     names = {"iops": "iops", "bandwidth": "bw_bytes_per_s", "latency": "latency"}
     known = published["measured"].fillna(False) & published["value"].notna()
     some = published[known & published["quantity"].isin(list(names)) & ~published["unit"].isin(["ratio"])]
@@ -209,7 +213,7 @@ def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
     full = rows.set_index("run_id")
     extra = values.loc[~values.index.isin(full.index), list(RATE_COLUMNS)]
     full = pd.concat([full, extra]) if len(extra) else full
-    for rate, bound in zip(RATE_COLUMNS, ("iops_bound", "bw_bound"), strict=True):
+    for rate, bound in RATE_COLUMNS.items():
         full[bound] = bounds[rate].astype("string").reindex(full.index).fillna("=")
     return full.reset_index()
 

@@ -91,11 +91,13 @@ def differences(runs: pd.DataFrame) -> pd.Series:
     more = pd.Series("", index=runs.index, dtype="string")
     alike = [runs["series"], runs["workload"]]
     for column, words in DIFFERENCES.items():
+        if column != "rwmix_read_pct" and runs[column].nunique(dropna=False) < 2:
+            continue  # what all say tells nothing apart
         said = runs[column].map(words, na_action="ignore").astype("string").fillna("")
         if column == "rwmix_read_pct":
             said = said.where(runs["rw"].isin(MIXED), "")
         if said.nunique() < 2:
-            continue  # what all say tells nothing apart
+            continue
         together = _together(said, [*alike, runs["at_once"]])
         differ = together.groupby(alike, dropna=False).transform("nunique") > 1
         more = more + (", " + together).where(differ & (together != ""), "")
@@ -135,6 +137,8 @@ def joined(said: pd.Series, group: pd.Series, between: str) -> pd.Series:
 
 def _which(runs: pd.DataFrame, text: pd.Series) -> pd.Series:
     """The job, or the number, of each run that would have a namesake on a setup that is not stated."""
+    if runs["stated"].all():
+        return pd.Series("", index=runs.index, dtype="string")
     own = pd.DataFrame(
         {"series": runs["series"], "text": text, "at_once": runs["at_once"], "job": runs["job"]}
     )

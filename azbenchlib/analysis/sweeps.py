@@ -51,6 +51,8 @@ def swept_folders(runs: pd.DataFrame) -> pd.Series:
     Series of str
         As long as `runs`.
     """
+    if runs.empty:
+        return pd.Series(index=runs.index, dtype="string")
     known = runs.loc[runs["source_path"].notna()]
     folder = known["source_path"].map(lambda path: str(PurePath(path).parent)).astype("string")
     rows = known.assign(folder=folder)

@@ -61,9 +61,9 @@ def open_page(browser: Browser, report_folder: Path) -> Iterator[Open]:
         context.close()
 
 
-@pytest.fixture(params=["report_folder", "long_report_folder"])
+@pytest.fixture(params=["report_folder", pytest.param("long_report_folder", marks=pytest.mark.long)])
 def folder(request: pytest.FixtureRequest) -> Path:
-    """Every report in turn."""
+    """A report, and for long that of several datasets, which takes longest to be made and to be looked at."""
     found: Path = request.getfixturevalue(request.param)
     return found
 
@@ -89,7 +89,6 @@ def test_the_page_never_scrolls_sideways(open_page: Open, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (LAPTOP, "light"), (WIDE, "dark")])
-@pytest.mark.sampled(4)
 def test_nothing_is_fetched_and_nothing_goes_wrong(
     browser: Browser, folder: Path, width: int, scheme: Any
 ) -> None:
@@ -135,7 +134,6 @@ def test_figures_change_their_layout_at_720_pixels(
 
 
 @pytest.mark.parametrize("width", [PHONE, 722, LAPTOP, WIDE])
-@pytest.mark.sampled(5)
 def test_texts_of_a_figure_stay_inside_it_and_apart(open_page: Open, folder: Path, width: int) -> None:
     page = open_page(width, folder=folder)
     for svg in page.locator("figure svg:visible").all():

@@ -28,7 +28,9 @@ FIGURES = (
 )
 
 
-@pytest.fixture(scope="module", params=["report_folder", "long_report_folder"])
+@pytest.fixture(
+    scope="module", params=["report_folder", pytest.param("long_report_folder", marks=pytest.mark.long)]
+)
 def pages(request: pytest.FixtureRequest) -> list[str]:
     """The text of each page of every PDF in turn, without characters that this machine may have no font for.
 
@@ -67,6 +69,7 @@ def test_the_first_page_has_every_card_and_the_whole_is_short(report_folder: Pat
     assert 3 <= len(reader.pages) <= 6
 
 
+@pytest.mark.long  # makes that report
 def test_a_report_of_several_datasets_is_short(long_report_folder: Path) -> None:
     assert len(PdfReader(long_report_folder / "report.pdf").pages) <= 10
 
