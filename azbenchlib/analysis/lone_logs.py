@@ -18,7 +18,7 @@ import pandas as pd
 
 from azbenchlib.analysis.logs_of_jobs import RATE_LOG, logs_of_jobs
 from azbenchlib.analysis.over_time import trace
-from azbenchlib.analysis.over_time.rate_samples import IOPS, THROUGHPUT, RateSamples
+from azbenchlib.analysis.over_time.rate_samples import IOPS_METRIC, THROUGHPUT_METRIC, RateSamples
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code, Finding
 
@@ -41,7 +41,7 @@ def with_rates_of_logs(tables: Tables) -> Tables:
         jobs have a row of runs that sums them. A finding says of each that its rate is of logs.
     """
     samples = tables["samples"]
-    rated = samples[samples["metric"].isin([IOPS, THROUGHPUT]) & samples["object"].isna()]
+    rated = samples[samples["metric"].isin([IOPS_METRIC, THROUGHPUT_METRIC]) & samples["object"].isna()]
     alone = set(rated["run_id"]) - set(tables["results"]["run_id"])
     if not alone:
         return tables
@@ -100,7 +100,7 @@ def _result(run_id: str, ddir: str, ids: Sequence[str], known: Mapping[str, Rate
 
 def _latencies_of(samples: pd.DataFrame, ids: Sequence[str], run_id: str) -> pd.DataFrame:
     """The samples with the latencies of some jobs as those of one run; rates stay with their jobs."""
-    latencies = samples["run_id"].isin(ids) & ~samples["metric"].isin([IOPS, THROUGHPUT])
+    latencies = samples["run_id"].isin(ids) & ~samples["metric"].isin([IOPS_METRIC, THROUGHPUT_METRIC])
     moved = samples.assign(run_id=samples["run_id"].mask(latencies, run_id))
     seq = moved.groupby(["run_id", "ddir", "metric"]).cumcount()
     return moved.assign(seq=moved["seq"].mask(latencies, seq))

@@ -56,7 +56,7 @@ class Quantity:
 
 
 _RATE_COLUMNS = {"value": "value", "low": "low", "high": "high"}
-LATENCY = Quantity(
+LATENCY_QUANTITY = Quantity(
     name="latency",
     title="Latency",
     text=format_us,
@@ -64,8 +64,8 @@ LATENCY = Quantity(
     columns={"lat_us": "value", "lat_max_us": "high"},
     may_be_log=True,
 )
-IOPS = Quantity(name="IOPS", title="IOPS", text=format_count, axis="count", columns=_RATE_COLUMNS)
-THROUGHPUT = Quantity(
+IOPS_QUANTITY = Quantity(name="IOPS", title="IOPS", text=format_count, axis="count", columns=_RATE_COLUMNS)
+THROUGHPUT_QUANTITY = Quantity(
     name="throughput", title="MB/s", text=format_count, axis="count", columns=_RATE_COLUMNS, divisor=MB
 )
 
@@ -96,14 +96,14 @@ def latency_over_time(envelope: pd.DataFrame, series: Sequence[Series], layout: 
     InputError
         When there is no value to draw.
     """
-    return _over_time(envelope, series, layout, LATENCY)
+    return _over_time(envelope, series, layout, LATENCY_QUANTITY)
 
 
 def rates_over_time(
     courses: pd.DataFrame,
     series: Sequence[Series],
     layout: Layout,
-    quantity: Quantity = IOPS,
+    quantity: Quantity = IOPS_QUANTITY,
     caps: Sequence[Cap] = (),
 ) -> Drawn:
     """Draw the rates of several runs over time: a line each, and a shade from the least to the largest value.
@@ -119,7 +119,7 @@ def rates_over_time(
     layout : Layout
         The width to draw for.
     quantity : Quantity
-        :data:`IOPS`, or :data:`THROUGHPUT`, which is drawn in MB/s.
+        :data:`IOPS_QUANTITY`, or :data:`THROUGHPUT_QUANTITY`, which is drawn in MB/s.
     caps : sequence of (str, float)
         Name and value, in the unit of the axis, of the limits that hold for all of them.
 

@@ -10,12 +10,12 @@ import pandas as pd
 from azbenchlib.analysis import mix
 from azbenchlib.analysis.grouping import Arrangement
 from azbenchlib.analysis.over_time import trace
-from azbenchlib.analysis.over_time.rate_samples import IOPS, THROUGHPUT, RateSamples
+from azbenchlib.analysis.over_time.rate_samples import IOPS_METRIC, THROUGHPUT_METRIC, RateSamples
 from azbenchlib.analysis.over_time.timeline import MOST_POINTS, n_spans
 from azbenchlib.analysis.over_time.trace import Array
 from azbenchlib.core import schema
 
-COLUMNS = ["series", "facet", "metric", "t_s", "value", "low", "high"]
+COURSE_COLUMNS = ["series", "facet", "metric", "t_s", "value", "low", "high"]
 
 
 def courses(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -37,9 +37,9 @@ def courses(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.
         there); empty where no rate was logged. What ran at once without samples of each job has no rows.
     """
     samples = tables["samples"]
-    samples = samples[samples["metric"].isin([IOPS, THROUGHPUT]) & samples["object"].isna()]
+    samples = samples[samples["metric"].isin([IOPS_METRIC, THROUGHPUT_METRIC]) & samples["object"].isna()]
     if samples.empty:
-        return pd.DataFrame(columns=COLUMNS)
+        return pd.DataFrame(columns=COURSE_COLUMNS)
     samples = mix.of_load(samples, mix.verified(tables["runs"], tables["results"]))
     runs, with_results = schema.records(tables["runs"]), set(tables["results"]["run_id"])
     limits, parts = trace.limits_s(tables["runs"]), []
@@ -52,12 +52,12 @@ def courses(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> pd.
                 run = pd.DataFrame({"t_s": times, "value": rates, "run_id": jobs["run_id"].iloc[0]})
                 parts.append(run.assign(**first))
     if not parts:
-        return pd.DataFrame(columns=COLUMNS)
-    every = pd.concat(parts, ignore_index=True).groupby(COLUMNS[:3], sort=False)
+        return pd.DataFrame(columns=COURSE_COLUMNS)
+    every = pd.concat(parts, ignore_index=True).groupby(COURSE_COLUMNS[:3], sort=False)
     return pd.concat(
-        [_thinned(rows).assign(**dict(zip(COLUMNS[:3], key, strict=True))) for key, rows in every],
+        [_thinned(rows).assign(**dict(zip(COURSE_COLUMNS[:3], key, strict=True))) for key, rows in every],
         ignore_index=True,
-    )[COLUMNS]
+    )[COURSE_COLUMNS]
 
 
 def _together(known: RateSamples, jobs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from azbenchlib.analysis.logs_of_jobs import logs_of_jobs
 from azbenchlib.analysis.over_time import trace
 from azbenchlib.analysis.over_time.trace import Array
 
-IOPS, THROUGHPUT = "iops", "bw_bytes_per_s"
+IOPS_METRIC, THROUGHPUT_METRIC = "iops", "bw_bytes_per_s"
 _MOST_INTERVALS = 300  # of a log of single I/Os
 _FEWEST_IOS = 10  # in an interval of such a log, on average: fewer make a rate that jumps
 _NARROWEST_S = 0.1
@@ -82,14 +82,14 @@ def is_of_single_ios(ordered: pd.DataFrame) -> bool:
     """
     if ordered["bs_bytes"].isna().any():
         return False
-    if ordered["metric"].iloc[0] == IOPS:
+    if ordered["metric"].iloc[0] == IOPS_METRIC:
         return bool((ordered["value"] == 1).all())
     return bool(ordered["t_s"].diff().median() < _NARROWEST_S)
 
 
 def ios_of(log: pd.DataFrame) -> Array:
     """What each line of a log of single I/Os stands for: one I/O, or its bytes in a log of throughput."""
-    if log["metric"].iloc[0] == THROUGHPUT:
+    if log["metric"].iloc[0] == THROUGHPUT_METRIC:
         return log["bs_bytes"].to_numpy(dtype=np.float64, na_value=0.0)
     return np.ones(len(log))
 

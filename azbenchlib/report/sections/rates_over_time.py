@@ -13,7 +13,7 @@ import pandas as pd
 from azbenchlib import plots
 from azbenchlib.analysis.flow import rates
 from azbenchlib.analysis.over_time import token_bucket_fit
-from azbenchlib.analysis.over_time.rate_samples import IOPS, THROUGHPUT
+from azbenchlib.analysis.over_time.rate_samples import IOPS_METRIC, THROUGHPUT_METRIC
 from azbenchlib.analysis.over_time.sustained import course_of, phases_of
 from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.answers.sayings import bar_name
@@ -48,7 +48,7 @@ SUMMED = (
     "A line is the rate of all jobs that ran at once, reads and writes together, from what the tool logged. "
     "The shade reaches from the least to the largest value of a short span of time, or of repeats."
 )
-LEVEL = "A level line is a steady disk; a step is a limit that began or ended; a gap to zero is a stall."
+RATE_LEVEL = "A level line is a steady disk; a step is a limit that began or ended; a gap to zero is a stall."
 _PER_THOUSAND = 1000
 ALL_LOADS = "All loads together"
 
@@ -124,10 +124,10 @@ def _workloads(part: Part, frame: pd.DataFrame, drawn: set[tuple[str, str]]) -> 
     """A panel a workload, of those that are not drawn yet: IOPS, or MB/s where these are all there is."""
     keys = pd.MultiIndex.from_frame(frame[["series", "facet"]])
     rest = frame[~keys.isin(list(drawn))] if drawn else frame
-    rated = rest.loc[rest["metric"] == IOPS, ["series", "facet"]].drop_duplicates()
+    rated = rest.loc[rest["metric"] == IOPS_METRIC, ["series", "facet"]].drop_duplicates()
     with_iops = pd.MultiIndex.from_frame(rest[["series", "facet"]]).isin(pd.MultiIndex.from_frame(rated))
     found: list[Panel] = []
-    for rows in (rest[rest["metric"] == IOPS], rest[~with_iops]):
+    for rows in (rest[rest["metric"] == IOPS_METRIC], rest[~with_iops]):
         found += panels(part, rows, None)
     for facet, series, rows in list(found):
         if (moved := _of_varying_size(frame, rows)) is not None:
@@ -137,20 +137,22 @@ def _workloads(part: Part, frame: pd.DataFrame, drawn: set[tuple[str, str]]) -> 
 
 def _of_varying_size(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame | None:
     """The MB/s of IOPS where they say something else, as the bytes of an I/O vary; None where they do not."""
-    if (rows["metric"] != IOPS).any():
+    if (rows["metric"] != IOPS_METRIC).any():
         return None
     keys = {(row.series, row.facet) for row in rows[["series", "facet"]].drop_duplicates().itertuples()}
     varying = [key for key in keys if _size(frame, key) == 0.0]
     if not varying:
         return None
-    moved = frame[frame["metric"] == THROUGHPUT]
+    moved = frame[frame["metric"] == THROUGHPUT_METRIC]
     return moved[pd.MultiIndex.from_frame(moved[["series", "facet"]]).isin(varying)]
 
 
 def _size(frame: pd.DataFrame, key: tuple[str, str]) -> float | None:
     """The bytes of an I/O where they are the same throughout; 0 where they vary, None where nothing tells."""
     rows = frame[(frame["series"] == key[0]) & (frame["facet"] == key[1])]
-    moved, done = (rows.loc[rows["metric"] == name, "value"].to_numpy() for name in (THROUGHPUT, IOPS))
+    moved, done = (
+        rows.loc[rows["metric"] == name, "value"].to_numpy() for name in (THROUGHPUT_METRIC, IOPS_METRIC)
+    )
     if moved.size != done.size or not moved.size or not (done > 0).any():
         return None
     sizes = moved[done > 0] / done[done > 0]
@@ -167,17 +169,19 @@ def _of_workload(
         series = [replace(entry, label=ALL_LOADS, short=ALL_LOADS) for entry in series]
     names = {entry.key: entry.short for entry in series}
     mine = [one for one in logged if one.workload == facet and one.entry.key in names]
-    quantity = timeline.IOPS if rows["metric"].iloc[0] == IOPS else timeline.THROUGHPUT
-    caps = _shared_caps(mine, rows) if quantity is timeline.IOPS else []
+    quantity = (
+        timeline.IOPS_QUANTITY if rows["metric"].iloc[0] == IOPS_METRIC else timeline.THROUGHPUT_QUANTITY
+    )
+    caps = _shared_caps(mine, rows) if quantity is timeline.IOPS_QUANTITY else []
     sizes = {_size(frame, (key, facet)) for key in rows["series"].unique()}
     what = f"{facet[:1].upper()}{facet[1:]}: {quantity.title} over time"
-    if quantity is timeline.IOPS and len(sizes) == 1 and (size := sizes.pop()):
+    if quantity is timeline.IOPS_QUANTITY and len(sizes) == 1 and (size := sizes.pop()):
         what += f"; {_PER_THOUSAND:,} IOPS are {format_mbps(_PER_THOUSAND * size)} MB/s"
     return {
         "draw": partial(plots.rates_over_time, rows, series, quantity=quantity, caps=caps),
         "title": _title(rows, names, quantity),
         "what": f"{what}.",
-        "how": [SUMMED, LEVEL, *([DASHED] if caps else [])],
+        "how": [SUMMED, RATE_LEVEL, *([DASHED] if caps else [])],
     }
 
 
