@@ -244,7 +244,6 @@ def on_a_device(folder: Path, runtime: str = "0.2") -> Todo:
     return experiment.load(folder / "file.yaml")
 
 
-@pytest.mark.long  # each way in which a device is in use, after what lies on it
 def test_devices_on_the_host(host: SshHost, tmp_path: Path, device: Path) -> None:
     asked = on_a_device(tmp_path)
     folder = run(tmp_path, asked, directory=str(device))
