@@ -161,7 +161,7 @@ class CurveVerdict:
     @property
     def words(self) -> curve_words.AxisWords:
         """Those of its axis."""
-        return curve_words.WORDS[self.curve.axis.key]
+        return curve_words.AXIS_WORDS[self.curve.axis.key]
 
     @property
     def beyond(self) -> Sentence:
@@ -239,7 +239,7 @@ def curve_verdicts(
 
 def summary(curves: Sequence[CurveVerdict], axis: Axis) -> FigureTable:
     """Return a row a curve over an axis: where it is best, what it gives there, and what binds it."""
-    words = curve_words.WORDS[axis.key]
+    words = curve_words.AXIS_WORDS[axis.key]
     title = words.column.title
     title = title if title.isupper() else f"{title[:1].lower()}{title[1:]}"
     since = replace(words.column, name="binds_from", title=f"From {title}")

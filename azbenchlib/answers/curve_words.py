@@ -149,7 +149,7 @@ def _bytes_per_s(curve: LoadCurve, place: int) -> float:
     return curve.rates[place] * curve.values[place] if known is None or pd.isna(known) else float(known)
 
 
-WORDS = {
+AXIS_WORDS = {
     QUEUE_DEPTH.key: AxisWords(
         column=TableColumn(QUEUE_DEPTH.key, "QD", AS_COUNT),
         best="the best depth",

@@ -169,9 +169,10 @@ def _with_curves(part: Part) -> Iterator[tuple[Card, CurveVerdict | None]]:
     shown: set[int] = set()
     for card in part.cards:
         curve = None if card.rate is None else curves.get((card.series, str(card.rate["facet"])))
-        if curve is None:
+        several = part.arrangement.by == "setup" and part.is_comparable(card.series)
+        if curve is None or (several and curve.curve.axis.turns):  # their best points are no like workloads
             yield card, None
-        elif part.arrangement.by == "setup" and part.is_comparable(card.series):
+        elif several:
             yield replace(curve.point, facet=None), curve
         elif id(curve) not in shown:
             shown.add(id(curve))
