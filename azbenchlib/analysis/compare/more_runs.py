@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import log1p, sqrt
 
 import numpy as np
+import numpy.typing as npt
 
 from azbenchlib.analysis.compare.ratio import INTERVAL_ALPHA, Array, Estimate, Method
 
@@ -13,6 +14,7 @@ MOST_RUNS = 500  # a side; more are called no number
 RARE = 0.1  # of the runs: how often a disk may be in a state that was not seen yet, such as a stall
 # Both sides together: such a state is not seen in these in 1 case of 24.
 RUNS_THAT_MEET_IT = 30
+Sizes = npt.NDArray[np.int64]
 _EVEN_CHANCE = 0.5
 _PROMISED = 0.97  # of the simulated settlements, so that 95 % is reached for all that
 _DRAWS = 1000
@@ -60,7 +62,7 @@ def runs_settling(question: Question) -> tuple[int | None, int | None]:
     first = max(*question.runs) + 1
     if first > MOST_RUNS:
         return None, None
-    n = np.unique(np.geomspace(first, MOST_RUNS, 40).astype(int))
+    n = np.unique(np.geomspace(first, MOST_RUNS, 40).astype(np.int64))
     even, enough = (
         int(some[0]) if (some := n[settled >= chance]).size else None
         for settled, chance in zip(_settled(question, n), (_EVEN_CHANCE, _PROMISED), strict=True)
@@ -68,7 +70,7 @@ def runs_settling(question: Question) -> tuple[int | None, int | None]:
     return even, enough
 
 
-def _settled(question: Question, n: Array) -> tuple[Array, Array]:
+def _settled(question: Question, n: Sizes) -> tuple[Array, Array]:
     """How likely each number of runs a side is to settle it: if all is seen, and whatever is not."""
     from scipy.special import stdtrit
 
@@ -103,7 +105,7 @@ def _settled(question: Question, n: Array) -> tuple[Array, Array]:
     return settled.mean(axis=0), _by_ranks(question, n, beyond / sigma, rng).mean(axis=0)
 
 
-def _by_ranks(question: Question, n: Array, beyond: Array, rng: np.random.Generator) -> Array:
+def _by_ranks(question: Question, n: Sizes, beyond: Array, rng: np.random.Generator) -> Array:
     """Whether ranks show a change, `beyond` the margin by so many standard deviations, though runs may stall.
 
     Notes
