@@ -43,6 +43,7 @@ DRIFT = -0.01  # of a rate, from run to run
 
 Array = np.ndarray
 Draw = Callable[[np.random.Generator, int, Array], Array]
+Drift = Callable[[np.random.Generator, int], Array]
 
 
 def log_normal(rng: np.random.Generator, n: int, shared: Array) -> Array:
@@ -135,24 +136,57 @@ def in_order(n: int, *, in_turns: bool) -> Starts:
     return (range(0, 2 * n, 2), range(1, 2 * n, 2)) if in_turns else (range(n), range(n, 2 * n))
 
 
-def cells(rng: np.random.Generator, kind: Draw, starts: Starts, drift: float, sd: float = 1.0) -> list[Array]:
+def cells(
+    rng: np.random.Generator, kind: Draw, starts: Starts, drift: Drift | None, sd: float = 1.0
+) -> list[Array]:
     """Nine rates of one kind on both sides: workload × 1 × run; `sd` scales what is random."""
+    n = sum(map(len, starts))
+    trend = drift(rng, n) if drift else np.zeros(n)
     return [
         np.array([[sd * kind(rng, len(own), np.zeros(len(own)))] for _ in range(WORKLOADS)])
-        + drift * np.array(own)
+        + trend[list(own)]
         for own in starts
     ]
 
 
+def straight(rng: np.random.Generator, n: int) -> Array:
+    return DRIFT * np.arange(n)
+
+
+def steps(rng: np.random.Generator, n: int) -> Array:
+    """Two steps of 5 % up or down, each after any run."""
+    at, size = rng.integers(1, n, 2), 0.05 * rng.choice([-1, 1], 2)
+    return ((np.arange(n)[:, None] >= at) * size).sum(axis=1)
+
+
+def waves(rng: np.random.Generator, n: int) -> Array:
+    """A wave of 5 % either way, as long as 4 to 20 runs."""
+    return 0.05 * np.sin(2 * np.pi * (np.arange(n) / rng.uniform(4, 20) + rng.random()))
+
+
+def random_walk(rng: np.random.Generator, n: int) -> Array:
+    """Steps of about 1 % after each run."""
+    return np.cumsum(0.01 * rng.standard_normal(n))
+
+
+DRIFTS: tuple[Drift, ...] = (straight, steps, waves, random_walk)
+
+
 def alarms_of_kind(
-    comparisons: int, margin: float, kind: Draw, drift: float = 0.0, seed: int = 8
+    comparisons: int,
+    margin: float,
+    kind: Draw,
+    drift: Drift | None = None,
+    *,
+    in_turns: bool = False,
+    seed: int = 8,
 ) -> tuple[int, int]:
-    """In how many comparisons of nine equals that ran one after the other anything is worse, and better."""
+    """In how many comparisons of nine equals anything is worse, and better."""
     rng = np.random.default_rng(seed)
     terms = CompareTerms(margin=margin)
     wrong = [0, 0]
     for i in range(comparisons):
-        starts = in_order(3 + i % 8, in_turns=False)
+        starts = in_order(3 + i % 8, in_turns=in_turns)
         a, b = cells(rng, kind, starts, drift)
         judged = {one.answer for one in answers(a, b, terms, starts if drift else None)}
         wrong = [n + (changed in judged) for n, changed in zip(wrong, CHANGED, strict=True)]
@@ -165,7 +199,7 @@ def in_turns(comparisons: int, pairs: int, sd: float, seed: int = 9) -> tuple[in
     starts = in_order(pairs, in_turns=True)
     decided = wrong = 0
     for _ in range(comparisons):
-        a, b = cells(rng, log_normal, starts, DRIFT, sd / 0.02)
+        a, b = cells(rng, log_normal, starts, straight, sd / 0.02)
         judged = [one.answer for one in answers(a, b, CompareTerms(margin=0.05), starts)]
         decided += judged.count(Shift.NOT_WORSE)
         wrong += any(one in CHANGED for one in judged)
@@ -183,35 +217,28 @@ def power(comparisons: int, kind: Draw, change: float, n: int, workloads: int, s
 
 
 def promises(
-    comparisons: int, kind: Draw, change: float, pilot: int, seed: int = 2
-) -> tuple[int, int, int, list[int]]:
-    """How often a number of runs was promised for one rate, and kept; how often an even chance came true.
+    comparisons: int, kind: Draw, change: float, pilot: int, workloads: int = 1, seed: int = 2
+) -> tuple[int, list[int], int]:
+    """How often a rate is undecided at first, the numbers of runs that are promised then, and how many keep.
 
-    Returns
-    -------
-    (int, int, int, list of int)
-        Promised, kept, settled with the runs of an even chance; and what those were.
+    The rate is the first of several of one kind; margin 5 %.
     """
     rng = np.random.default_rng(seed)
     terms = CompareTerms()
-    promised, kept, even, runs = 0, 0, 0, []
+    undecided, kept, numbers = 0, 0, list[int]()
 
     def draw(n: int) -> list[Array]:
-        return [side(rng, n, (kind,), some, 1)[:, :1] for some in (0.0, change)]
+        return [side(rng, n, (kind,), some, workloads)[:, :1] for some in (0.0, change)]
 
     for _ in range(comparisons):
         first = draw(pilot)
-        (figure,) = answers(*first, terms, plan=True)
-        for n in (figure.runs_needed, figure.runs_at_least):
-            if n is None:
-                continue
+        figure = answers(*first, terms, plan=True)[0]
+        undecided += figure.answer is Shift.UNDECIDED
+        if n := figure.runs_needed:
             both = (np.concatenate(parts, axis=2) for parts in zip(first, draw(n - pilot), strict=True))
-            is_settled = answers(*both, terms)[0].answer is not Shift.UNDECIDED
-            if n == figure.runs_needed:
-                promised, kept = promised + 1, kept + is_settled
-            else:
-                even, runs = even + is_settled, [*runs, n]
-    return promised, kept, even, runs
+            kept += answers(*both, terms)[0].answer is not Shift.UNDECIDED
+            numbers.append(n)
+    return undecided, numbers, kept
 
 
 def interval(hits: int, of: int) -> str:
@@ -287,30 +314,25 @@ def main() -> None:
         hits = [power(comparisons, kind, change, n, workloads) for workloads in (1, WORKLOADS)]
         print(f"  {kind.__name__}, {change:.0%}, {n} runs: {hits[0]} and {hits[1]} of {comparisons}")
     print("Promised numbers of runs, margin 5 %; kept or none printed (target ≥ 95 %):")
-    for kind in (log_normal, tails, stalls):
-        for change in (0.0, -0.055, -0.06, -0.1):
-            for pilot in (3, 5, 10, 15):
-                print_promises(comparisons // 5, kind, change, pilot)
+    for kind in (log_normal, tails, stalls, throttled, two_states):
+        for change in (0.0, -0.06, -0.1, -0.2):
+            for pilot, workloads in ((3, 1), (5, 1), (15, 1), (5, WORKLOADS)):
+                print_promises(comparisons // 5, kind, change, pilot, workloads)
 
 
 def print_alarms(comparisons: int) -> None:
     print(f"Equals, {WORKLOADS} workloads × {len(METRICS)} metrics, 3 to 10 runs a side, worse or better in:")
     for margin in (0.0, 0.01, 0.05):
         print(f"  margin {margin:.0%}: {share(alarms(comparisons, margin), comparisons)}")
-    print("Equals of one kind, nine rates, one after the other; worse, better, either (target ≤ 1 %):")
-    kinds = (
-        (log_normal, 0.0),
-        (t2, 0.0),
-        (two_states, 0.0),
-        (throttled, 0.0),
-        (stalls, 0.0),
-        (log_normal, DRIFT),
-    )
-    for kind, drift in kinds:
+    print("Equals of one kind, nine rates; worse, better, either (target ≤ 1 %):")
+    one_after_other = [(kind, None, False) for kind in (log_normal, t2, two_states, throttled, stalls)]
+    turns = [(kind, drift, True) for kind in (log_normal, t2, stalls) for drift in DRIFTS]
+    for kind, drift, in_turns in [*one_after_other, (log_normal, straight, False), *turns]:
         for margin in (0.0, 0.05):
-            worse, better = alarms_of_kind(comparisons, margin, kind, drift)
-            name = f"{kind.__name__}{', drift' if drift else ''}, margin {margin:.0%}"
-            print(f"  {name}: {worse}, {better}, {share(worse + better, comparisons)}")
+            worse, better = alarms_of_kind(comparisons, margin, kind, drift, in_turns=in_turns)
+            order = "in turns" if in_turns else "one after the other"
+            name = ", ".join([kind.__name__, *([drift.__name__, order] if drift else [])])
+            print(f"  {name}, margin {margin:.0%}: {worse}, {better}, {share(worse + better, comparisons)}")
     pool = lab_runs(RUNS_OF_LAB)
     print(f"Equals of the lab's simulation, {len(pool)} workloads, drawn from {RUNS_OF_LAB} runs of each:")
     for margin in (0.0, 0.05):
@@ -321,13 +343,14 @@ def share(hits: int, of: int) -> str:
     return f"{hits} of {of} ({hits / of:.2%}, {interval(hits, of)})"
 
 
-def print_promises(comparisons: int, kind: Draw, change: float, pilot: int) -> None:
-    promised, kept, even, runs = promises(comparisons, kind, change, pilot)
-    fair = comparisons - promised + kept
-    typical = f", median {int(np.median(runs))}" if runs else ""
+def print_promises(comparisons: int, kind: Draw, change: float, pilot: int, workloads: int) -> None:
+    undecided, numbers, kept = promises(comparisons, kind, change, pilot, workloads)
+    fair = comparisons - len(numbers) + kept
+    typical = f" (median {int(np.median(numbers))})" if numbers else ""
     print(
-        f"  {kind.__name__}, {change:+.1%}, {pilot} runs at first: promised {promised}, kept {kept}; kept or "
-        f"none printed {fair / comparisons:.1%}; at least: {even} of {len(runs)} settled{typical}"
+        f"  {kind.__name__}, {change:+.0%}, {pilot} runs, among {workloads}: undecided {undecided}, "
+        f"promised {len(numbers)}{typical}, kept {kept}; kept or none printed {fair / comparisons:.1%}",
+        flush=True,
     )
 
 

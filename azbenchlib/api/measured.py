@@ -124,7 +124,7 @@ def compare(old: RunsGiven, new: RunsGiven, *, margin: float = 0.05, confidence:
     margin : float
         Change that does not count, either way: 0.05 is 5 %.
     confidence : float
-        Of all answers together, 0 to 1.
+        Of all answers worse and better, together: 0.5 to 1. The intervals have 95 %.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def compare(
     metric: Annotated[
         list[str] | None, typer.Option(help="iops, bw, p50, p99.9, …; repeatable. Default: the usual ones.")
     ] = None,
-    confidence: Annotated[str, typer.Option(help="Of all answers together.")] = "99%",
+    confidence: Annotated[str, typer.Option(help="Of all answers worse and better, together.")] = "99%",
     fail_if: Annotated[
         list[str] | None,
         typer.Option(help='A condition of your own, such as "p99 > +10%"; repeatable.'),

@@ -108,7 +108,7 @@ def card(card: Card, entry: Any, name: str) -> dict[str, Any]:
     """One card, formatted."""
     rate_row = card.rate
     return {
-        "name": name if entry.detail == NO_SETUP else name[:1].upper() + name[1:],  # a file keeps its name
+        "name": name if entry.detail == NO_SETUP else entry.begun(name),  # a file keeps its name
         "detail": entry.detail,
         "colour": entry.colour,
         "char": entry.char,

@@ -53,6 +53,12 @@ class Entry:
     slot: int
     twin: bool = False
 
+    def begun(self, text: str) -> str:
+        """A text that begins a sentence: with a capital, unless it begins with the name of a folder."""
+        if self.key.endswith(self.name) and text.startswith(self.name):
+            return text
+        return f"{text[:1].upper()}{text[1:]}"
+
     @property
     def colour(self) -> int:
         """Which of the colours of the style sheet."""

@@ -51,7 +51,7 @@ class Compare:
     metrics : sequence of str
         ``iops``, ``bw``, ``p99``, …; empty: the usual ones.
     confidence : float
-        Of all answers together.
+        Of all answers worse and better, together.
     fail_if : sequence of str
         Conditions such as ``p99 > +10%``.
     within_run : bool

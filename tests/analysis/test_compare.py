@@ -132,7 +132,7 @@ def test_what_differs_among_undecided_figures_is_said_of_each() -> None:
             side(
                 name,
                 [
-                    {"iops": 1000 * (1 + 0.02 * d) * (factor if name == "new" else 1), "bs_bytes": bs}
+                    {"iops": 1000 * (1 + 0.03 * d) * (factor if name == "new" else 1), "bs_bytes": bs}
                     for bs, factor, times in of
                     for d in (-1, 0, 1) * times
                 ],
@@ -428,7 +428,7 @@ def test_conditions_count_alone_unless_the_margin_is_wanted_too() -> None:
     assert compare(sides, CompareTerms(**rule)).result is Shift.WORSE
     strict = CompareTerms(rules=(parse_rule("iops < -10%"),), judges_margin=False)
     assert compare(sides, strict).result is Shift.WORSE
-    uneven = [rates("old", [1000, 1060, 950, 1010]), rates("new", [960, 1000, 930, 1020])]
+    uneven = [rates("old", [1000, 1060, 950, 1010]), rates("new", [930, 1000, 890, 1020])]
     assert compare(uneven, strict).result is Shift.UNDECIDED
     unknown = CompareTerms(rules=(parse_rule("p99 > +10%"),), judges_margin=False)
     assert compare(sides, unknown).result is Shift.UNDECIDED
@@ -478,7 +478,7 @@ def test_json_has_every_figure() -> None:
     (figure,) = document["pairs"][0]["figures"]
     assert figure["old"] == {"median": 1000, "runs": STEADY} and figure["answer"] == "worse"
     assert document["sentence"] == (
-        "Worse: 4\u00a0KiB random reads, QD\u00a08: IOPS ×0.800 (0.795 to 0.805); "
+        "Worse: 4\u00a0KiB random reads, QD\u00a08: IOPS ×0.800 (0.797 to 0.803); "
         "1 of 1 figures worse by more than 5\u00a0%."
     )
     name = figure["workload"]

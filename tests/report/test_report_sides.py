@@ -38,6 +38,8 @@ def test_the_report_compares_them(tmp_path: Path) -> None:
     assert "Better: 4\xa0KiB random reads, QD\xa032: IOPS ×1.5" in html.replace("<wbr>", "")
     head = str(report.header().html)
     assert "150\xa0% of the disk limit of 5,000\xa0IOPS" in head
+    cards = str(report.cards().html)
+    assert all(f">{name}<" in cards and name.capitalize() not in cards for name in ("before", "after"))
     alone = Report([str(folders[0])], **SETUP)
     assert not str(alone.compared().html).strip()
 

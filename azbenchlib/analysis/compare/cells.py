@@ -80,7 +80,8 @@ class ComparedFigure:
     p_value, p_better : float or None
         Of "worse", and of "better", by more than the margin, each adjusted over all figures.
     runs_needed : int or None
-        Runs a side, all together, that settle it with 95 % probability; None: none can be promised.
+        Runs a side, all together, that settle it with 95 % probability, though a run in ten may stall; None:
+        none can be promised.
     runs_at_least : int or None
         Runs a side, all together, with fewer of which it rather stays open; None: over 500, or settled.
     why : str

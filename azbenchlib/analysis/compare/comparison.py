@@ -139,8 +139,8 @@ def compare(sides: Sequence[ComparedSide], terms: CompareTerms | None = None) ->
     "Worse" is Welch's test on logarithms against the margin, adjusted by Holm over all figures of all pairs;
     too few runs to exclude a disk of two states are no evidence. "Better" is the same on the other side.
     Where there are enough runs, a test by ranks stands beside it, for runs that stall; a trend over time is
-    taken out of sides that ran in turns. "Not worse" is an interval of the ratio that lies within the margin:
-    it needs no adjustment, as the comparison passes only if every figure does.
+    taken out of sides that ran in turns. "Not worse" is a 95 % interval of the ratio that lies within the
+    margin: it needs no adjustment, as the comparison passes only if every figure does.
     """
     terms = terms or CompareTerms()
     if len(sides) < 2:
@@ -211,7 +211,7 @@ def _open(a: ComparedSide, b: ComparedSide, terms: CompareTerms) -> _Open:
         side_figures(side.tables, some, key, metrics)
         for side, some, key in zip((a, b), runs, keys, strict=True)
     )
-    found = evidence(old, new, common, metrics, every=bool(terms.metrics), alpha=terms.alpha)
+    found = evidence(old, new, common, metrics, every=bool(terms.metrics))
     return _Open(
         a=a,
         b=b,

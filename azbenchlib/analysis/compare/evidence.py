@@ -29,6 +29,7 @@ from azbenchlib.analysis.distribution import KINDS
 
 Tables = Mapping[str, pd.DataFrame]
 _LARGE_DF = 1e9  # of an interval that is not from a spread of runs
+_WITHIN_ALPHA = 0.01  # two-sided error of the interval within a run that gives its standard error
 _RATE = ("",)
 
 
@@ -89,7 +90,6 @@ def evidence(
     metrics: Sequence[Metric],
     *,
     every: bool,
-    alpha: float,
 ) -> Iterator[Evidence]:
     """What both sides tell of each metric of each workload.
 
@@ -102,15 +102,13 @@ def evidence(
     every : bool
         Whether a metric that neither side has counts too, and throughput beside IOPS of one block size, of
         which the ratio is the same.
-    alpha : float
-        Of intervals within a run.
     """
     for workload in workloads:
         rated = False
         for metric in metrics:
             if metric.name == "bw" and rated and not every and _one_size(workload):
                 continue
-            found = _evidence(a, b, workload, metric, alpha)
+            found = _evidence(a, b, workload, metric)
             if found is None and not every:
                 continue
             rated |= metric.name == "iops" and bool(found and found.a and found.b)
@@ -128,9 +126,7 @@ def _nothing(workload: ComparedWorkload, metric: Metric, why: str) -> Evidence:
     )
 
 
-def _evidence(
-    a: SideFigures, b: SideFigures, workload: ComparedWorkload, metric: Metric, alpha: float
-) -> Evidence | None:
+def _evidence(a: SideFigures, b: SideFigures, workload: ComparedWorkload, metric: Metric) -> Evidence | None:
     """None where neither side has the metric."""
     rows = [one.of(workload.key, metric.name) for one in (a, b)]
     if all(one.empty for one in rows):
@@ -145,7 +141,7 @@ def _evidence(
     known = of_values(workload, metric, kind, values[0], values[1], slack, _starts((a, b), rows))
     if known.estimate is not None or len(values[0]) > 1 < len(values[1]) or min(*values[0], *values[1]) <= 0:
         return known
-    estimate = _within((a, b), rows, metric, kind, alpha, slack)
+    estimate = _within((a, b), rows, metric, kind, slack)
     return replace(known, estimate=estimate, scope=Scope.ONE_RUN if estimate else Scope.NOTHING)
 
 
@@ -230,7 +226,6 @@ def _within(
     rows: Sequence[pd.DataFrame],
     metric: Metric,
     kind: str,
-    alpha: float,
     slack: float,
 ) -> Estimate | None:
     """From the interval of a single run, and the spread of several; None where a run tells nothing."""
@@ -244,10 +239,10 @@ def _within(
             errors.append(spread(logs) / sqrt(logs.size))
             continue
         unit = side.side.units.set_index("unit").loc[one["unit"].iloc[0]]
-        limits = within_run(unit, metric, kind, side.inside(unit["run_ids"]), alpha)
+        limits = within_run(unit, metric, kind, side.inside(unit["run_ids"]), _WITHIN_ALPHA)
         if limits is None or limits[0] <= 0:
             return None
-        errors.append(log(limits[1] / limits[0]) / (2 * float(ndtri(1 - alpha / 2))))
+        errors.append(log(limits[1] / limits[0]) / (2 * float(ndtri(1 - _WITHIN_ALPHA / 2))))
     se = max(sqrt(sum(error**2 for error in errors)), 1e-6)
     return Estimate(
         log_ratio=centres[1] - centres[0], se=se, df=_LARGE_DF, slack=slack, method=Method.WITHIN_RUN

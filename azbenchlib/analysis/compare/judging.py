@@ -119,7 +119,7 @@ def _answered(
     answer, why = Shift.UNDECIDED, one.why
     if worse is not None and better is not None and one.estimate is not None:
         (p, test), changed = min((worse, Shift.WORSE), (better, Shift.BETTER), key=lambda way: way[0][0])
-        low, high = one.estimate.interval(terms.alpha)
+        low, high = one.estimate.interval()
         end = high if one.metric.sign > 0 else low
         inside = one.metric.worsening(end) <= one.metric.log_margin(terms.margin)
         beyond = p <= terms.alpha / 2
@@ -137,7 +137,7 @@ def _answered(
         evidence=one,
         answer=answer,
         estimate=estimate,
-        interval=estimate.interval(terms.alpha) if estimate else None,
+        interval=estimate.interval() if estimate else None,
         p_value=worse[0] if worse else None,
         p_better=better[0] if better else None,
         why=why,
@@ -184,6 +184,6 @@ def _rule_answer(
         return Shift.UNDECIDED
     if test[0] <= terms.alpha / 2 and _excludes_two_states(one.evidence, terms, workloads):
         return Shift.WORSE
-    low, high = one.evidence.estimate.interval(terms.alpha)
+    low, high = one.evidence.estimate.interval()
     outside = high <= 1 + rule.bound if rule.sign > 0 else low >= 1 + rule.bound
     return Shift.NOT_WORSE if outside else Shift.UNDECIDED

@@ -12,7 +12,7 @@ from math import comb, sqrt
 
 import numpy as np
 
-from azbenchlib.analysis.compare.ratio import Array, Method, bounded_exp
+from azbenchlib.analysis.compare.ratio import INTERVAL_ALPHA, Array, Method, bounded_exp
 
 _MOST_EXACT = 2500  # pairs of runs, above which the normal distribution does
 
@@ -42,7 +42,7 @@ class RankEstimate:
         """The median of all differences (Hodges and Lehmann, Annals of Mathematical Statistics 34, 1963)."""
         return float(np.median(self.differences))
 
-    def interval(self, alpha: float) -> tuple[float, float]:
+    def interval(self, alpha: float = INTERVAL_ALPHA) -> tuple[float, float]:
         """Two-sided interval of the ratio with confidence 1 - `alpha`, of those that are exact."""
         below = int(np.searchsorted(_cumulated(self.n_a, self.n_b), alpha / 2, side="right"))
         low, high = self.differences[max(below - 1, 0)], self.differences[-max(below, 1)]

@@ -20,7 +20,7 @@ class CompareTerms:
     margin : float
         Relative change that does not count; 0 to below 1.
     confidence : float
-        Of all answers "worse" and "better" together, and of each interval; above 0.5, below 1.
+        Of all answers "worse" and "better" together; above 0.5, below 1. Intervals have 95 %.
     metrics : tuple of Metric
         Empty: those of :data:`DEFAULT_METRICS` that there are.
     rules : tuple of FailRule
@@ -51,5 +51,5 @@ class CompareTerms:
 
     @property
     def alpha(self) -> float:
-        """Two-sided error; half of it is the family-wise error of "worse", and of "better"."""
+        """Error of "worse" and "better" together, over all figures; half of it of each."""
         return 1 - self.confidence

@@ -8,6 +8,7 @@ from azbenchlib.analysis.compare.by_workload import WorkloadFigures, by_workload
 from azbenchlib.analysis.compare.cells import ComparedFigure, JudgedRule
 from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult
 from azbenchlib.analysis.compare.headline import result_sentence
+from azbenchlib.analysis.compare.ratio import INTERVAL_ALPHA
 
 
 def record(comparison: ComparisonResult, exit_code: int) -> dict[str, Any]:
@@ -19,6 +20,7 @@ def record(comparison: ComparisonResult, exit_code: int) -> dict[str, Any]:
         "sentence": result_sentence(comparison, exit_code),
         "margin": terms.margin,
         "confidence": terms.confidence,
+        "interval_confidence": 1 - INTERVAL_ALPHA,
         "within_run": terms.within_run,
         "pairs": [_pair(pair) for pair in comparison.pairs],
     }

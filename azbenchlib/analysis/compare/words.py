@@ -11,7 +11,7 @@ from azbenchlib.analysis.compare.cells import ComparedFigure, JudgedRule, Scope,
 from azbenchlib.analysis.compare.comparison import ComparedPair, ComparisonResult
 from azbenchlib.analysis.compare.judging import DRIFT
 from azbenchlib.analysis.compare.more_runs import MOST_RUNS
-from azbenchlib.analysis.compare.ratio import Method
+from azbenchlib.analysis.compare.ratio import INTERVAL_ALPHA, Method
 from azbenchlib.analysis.compare.run_order import INTERLEAVE
 from azbenchlib.core.units import NBSP, format_count
 
@@ -84,8 +84,11 @@ def answer_text(one: ComparedFigure) -> str:
     if one.more_at_least is None:
         over = one.evidence.scope == Scope.RUNS
         return f"undecided, over {MOST_RUNS} runs" if over else f"undecided: {one.why}"
-    least = "" if one.more_runs else "at least "
-    return f"undecided, {least}{_more_text(one.more_runs or one.more_at_least)}"
+    if one.more_runs is None:
+        return f"undecided, at least {_more_text(one.more_at_least)}"
+    a, b = one.more_at_least, one.more_runs
+    few = f"{a[0]} to " if a[0] == a[1] < b[0] == b[1] else ""
+    return f"undecided, {few}{_more_text(b)}"
 
 
 def _more_text(more: tuple[int, int]) -> str:
@@ -117,6 +120,18 @@ def _said_once(pair: ComparedPair) -> list[str]:
     if not spread_known(alike):
         return [f"{many}: {runs} are the least that can answer."]
     return [f"{many}: {runs} settle each." if first.more_runs else f"{many}: at least {runs} are needed."]
+
+
+def _how_sure(pair: ComparedPair) -> list[str]:
+    """What the numbers of further runs mean."""
+    known = [one for one in pair.figures if one.runs_at_least and spread_known([one])]
+    said = {
+        True: "The largest number of more runs that is named settles a figure with 95 % probability, even if "
+        "one run in ten stalls; fewer often do.",
+        False: 'Of "at least", no number is promised: so few runs may not have met a state of the disk that '
+        "shows in one of ten, and the change may be as large as the margin.",
+    }
+    return [text for promised, text in said.items() if promised in {bool(one.runs_needed) for one in known}]
 
 
 def interval_text(one: ComparedFigure) -> str:
@@ -171,7 +186,7 @@ def remarks(comparison: ComparisonResult, pair: ComparedPair) -> list[str]:
     found += [f"Differs: {one.sentence}." for one in pair.differences]
     found += [f"{one.rule.text} {_CONDITION[one.answer]} for {_whose(one)}." for one in pair.rules]
     found += [f"Undecided ({n}): {why}." for why, n in reasons.items()]
-    found += _said_once(pair)
+    found += _said_once(pair) + _how_sure(pair)
     found += _ways(pair)
     if any(_needs_too_many(one) for one in pair.figures):
         found.append(
@@ -229,6 +244,7 @@ def method(comparison: ComparisonResult) -> str:
     terms = comparison.terms
     return (
         f"Medians of runs (their number); ratio new ÷ old of geometric means, with "
-        f"{percent(terms.confidence)} interval; margin {percent(terms.margin)}. Not worse: neither worse "
-        "by more than the margin, nor shown to be better by more."
+        f"{percent(1 - INTERVAL_ALPHA)} interval; margin {percent(terms.margin)}. Not worse: that interval "
+        "shows no change to the worse by more than the margin. Worse, better: with "
+        f"{percent(terms.confidence)} confidence over all figures together."
     )

@@ -31,5 +31,5 @@ def linked(answer: SetupAnswer, without: str = "", begins: bool = False) -> tupl
     """
     first, *rest = answer.name_in_lead.removeprefix(without).split(", ")
     if begins and is_named_by_workload(answer):
-        first = f"{first[:1].upper()}{first[1:]}"
+        first = answer.entry.begun(first)
     return (f"{first} ({', '.join(rest)})" if rest else first), answer.id
