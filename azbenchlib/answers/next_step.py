@@ -10,7 +10,15 @@ from typing import Any
 
 import pandas as pd
 
-from azbenchlib.advisor.reasons.next_step import BoundLoad, NextStep, NoStep, Obstacle, Part, Shop, next_step
+from azbenchlib.advisor.reasons.next_step import (
+    BoundLoad,
+    NextStep,
+    NoStep,
+    SetupPart,
+    Shop,
+    StepObstacle,
+    next_step,
+)
 from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.analysis.runs import Run
 from azbenchlib.analysis.setup_names import CACHE_WORDS, ROLE_WORDS
@@ -147,16 +155,22 @@ def is_same_change(step: NextStep, other: NextStep) -> bool:
 
 
 _NONE = {
-    (Obstacle.BOTH_BIND, Part.DISK): "Disk and VM bind at much the same rate: more needs both to be larger.",
-    (Obstacle.BOTH_BIND, Part.VM): "A larger VM alone gives no more: its disks bind at much the same rate.",
-    (Obstacle.NONE_LARGER, Part.DISK): "No single disk of Azure that may replace it gives more.",
-    (Obstacle.NONE_LARGER, Part.VM): "No VM size of its series is known to give more.",
+    (
+        StepObstacle.BOTH_BIND,
+        SetupPart.DISK,
+    ): "Disk and VM bind at the same rate: more needs both to be larger.",
+    (
+        StepObstacle.BOTH_BIND,
+        SetupPart.VM,
+    ): "A larger VM alone gives no more: its disks bind there too.",
+    (StepObstacle.NONE_LARGER, SetupPart.DISK): "No single disk of Azure that may replace it gives more.",
+    (StepObstacle.NONE_LARGER, SetupPart.VM): "No VM size of its series is known to give more.",
 }
 
 
 def _what(step: NextStep) -> str:
     """``A P40 gives``, ``2 × P40 give``, ``Provisioned with 40,000 IOPS and 500 MB/s the disk gives``."""
-    if step.part is Part.VM:
+    if step.part is SetupPart.VM:
         return f"{_with_article(vm_words(step.after))} gives"
     before, disk = step.before.disks[step.place], step.disk
     if disk.provisioned and disk.kind is before.kind:
@@ -181,7 +195,7 @@ def _then(step: NextStep) -> str:
     """What binds then: a limit of the part itself, or others."""
     lifted = {label.scope for label in step.labels}
     if all(label.scope in lifted for label, _ in step.binding):
-        many = step.part is Part.DISK and step.disk.count > 1
+        many = step.part is SetupPart.DISK and step.disk.count > 1
         return f"{'their' if many else 'its'} own limit"
     shown = step.labels[0].quantity  # of this its rate says how much it is
     named = [

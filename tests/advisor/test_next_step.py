@@ -13,9 +13,9 @@ from azbenchlib.advisor.reasons.next_step import (
     BoundLoad,
     NextStep,
     NoStep,
-    Obstacle,
-    Part,
+    SetupPart,
     Shop,
+    StepObstacle,
     next_step,
 )
 from azbenchlib.azure import catalog
@@ -74,7 +74,7 @@ def test_the_next_tier_is_the_cheapest_of_all_that_give_more(vm: str, tier: str,
     if not enough:
         assert isinstance(step, NoStep) or step.disk.provisioned
         return
-    assert isinstance(step, NextStep) and step.part is Part.DISK
+    assert isinstance(step, NextStep) and step.part is SetupPart.DISK
     price, name = min(enough)
     assert (step.disk.tier, step.disk.count) == (name, n)
     assert step.price == pytest.approx(price) and step.more is not None
@@ -98,7 +98,7 @@ def test_the_next_size_is_the_cheapest_of_its_series_that_gives_more(vm: str, bs
     ]
     step = step_of(bound)
     price, name = min(enough)
-    assert step.part is Part.VM and step.after.vm.size == name
+    assert step.part is SetupPart.VM and step.after.vm.size == name
     assert step.price == pytest.approx(price) and step.more == pytest.approx(price - vm_month(vm))
     assert step.then.iops == pytest.approx(min(of_vm(name, bs), of_tier(catalog.disk_tier("P60"), 4, bs)))
 
@@ -152,14 +152,14 @@ def test_a_small_provisioned_disk_grows_to_what_its_iops_need() -> None:
 @pytest.mark.parametrize("vm, disk", [("Standard_E8ds_v4", "temp"), ("Standard_L8s_v3", "nvme")])
 def test_of_local_disks_only_the_vm_can_change(vm: str, disk: str) -> None:
     step = step_of(asked(vm, disk, bs=64 * KIB, read_share=1.0))
-    assert step.part is Part.VM and step.after.vm.size == vm.replace("8", "16")
+    assert step.part is SetupPart.VM and step.after.vm.size == vm.replace("8", "16")
     assert step.then.bytes_per_s is not None and step.more is not None and step.more > 0
 
 
 def test_hits_of_a_host_cache_are_the_vms_and_misses_the_disks() -> None:
     hits, misses = (asked("Standard_E8ds_v4", "P30:ReadOnly", cache_hit=hit) for hit in (1.0, 0.0))
-    assert step_of(hits).part is Part.VM
-    assert step_of(misses).part is Part.DISK
+    assert step_of(hits).part is SetupPart.VM
+    assert step_of(misses).part is SetupPart.DISK
 
 
 def test_for_a_burst_the_next_disk_has_that_rate_without_credits() -> None:
@@ -172,11 +172,13 @@ def test_a_disk_and_a_vm_that_bind_at_once_have_no_next_step() -> None:
     assert next_step(asked("Standard_D4s_v3", "P40"), SHOP) is not None
     bound = asked("Standard_D8s_v5", "pv2:256GiB/12800iops/1000MBps")
     found = next_step(bound, SHOP)
-    assert len(bound.labels) > 1 and found == NoStep(Part.DISK, Obstacle.BOTH_BIND)
+    assert len(bound.labels) > 1 and found == NoStep(SetupPart.DISK, StepObstacle.BOTH_BIND)
 
 
 def test_the_largest_size_of_a_series_has_none_above() -> None:
-    assert next_step(asked("Standard_D96s_v5", "P80x8"), SHOP) == NoStep(Part.VM, Obstacle.NONE_LARGER)
+    assert next_step(asked("Standard_D96s_v5", "P80x8"), SHOP) == NoStep(
+        SetupPart.VM, StepObstacle.NONE_LARGER
+    )
 
 
 def test_without_prices_the_smallest_step_is_told_without_one() -> None:

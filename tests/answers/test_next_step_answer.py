@@ -3,7 +3,7 @@
 import pytest
 from bound_loads import SHOP, UNPRICED, asked
 
-from azbenchlib.advisor.reasons.next_step import NextStep, NoStep, Obstacle, Part
+from azbenchlib.advisor.reasons.next_step import NextStep, NoStep, SetupPart, StepObstacle
 from azbenchlib.advisor.reasons.next_step import next_step as asked_for
 from azbenchlib.answers.next_step import in_short, is_same_change, sentence
 
@@ -57,7 +57,7 @@ def test_several_loads_that_need_the_same_share_a_sentence() -> None:
     assert isinstance(other, NextStep) and not is_same_change(small, other)
 
 
-@pytest.mark.parametrize("part, obstacle", [(part, why) for part in Part for why in Obstacle])
-def test_why_nothing_gives_more_is_a_sentence(part: Part, obstacle: Obstacle) -> None:
+@pytest.mark.parametrize("part, obstacle", [(part, why) for part in SetupPart for why in StepObstacle])
+def test_why_nothing_gives_more_is_a_sentence(part: SetupPart, obstacle: StepObstacle) -> None:
     told = words(NoStep(part, obstacle))
     assert told.endswith(".") and (("disk" in told.lower()) or ("VM" in told))

@@ -207,7 +207,10 @@ def test_what_is_cheaper_gives_as_much_on_as_large_a_vm() -> None:
             1 - float(one.candidate.price) / total
         )
     offers = {offer.size: offer for offer in market("eastus2").vms}
-    chosen, measured = offers[f"Standard_{vm_words(designs[0])}"], offers["Standard_E32-8s_v3"]
+    chosen, measured = (
+        offers[f"Standard_{vm_words(designs[0].candidate.setup)}"],
+        offers["Standard_E32-8s_v3"],
+    )
     assert (chosen.vcpus or 0) >= (measured.vcpus or 0)
     assert (chosen.memory_bytes or 0) >= (measured.memory_bytes or 0)
     assert "Premium SSD v2 (32 GiB, 3,000 IOPS, 125 MB/s each)" in design_words(designs[0]).replace(

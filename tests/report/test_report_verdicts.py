@@ -19,6 +19,7 @@ from azbenchlib.dataset.setups import Assumed
 from azbenchlib.model.notation import parse_disks
 from azbenchlib.model.setup import VM, Setup
 from azbenchlib.report.part import Part
+from azbenchlib.report.to_json import record
 from azbenchlib.verdict import text as verdict_words
 from azbenchlib.views.limits import Limits
 
@@ -51,7 +52,7 @@ def test_the_temp_disk_of_the_e8ds_is_bound_by_throughput_not_iops(local: list[s
     assert "Bound by the temp disk limit of 484 MB/s, not by that of 77,000 IOPS Bound, ≥ 99 %" in card
     assert "At 8 KiB that is 59,136 IOPS." in card
     assert re.search(r"Temp disk MB/s 484 MB/s \d 100 % Temp disk IOPS 77,000 IOPS \d 77 %", card)
-    assert "More MB/s needs a larger VM; for more IOPS use smaller blocks, up to 77,000 IOPS." in card
+    assert "What to change An E16ds_v4 gives up to 968 MB/s, its own limit: USD " in card
     cached = one(local, "ReadWrite cache", "60,100 IOPS")
     assert "Bound by the VM cached limit of 484 MB/s, not by that of 77,000 IOPS" in cached
 
@@ -288,3 +289,17 @@ def test_a_rate_above_every_limit_is_in_the_lead_and_in_the_roofline(tmp_path: P
         limits = Limits([str(folder)]).roofline().html.replace("\u00a0", " ")
     assert "reached 130 % of the VM uncached burst limit of 40,000 IOPS." in lead
     assert "Measured: 4 KiB, QD 64: 52,000 IOPS at 4 KiB." in limits
+
+
+def test_where_a_limit_binds_page_lead_and_json_have_the_next_part() -> None:
+    dataset = Dataset.load(DATASETS / "premium-ssd-emulated-2026")
+    (bound,) = [one for one in record([dataset])["setups"] if one["verdict"]["binding"] == ["disk_iops"]]
+    change = bound["change"]
+    assert (change["part"], change["tier"], change["iops"]) == ("disk", "P40", 6_400.0)
+    assert change["binding"] == ["vm_uncached_iops"] and change["instead"]["sku"] == "PremiumV2_LRS"
+    report = Report([str(dataset.place)])
+    said = f"A P40 gives up to 6,400 IOPS, for USD {change['price']['more_per_month']:.0f} more a month."
+    assert said in words(report.header().html)
+    card = words(report.cards().html)
+    assert "A P40 gives up to 6,400 IOPS, then the VM uncached IOPS limit binds: USD " in card
+    assert f"gives as much for USD {change['instead']['price']['per_month']:.0f} a month." in card

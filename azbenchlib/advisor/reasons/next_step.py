@@ -27,14 +27,14 @@ MORE = 1 + TIE_REL  # times the rate of now: less cannot be told from what docum
 _FURTHER = 2.0  # times the rate of now, for which provisioned disks are provisioned anew; our judgement
 
 
-class Part(StrEnum):
+class SetupPart(StrEnum):
     """What is changed."""
 
     DISK = "disk"
     VM = "vm"
 
 
-class Obstacle(StrEnum):
+class StepObstacle(StrEnum):
     """Why no change of one part gives more."""
 
     BOTH_BIND = "both_bind"
@@ -94,7 +94,7 @@ class NextStep:
 
     Parameters
     ----------
-    part : Part
+    part : SetupPart
     labels : tuple of Label
         The limits that it lifts.
     on_credits : bool
@@ -112,7 +112,7 @@ class NextStep:
         Provisioned disks that give as much and cost less.
     """
 
-    part: Part
+    part: SetupPart
     labels: tuple[Label, ...]
     on_credits: bool
     before: Setup
@@ -182,7 +182,7 @@ class NextStep:
         }
 
     def _what(self) -> dict[str, object]:
-        if self.part is Part.VM:
+        if self.part is SetupPart.VM:
             return {"vm": self.after.vm.size}
         disk = self.disk
         return {
@@ -199,8 +199,8 @@ class NextStep:
 class NoStep:
     """That no change of one part gives more, and why."""
 
-    part: Part
-    obstacle: Obstacle
+    part: SetupPart
+    obstacle: StepObstacle
     is_priced = False
 
     def record(self) -> dict[str, object]:
@@ -248,17 +248,17 @@ class _Change:
         return bool(set(self.bound.labels) & set(self.now.binding))
 
     def best(self) -> NextStep | NoStep | None:
-        parts = {Part.DISK if label.scope == "disk" else Part.VM for label in self.now.binding}
+        parts = {SetupPart.DISK if label.scope == "disk" else SetupPart.VM for label in self.now.binding}
         if len(parts) > 1:
-            return NoStep(Part.DISK, Obstacle.BOTH_BIND)
+            return NoStep(SetupPart.DISK, StepObstacle.BOTH_BIND)
         (part,) = parts
-        return self._of_disk() if part is Part.DISK else self._of_vm()
+        return self._of_disk() if part is SetupPart.DISK else self._of_vm()
 
     def _of_vm(self) -> NextStep | NoStep | None:
         if not self.full.vm.size:
             return None
         priced = [step for step in self._vms() if self._gives(step) >= self._enough]
-        return _cheapest(priced) or NoStep(Part.VM, self._why_not(replace(self.full, vm=VM())))
+        return _cheapest(priced) or NoStep(SetupPart.VM, self._why_not(replace(self.full, vm=VM())))
 
     def _of_disk(self) -> NextStep | NoStep | None:
         place = self._bound_disk()
@@ -274,7 +274,7 @@ class _Change:
             disks = self._provisioned(kinds, disk, self._wanted(place))
             if step := _cheapest(self._enough_of(place, disks)):
                 return step
-        return NoStep(Part.DISK, self._why_not(self._with(place, replace(disk, cap=NO_CAP))))
+        return NoStep(SetupPart.DISK, self._why_not(self._with(place, replace(disk, cap=NO_CAP))))
 
     def _instead(self, step: NextStep, disk: Disk) -> NextStep | None:
         """Provisioned disks with the limits of a step's, that give as much and cost less."""
@@ -299,10 +299,10 @@ class _Change:
     def _gives(step: NextStep) -> float:
         return _rate(step.then)
 
-    def _why_not(self, unlimited: Setup) -> Obstacle:
+    def _why_not(self, unlimited: Setup) -> StepObstacle:
         """Whether the other part would hold it back, however large this one is."""
         free = _rate(deliver(unlimited, self.bound.loads, bursting=False))
-        return Obstacle.BOTH_BIND if free < self._enough else Obstacle.NONE_LARGER
+        return StepObstacle.BOTH_BIND if free < self._enough else StepObstacle.NONE_LARGER
 
     def _with(self, place: int, disk: Disk) -> Setup:
         return replace(self.full, disks=(*self.full.disks[:place], disk, *self.full.disks[place + 1 :]))
@@ -316,13 +316,13 @@ class _Change:
         return disks.pop() if len(disks) == 1 else None
 
     def _enough_of(self, place: int, disks: Iterable[Disk]) -> list[NextStep]:
-        steps = (self._step(Part.DISK, self._with(place, disk), place) for disk in disks)
+        steps = (self._step(SetupPart.DISK, self._with(place, disk), place) for disk in disks)
         return [step for step in steps if self._gives(step) >= self._enough]
 
-    def _step(self, part: Part, after: Setup, place: int = 0) -> NextStep:
+    def _step(self, part: SetupPart, after: Setup, place: int = 0) -> NextStep:
         before, new = (
             self.shop.bill(
-                Setup(VM(size=setup.vm.size)) if part is Part.VM else Setup(disks=(setup.disks[place],))
+                Setup(VM(size=setup.vm.size)) if part is SetupPart.VM else Setup(disks=(setup.disks[place],))
             )
             for setup in (self.full, after)
         )
@@ -350,7 +350,7 @@ class _Change:
                 after = resolved(_on(self.stated, self.full.vm, row), self.day)
             except InputError:
                 continue  # it does not take these disks
-            yield self._step(Part.VM, after)
+            yield self._step(SetupPart.VM, after)
 
     def _tiers(self, disk: Disk) -> Iterator[Disk]:
         """Disks of tiers that hold as much, are as redundant and promise the same latency."""
@@ -440,7 +440,7 @@ def _cheapest(steps: Iterable[NextStep]) -> NextStep | None:
 def _order(step: NextStep) -> tuple[object, ...]:
     vm = step.after.vm.size or ""
     constrained = "-" in vm and "-" not in (step.before.vm.size or "")
-    size = (step.disk.size_bytes or 0) if step.part is Part.DISK else _rate(step.then)
+    size = (step.disk.size_bytes or 0) if step.part is SetupPart.DISK else _rate(step.then)
     return step.price is None, step.price or 0, constrained, size, vm
 
 
