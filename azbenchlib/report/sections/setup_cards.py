@@ -399,7 +399,7 @@ def _has_no_limits(verdict: RunVerdict) -> bool:
 
 def _steps(answer: SetupAnswer, verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
     """Where a curve is best, what to change, what to state, and what to run next."""
-    steps = [("Queue depth", f"{answer.curve.beyond.text}.")] if answer.curve else []
+    steps = [(answer.curve.curve.axis.name, f"{answer.curve.beyond.text}.")] if answer.curve else []
     steps += [("Cheaper", design)] if design else []
     if verdict is None:
         return steps
