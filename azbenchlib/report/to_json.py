@@ -32,10 +32,11 @@ def record(datasets: Sequence[Dataset], currency: str = USD) -> dict[str, Any]:
     dict
         ``setups``: a list of dataset, setup, workload, iops, bw_bytes_per_s, repeats, latency (a list of
         workload, lat_kind and percentiles in µs, or ranges of those), over_time (rates of all jobs at once: a
-        list of workload, metric, t_s and values), files (of a set of files of one
-        workload how many they are, hosts and outliers), curve (over the queue depth, of which the figures are
-        a point, as `azbench verdict` has it), verdict (sentence, binding, probability) and price
-        (per_month, currency, region).
+        list of workload, metric, t_s and values), files (of a set of files of one workload how many they are,
+        hosts and outliers), curve (over the queue depth or another axis, of which the figures are a point, as
+        `azbench verdict` has it), verdict (sentence, binding, probability), change (what would lift the limit
+        that binds: part, rates then, binding then, price a month; or the obstacle; None where no limit is
+        likely to bind) and price (per_month, currency, region).
 
     Raises
     ------

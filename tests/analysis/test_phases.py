@@ -162,6 +162,14 @@ def test_a_quantised_base_is_one_level() -> None:
         assert (first.mean, last.mean) == pytest.approx((220, rates[240:].mean()), rel=0.02)
 
 
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_a_rate_that_wavers_by_the_same_steps_has_its_levels(n: int) -> None:
+    """Most differences of such a trace are one and the same, so that their spread is none."""
+    rates = np.r_[np.full(1200, 3500.0), np.full(1800, 500.0)] + np.arange(3000) % n
+    (first, last) = phases.phases(times(3000, 1.0), rates)
+    assert (first.end_s, first.mean, last.mean) == pytest.approx((1200, 3500, 500), rel=0.01)
+
+
 @pytest.mark.parametrize("n", [5, 7, 9])
 def test_a_short_base_of_one_or_two_ios_an_interval_is_a_level(n: int) -> None:
     """As an emulated disk in slow motion logs it: far below the burst, but uneven."""

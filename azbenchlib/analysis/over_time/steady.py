@@ -193,7 +193,10 @@ def _noise(rates: Array) -> float:
     steps = np.diff(rates)
     if not steps.size:
         return 0.0
-    return float(MAD_TO_SD * np.median(np.abs(steps - np.median(steps))) / math.sqrt(2))
+    spread = np.median(np.abs(steps - np.median(steps))) or np.median(
+        np.abs(steps)
+    )  # a sawtooth has no other
+    return float(MAD_TO_SD * spread / math.sqrt(2))
 
 
 def _joined(rates: Array, edges: list[int], same: float) -> list[int]:
