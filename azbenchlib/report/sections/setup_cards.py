@@ -35,6 +35,7 @@ _BARS = 4
 FAR = 2.0  # a limit of which more than this is used was not the one that counts
 _END = 1.1  # utilisation at which a bar ends
 _NOTES = 2
+_FEW = 4  # cards with curves, which have more room on paper
 _SEVERAL = 3  # setups from which on a warning of all of them is told below the cards
 BARS = (
     "A bar is the measured rate as a share of the documented limit: the upright line is the limit, and a "
@@ -247,6 +248,7 @@ class SetupCards:
         return render(
             "cards",
             cards=shown,
+            are_curves=len(shown) <= _FEW and any(answer.curve for answer in self.answers),
             doubts=f"All setups: {shared}" if shared else "",
             notes=[text for text in (more, outliers, bars, prices) if text],
             sources=[_source(name, columns) for name, columns in self._sources.items()],
@@ -398,17 +400,18 @@ def _has_no_limits(verdict: RunVerdict) -> bool:
 
 
 def _steps(answer: SetupAnswer, verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
-    """Where a curve is best, what to change, what to state, and what to run next."""
+    """Where a curve is best, what to change, what is cheaper, what to state, and what to run next; paper has
+    room for the first, and of few curves for two.
+    """
     steps = [(answer.curve.curve.axis.name, f"{answer.curve.beyond.text}.")] if answer.curve else []
+    if verdict and answer.next_step:
+        steps.append(("What to change", next_step_sentence(answer.next_step).text))
     steps += [("Cheaper", design)] if design else []
     if verdict is None:
         return steps
     if verdict.judged.open_fact:
         steps.append(("Not stated", formatting.sentence(verdict.judged.open_fact)))
-    following = verdict.judged.next_run
-    if answer.next_step:
-        steps.append(("What to change", next_step_sentence(answer.next_step).text))
-    if following:
+    if following := verdict.judged.next_run:
         steps.append(("Next run", formatting.sentence(following.advice)))
     return steps
 
