@@ -28,6 +28,7 @@ PREDICTIONS = re.compile(r"\((?:[^():;]+: [\d.,]+ (?:IOPS|MB/s)(?:; )?){2,}\)")
 EXPECTED = re.compile(r"\(then [\d.,]+ (?:IOPS|MB/s) are expected\)")
 LIKENESS = re.compile(r"The rates look like .*?, within \d+ %\.?")
 APART = 1.09  # of predicted rates, rounded to three digits
+REACHED_OF = re.compile(r"(?:closest, with|reached|got) \d+ % of \D+ limit (?:of )?[\d,.]+ (?:IOPS|MB/s)")
 # A limit that holds after a burst, or with another block size.
 LATER = re.compile(r"(?:then by that of|then by|up to) ?$")
 
@@ -50,7 +51,7 @@ def lead(checker: Page, tag: Tag) -> None:
     if counted := re.match(r"(\d+) of (\d+) setups? run into", text):
         right = int(counted[1]) <= int(counted[2]) >= len(checker.titles) > 0
         checker.accept(right, next(figures.find(text)), place, text, [len(checker.titles)], "count")
-    elif used := re.search(r"(?:closest, with|reached) (\d+) % of \D+ limit, ([\d,.]+ (?:IOPS|MB/s))", text):
+    elif used := REACHED_OF.search(text):
         (share, limit) = list(figures.find(used[0]))[:2]
         _share(checker, share, limit, named[0], place, text)
     elif IS_CHANGE.search(text):
