@@ -101,8 +101,9 @@ def test_the_python_of_the_pages_runs(page: Path, tmp_path: Path, monkeypatch: p
     shutil.copy(ROOT / "tests" / "data" / "sysstat" / "sadf.json", "telemetry")
     if ".probe(" in page.read_text() and shutil.which("fio") is None:
         pytest.skip("no fio")
+    names: dict[str, object] = {}  # one after the other, as cells of a notebook
     for code in PYTHON.findall(page.read_text()):
-        exec(compile(code, page.name, "exec"), {})  # noqa: S102  our own document
+        exec(compile(code, page.name, "exec"), names)  # noqa: S102  our own document
 
 
 def test_every_function_of_the_api_has_an_example() -> None:

@@ -28,6 +28,7 @@ _MOST_COMPONENTS = 9
 _MOST_STREAMS, _FEWEST_OF_STREAM = 64, 6  # programs that wrote, and lines of each on average
 _LONGEST_PREFIX = 400  # characters of a line that are looked at
 _SHOWN = 60
+_CLOSING = {"['": "']", '["': '"]'}  # of a list of one string
 _FEWEST = 2  # lines
 # A place in a source file or a number differs from line to line, and tells of no other program.
 _NOISE = re.compile(r"[\[(]?(?:[\w./\\-]{0,80}:)?(?:0x)?[\da-fA-F]{1,16}[\])]?")
@@ -84,6 +85,8 @@ def without_prefix(source: Source, claims: Callable[[str], bool]) -> Unprefixed 
     shown = next((line[:end].strip() for line, end in zip(lines, ends, strict=True) if end), "")
     names = [_name_of(line, components) if end else None for line, end in zip(lines, ends, strict=True)]
     bare = [line[end + indent :] if end else line for line, end in zip(lines, ends, strict=True)]
+    if closing := _CLOSING.get(shown):
+        bare = [line.removesuffix(closing) if end else line for line, end in zip(bare, ends, strict=True)]
     _leave_out_foreign(bare, ends)
     whats = list(dict.fromkeys(component.what for component in components))
     what = f"{_listed(whats)} ({_short(shown)})"
