@@ -17,7 +17,9 @@ N = 20
 
 def run(folder: Path, name: str, iops: int = 100, sizes: tuple[int, int] = (4096, 4096), rw: str = "read"):
     """A job with logs of its IOPS and its throughput, whose blocks may change at half."""
-    options = {"rw": f"rand{rw}", "bs": f"{sizes[0] // 1024}k"}
+    first, last = (f"{size // 1024}k" for size in sizes)
+    blocks = {"bs": first} if first == last else {"bssplit": f"{first}/50:{last}/50"}
+    options = {"rw": f"rand{rw}", **blocks}
     job = {"jobname": name, "groupid": 0, "error": 0, "job options": options}
     moved = iops * sum(sizes) // 2
     job[rw] = {"io_bytes": 10 * moved, "bw_bytes": moved, "iops": float(iops)}

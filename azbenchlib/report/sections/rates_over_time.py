@@ -130,25 +130,36 @@ def _workloads(part: Part, frame: pd.DataFrame, drawn: set[tuple[str, str]]) -> 
     for rows in (rest[rest["metric"] == IOPS_METRIC], rest[~with_iops]):
         found += panels(part, rows, None)
     for facet, series, rows in list(found):
-        if (moved := _of_varying_size(frame, rows)) is not None:
+        if (moved := _of_varying_size(part, frame, rows)) is not None:
             found.append((facet, series, moved))
     return found
 
 
-def _of_varying_size(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame | None:
+def _of_varying_size(part: Part, frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame | None:
     """The MB/s of IOPS where they say something else, as the bytes of an I/O vary; None where they do not."""
     if (rows["metric"] != IOPS_METRIC).any():
         return None
     keys = {(row.series, row.facet) for row in rows[["series", "facet"]].drop_duplicates().itertuples()}
-    varying = [key for key in keys if _size(frame, key) == 0.0]
+    varying = [key for key in keys if _size(part, frame, key) == 0.0]
     if not varying:
         return None
     moved = frame[frame["metric"] == THROUGHPUT_METRIC]
     return moved[pd.MultiIndex.from_frame(moved[["series", "facet"]]).isin(varying)]
 
 
-def _size(frame: pd.DataFrame, key: tuple[str, str]) -> float | None:
-    """The bytes of an I/O where they are the same throughout; 0 where they vary, None where nothing tells."""
+def _size(part: Part, frame: pd.DataFrame, key: tuple[str, str]) -> float | None:
+    """The bytes of an I/O where they are the same throughout; 0 where they vary, None where nothing tells.
+
+    What a run states counts before its logs, whose short intervals have few I/Os.
+    """
+    runs = part.arrangement.runs
+    mine = runs[(runs["series"] == key[0]) & (runs["whole"] == key[1])]
+    if (
+        mine["bs_bytes"].notna().all()
+        and mine["bs_bytes"].nunique() == 1
+        and mine["bs_write_bytes"].isna().all()
+    ):
+        return float(mine["bs_bytes"].iloc[0])
     rows = frame[(frame["series"] == key[0]) & (frame["facet"] == key[1])]
     moved, done = (
         rows.loc[rows["metric"] == name, "value"].to_numpy() for name in (THROUGHPUT_METRIC, IOPS_METRIC)
@@ -173,7 +184,7 @@ def _of_workload(
         timeline.IOPS_QUANTITY if rows["metric"].iloc[0] == IOPS_METRIC else timeline.THROUGHPUT_QUANTITY
     )
     caps = _shared_caps(mine, rows) if quantity is timeline.IOPS_QUANTITY else []
-    sizes = {_size(frame, (key, facet)) for key in rows["series"].unique()}
+    sizes = {_size(part, frame, (key, facet)) for key in rows["series"].unique()}
     what = f"{facet[:1].upper()}{facet[1:]}: {quantity.title} over time"
     if quantity is timeline.IOPS_QUANTITY and len(sizes) == 1 and (size := sizes.pop()):
         what += f"; {_PER_THOUSAND:,} IOPS are {format_mbps(_PER_THOUSAND * size)} MB/s"

@@ -174,6 +174,8 @@ def title(checker: Checker, text: str, topic: Topic, place: str) -> None:
     """The headline of a figure over time."""
     if "-time-" in place:
         return _swing(checker, text, topic, place)
+    if " interval" in text:
+        return _intervals(checker, text, topic, place)
     if "redits" not in text:
         return checker.explain(text, topic, place, None)
     known = [found for unit in _units(checker, topic) if (found := burst_of(unit, checker.part.tables))]
@@ -182,6 +184,19 @@ def title(checker: Checker, text: str, topic: Topic, place: str) -> None:
         told = [v for p in known for v in (p.empty_s, p.burst, p.base, 100 * p.filled)]
         checker.accept(right, figure, place, text, told, "burst")
     return None
+
+
+def _intervals(checker: Checker, text: str, topic: Topic, place: str) -> None:
+    """Rates of intervals, of all directions together: not below all their least, nor above all their most."""
+    for figure in figures.find(checker.part.names.read(text)[1]):
+        metric = "bw_bytes_per_s" if figure.kind == "bytes_per_s" else "iops"
+        ends = []
+        for unit in _units(checker, topic):
+            logs = of_unit(unit, checker.part.tables, (metric,)).values()
+            values = [[value for _, value in whole(log, limit_of(unit, checker.part.tables))] for log in logs]
+            ends.append((sum(map(min, values)), sum(map(max, values))))
+        right = any(low - figure.half <= figure.base <= high + figure.half for low, high in ends)
+        checker.accept(right, figure, place, text, [end for pair in ends for end in pair], "interval")
 
 
 def _shows(figure: Figure, found: Phases) -> bool:
