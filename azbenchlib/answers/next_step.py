@@ -158,20 +158,25 @@ _NONE = {
     (
         StepObstacle.BOTH_BIND,
         SetupPart.DISK,
-    ): "Disk and VM bind at the same rate: more needs both to be larger.",
+    ): "Disk and VM bind at the same rate, and no larger ones are known that give more.",
     (
         StepObstacle.BOTH_BIND,
         SetupPart.VM,
-    ): "A larger VM alone gives no more: its disks bind there too.",
+    ): "A larger VM gives no more: its disks bind there too, and no others are known that give more.",
     (StepObstacle.NONE_LARGER, SetupPart.DISK): "No single disk of Azure that may replace it gives more.",
     (StepObstacle.NONE_LARGER, SetupPart.VM): "No VM size of its series is known to give more.",
 }
 
 
 def _what(step: NextStep) -> str:
-    """``A P40 gives``, ``2 × P40 give``, ``Provisioned with 40,000 IOPS and 500 MB/s the disk gives``."""
-    if step.part is SetupPart.VM:
-        return f"{_with_article(vm_words(step.after))} gives"
+    """``A P40 gives``, ``2 × P40 give``, ``Provisioned with 40,000 IOPS and 500 MB/s the disk gives``, ``An
+    E16ds_v5 with a P40 gives``.
+    """
+    if step.part is not SetupPart.DISK:
+        disks = disk_words(step.disk) if step.part is SetupPart.BOTH else ""
+        if disks and step.disk.count == 1:
+            disks = _with_article(disks).replace("A", "a", 1)
+        return f"{_with_article(vm_words(step.after))}{' with ' if disks else ''}{disks} gives"
     before, disk = step.before.disks[step.place], step.disk
     if disk.provisioned and disk.kind is before.kind:
         grown = f"{format_size(disk.size_bytes or 0)}, " if disk.size_bytes != before.size_bytes else ""
@@ -194,7 +199,7 @@ def _limit(label: Label, value: float) -> Figure:
 def _then(step: NextStep) -> str:
     """What binds then: a limit of the part itself, or others."""
     lifted = {label.scope for label in step.labels}
-    if all(label.scope in lifted for label, _ in step.binding):
+    if step.part is not SetupPart.BOTH and all(label.scope in lifted for label, _ in step.binding):
         many = step.part is SetupPart.DISK and step.disk.count > 1
         return f"{'their' if many else 'its'} own limit"
     shown = step.labels[0].quantity  # of this its rate says how much it is

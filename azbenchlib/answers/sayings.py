@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_probability, format_size
 from azbenchlib.model.labels import Label
 from azbenchlib.verdict import Judgement, LimitRow
 from azbenchlib.verdict import text as verdict_words
 
-if TYPE_CHECKING:
-    from azbenchlib.analysis.runs import Run
-
 REACHED = 0.96  # of a limit: from here on a bar has its colour
-_WHOLE = 100  # from here on a ratio is told in whole numbers
 _CHIPS = {
     Label.LATENCY_QD: "No limit reached",
     Label.HOST_CPU: "Client CPU",
@@ -106,15 +101,6 @@ def _several(rows: Sequence[LimitRow]) -> str:
     if any((row.label.scope, row.label.burst) != (first.scope, first.burst) for row in rows):
         return " and ".join(row.label.phrase(limit_text(row)) for row in rows)
     return first.phrase(" and ".join(map(limit_text, rows)))
-
-
-def credits_cut(run: Run) -> str:
-    """``burst credits last 1/15 as long as on Azure``: of an emulated disk; empty where they last as long."""
-    cut = run.flows[0].observation.credits_cut
-    if cut == 1:
-        return ""
-    part = f"{cut:,.0f}" if cut >= _WHOLE else f"{cut:.3g}"
-    return f"burst credits last 1/{part} as long as on Azure"
 
 
 def chip(judged: Judgement) -> tuple[str, str]:

@@ -122,7 +122,7 @@ class Verdict:
         speaking = {
             Code.BASE_NOT_SEEN: any(label.burst for label in self.binding),
             Code.NO_DOCUMENTED_LIMIT: Label.UNKNOWN in self.binding,
-            Code.SEVERAL_LEVELS: True,
+            Code.SEVERAL_LEVELS: not self.phases,
             Code.AZURE_MONITOR: True,
         }
         return [
@@ -334,7 +334,7 @@ def _limit_rows(
         LimitRow(
             label=level.label,
             value=level.value,
-            utilisation=(phases and phases.use_of(level.label)) or level.use,
+            utilisation=phases.use_of(stage, level) if phases else level.use,
             row=rows.get(level.label),
             as_of=as_of,
             burst_kind=stage.burst_kind if level.label.burst else None,

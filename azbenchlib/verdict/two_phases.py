@@ -10,7 +10,7 @@ from azbenchlib.analysis.flow import Flow, rates
 from azbenchlib.core.units import format_count, format_mbps, format_span
 from azbenchlib.model.credits import Bucket
 from azbenchlib.model.labels import Label
-from azbenchlib.verdict.candidates import Route, Stage
+from azbenchlib.verdict.candidates import Level, Route, Stage
 from azbenchlib.verdict.likelihoods import HARD, LOOSEST
 
 _AT_LEVEL = (0.9, LOOSEST)  # measured ÷ limit of a phase that the limit held
@@ -25,9 +25,9 @@ class TwoPhases:
     ----------
     stage : Stage
     burst_s, base_s : float
-        How long each lasted.
-    burst_use, base_use : float
-        Rate ÷ limit in each.
+        How long each lasted, in the time of Azure where credits last shorter than there.
+    burst_ratio, base_ratio : float
+        Rate of each ÷ the rate that was judged.
     mean : float
         Of the whole run, in IOPS or bytes per second.
     sampled : bool
@@ -37,16 +37,17 @@ class TwoPhases:
     stage: Stage
     burst_s: float
     base_s: float
-    burst_use: float
-    base_use: float
+    burst_ratio: float
+    base_ratio: float
     mean: float
     sampled: bool
 
     def in_words(self) -> str:
         """Such as: 3,500 IOPS for 30 min, then 120; their mean, 1,843, is no rate."""
-        burst, base = (self.stage.burst or self.stage.base).value, self.stage.base.value
-        if self.sampled:
-            burst, base = burst * self.burst_use, base * self.base_use
+        levels = (self.stage.burst or self.stage.base, self.stage.base)
+        burst, base = (
+            level.value * (self.use_of(self.stage, level) if self.sampled else 1) for level in levels
+        )
         iops = self.stage.quantity == "iops"
         high, low, mean = (
             format_count(round(rate)) if iops else format_mbps(rate) for rate in (burst, base, self.mean)
@@ -54,11 +55,10 @@ class TwoPhases:
         said = f"{high} {'IOPS' if iops else 'MB/s'} for {format_span(self.burst_s)}, then {low}"
         return f"{said}; {'their' if self.sampled else 'the measured'} mean, {mean}, is no rate"
 
-    def use_of(self, label: Label) -> float | None:
-        """Rate ÷ limit in the phase that a limit held; None: it is another limit."""
-        if self.stage.burst and label == self.stage.burst.label:
-            return self.burst_use
-        return self.base_use if label == self.stage.base.label else None
+    def use_of(self, stage: Stage, level: Level) -> float:
+        """Rate ÷ limit: of a base that bursts in the phase after the burst, of all others in the burst."""
+        after = stage.burst is not None and level is stage.base
+        return level.use * (self.base_ratio if after else self.burst_ratio)
 
 
 def two_phases(flow: Flow, route: Route, named: Sequence[Label]) -> TwoPhases | None:
@@ -86,20 +86,20 @@ def _sampled(flow: Flow, stage: Stage) -> TwoPhases | None:
     judged, whole = flow.settled.observation.iops, flow.observation.iops
     if not judged or not whole or stage.burst is None:
         return None
-    uses = [(stage.burst.use * one.mean / judged, stage.base.use * one.mean / judged) for one in flow.levels]
-    high = next((i for i, (burst, _) in enumerate(uses) if _fits(burst)), None)
+    ratios = [level.mean / judged for level in flow.levels]
+    high = next((i for i, ratio in enumerate(ratios) if _fits(stage.burst.use * ratio)), None)
     if high is None:
         return None
-    low = next((i for i, (_, base) in enumerate(uses) if i > high and _fits(base)), None)
+    low = next((i for i, ratio in enumerate(ratios) if i > high and _fits(stage.base.use * ratio)), None)
     if low is None:
         return None
-    first, last = flow.levels[high], flow.levels[low]
+    first, last, cut = flow.levels[high], flow.levels[low], flow.observation.credits_cut
     return TwoPhases(
         stage=stage,
-        burst_s=last.start_s - first.start_s,
-        base_s=last.end_s - last.start_s,
-        burst_use=uses[high][0],
-        base_use=uses[low][1],
+        burst_s=(last.start_s - first.start_s) * cut,
+        base_s=(last.end_s - last.start_s) * cut,
+        burst_ratio=ratios[high],
+        base_ratio=ratios[low],
         mean=stage.base.use * stage.base.value * whole / judged,
         sampled=True,
     )
@@ -116,19 +116,19 @@ def _of_mean(flow: Flow, stage: Stage) -> TwoPhases | None:
     between = burst is not None and base.use > HARD and burst.use < _BELOW_BURST
     if not between or burst is None or not seen.runtime_s or rates(seen).from_latency:
         return None
-    mean = base.use * base.value
-    burst_s = seen.runtime_s * (mean - base.value) / (burst.value - base.value)
-    full_s = Bucket(base.value, burst.value).time_to_empty() / seen.credits_cut
+    mean, runtime_s = base.use * base.value, seen.runtime_s * seen.credits_cut
+    burst_s = runtime_s * (mean - base.value) / (burst.value - base.value)
+    full_s = Bucket(base.value, burst.value).time_to_empty()
     if burst_s > full_s * LOOSEST or not math.isfinite(full_s):
         return None
     spent_s = min(burst_s, full_s)
-    expected = (spent_s * burst.value + (seen.runtime_s - spent_s) * base.value) / seen.runtime_s
+    expected = (spent_s * burst.value + (runtime_s - spent_s) * base.value) / runtime_s
     return TwoPhases(
         stage=stage,
         burst_s=spent_s,
-        base_s=seen.runtime_s - spent_s,
-        burst_use=mean / expected,
-        base_use=mean / expected,
+        base_s=runtime_s - spent_s,
+        burst_ratio=burst.value / expected,
+        base_ratio=base.value / expected,
         mean=mean,
         sampled=False,
     )

@@ -87,6 +87,7 @@ class Report(NotebookView):
         number(self.parts)
         self._explained: set[str] = set()
         self._anchored: set[str] = set()
+        self._steady_shown: set[str] = set()
         self._most = MOST_FIGURES if len(self.parts) == 1 else _MOST_FIGURES
         self._setups = setup_cards.SetupCards(self.parts)
         self.title = title or lead.title(self.parts, self._setups.answers)
@@ -163,12 +164,23 @@ class Report(NotebookView):
         )
 
     def over_time(self) -> Block:
-        """Rates over time below their limits, and latency over time, where there are logs."""
+        """Rates over time below their limits, and latency over time, where logs show that they changed, or
+        where there is no other figure.
+        """
         return self._blocks(self._over_time_of)
 
     def prices(self) -> Block:
         """What each setup costs, under a heading of its own; empty where no setup of Azure is known."""
         return prices.price_section(self.parts, self._setups.designs)
+
+    def steady(self) -> Block:
+        """Rates and latencies over time that stayed as they were; empty where the evidence has them."""
+        found = self._blocks(
+            lambda part, place: (
+                None if place in self._steady_shown else self._courses(part, f"{place}-steady", steady=True)
+            )
+        )
+        return _folded("steady", "Steady rates and latencies over time", found, long=True)
 
     def results(self) -> Block:
         """Every result in one table."""
@@ -209,10 +221,16 @@ class Report(NotebookView):
         return self._anchor(place, _together(rates, roofs))
 
     def _over_time_of(self, part: Part, place: str) -> Block:
-        group, told = self._group(part), self._explained
-        rates = rates_over_time.figures_over_time(part, place, part.verdicts, group, told, findings=True)
-        found = _together(rates, evidence.time_figures(part, place, group, told))
+        found = self._courses(part, place, steady=False)
+        if not found.html.strip() and place not in self._anchored:
+            self._steady_shown.add(place)
+            found = self._courses(part, place, steady=True)
         return self._anchor(place, found, last=True)
+
+    def _courses(self, part: Part, place: str, steady: bool) -> Block:
+        group, told = self._group(part), self._explained
+        rates = rates_over_time.figures_over_time(part, place, part.verdicts, group, told, steady)
+        return _together(rates, evidence.time_figures(part, place, group, told, steady))
 
     def _anchor(self, place: str, found: Block | None, last: bool = False) -> Block:
         """The evidence of a dataset; where it begins is what its cards link to. The last has the link's

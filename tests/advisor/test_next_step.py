@@ -168,11 +168,28 @@ def test_for_a_burst_the_next_disk_has_that_rate_without_credits() -> None:
     assert step.then.iops == 5_000
 
 
-def test_a_disk_and_a_vm_that_bind_at_once_have_no_next_step() -> None:
-    assert next_step(asked("Standard_D4s_v3", "P40"), SHOP) is not None
-    bound = asked("Standard_D8s_v5", "pv2:256GiB/12800iops/1000MBps")
-    found = next_step(bound, SHOP)
-    assert len(bound.labels) > 1 and found == NoStep(SetupPart.DISK, StepObstacle.BOTH_BIND)
+@pytest.mark.parametrize("bs", BLOCKS)
+def test_a_disk_and_a_vm_that_bind_at_once_are_both_changed(bs: int) -> None:
+    """The cheapest pair of a size of the series and a tier, by hand, or less for a Premium SSD v2."""
+    mine = catalog.vm("Standard_D8s_v5", TODAY)
+    own = of_vm(mine.size, bs)
+    disk = f"pv2:256GiB/{max(own, 3_000):.0f}iops/{max(own * bs / MB, 125):.0f}MBps"
+    bound = asked(mine.size, disk, bs=bs)
+    assert {label.scope for label in bound.labels} == {"disk", "vm_uncached"}
+    step = step_of(bound)
+    assert step.part is SetupPart.BOTH and step.price is not None
+    sizes = [f"Standard_D{n}s_v5" for n in (16, 32, 48, 64, 96)]
+    tiers = [row for row in catalog.disk_tiers(TODAY) if row.sku == "Premium" and row.size_bytes >= 256 * GIB]
+    month = {row.name: Meter("Premium SSD Managed Disks", f"{row.name} LRS Disk") for row in tiers}
+    pairs = [
+        vm_month(vm) + PRICES[month[row.name]].unit_price
+        for vm in sizes
+        for row in tiers
+        if min(of_vm(vm, bs), of_tier(row, 1, bs)) >= own * MORE
+    ]
+    assert step.price <= min(pairs)
+    assert step.then.iops is not None and step.then.iops >= own * MORE
+    assert step.after.vm.size == "Standard_D16s_v5" and step.more is not None and step.more > 0
 
 
 def test_the_largest_size_of_a_series_has_none_above() -> None:

@@ -281,7 +281,11 @@ def test_one_setup_without_a_price_does_not_hide_the_others(tmp_path: Path) -> N
 def test_two_datasets_stand_in_one_table() -> None:
     html = shown("prices", "ultra-disk-2019", "zone-redundant-disks-2022")
     titles = re.findall(r"<h(\d)[^>]*>([^<]*)</h", html)
-    assert titles == [("2", "What it costs"), ("3", "Price and rate of each setup")]
+    assert titles == [
+        ("2", "What it costs"),
+        ("3", "Price and rate of each setup"),
+        ("3", "Prices as a table"),
+    ]
     assert html.count("<table") == 1 and len(rows(html)) == 7
     ids = re.findall(r' id="([^"]+)"', html)
     assert len(ids) == len(set(ids))

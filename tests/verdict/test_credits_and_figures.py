@@ -58,9 +58,28 @@ def test_a_mean_of_burst_and_base_is_told_as_two_phases() -> None:
     assert {row.label: round(row.utilisation, 2) for row in got.limits if row.label.quantity == "iops"} == {
         "disk_burst_iops": 1.02,
         "disk_iops": 1.02,
-        "vm_uncached_iops": 0.02,
+        "vm_uncached_iops": 0.04,
     }
     assert "base_not_seen" not in codes(got)
+
+
+@pytest.mark.parametrize("sampled", [True, False])
+def test_each_limit_of_a_run_of_two_phases_is_held_against_the_phase_that_it_bounds(sampled: bool) -> None:
+    """3,500 IOPS of 8 KiB are 28.7 MB/s: above the base of 25 MB/s, and 17 % of the burst limit."""
+    t_s = np.arange(1, 3601, dtype=float)
+    iops = np.where(t_s <= 1800, 3_500.0, 120.0)
+    over_time = {"samples": (t_s, iops)} if sampled else {}
+    rate = {"iops": iops.mean(), "bw_bytes_per_s": iops.mean() * 8 * KIB}
+    got = judge(run(**rate, bs_bytes=8 * KIB, runtime_s=3600, **over_time), on("P4"))
+    used = {row.label: round(row.utilisation, 2) for row in got.limits}
+    assert used == {
+        "disk_burst_iops": 1.0,
+        "disk_iops": 1.0,
+        "disk_burst_mbps": 0.17,
+        "disk_mbps": 0.04,
+        "vm_uncached_iops": 0.04,
+        "vm_uncached_mbps": 0.01,
+    }
 
 
 def test_phases_in_the_samples_are_told_as_they_were() -> None:

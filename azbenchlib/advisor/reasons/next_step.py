@@ -1,27 +1,22 @@
-"""The cheapest change of one part of a setup, its disks or its VM, that lifts what binds a load."""
+"""The cheapest change of a setup, of its disks or its VM, or of both, that lifts what binds a load."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
-from azbenchlib.advisor.offers.disk_options import provision, tier_size
-from azbenchlib.advisor.offers.load_market import not_sold
-from azbenchlib.azure import catalog, disk_kinds
-from azbenchlib.azure.catalog.rows import ProvisionedRules, VmRow
-from azbenchlib.azure.disk_kinds import ULTRA, DiskKind
+from azbenchlib.advisor.reasons.part_offers import PartOffers, provisioned_kinds
 from azbenchlib.azure.prices.rows import MONTH_HOURS, Meter, Price
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.bill import Bill, bill
 from azbenchlib.cost.priced_setups import resolved
 from azbenchlib.cost.usage import charges
-from azbenchlib.model.fill_from_catalogue import tier_cap
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.labels import Label
 from azbenchlib.model.limits import TIE_REL, Delivered, deliver
-from azbenchlib.model.setup import NO_CAP, VM, Cap, Disk, Setup
+from azbenchlib.model.setup import NO_CAP, VM, Disk, Setup
 
 MORE = 1 + TIE_REL  # times the rate of now: less cannot be told from what documents differ by
 _FURTHER = 2.0  # times the rate of now, for which provisioned disks are provisioned anew; our judgement
@@ -32,10 +27,11 @@ class SetupPart(StrEnum):
 
     DISK = "disk"
     VM = "vm"
+    BOTH = "both"
 
 
 class StepObstacle(StrEnum):
-    """Why no change of one part gives more."""
+    """Why no change gives more."""
 
     BOTH_BIND = "both_bind"
     NONE_LARGER = "none_larger"
@@ -90,7 +86,7 @@ class Shop:
 
 @dataclass(frozen=True, kw_only=True)
 class NextStep:
-    """A change of one part, and what the load may get after it.
+    """A change of a part, or of both, and what the load may get after it.
 
     Parameters
     ----------
@@ -106,7 +102,7 @@ class NextStep:
     then : Delivered
         What the load may get without credits, by all limits.
     bill_before, bill_after : Bill or None
-        Of the part alone, in a month; None where it cannot be billed.
+        Of what changes alone, in a month; None where it cannot be billed.
     region : str
     instead : NextStep or None
         Provisioned disks that give as much and cost less.
@@ -182,10 +178,12 @@ class NextStep:
         }
 
     def _what(self) -> dict[str, object]:
+        vm: dict[str, object] = {} if self.part is SetupPart.DISK else {"vm": self.after.vm.size}
         if self.part is SetupPart.VM:
-            return {"vm": self.after.vm.size}
+            return vm
         disk = self.disk
         return {
+            **vm,
             "sku": disk.sku,
             "tier": disk.tier,
             "count": disk.count,
@@ -197,7 +195,7 @@ class NextStep:
 
 @dataclass(frozen=True)
 class NoStep:
-    """That no change of one part gives more, and why."""
+    """That no change gives more, and why."""
 
     part: SetupPart
     obstacle: StepObstacle
@@ -209,7 +207,8 @@ class NoStep:
 
 
 def next_step(bound: BoundLoad, shop: Shop) -> NextStep | NoStep | None:
-    """The cheapest change of the disks, or of the VM within its series, that lifts what binds.
+    """The cheapest change of the disks, or of the VM within its series, that lifts what binds; of both where
+    one alone gives no more.
 
     Parameters
     ----------
@@ -241,6 +240,9 @@ class _Change:
         self.stated = replace(bound.stated, as_of=None)
         self.full = resolved(self.stated, day)
         self.now = deliver(self.full, bound.loads, bursting=bound.on_credits)
+        self.offers = PartOffers(
+            stated=self.stated, full=self.full, day=day, region=shop.region, bought=shop.day
+        )
 
     @property
     def is_explained(self) -> bool:
@@ -250,36 +252,37 @@ class _Change:
     def best(self) -> NextStep | NoStep | None:
         parts = {SetupPart.DISK if label.scope == "disk" else SetupPart.VM for label in self.now.binding}
         if len(parts) > 1:
-            return NoStep(SetupPart.DISK, StepObstacle.BOTH_BIND)
+            return self._of_both(SetupPart.DISK)
         (part,) = parts
         return self._of_disk() if part is SetupPart.DISK else self._of_vm()
 
     def _of_vm(self) -> NextStep | NoStep | None:
         if not self.full.vm.size:
             return None
-        priced = [step for step in self._vms() if self._gives(step) >= self._enough]
-        return _cheapest(priced) or NoStep(SetupPart.VM, self._why_not(replace(self.full, vm=VM())))
+        steps = (self._step(SetupPart.VM, after) for after in self.offers.vms())
+        found = _cheapest(step for step in steps if self._gives(step) >= self._enough)
+        return found or self._of_neither(SetupPart.VM, replace(self.full, vm=VM()))
 
     def _of_disk(self) -> NextStep | NoStep | None:
         place = self._bound_disk()
-        disk = self.full.disks[place] if place is not None else None
-        if place is None or disk is None or disk.kind is None or "cap" in disk.unstated:
+        if place is None:
             return None
-        found = _cheapest(self._enough_of(place, self._tiers(disk)))
+        disk = self.full.disks[place]
+        found = _cheapest(self._enough_of(place, self.offers.tiers(disk)))
         if found is not None:
             return replace(found, instead=self._instead(found, disk))
-        own = [disk.kind] if disk.provisioned else []
-        others = [kind for kind in _provisioned_kinds(disk) if kind not in own]
+        own = [disk.kind] if disk.kind and disk.provisioned else []
+        others = [kind for kind in provisioned_kinds(disk) if kind not in own]
         for kinds in (own, others):
-            disks = self._provisioned(kinds, disk, self._wanted(place))
+            disks = self.offers.provisioned(kinds, disk, self._wanted(place))
             if step := _cheapest(self._enough_of(place, disks)):
                 return step
-        return NoStep(SetupPart.DISK, self._why_not(self._with(place, replace(disk, cap=NO_CAP))))
+        return self._of_neither(SetupPart.DISK, _with(self.full, place, replace(disk, cap=NO_CAP)))
 
     def _instead(self, step: NextStep, disk: Disk) -> NextStep | None:
         """Provisioned disks with the limits of a step's, that give as much and cost less."""
         figures = (step.disk.cap.iops or 0.0, step.disk.cap.bytes_per_s or 0.0)
-        disks = self._provisioned(_provisioned_kinds(disk), disk, figures)
+        disks = self.offers.provisioned(provisioned_kinds(disk), disk, figures)
         least, most = self._gives(step) / MORE, step.price
         return _cheapest(
             other
@@ -299,33 +302,51 @@ class _Change:
     def _gives(step: NextStep) -> float:
         return _rate(step.then)
 
-    def _why_not(self, unlimited: Setup) -> StepObstacle:
-        """Whether the other part would hold it back, however large this one is."""
-        free = _rate(deliver(unlimited, self.bound.loads, bursting=False))
-        return StepObstacle.BOTH_BIND if free < self._enough else StepObstacle.NONE_LARGER
+    def _of_neither(self, part: SetupPart, unlimited: Setup) -> NextStep | NoStep:
+        """Both, where the other part holds the load back however large this one is."""
+        if _rate(deliver(unlimited, self.bound.loads, bursting=False)) >= self._enough:
+            return NoStep(part, StepObstacle.NONE_LARGER)
+        return self._of_both(part)
 
-    def _with(self, place: int, disk: Disk) -> Setup:
-        return replace(self.full, disks=(*self.full.disks[:place], disk, *self.full.disks[place + 1 :]))
+    def _of_both(self, part: SetupPart) -> NextStep | NoStep:
+        """The cheapest pair of a larger VM and other disks, each of which gives enough beside the other."""
+        nothing, place = NoStep(part, StepObstacle.BOTH_BIND), self._bound_disk()
+        if place is None or not self.full.vm.size:
+            return nothing
+        disk = self.full.disks[place]
+        free = replace(disk, cap=NO_CAP)
+        sizes = [after for after in self.offers.vms() if self._is_enough(_with(after, place, free))]
+        wanted = self.offers.provisioned(provisioned_kinds(disk), disk, self._wanted(place, VM()))
+        disks = [
+            other
+            for other in (*self.offers.tiers(disk), *wanted)
+            if self._is_enough(replace(_with(self.full, place, other), vm=VM()))
+        ]
+        pairs = (_with(after, place, other) for after in sizes for other in disks)
+        steps = (self._step(SetupPart.BOTH, after, place) for after in pairs)
+        return _cheapest(step for step in steps if self._gives(step) >= self._enough) or nothing
+
+    def _is_enough(self, setup: Setup) -> bool:
+        return _rate(deliver(setup, self.bound.loads, bursting=False)) >= self._enough
 
     def _bound_disk(self) -> int | None:
-        """The place of the one disk, or several alike, whose limit binds; None: it is not one alone."""
+        """The place of the one disk, or several alike, whose limit binds; None: it is not one alone, or not
+        one of the catalogue.
+        """
         full = {
             use.owner for use in self.now.limits if use.label.scope == "disk" and use.utilisation * MORE >= 1
         }
         disks = {self.full.disks.index(v.disk) for v in self.full.volumes() if v.name in full}
-        return disks.pop() if len(disks) == 1 else None
+        place = disks.pop() if len(disks) == 1 else None
+        disk = self.full.disks[place] if place is not None else None
+        return place if disk and disk.kind and "cap" not in disk.unstated else None
 
     def _enough_of(self, place: int, disks: Iterable[Disk]) -> list[NextStep]:
-        steps = (self._step(SetupPart.DISK, self._with(place, disk), place) for disk in disks)
+        steps = (self._step(SetupPart.DISK, _with(self.full, place, disk), place) for disk in disks)
         return [step for step in steps if self._gives(step) >= self._enough]
 
     def _step(self, part: SetupPart, after: Setup, place: int = 0) -> NextStep:
-        before, new = (
-            self.shop.bill(
-                Setup(VM(size=setup.vm.size)) if part is SetupPart.VM else Setup(disks=(setup.disks[place],))
-            )
-            for setup in (self.full, after)
-        )
+        before, new = (self.shop.bill(_only(part, setup, place)) for setup in (self.full, after))
         return NextStep(
             part=part,
             labels=self.bound.labels,
@@ -339,83 +360,13 @@ class _Change:
             region=self.shop.region,
         )
 
-    def _vms(self) -> Iterator[NextStep]:
-        """Larger sizes of the same series that take the disks, and can be bought."""
-        mine, asked = catalog.vm(self.full.vm.size or "", self.day), catalog.offers(self.shop.region)
-        for row in catalog.same_series(mine.size, self.day):
-            today = replace(row, as_of=self.shop.day)
-            if row.size == mine.size or not_sold(today, asked) or not _is_as_large(row, mine):
-                continue
-            try:
-                after = resolved(_on(self.stated, self.full.vm, row), self.day)
-            except InputError:
-                continue  # it does not take these disks
-            yield self._step(SetupPart.VM, after)
-
-    def _tiers(self, disk: Disk) -> Iterator[Disk]:
-        """Disks of tiers that hold as much, are as redundant and promise the same latency."""
-        redundancy = (disk.sku or "").partition("_")[2]
-        for row in catalog.disk_tiers(self.day):
-            kind = disk_kinds.of_sku(f"{row.sku}_{redundancy}")
-            size = tier_size(row, disk.caching != "None")
-            if (
-                kind is None
-                or disk.provisioned
-                or not self._serves(kind, disk)
-                or size < (disk.size_bytes or 0)
-            ):
-                continue
-            larger = replace(
-                disk,
-                sku=f"{row.sku}_{redundancy}",
-                tier=row.name,
-                size_bytes=size,
-                on_demand_cap=NO_CAP,
-                bursting=disk.bursting if disk.bursts_on_demand or not disk.bursting else None,
-            )
-            yield replace(larger, cap=tier_cap(row, larger.bursts_on_demand))
-
-    def _serves(self, kind: DiskKind, disk: Disk) -> bool:
-        """Whether a kind does for what a disk is, and the VM takes it."""
-        if disk.kind is None or not kind.serves(disk.kind.latency_class):
-            return False
-        if (disk.sku or "").partition("_")[2] not in kind.redundancies:
-            return False
-        if kind is disk.kind or not self.full.vm.size:
-            return True
-        row = catalog.vm(self.full.vm.size, self.day)
-        takes_ultra = kind is not ULTRA or row.ultra_ssd is True
-        return takes_ultra and (row.premium_io is True or not kind.needs_premium_io)
-
-    def _provisioned(
-        self, kinds: Sequence[DiskKind], disk: Disk, wanted: tuple[float, float]
-    ) -> Iterator[Disk]:
-        """As many disks of a provisioned kind, each as large and with so many IOPS and bytes per second."""
-        for kind in kinds:
-            of_day = _rules(kind, self.shop.day)
-            if of_day is None or not self._serves(kind, disk):
-                continue
-            iops = min(wanted[0], of_day.max_iops or wanted[0])
-            rate = min(wanted[1], of_day.max_bytes_per_s or wanted[1])
-            least = provision(of_day, disk.size_bytes or 0, iops, rate)
-            if least is not None:
-                size, iops, rate = least
-                yield replace(
-                    disk,
-                    sku=f"{of_day.sku}_LRS",
-                    tier=None,
-                    size_bytes=size,
-                    cap=Cap(iops=iops, bytes_per_s=rate),
-                    on_demand_cap=NO_CAP,
-                    bursting=None,
-                )
-
-    def _wanted(self, place: int) -> tuple[float, float]:
+    def _wanted(self, place: int, vm: VM | None = None) -> tuple[float, float]:
         """IOPS and bytes per second of each disk: twice what the load takes of it (with credits as much), as
-        far as the VM carries that; and no less than what it has.
+        far as the VM, or another, carries that; and no less than what it has.
         """
         disk, now = self.full.disks[place], _rate(self.now)
-        free = _rate(deliver(self._with(place, replace(disk, cap=NO_CAP)), self.bound.loads, bursting=False))
+        unlimited = replace(_with(self.full, place, replace(disk, cap=NO_CAP)), vm=vm or self.full.vm)
+        free = _rate(deliver(unlimited, self.bound.loads, bursting=False))
         times = min(1.0 if self.bound.on_credits else _FURTHER, free / now)
         members = {volume.name: volume.members for volume in self.full.volumes() if volume.disk == disk}
         taken = {"iops": disk.cap.iops or 0.0, "bytes_per_s": disk.cap.bytes_per_s or 0.0}
@@ -424,6 +375,16 @@ class _Change:
                 needs = float(f"{use.used * times / members[use.owner]:.9g}")  # without what rounding adds
                 taken[use.quantity] = max(taken[use.quantity], needs)
         return taken["iops"], taken["bytes_per_s"]
+
+
+def _with(setup: Setup, place: int, disk: Disk) -> Setup:
+    return replace(setup, disks=(*setup.disks[:place], disk, *setup.disks[place + 1 :]))
+
+
+def _only(part: SetupPart, setup: Setup, place: int) -> Setup:
+    """What changes of a setup, without the rest."""
+    vm = VM() if part is SetupPart.DISK else VM(size=setup.vm.size)
+    return Setup(vm, () if part is SetupPart.VM else (setup.disks[place],))
 
 
 def _rate(delivered: Delivered) -> float:
@@ -440,42 +401,5 @@ def _cheapest(steps: Iterable[NextStep]) -> NextStep | None:
 def _order(step: NextStep) -> tuple[object, ...]:
     vm = step.after.vm.size or ""
     constrained = "-" in vm and "-" not in (step.before.vm.size or "")
-    size = (step.disk.size_bytes or 0) if step.part is SetupPart.DISK else _rate(step.then)
+    size = _rate(step.then) if step.part is SetupPart.VM else (step.disk.size_bytes or 0)
     return step.price is None, step.price or 0, constrained, size, vm
-
-
-def _is_as_large(row: VmRow, mine: VmRow) -> bool:
-    pairs = (
-        (row.vcpus_available or row.vcpus, mine.vcpus_available or mine.vcpus),
-        (row.memory_bytes, mine.memory_bytes),
-    )
-    return all((other or 0) >= (own or 0) for other, own in pairs)
-
-
-def _on(stated: Setup, before: VM, row: VmRow) -> Setup:
-    """The setup on another size; who has striped all local NVMe disks does so there too."""
-    count = row.best("nvme_count")
-    disks = [
-        replace(disk, count=int(count.value), striped=count.value > 1)
-        if disk.place == "nvme"
-        and count
-        and disk.count == (before.nvme_count or 1)
-        and (disk.striped or disk.count == 1)
-        else disk
-        for disk in stated.disks
-    ]
-    return replace(stated, vm=VM(size=row.size), disks=tuple(disks))
-
-
-def _provisioned_kinds(disk: Disk) -> list[DiskKind]:
-    """Kinds whose IOPS and MB/s are provisioned, for a data disk without host caching."""
-    if disk.caching != "None" or disk.role != "data":
-        return []
-    return [kind for kind in disk_kinds.managed() if kind.provisioned]
-
-
-def _rules(kind: DiskKind, day: str) -> ProvisionedRules | None:
-    try:
-        return catalog.provisioned_rules(f"{kind.sku}_LRS", day)
-    except InputError:
-        return None

@@ -5,6 +5,7 @@ rate of the disk; the last phase is, unless it is too short to tell.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -31,9 +32,16 @@ def course_of(run: Run) -> Trace | None:
 
 
 def phases_of(run: Run) -> list[Segment]:
-    """The phases of all that ran at once; none where it kept one rate, or a part of it has no samples."""
+    """The phases of all that ran at once; none where it kept one rate, or a part of it has no samples.
+
+    Where burst credits last shorter than on Azure, a rate that fell is told in the time of Azure.
+    """
     course = course_of(run)
-    return phases(*course) if course else []
+    found = phases(*course) if course else []
+    cut = run.flows[0].observation.credits_cut
+    if cut == 1 or not found or found[-1].mean >= found[0].mean:
+        return found
+    return [replace(phase, start_s=phase.start_s * cut, end_s=phase.end_s * cut) for phase in found]
 
 
 def by_run(tables: Tables) -> dict[str, list[Segment]]:

@@ -48,7 +48,6 @@ LEVEL = (
     "throttle that switches on and off."
 )
 OWN_WORKLOADS = "Each series with a workload of its own"
-_MOST_OVER_TIME = 2  # figures, in a report
 _MOST_OF_FILES = 2  # of the percentiles of many files without a stated setup: the table has them all
 _READS, _WRITES = ", reads", ", writes"  # as facets of a mixed load end
 _SCOPES = {"disk": "disk", "vm_uncached": "VM", "vm_cached": "VM"}
@@ -167,14 +166,21 @@ def _comparable(part: Part) -> list[Card]:
     return [card for card, facet in rated if part.is_comparable(card.series) or (few and n[facet] > 1)]
 
 
-def time_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
-    """Latency over time of every workload that has a latency log."""
+def time_figures(
+    part: Part, place: str, group: Group, told: Told = None, steady: bool | None = None
+) -> Block | None:
+    """Latency over time of every workload that has a latency log; with `steady` of those only where nothing
+    happened, and where it is False of the others.
+    """
     found = panels(part, timeline.envelope(part.arrangement, part.dataset.tables))
+    if steady is not None:
+        each = _each_once(part, _once(found))
+        found = [one for one in each if (_event(one[2], one[1]) is None) == steady]
     return figures(
-        found if told is None else _each_once(part, _once(found))[:_MOST_OVER_TIME],
+        found,
         f"{place}-time",
         plots.latency_over_time,
-        title=_course,
+        title=lambda rows, series: _event(rows, series) or "Latency over time",
         what="mean latency over time, from the log.",
         how=[LEVEL, SPANS],
         group=group,
@@ -277,7 +283,7 @@ def _range(rates: pd.DataFrame, series: Sequence[plots.Series]) -> str:
     )
 
 
-def _course(envelope: pd.DataFrame, series: Sequence[plots.Series]) -> str:
+def _event(envelope: pd.DataFrame, series: Sequence[plots.Series]) -> str | None:
     """What there is to say of latency over time: another level, or an interval far above the others."""
     names = {entry.key: entry.short for entry in series}
     changes, swings = [], []
@@ -292,7 +298,7 @@ def _course(envelope: pd.DataFrame, series: Sequence[plots.Series]) -> str:
         return f"Mean latency goes {change} during the run ({names[str(key)]})"
     worst, key = max(swings)
     if worst < SWING:
-        return "Latency over time"
+        return None
     return f"The slowest interval takes {formatting.times(worst)} the median ({names[str(key)]})"
 
 

@@ -162,9 +162,7 @@ def _together(some: Sequence[_Bound]) -> LeadSentence:
     if len(some) > 1:
         return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")
     one = "" if is_named_by_workload(first.answer) else "s"
-    cut = sayings.credits_cut(verdict.run)
-    gives = "; ".join(filter(None, [first.answer.phases, cut and f"its {cut}"]))
-    does = f"give{one} {gives}." if first.answer.phases else f"stop{one} at {at}{lacking}."
+    does = f"give{one} {first.answer.phases}." if first.answer.phases else f"stop{one} at {at}{lacking}."
     return LeadSentence(first.answer.place, (linked(first.answer, begins=True), (f" {does}", "")))
 
 

@@ -13,6 +13,7 @@ from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Severity, without_label
 from azbenchlib.core.units import format_size
+from azbenchlib.model.credits import BURST_S
 from azbenchlib.report import formatting
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _LEVELS = {
     Severity.WARNING: ("Warning", "warn"),
     Severity.INFO: ("Note", "info"),
 }
+_WHOLE = 100  # from here on a ratio is told in whole numbers
 MOST_NAMES = 12  # runs of one kind of finding
 _FIGURE = re.compile(r"(?<![\w.,/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w/]|[.,]\d)")
 
@@ -71,6 +73,7 @@ def environment(part: Part, group: dict[str, str] | None) -> Block:
         ("VM sizes", _each(setups["vm_size"])),
         ("System", _each(setups["os"])),
         ("Kernel", _each(setups["kernel"])),
+        ("Burst times", _burst_times(setups["credit_s"])),
         ("Memory", _each(setups["ram_bytes"].dropna().map(format_size))),
         ("Disks", formatting.join(_disk(row) for _, row in disks.iterrows())),
         ("Tools", formatting.tools(part.manifest)),
@@ -79,6 +82,15 @@ def environment(part: Part, group: dict[str, str] | None) -> Block:
     ]
     known = [(name, value) for name, value in facts if value]
     return render("method", environment=known, commands=part.manifest.commands, group=group)
+
+
+def _burst_times(credit_s: pd.Series) -> str:
+    """How the times of disks are told whose credits last shorter than on Azure."""
+    cuts = sorted({BURST_S / lasts_s for lasts_s in credit_s.dropna() if lasts_s < BURST_S})
+    times = " or ".join(f"{cut:,.0f}" if cut >= _WHOLE else f"{cut:.3g}" for cut in cuts)
+    return (
+        f"as on Azure: {times} times those measured, as the emulated disks have fewer credits" if cuts else ""
+    )
 
 
 def sources(parts: Sequence[Part]) -> Block:

@@ -53,11 +53,16 @@ def price_section(parts: Sequence[Part], designs: Sequence[str]) -> Block:
         text = f"Nothing here can be priced: {every[0].why or 'no rate is stated'}"
         note = safe(render("note", text=text, options=[]).html)
         return render("cost", figure="", table=note, finding="", doubts=[])
+    figure, table = _price_and_rate(known), bills.delivered_block(shares, "price")
+    if figure:  # which shows them, as the cards do
+        table = render(
+            "fold", id="all-prices", title="Prices as a table", long=False, content=safe(table.html)
+        )
     return render(
         "cost",
         finding=_finding(known) if len(known) == 1 else "",
-        figure=safe(_price_and_rate(known)),
-        table=safe(bills.delivered_block(shares, "price").html),
+        figure=safe(figure),
+        table=safe(table.html),
         doubts=[*([("", KEEPING)] if designs else []), *_notes(priced)],
     )
 

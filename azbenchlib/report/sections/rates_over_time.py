@@ -16,7 +16,7 @@ from azbenchlib.analysis.over_time import token_bucket_fit
 from azbenchlib.analysis.over_time.rate_samples import IOPS_METRIC, THROUGHPUT_METRIC
 from azbenchlib.analysis.over_time.sustained import course_of, phases_of
 from azbenchlib.answers.blocks import Block, render, safe
-from azbenchlib.answers.sayings import bar_name
+from azbenchlib.answers.sayings import REACHED, bar_name
 from azbenchlib.core import schema
 from azbenchlib.core.units import US_PER_S, format_count, format_mbps, format_us
 from azbenchlib.model.credits import BURST_S
@@ -30,11 +30,11 @@ from azbenchlib.verdict import LimitRow
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part, RunVerdict
 
-_MOST_WORKLOADS = 2  # figures of workloads in a report, beside those of runs whose rate fell
 MOST_CAPS, _FAR = 3, 3.0  # a limit this many times above the rate would flatten the line
 _OVERFULL = 1.05  # of a bucket: from there on the rate was no whole burst, and tells nothing of the credits
 _SAME_SIZE = 0.05  # bytes an I/O that vary no more are of one block size: logs are in whole IOPS and KiB/s
 _LOW = 1 / 3  # of the median: from there on an interval is worth a headline
+_STALL_S = 0.1  # without I/O: a shorter pause is the latency of few
 DASHED = "A dashed line is a documented limit, for the block size of this run."
 USED_LIMITS = (
     "The lowest chart has what Azure Monitor counted: the share of each limit that was used, a mean a "
@@ -59,27 +59,29 @@ def figures_over_time(
     found: Sequence[RunVerdict],
     group: Group,
     told: Told = None,
-    findings: bool = False,
+    steady: bool | None = None,
 ) -> Block | None:
     """Rates over time: runs below their limits, then workloads whose rates were logged; None without samples.
 
-    With `findings` only those runs whose credits were spent or whose rate had phases, else the first that
-    Azure Monitor knows, and few workloads.
+    With `steady` only the workloads whose rates stayed as they were; where it is False only those where
+    something happened, with the runs whose rate had phases, else the first that Azure Monitor knows.
     """
     frame = part.rate_courses
     if frame.empty:
         return None
     logged = [verdict for verdict in found if course_of(verdict.run) is not None]
-    alone = _telling(logged) if findings else [one for one in logged if _is_limited(part, one)]
-    shown = [_of_run(part, verdict) for verdict in alone[:MOST_FIGURES]]
-    keys = {(verdict.entry.key, verdict.workload) for verdict in alone[:MOST_FIGURES]}
-    every = _workloads(part, frame, keys)
-    room = MOST_FIGURES - len(shown)
-    drawn = every[: min(_MOST_WORKLOADS, room) if findings else room]
+    limited = [one for one in logged if _is_limited(part, one)] if steady is None else _telling(logged)
+    alone = limited[:MOST_FIGURES]
+    every = _workloads(part, frame, {(verdict.entry.key, verdict.workload) for verdict in alone})
+    if steady is not None:
+        changed = {facet for facet, _, rows in every if _slowest(rows)}
+        every = [panel for panel in every if (panel[0] not in changed) == steady]
+    shown = [] if steady else [_of_run(part, verdict) for verdict in alone]
+    drawn = every[: MOST_FIGURES - len(shown)]
     shown += [_of_workload(part, logged, one, frame) for one in drawn]
-    left = len(alone[MOST_FIGURES:]) + len(every) - len(drawn)
-    if left and shown:
-        shown[-1]["how"].append(f"Without a figure: {formatting.count(left, 'more workload')}.")
+    more = (0 if steady else len(limited) - len(alone)) + len(every) - len(drawn)
+    if more and shown:
+        shown[-1]["how"].append(f"Without a figure: {formatting.count(more, 'more workload')}.")
     return Block("\n".join(_render(f"{place}-rate-{i}", one, group, told) for i, one in enumerate(shown)))
 
 
@@ -204,14 +206,25 @@ def _shared_caps(found: Sequence[RunVerdict], rows: pd.DataFrame) -> list[Cap]:
     return [cap for cap in each[0] if all(cap in caps for caps in each)] if each else []
 
 
-def _title(rows: pd.DataFrame, names: dict[str, str], quantity: timeline.Quantity) -> str:
-    """What there is to say of rates over time: an interval far below the others."""
+def _slowest(rows: pd.DataFrame) -> tuple[float, str] | None:
+    """The slowest interval, with its series, where it was far below the others for long enough to be no
+    latency, which the percentiles have.
+    """
     lowest = []
     for key, line in rows.groupby("series", sort=False):
-        values = line.sort_values("t_s")["value"].iloc[1:-1]  # a load gets going, and ends
+        line = line.sort_values("t_s").iloc[1:-1]  # a load gets going, and ends
+        values, lasted_s = line["value"], line["t_s"].diff().median()
         if len(values) and values.median():
-            lowest.append((values.min() / values.median(), values.min() / quantity.divisor, str(key)))
-    if not lowest or min(lowest)[0] > _LOW:
+            share = values.min() / values.median()
+            stalled = share <= _LOW and not (1 - share) * lasted_s < _STALL_S
+            lowest += [(share, values.min(), str(key))] if stalled else []
+    return min(lowest)[1:] if lowest else None
+
+
+def _title(rows: pd.DataFrame, names: dict[str, str], quantity: timeline.Quantity) -> str:
+    """What there is to say of rates over time: an interval far below the others."""
+    slowest = _slowest(rows)
+    if slowest is None:
         if rows["series"].nunique() > 1:
             return f"{quantity.title} over time"
         least, most = (
@@ -220,18 +233,22 @@ def _title(rows: pd.DataFrame, names: dict[str, str], quantity: timeline.Quantit
         if least == most:
             return f"{least} {quantity.title} in every interval"
         return f"From {least} to {most} {quantity.title} in an interval"
-    _, value, key = min(lowest)
-    return f"The slowest interval has {format_count(value)} {quantity.title} ({names[key]})"
+    value, key = slowest
+    return (
+        f"The slowest interval has {format_count(value / quantity.divisor)} {quantity.title} ({names[key]})"
+    )
 
 
 def _trace(verdict: RunVerdict) -> tuple[pd.DataFrame, token_bucket_fit.BucketFit | None]:
-    """The logged rate, and the balance of credits where the trace shows the bucket."""
+    """The logged rate; where it shows the bucket, in the time of Azure and with the balance of credits."""
     course = course_of(verdict.run)
     assert course is not None  # noqa: S101  (figures_over_time asked)
     t_s, iops = course
     trace = pd.DataFrame({"t_s": t_s, "iops": iops})
-    fitted = token_bucket_fit.fit(t_s, iops, BURST_S / verdict.run.flows[0].observation.credits_cut)
+    in_azure_s = t_s * verdict.run.flows[0].observation.credits_cut
+    fitted = token_bucket_fit.fit(in_azure_s, iops, BURST_S)
     if fitted:
+        trace["t_s"] = t_s = in_azure_s
         spent = np.cumsum((iops - fitted.base) * np.diff(t_s, prepend=0.0))
         trace["credits"] = np.where(t_s < fitted.empty_s, np.clip(fitted.balance - spent, 0, None), 0.0)
     return trace, fitted
@@ -256,11 +273,16 @@ def _fell(fitted: token_bucket_fit.BucketFit) -> str:
 
 
 def _caps(verdict: RunVerdict, most: float) -> list[Cap]:
-    """The limits near the rate, in IOPS of this block size; those of several loads at once are none of it."""
+    """The limits near the rate, in IOPS of this block size, without a base that its burst limit let it pass;
+    those of several loads at once are none of it.
+    """
     if len(verdict.run.flows) > 1:
         return []
     size = rates(verdict.run.flows[0].observation).bs_bytes
-    found = [(bar_name(row.label), _in_iops(row, size)) for row in verdict.judged.limits]
+    limits = verdict.judged.limits
+    bursts = {row.label.base for row in limits if row.label.burst}
+    passed = [row for row in limits if row.label in bursts and row.utilisation < REACHED]
+    found = [(bar_name(row.label), _in_iops(row, size)) for row in limits if row not in passed]
     return [(name, value) for name, value in found if value and value <= _FAR * most][:MOST_CAPS]
 
 

@@ -447,10 +447,5 @@ def _source(name: str, columns: Sequence[str]) -> str:
 
 
 def _detail(answer: SetupAnswer) -> str:
-    """What the name of the setup does not say; that it is emulated comes first, and last how short its
-    credits are, where they matter.
-    """
-    verdict = answer.verdict
-    credits = verdict is not None and any(row.on_credits for row in verdict.judged.limits)
-    cut = sayings.credits_cut(verdict.run) if verdict and (credits or answer.phases) else ""
-    return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail, cut]))
+    """What the name of the setup does not say; that it is emulated comes first."""
+    return ", ".join(filter(None, ["emulated" if answer.part.emulated else "", answer.entry.detail]))
