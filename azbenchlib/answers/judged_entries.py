@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from azbenchlib.analysis.over_time.phases import in_words
@@ -15,6 +16,7 @@ from azbenchlib.verdict import text
 
 if TYPE_CHECKING:
     from azbenchlib.analysis.runs import Run
+    from azbenchlib.answers.next_step import NextSteps, Step
     from azbenchlib.verdict import Judgement
     from azbenchlib.verdict.judgement import LimitRow
 
@@ -36,8 +38,10 @@ class JudgedEntry:
         Of its rate, in words, where it had several.
     series, workload, pattern : str
         What it is of, what was run, and its pattern, in words; empty: the name says it.
-    run_ids : tuple of str
-        Of all that ran at once; none of a case.
+    run : Run or None
+        What ran at once; None of a case.
+    steps : NextSteps or None
+        What answers what to change on its setup.
     """
 
     name: str
@@ -47,10 +51,23 @@ class JudgedEntry:
     series: str = ""
     workload: str = ""
     pattern: str = ""
-    run_ids: tuple[str, ...] = ()
+    run: Run | None = None
+    steps: NextSteps | None = None
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """Of all that ran at once; none of a case."""
+        return self.run.run_ids if self.run else ()
+
+    @cached_property
+    def change(self) -> Step:
+        """What to change where a limit binds."""
+        return self.steps.of(self.run, self.judged) if self.run and self.steps else None
 
     @classmethod
-    def of(cls, run: Run, judged: Judgement, series: str, workload: str = "") -> JudgedEntry:
+    def of(
+        cls, run: Run, judged: Judgement, series: str, workload: str = "", steps: NextSteps | None = None
+    ) -> JudgedEntry:
         """Return a run of a dataset with its judgement."""
         return cls(
             name=run.name,
@@ -60,7 +77,8 @@ class JudgedEntry:
             series=series,
             workload=workload,
             pattern=pattern_text(run.test or None),
-            run_ids=run.run_ids,
+            run=run,
+            steps=steps,
         )
 
 

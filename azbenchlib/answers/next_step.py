@@ -24,9 +24,10 @@ from azbenchlib.analysis.runs import Run
 from azbenchlib.analysis.setup_names import CACHE_WORDS, ROLE_WORDS
 from azbenchlib.answers.document import Sentence
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, Figure, money
-from azbenchlib.azure.prices.book import book
+from azbenchlib.azure.prices.book import USD, book
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_money, format_size
+from azbenchlib.cost.priced_setups import regions
 from azbenchlib.model.ceilings import Path
 from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.model.io_path import Load
@@ -36,6 +37,7 @@ from azbenchlib.verdict import text as verdict_words
 from azbenchlib.verdict.judgement import Judgement
 
 Step = NextStep | NoStep | None
+_MOST_NAMED = 3
 _VOWELS = "AEIOU"
 _SPOKEN_VOWELS = "AEFHILMNORSX"  # letters whose names begin with a vowel: an E16ds_v4
 
@@ -46,14 +48,13 @@ class NextSteps:
     Parameters
     ----------
     tables : mapping of str to DataFrame
-    regions : mapping of str to str
-        Where each setup of Azure is bought, by setup_id; others have no next step.
+        Of setups that are not Azure's there is no next step.
     currency : str
         Of the prices.
     """
 
-    def __init__(self, tables: Mapping[str, pd.DataFrame], regions: Mapping[str, str], currency: str) -> None:
-        self._regions = regions
+    def __init__(self, tables: Mapping[str, pd.DataFrame], currency: str = USD) -> None:
+        self._regions = regions(tables)
         self._stated = cache(lambda name: stated_setup(tables, name))
         self._shop = cache(lambda region: _shop(region, currency))
         self._asked = cache(lambda name, bound: _answer(bound, self._shop(self._regions[name])))
@@ -123,6 +124,45 @@ def _loads(flow: Flow, path: Path, stated: Setup, bound: bool) -> list[Load]:
         )
         for volume in volumes
     ]
+
+
+def what_to_change(steps: Sequence[tuple[str, Step]]) -> list[Sentence]:
+    """Each change once; behind the names of those that it is for, unless it is for all.
+
+    Parameters
+    ----------
+    steps : sequence of (str, Step)
+        What each is called, and what to change there.
+    """
+    groups: list[tuple[list[str], list[NextStep | NoStep]]] = []
+    for name, step in steps:
+        if step is None:
+            continue
+        names, alike = next((group for group in groups if _is_alike(group[1][0], step)), ([], []))
+        if not names:
+            groups.append((names, alike))
+        names.append(name)
+        alike.append(step)
+    whole = len(groups) == 1 and len(groups[0][0]) == len(steps)
+    return [_behind("" if whole else _listed(names), alike) for names, alike in groups]
+
+
+def _is_alike(step: NextStep | NoStep, other: NextStep | NoStep) -> bool:
+    if isinstance(step, NextStep) and isinstance(other, NextStep):
+        return is_same_change(step, other)
+    return step == other
+
+
+def _behind(names: str, alike: Sequence[NextStep | NoStep]) -> Sentence:
+    """One change behind names; of several loads in short."""
+    changes = [step for step in alike if isinstance(step, NextStep)]
+    words = in_short(changes) if len(changes) > 1 else sentence(alike[0])
+    return Sentence(f"{{names}}: {words.template}", {"names": names, **words.figures}) if names else words
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def sentence(step: NextStep | NoStep) -> Sentence:

@@ -23,6 +23,7 @@ from azbenchlib.answers.judged_entries import (
     sure_sentence,
     verdict_sentence,
 )
+from azbenchlib.answers.next_step import NextSteps, what_to_change
 from azbenchlib.core import palette, schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.verdict import text
@@ -53,7 +54,10 @@ def judged_runs(dataset: Dataset, as_of: str | None = None, nvme: bool = False) 
     judged = judge_runs(dataset.tables, None, as_of, nvme)
     if not judged:
         raise InputError(f"{dataset.place}: no run with a rate or a latency; there is nothing to judge")
-    entries = [JudgedEntry.of(each.run, each.judgement, each.run.setup_id or "") for each in judged]
+    steps = NextSteps(dataset.tables)
+    entries = [
+        JudgedEntry.of(each.run, each.judgement, each.run.setup_id or "", steps=steps) for each in judged
+    ]
     if not may_sweep(dataset.runs):
         return VerdictAnswer(entries)
     by_run = {run_id: each.judgement for each in judged for run_id in each.run.run_ids}
@@ -96,7 +100,8 @@ class VerdictAnswer(Answer):
     @cached_property
     def document(self) -> Document:
         """A card a curve, or a row where they are many; then a card for runs that say the same."""
-        return Document(None, [*self._curves, *(_card(same, len(self.result) == 1) for same in self._cards)])
+        cards = [_card(same, len(self.result) == 1) for same in self._cards]
+        return Document(None, [*self._curves, *cards, *self._changes])
 
     @property
     def _curves(self) -> list[Part]:
@@ -104,6 +109,14 @@ class VerdictAnswer(Answer):
             swept = {curve.curve.axis.key for curve in self.curves}
             return [summary(self.curves, axis) for axis in AXES if axis.key in swept]
         return [curve.section for curve in self.curves]
+
+    @property
+    def _changes(self) -> list[Part]:
+        """What to change for the curves and the other runs that a limit binds, each change once."""
+        by_judgement = {id(entry.judged): entry.change for entry in self.result}
+        steps = [(curve.name, by_judgement.get(id(curve.judgement))) for curve in self.curves]
+        changes = what_to_change([*steps, *((entry.name, entry.change) for entry in self._alone)])
+        return [Section("What to change", changes)] if changes else []
 
     @property
     def _alone(self) -> list[JudgedEntry]:
@@ -124,7 +137,11 @@ class VerdictAnswer(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Return all judgements (MB/s is 10⁶ B/s), and the curves where there are some."""
         curves = {"curves": [curve.record() for curve in self.curves]} if self.curves else {}
-        return {"verdicts": [record(entry.name, entry.judged) for entry in self.result], **curves}
+        verdicts = [
+            {**record(entry.name, entry.judged), "change": entry.change and entry.change.record()}
+            for entry in self.result
+        ]
+        return {"verdicts": verdicts, **curves}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a run.
@@ -187,7 +204,7 @@ class VerdictAnswer(Answer):
         """A card a curve, and one for all other runs of which the same is said, as a cell shows it."""
         if len(self.result) == 1:
             return self.document
-        return verdict_overview.overview(self._alone, self._curves)
+        return verdict_overview.overview(self._alone, self._curves, self._changes)
 
     @cached_property
     def next_runs(self) -> Document:

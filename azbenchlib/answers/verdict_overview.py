@@ -22,8 +22,10 @@ _TESTS = 4  # patterns that are named of more
 _NOTES = 2
 
 
-def overview(entries: Entries, curves: Sequence[Part] = ()) -> Document:
-    """Return the curves, then a card for all runs of which the same is said; those at a limit come first."""
+def overview(entries: Entries, curves: Sequence[Part] = (), changes: Sequence[Part] = ()) -> Document:
+    """Return the curves, a card for all runs of which the same is said, those at a limit first, and what to
+    change.
+    """
     alike: dict[Hashable, list[JudgedEntry]] = defaultdict(list)
     for entry in entries:
         alike[_said(entry.judged)].append(entry)
@@ -32,7 +34,7 @@ def overview(entries: Entries, curves: Sequence[Part] = ()) -> Document:
     if more := sum(map(len, cards[_CARDS:])):
         runs = "run" if more == 1 else "runs"
         parts.append(Sentence(f"{more:,} more {runs}: .to_frame() has a row a run", tone=Tone.FAINT))
-    return Document(None, parts)
+    return Document(None, [*parts, *changes])
 
 
 def next_runs(entries: Entries) -> Document:

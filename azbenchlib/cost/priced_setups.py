@@ -160,12 +160,20 @@ def measured_setups(
     terms : Terms
         Without a region, each is priced where it was measured.
     """
+    return {
+        name: price(stated_setup(tables, name), replace(terms, region=terms.region or region))
+        for name, region in regions(tables).items()
+        if name in used
+    }
+
+
+def regions(tables: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Where each setup of a dataset that is Azure's, or stands for such, is bought, by setup_id."""
     found = {}
     for row in tables["setups"].itertuples():
         stated = stated_setup(tables, str(row.setup_id))
-        if row.setup_id in used and row.environment in PRICED_IN and (stated.vm.size or stated.disks):
-            region = terms.region or (DEFAULT_REGION if pd.isna(row.region) else str(row.region))
-            found[str(row.setup_id)] = price(stated, replace(terms, region=region))
+        if row.environment in PRICED_IN and (stated.vm.size or stated.disks):
+            found[str(row.setup_id)] = DEFAULT_REGION if pd.isna(row.region) else str(row.region)
     return found
 
 

@@ -180,8 +180,7 @@ class Part:
     @cached_property
     def next_steps(self) -> NextSteps:
         """What to change where a limit binds, at the prices of where each setup was measured."""
-        regions = {setup_id: one.region for setup_id, one in self.priced.items()}
-        return NextSteps(self.dataset.tables, regions, self.currency)
+        return NextSteps(self.dataset.tables, self.currency)
 
     @cached_property
     def cards(self) -> list[summary.Card]:

@@ -126,7 +126,10 @@ class Limits(NotebookView):
         """By place: the verdicts as an answer, whose documents the cells show."""
         return {
             place: VerdictAnswer(
-                [JudgedEntry.of(one.run, one.judged, one.entry.name, one.workload) for one in verdicts],
+                [
+                    JudgedEntry.of(one.run, one.judged, one.entry.name, one.workload, part.next_steps)
+                    for one in verdicts
+                ],
                 part.curves_of(verdicts),
             )
             for part, (place, verdicts) in zip(self.parts, self._verdicts.items(), strict=True)

@@ -40,18 +40,17 @@ class Page(Checker):
         self.notes = {str(li["id"]): spaced(li.get_text(" ")) for li in soup.select("li[id^=limit-source-]")}
         self.titles = {str(card["id"]): spaced(text_of(card, "name")) for card in soup.select("article.card")}
         self._walk(soup)
-        self._cut_credits(spaced(soup.get_text(" ")))
         return self
 
     def _cut_credits(self, text: str) -> None:
-        """What part of Azure's time the credits of an emulated disk last."""
+        """How many times longer the credits of emulated disks last on Azure."""
         every = [part.tables["setups"]["credit_s"].dropna() for part in self.parts]
         known = [WINDOW_S / float(credit_s) for column in every for credit_s in column]
-        for match in re.finditer(r"credits last 1/([\d.,]+) as long", text):
-            told = float(match[1].replace(",", ""))
+        for number in re.findall(r"[\d.,]*\d", text):
+            told = float(number.replace(",", ""))
             self.counted["cut"] = self.counted.get("cut", 0) + 1
             if not any(abs(told - cut) <= 0.005 * cut for cut in known):
-                self.fault("credits", f"{match[0]}; the tables give: {known}")
+                self.fault("credits", f"{text}; the tables give: {known}")
 
     def _walk(self, node: Tag) -> None:
         for child in node.find_all(True, recursive=False):
@@ -348,6 +347,8 @@ class Page(Checker):
             name, text = (spaced(pair.find(part).get_text(" ")) for part in ("dt", "dd"))  # type: ignore[union-attr]
             if re.search(r" a month, \d+ % less", text):
                 Priced(self, self.part.names.read(name)[0], f"cheaper '{name}'").cheaper(text)
+            elif name == "Burst times":
+                self._cut_credits(text)
             elif name != "Tools" and not pair.find("code"):  # which is versions
                 self.explain(text, Topic(), f"'{name}'", None, sold=True)
 

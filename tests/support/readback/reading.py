@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 # The cells of the report's notebook.
 CELLS = (
     *("header", "cards", "percentiles", "limits", "over_time", "prices"),
-    *("results", "trust", "beside", "method", "sources"),
+    *("steady", "results", "trust", "beside", "method", "sources"),
 )
 
 

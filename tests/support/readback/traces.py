@@ -156,9 +156,25 @@ def burst_of(unit: Unit, tables: Tables) -> Phases | None:
     traces = of_unit(unit, tables, ("iops",))
     if len(traces) != 1:
         return None
+    cut = cut_of(unit, tables)
+    return phases(in_azure(next(iter(traces.values())), cut), WINDOW_S, cut * limit_of(unit, tables))
+
+
+def cut_of(unit: Unit, tables: Tables) -> float:
+    """How many times longer full credits last on Azure than on this disk."""
     credit_s = tables["setups"].set_index("setup_id")["credit_s"].get(unit.setup)
-    window_s = WINDOW_S if pd.isna(credit_s) else float(credit_s)
-    return phases(next(iter(traces.values())), window_s, limit_of(unit, tables))
+    return 1.0 if pd.isna(credit_s) else WINDOW_S / float(credit_s)
+
+
+def in_azure(trace: Trace, cut: float) -> Trace:
+    """A log in the time of Azure."""
+    return [(cut * t, value) for t, value in trace]
+
+
+def rates_of(unit: Unit, tables: Tables) -> list[Trace]:
+    """The logs of the rate as they are drawn: that of a burst in the time of Azure."""
+    cut = cut_of(unit, tables) if burst_of(unit, tables) else 1.0
+    return [in_azure(trace, cut) for trace in of_unit(unit, tables, ("iops",)).values()]
 
 
 def limit_of(unit: Unit, tables: Tables) -> float:
@@ -241,11 +257,7 @@ def trace(checker: Checker, seen: Drawing, topic: Topic, place: str, name: str) 
     if "-time-" in name:
         traces, scale = list(_latencies(checker, topic)), 1.0
     else:
-        traces = [
-            t
-            for unit in _units(checker, topic)
-            for t in of_unit(unit, checker.part.tables, ("iops",)).values()
-        ]
+        traces = [t for unit in _units(checker, topic) for t in rates_of(unit, checker.part.tables)]
         scale = 1.0
     _words(checker, seen.words, topic, traces, place)
     ys = [axis for side, axis in seen.axes if side == "y"]
@@ -289,10 +301,25 @@ def _consumed(checker: Checker, text: str, place: str) -> None:
         checker.accept(right, figure, place, text, told[:3], "consumed")
 
 
+def _credits(checker: Checker, text: str, topic: Topic, place: str) -> None:
+    """Credits at the start are what the burst spent of them, and none are left at the end."""
+    bursts = [found for unit in _units(checker, topic) if (found := burst_of(unit, checker.part.tables))]
+    known = [(found.filled * (found.burst - found.base) * found.window_s, found) for found in bursts]
+    for figure in figures.find(text):
+        within = [1.5 * found.interval_s / found.empty_s + found.spread[0] for _, found in known]
+        right = figure.value == 0 or any(
+            abs(figure.value - value) <= share * value
+            for (value, _), share in zip(known, within, strict=True)
+        )
+        checker.accept(right, figure, place, text, [value for value, _ in known], "burst credits")
+
+
 def _words(checker: Checker, text: str, topic: Topic, traces: list[Trace], place: str) -> None:
     """Ends of a line and how long it lasted, limits by name, credits at the start."""
     text, _, used = text.partition(" Azure Monitor: ")
     _consumed(checker, used, place)
+    text, _, credits = text.partition(" Burst credits")
+    _credits(checker, credits, topic, place)
     said, _, limits = text.partition("Limits: ")
     lines = re.sub(r"setups: \d+", "", said).split("; ")  # each with its setup, and may be its workload
     rest = "; ".join(checker.part.names.read(line)[1] for line in lines)
@@ -313,7 +340,7 @@ def _words(checker: Checker, text: str, topic: Topic, traces: list[Trace], place
             right = low - figure.half <= figure.base <= high + figure.half
         checker.accept(right, figure, place, text[:140], sorted(values)[:3], "trace")
     known = checker.part.documented
-    for figure in figures.find(limits.partition(" Burst credits")[0]):
+    for figure in figures.find(limits):
         if figure.kind in ("iops", "bytes_per_s"):
             sizes = [size for size in checker.part.sizes if size]
             per_io = {value / size for value in known["bytes_per_s"] for size in sizes}
