@@ -322,7 +322,8 @@ def test_every_file_that_has_no_card_has_a_row_in_the_table(tmp_path: Path) -> N
     for n in range(70):
         loads = {"read": foreign.Flow(100.0 + n)}, {"write": foreign.Flow(200.0 + n)}
         jobs = [foreign.Job(load, f"j{i}", 512 * (n + 1), 1, i) for i, load in enumerate(loads[: 1 + n % 2])]
-        (tmp_path / f"file-{n}.json").write_text(foreign.fio(jobs))
+        (tmp_path / f"{n}").mkdir()  # in one folder they would be a sweep of the block size
+        (tmp_path / f"{n}" / f"file-{n}.json").write_text(foreign.fio(jobs))
     with importing.as_folders([Dataset.load(tmp_path)]) as folders:
         read = read_back(folders)
     assert_right(read, iops=105 + MOST_CARDS)
@@ -424,8 +425,8 @@ def test_every_figure_of_emulated_disks_is_that_of_their_logs(
         return page
 
     def holds(page: Page) -> None:
-        # How long the credits last stands on the card, and in the lead where the limit of the disk bound: of
-        # a rate below it, as on a busy machine, the report says that it is inconclusive.
+        # How much longer credits last on Azure stands in the method. Of a rate below the limit of the
+        # disk, as on a busy machine, the report says that it is inconclusive.
         assert_right(page, iops=40, lat_us=60, money=25, bar=12, place=40, trace=10, beside=1, cut=2)
 
     Measurement(measure, lambda _: busy(Dataset.load(folder))).check(holds)
