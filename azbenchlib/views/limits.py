@@ -128,6 +128,7 @@ class Limits(NotebookView):
             place: VerdictAnswer(
                 [JudgedEntry.of(one.run, one.judged, one.entry.name, one.workload) for one in verdicts],
                 part.curves_of(verdicts),
+                part.surfaces_of(verdicts),
             )
             for part, (place, verdicts) in zip(self.parts, self._verdicts.items(), strict=True)
         }

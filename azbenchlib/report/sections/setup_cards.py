@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,6 +27,7 @@ from azbenchlib.verdict.judgement import LimitRow
 
 if TYPE_CHECKING:
     from azbenchlib.answers.curve_verdict import CurveVerdict
+    from azbenchlib.answers.surface_verdict import SurfaceVerdict
     from azbenchlib.report.part import Entry, Part, RunVerdict
 
 MOST_CARDS = 18  # of all datasets
@@ -62,6 +63,8 @@ class SetupAnswer:
         How many repeats have that verdict, of how many.
     curve : CurveVerdict or None
         The curve of which the card shows a point.
+    surfaces : sequence of SurfaceVerdict
+        Of iozone; where there is no other card, it shows a cell of the first.
     """
 
     id: str
@@ -73,12 +76,15 @@ class SetupAnswer:
     agreeing: int
     of: int
     curve: CurveVerdict | None = None
+    surfaces: Sequence[SurfaceVerdict] = ()
 
     @property
     def name(self) -> str:
         """What the card is called."""
         if self.curve and self.card.facet:
             return self.curve.name
+        if self.is_of_test:
+            return self.surfaces[0].name
         return formatting.called(self.card, self.entry.name, self.part.arrangement.by == "pattern")
 
     @property
@@ -86,7 +92,25 @@ class SetupAnswer:
         """What the lead calls it: of a curve, with the value from which on its limit binds."""
         if self.curve and self.card.facet and self.curve.stretch:
             return f"{self.curve.curve.name}, {self.curve.stretch}"
+        if self.is_of_test:
+            return self.surfaces[0].surface.name
         return self.name
+
+    @property
+    def is_of_test(self) -> bool:
+        """Whether it is a test of iozone, as a dataset of one setup has several."""
+        return bool(self.surfaces) and self.part.arrangement.by != "setup"
+
+    @property
+    def is_of_cell(self) -> bool:
+        """Whether its figures are of the shown cell of its first surface."""
+        rate, shown = self.card.rate, self.surfaces[0].point.rate if self.surfaces else None
+        return rate is not None and shown is not None and rate["facet"] == shown["facet"]
+
+    @property
+    def is_of_memory(self) -> bool:
+        """Whether those figures are of a page cache, so that no limit of a disk bears on them."""
+        return self.is_of_cell and self.surfaces[0].shows_memory
 
     @property
     def kind(self) -> str:
@@ -120,6 +144,8 @@ class SetupAnswer:
     @property
     def rate_of(self) -> str:
         """Of which point of a curve, or of how many runs, the figures are."""
+        if self.is_of_cell:
+            return self.surfaces[0].at
         at = f"At {self.curve.at}" if self.curve and self.card.facet else ""
         return ", ".join(filter(None, [at, formatting.rate_of(self.card)]))
 
@@ -154,12 +180,31 @@ def answers(parts: Sequence[Part]) -> list[SetupAnswer]:
     """One a setup of the page, in its order; a published twin has none, for its emulation has one."""
     found: list[SetupAnswer] = []
     for i, part in enumerate(parts):
-        for card, curve in _with_curves(part):
+        for card, curve, surfaces in _of_part(part):
             entry = part.entries[card.series]
             if not entry.twin:
                 name = f"card-{len(found)}" if len(found) < MOST_CARDS else ""
-                found.append(_answer(name, part, f"d{i}", card, entry, curve))
+                found.append(_answer(name, part, f"d{i}", card, entry, curve, surfaces))
     return found
+
+
+_Swept = tuple["Card", "CurveVerdict | None", Sequence["SurfaceVerdict"]]
+
+
+def _of_part(part: Part) -> Iterator[_Swept]:
+    """The cards of a dataset; one a test of iozone, or for all those of a setup, where there are several."""
+    is_compared = part.arrangement.by == "setup"
+    of_series: dict[str, list[SurfaceVerdict]] = defaultdict(list)
+    for surface in part.surfaces:
+        of_series[surface.surface.series].append(surface)
+    own: dict[str, list[_Swept]] = defaultdict(list)
+    for card, curve in _with_curves(part):
+        own[card.series].append((card, curve, of_series.pop(card.series, ()) if is_compared else ()))
+    for series in part.entries:
+        mine = of_series.get(series, [])
+        for surfaces in [mine] if is_compared and mine else [[surface] for surface in mine]:
+            yield replace(surfaces[0].point, facet=None), None, surfaces
+        yield from own[series]
 
 
 def _with_curves(part: Part) -> Iterator[tuple[Card, CurveVerdict | None]]:
@@ -207,7 +252,13 @@ def verdict_of(part: Part, card: Card) -> tuple[RunVerdict | None, int, int]:
 
 
 def _answer(
-    name: str, part: Part, place: str, card: Card, entry: Entry, curve: CurveVerdict | None
+    name: str,
+    part: Part,
+    place: str,
+    card: Card,
+    entry: Entry,
+    curve: CurveVerdict | None,
+    surfaces: Sequence[SurfaceVerdict],
 ) -> SetupAnswer:
     verdict, agreeing, of = verdict_of(part, card)
     return SetupAnswer(
@@ -220,6 +271,7 @@ def _answer(
         agreeing=agreeing,
         of=of,
         curve=curve,
+        surfaces=surfaces,
     )
 
 
@@ -302,6 +354,8 @@ class SetupCards:
         told, look = (
             ("No limit known", "open") if verdict is None or _silent(answer) else sayings.chip(verdict.judged)
         )
+        if answer.is_of_test and answer.surfaces[0].served:
+            told, look = answer.surfaces[0].chip, "open"
         if answer.agreeing < answer.of:
             told += f", {answer.agreeing} of {formatting.count(answer.of, 'run')}"
         known = verdict is not None and not _silent(answer)
@@ -313,11 +367,15 @@ class SetupCards:
             "detail": _detail(answer),
             "files": None if answer.card.files is None else file_sets.card(answer.card.files),
             "place": answer.place,
-            "sentence": answer.sentence if known else "",
+            "sentence": f"{answer.surfaces[0].sentence.text}."
+            if answer.is_of_test
+            else answer.sentence
+            if known
+            else "",
             "chip": told,
             "look": look,
             "why": sayings.why(verdict.judged, answer.block) if verdict and known else "",
-            "bars": self._bars(verdict) if verdict else [],
+            "bars": self._bars(verdict) if verdict and not answer.is_of_memory else [],
             "price": price,
             "per": per,
             "steps": _steps(answer, verdict if known else None, design),
@@ -400,10 +458,12 @@ def _has_no_limits(verdict: RunVerdict) -> bool:
 
 
 def _steps(answer: SetupAnswer, verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
-    """Where a curve is best, what to change, what is cheaper, what to state, and what to run next; paper has
-    room for the first, and of few curves for two.
+    """Where a curve is best or what gave the rates of a surface, what to change, what is cheaper, what to
+    state, and what to run next; paper has room for the first, and of few curves for two.
     """
     steps = [(answer.curve.curve.axis.name, f"{answer.curve.beyond.text}.")] if answer.curve else []
+    if not answer.is_of_test:
+        steps += [(surface.name, f"{surface.sentence.text}.") for surface in answer.surfaces]
     if verdict and answer.next_step:
         steps.append(("What to change", next_step_sentence(answer.next_step).text))
     steps += [("Cheaper", design)] if design else []
@@ -411,7 +471,7 @@ def _steps(answer: SetupAnswer, verdict: RunVerdict | None, design: str) -> list
         return steps
     if verdict.judged.open_fact:
         steps.append(("Not stated", formatting.sentence(verdict.judged.open_fact)))
-    if following := verdict.judged.next_run:
+    if (following := verdict.judged.next_run) and not any(one.served for one in answer.surfaces):
         steps.append(("Next run", formatting.sentence(following.advice)))
     return steps
 
@@ -420,7 +480,8 @@ def _notes(answer: SetupAnswer) -> dict[str, str]:
     """What makes this setup's figures doubtful: of the verdict first, then of its runs; one of each kind."""
     part = answer.part
     told: dict[str, str] = {}
-    for finding in answer.verdict.notes if answer.verdict and not _has_no_limits(answer.verdict) else []:
+    is_silent = answer.is_of_memory or answer.verdict is None or _has_no_limits(answer.verdict)
+    for finding in answer.verdict.notes if answer.verdict and not is_silent else []:
         told.setdefault(finding.code, finding.message)
     mine = part.arrangement.runs
     mine = mine[mine["series"] == answer.card.series]
