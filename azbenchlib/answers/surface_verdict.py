@@ -7,7 +7,7 @@ sentences.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +22,8 @@ from azbenchlib.answers import sayings
 from azbenchlib.answers.curve_verdict import vote
 from azbenchlib.answers.document import Listing, Part, Section, Sentence, Tone
 from azbenchlib.answers.figures import AS_BYTES, AS_BYTES_PER_S, AS_COUNT, AS_PROBABILITY, Figure
+from azbenchlib.answers.judged_entries import doubts
+from azbenchlib.core.findings import Code
 from azbenchlib.core.patterns import OVER_STDIO
 from azbenchlib.core.units import MB, format_range, format_size
 from azbenchlib.model.labels import Label
@@ -38,6 +40,9 @@ _AXES = {FILE: "file", RECORD: "record"}
 _OPEN = "no cause is certain enough"
 _SERVED = "the page cache served them"
 _OUTGROWN = "the files outgrow the page cache"
+# What the sentence on the page cache says of the cells that it served.
+SAID = frozenset((Code.ABOVE_DOCUMENTED_LIMIT, Code.PAGE_CACHE_SUSPECTED))
+_NOTES = 2  # kinds of doubts about the surfaces of a setup
 _FALL = 2.0  # times: from there on rates that all fall beyond a file size show where a cache ends
 
 
@@ -98,9 +103,9 @@ class SurfaceVerdict:
 
     @property
     def at(self) -> str:
-        """Where the cell is that a card shows: ``4 GiB file, 16 MiB records``."""
+        """Where the cell is that a card shows: ``4 GiB of data, records of 16 MiB``."""
         cell = self.surface.cells.iloc[self.surface.place]
-        return f"{format_size(cell[FILE])} file, {format_size(cell[RECORD])} records"
+        return f"{format_size(cell[FILE])} of data, records of {format_size(cell[RECORD])}"
 
     @property
     def point(self) -> Card:
@@ -294,7 +299,7 @@ def sections(verdicts: Sequence[SurfaceVerdict]) -> Iterator[Section]:
         parts: list[Part] = [Listing("", [_of_test(verdict) for verdict in mine])]
         if served := page_cache(mine):
             parts.insert(0, Sentence(served.template, served.figures, Tone.OPEN))
-        yield Section(": ".join(filter(None, [whose, span(mine)])), parts)
+        yield Section(": ".join(filter(None, [whose, span(mine)])), [*parts, *_doubts(mine)])
 
 
 def draw_highest(axes: Axes, verdicts: Sequence[SurfaceVerdict]) -> None:
@@ -318,6 +323,36 @@ def span(verdicts: Sequence[SurfaceVerdict]) -> str:
     cells = pd.concat([verdict.surface.cells for verdict in verdicts])
     ends = {axis: (format_size(cells[axis].min()), format_size(cells[axis].max())) for axis in _AXES}
     return f"records of {format_range(*ends[RECORD])}, files of {format_range(*ends[FILE])}"
+
+
+def in_short(verdicts: Sequence[SurfaceVerdict]) -> list[tuple[str, str]]:
+    """Several tests, each with its name and its sentence; those of one cause throughout are one sentence."""
+    by_cause: dict[str, list[SurfaceVerdict]] = defaultdict(list)
+    for verdict in verdicts:
+        alike = set(verdict.causes)
+        by_cause[alike.pop() if len(alike) == 1 else verdict.name].append(verdict)
+    told = []
+    for cause, some in by_cause.items():
+        ends = [verdict.surface.cells["bw_bytes_per_s"].agg(["min", "max"]) for verdict in some]
+        ranges = [format_range(*(str(Figure(float(end), AS_BYTES_PER_S)) for end in pair)) for pair in ends]
+        names = "; ".join(f"{one.surface.name} {rates}" for one, rates in zip(some, ranges, strict=True))
+        is_alone = len(some) == 1
+        name = some[0].name if is_alone else f"{len(some)} tests"
+        told.append((name, some[0].sentence.text if is_alone else f"{names}: {cause}"))
+    return told
+
+
+def _doubts(verdicts: Sequence[SurfaceVerdict]) -> Iterator[Sentence]:
+    """One sentence a kind of doubt."""
+    by_code: dict[str, list[str]] = defaultdict(list)
+    for verdict in verdicts:
+        for judged in filter(None, verdict.judged):
+            for finding in doubts(judged):
+                by_code[finding.code].append(finding.message)
+    for messages in [by_code[code] for code in by_code if code not in SAID][:_NOTES]:
+        more = len(set(messages)) - 1
+        similar = f"; {more:,} similar finding{'s' if more > 1 else ''}" if more else ""
+        yield Sentence(f"{messages[0]}{similar}", tone=Tone.DOUBT)
 
 
 def _of_test(verdict: SurfaceVerdict) -> Sentence:

@@ -17,6 +17,7 @@ from azbenchlib.answers.blocks import Block, render
 from azbenchlib.answers.curve_verdict import vote
 from azbenchlib.answers.next_step import Step
 from azbenchlib.answers.next_step import sentence as next_step_sentence
+from azbenchlib.answers.surface_verdict import SAID, in_short
 from azbenchlib.core.units import NBSP
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced
@@ -359,6 +360,8 @@ class SetupCards:
         if answer.agreeing < answer.of:
             told += f", {answer.agreeing} of {formatting.count(answer.of, 'run')}"
         known = verdict is not None and not _silent(answer)
+        is_cached = any(one.served for one in answer.surfaces)
+        most = 0 if answer.is_of_memory else 1 if is_cached else _BARS
         price, per, design = self._price(answer)
         return {
             **formatting.card(answer.card, answer.entry, answer.name),
@@ -375,7 +378,7 @@ class SetupCards:
             "chip": told,
             "look": look,
             "why": sayings.why(verdict.judged, answer.block) if verdict and known else "",
-            "bars": self._bars(verdict) if verdict and not answer.is_of_memory else [],
+            "bars": self._bars(verdict, most) if verdict else [],
             "price": price,
             "per": per,
             "steps": _steps(answer, verdict if known else None, design),
@@ -385,11 +388,11 @@ class SetupCards:
             "twin": self._twin(answer),
         }
 
-    def _bars(self, verdict: RunVerdict) -> list[dict[str, Any]]:
-        """The limits on the run's path, those that bind first; what lies far above or below is left out."""
+    def _bars(self, verdict: RunVerdict, most: int) -> list[dict[str, Any]]:
+        """The limits on the run's path, those that bind first; what lies far above is left out."""
         rows = [row for row in verdict.judged.limits if row.utilisation <= FAR]
         first = sorted(rows, key=lambda row: row.label not in verdict.judged.binding)
-        return [self._bar(row) for row in first[:_BARS]]
+        return [self._bar(row) for row in first[:most]]
 
     def _bar(self, row: LimitRow) -> dict[str, Any]:
         return {
@@ -463,7 +466,7 @@ def _steps(answer: SetupAnswer, verdict: RunVerdict | None, design: str) -> list
     """
     steps = [(answer.curve.curve.axis.name, f"{answer.curve.beyond.text}.")] if answer.curve else []
     if not answer.is_of_test:
-        steps += [(surface.name, f"{surface.sentence.text}.") for surface in answer.surfaces]
+        steps += [(name, formatting.sentence(text)) for name, text in in_short(answer.surfaces)]
     if verdict and answer.next_step:
         steps.append(("What to change", next_step_sentence(answer.next_step).text))
     steps += [("Cheaper", design)] if design else []
@@ -480,12 +483,14 @@ def _notes(answer: SetupAnswer) -> dict[str, str]:
     """What makes this setup's figures doubtful: of the verdict first, then of its runs; one of each kind."""
     part = answer.part
     told: dict[str, str] = {}
-    is_silent = answer.is_of_memory or answer.verdict is None or _has_no_limits(answer.verdict)
-    for finding in answer.verdict.notes if answer.verdict and not is_silent else []:
-        told.setdefault(finding.code, finding.message)
+    is_known = answer.verdict is not None and not _has_no_limits(answer.verdict)
+    for finding in answer.verdict.notes if answer.verdict and is_known else []:
+        if not (answer.is_of_memory and finding.code in SAID):
+            told.setdefault(finding.code, finding.message)
     mine = part.arrangement.runs
     mine = mine[mine["series"] == answer.card.series]
-    mine = mine if answer.card.facet is None else mine[mine["whole"] == answer.card.facet]
+    facet = answer.surfaces[0].point.facet if answer.is_of_cell else answer.card.facet
+    mine = mine if facet is None else mine[mine["whole"] == facet]
     n: Counter[str] = Counter()
     for run_id in dict.fromkeys(mine["run_id"]):
         for code, text in part.doubts.get(run_id, ()):

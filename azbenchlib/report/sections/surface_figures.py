@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 MOST_SURFACES = 8  # figures of a dataset
 _OPEN = 2  # of them that are not folded
 HIDES = "The surface shows the shape, and hides what lies behind its hills; the map beside it has the values."
-EMPTY = "A cell without colour was not measured: the record is larger than the file."
+EMPTY = (
+    "A cell without colour was not measured: the record is larger than the file, or too small for so large a "
+    "file (iozone -a)."
+)
 IN_MEMORY = "What fits into the memory (RAM) may be answered by the page cache, unless iozone ran with -I."
 ABOVE = (
     "Dashed lines and the outline are at the documented limit of each record size; what the page cache "
@@ -38,13 +41,10 @@ ONE_AXIS = "A marker is one figure of iozone; all lines share one axis."
 
 def surface_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
     """The figures of a dataset: the first of writes and of reads, and the others folded."""
-    surfaces = [one for one in part.surfaces if has_both_sizes(one)]
-    first = {"write" in one.surface.test: one for one in surfaces[::-1]}  # of writes, and of reads
-    surfaces.sort(key=lambda one: not any(one is other for other in first.values()))
+    surfaces = _ordered([[one] for one in part.surfaces if has_both_sizes(one)])
     lines = _by_figure(part, [one for one in part.surfaces if not has_both_sizes(one)])
-    draw = [partial(surface_figure, part, one) for one in surfaces] + [
-        partial(_lines, part, s) for s in lines
-    ]
+    draw = [partial(surface_figure, part, one) for (one,) in surfaces]
+    draw += [partial(_lines, part, some) for some in _ordered(lines)]
     made = [figure(f"{place}-surface-{i}", group, told).html for i, figure in enumerate(draw[:MOST_SURFACES])]
     further = made[_OPEN:]
     if more := len(draw) - len(made):
@@ -54,6 +54,12 @@ def surface_figures(part: Part, place: str, group: Group, told: Told = None) -> 
         shown = {"title": "Further tests of iozone", "content": safe("\n".join(further)), "long": True}
         made[_OPEN:] = [render("fold", id=f"{place}-more-surfaces", **shown).html]
     return Block("\n".join(made)) if made else None
+
+
+def _ordered(figures: Sequence[list[SurfaceVerdict]]) -> list[list[SurfaceVerdict]]:
+    """The first of writes, the first of reads, then the others."""
+    first = {"write" in some[0].surface.test: i for i, some in reversed([*enumerate(figures)])}
+    return [figures[i] for i in sorted(range(len(figures)), key=lambda i: i not in first.values())]
 
 
 def has_both_sizes(verdict: SurfaceVerdict) -> bool:
