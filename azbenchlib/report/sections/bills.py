@@ -91,12 +91,12 @@ def workloads(part: Part) -> pd.DataFrame:
 def headlines(part: Part) -> pd.DataFrame:
     """One row a setup: the rate of its card; of several loads of one setup, the most IOPS.
 
-    What a page cache served of iozone's sizes is no rate that is paid for.
+    Where a page cache served some of iozone's sizes, no rate is paid for.
     """
     known = [(card.series, card.rate) for card in part.cards]
     for surface in part.surfaces:
         series, rate = surface.point.series, surface.point.rate
-        known.append((series, _without_rates(rate) if surface.shows_memory and rate is not None else rate))
+        known.append((series, _without_rates(rate) if surface.served and rate is not None else rate))
     rows = pd.DataFrame([{**rate, "series": series} for series, rate in known if rate is not None])
     if rows.empty:
         return rows

@@ -48,7 +48,7 @@ def surface_figures(part: Part, place: str, group: Group, told: Told = None) -> 
     made = [figure(f"{place}-surface-{i}", group, told).html for i, figure in enumerate(draw[:MOST_SURFACES])]
     further = made[_OPEN:]
     if more := len(draw) - len(made):
-        text = f"{formatting.count(more, 'more figure')} not drawn: the table of results has the rates."
+        text = f"{formatting.count(more, 'more figure')} not drawn: azbench read has the rates."
         further.append(render("note", text=text, options=[]).html)
     if further:
         shown = {"title": "Further tests of iozone", "content": safe("\n".join(further)), "long": True}
