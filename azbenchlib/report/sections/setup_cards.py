@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import bills, file_sets
+from azbenchlib.report.sections.cards_of_part import cards_of
 from azbenchlib.report.sections.cheaper import design_words
 from azbenchlib.verdict.judgement import LimitRow
 
@@ -181,49 +182,12 @@ def answers(parts: Sequence[Part]) -> list[SetupAnswer]:
     """One a setup of the page, in its order; a published twin has none, for its emulation has one."""
     found: list[SetupAnswer] = []
     for i, part in enumerate(parts):
-        for card, curve, surfaces in _of_part(part):
+        for card, curve, surfaces in cards_of(part):
             entry = part.entries[card.series]
             if not entry.twin:
                 name = f"card-{len(found)}" if len(found) < MOST_CARDS else ""
                 found.append(_answer(name, part, f"d{i}", card, entry, curve, surfaces))
     return found
-
-
-_Swept = tuple["Card", "CurveVerdict | None", Sequence["SurfaceVerdict"]]
-
-
-def _of_part(part: Part) -> Iterator[_Swept]:
-    """The cards of a dataset; one a test of iozone, or for all those of a setup, where there are several."""
-    is_compared = part.arrangement.by == "setup"
-    of_series: dict[str, list[SurfaceVerdict]] = defaultdict(list)
-    for surface in part.surfaces:
-        of_series[surface.surface.series].append(surface)
-    own: dict[str, list[_Swept]] = defaultdict(list)
-    for card, curve in _with_curves(part):
-        own[card.series].append((card, curve, of_series.pop(card.series, ()) if is_compared else ()))
-    for series in part.entries:
-        mine = of_series.get(series, [])
-        for surfaces in [mine] if is_compared and mine else [[surface] for surface in mine]:
-            yield replace(surfaces[0].point, facet=None), None, surfaces
-        yield from own[series]
-
-
-def _with_curves(part: Part) -> Iterator[tuple[Card, CurveVerdict | None]]:
-    """The cards of a dataset; one for all points of a curve, and the curve of each."""
-    curves = {
-        (point.series, point.facet): curve for curve in part.curve_verdicts for point in curve.curve.points
-    }
-    shown: set[int] = set()
-    for card in part.cards:
-        curve = None if card.rate is None else curves.get((card.series, str(card.rate["facet"])))
-        several = part.arrangement.by == "setup" and part.is_comparable(card.series)
-        if curve is None or (several and curve.curve.axis.turns):  # their best points are no like workloads
-            yield card, None
-        elif several:
-            yield replace(curve.point, facet=None), curve
-        elif id(curve) not in shown:
-            shown.add(id(curve))
-            yield curve.point, curve
 
 
 def setups_and_files(found: Sequence[SetupAnswer]) -> tuple[int, int]:
