@@ -17,10 +17,10 @@ from azbenchlib.analysis.sweeps import on_surface
 from azbenchlib.analysis.totals import totals
 from azbenchlib.core.units import format_depth
 
-RECORD, FILE = "bs_bytes", "working_set_bytes"
+RECORD_BYTES, FILE_BYTES = "bs_bytes", "working_set_bytes"
 # What may tell surfaces of one test apart, and how it reads.
 _APART: dict[str, Callable[[Any], str]] = {
-    **{name: words for name, words in repeats.DIFFERENCES.items() if name != FILE},
+    **{name: words for name, words in repeats.DIFFERENCES.items() if name != FILE_BYTES},
     "queue_depth": format_depth,
     "level": lambda level: "repeats at another rate" if level else "",
 }
@@ -72,14 +72,14 @@ def surfaces(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> li
     if runs.empty:
         return []
     rates = totals(replace(arrangement, runs=runs))
-    rates["bw_bytes_per_s"] = rates["bw_bytes_per_s"].fillna(rates["iops"] * rates[RECORD])  # of -O
+    rates["bw_bytes_per_s"] = rates["bw_bytes_per_s"].fillna(rates["iops"] * rates[RECORD_BYTES])  # of -O
     facts = runs.drop_duplicates(["series", "whole"]).assign(facet=lambda rows: rows["whole"])
-    rates = rates[["series", "facet", "rw", RECORD, "bw_bytes_per_s"]].dropna()
-    cells = rates.merge(facts[["series", "facet", "setup_id", FILE, *_APART]], on=["series", "facet"])
+    rates = rates[["series", "facet", "rw", RECORD_BYTES, "bw_bytes_per_s"]].dropna()
+    cells = rates.merge(facts[["series", "facet", "setup_id", FILE_BYTES, *_APART]], on=["series", "facet"])
     of_test = cells.groupby(["series", "rw"], sort=False)
     apart = [name for name in _APART if (of_test[name].nunique(dropna=False) > 1).any()]
     groups = [
-        mine.sort_values([FILE, RECORD], kind="stable", ignore_index=True)
+        mine.sort_values([FILE_BYTES, RECORD_BYTES], kind="stable", ignore_index=True)
         for _, mine in cells.groupby(["series", "rw", *apart], sort=False, dropna=False)
     ]
     points = _points(arrangement, tables, groups)
@@ -88,7 +88,7 @@ def surfaces(arrangement: Arrangement, tables: Mapping[str, pd.DataFrame]) -> li
             name=", ".join([pattern_text(first["rw"]), *_words(first[apart])]),
             series=str(first["series"]),
             test=str(first["rw"]),
-            cells=mine[["facet", RECORD, FILE, "bw_bytes_per_s"]],
+            cells=mine[["facet", RECORD_BYTES, FILE_BYTES, "bw_bytes_per_s"]],
             setup_id=str(first["setup_id"]),
             point=point,
         )
@@ -103,7 +103,7 @@ def _on_surface(arrangement: Arrangement) -> pd.Series:
 
 def _nearest(cells: pd.DataFrame) -> int:
     """The cell that is nearest to the disk."""
-    return int(cells[cells[FILE] == cells[FILE].max()]["bw_bytes_per_s"].idxmax())
+    return int(cells[cells[FILE_BYTES] == cells[FILE_BYTES].max()]["bw_bytes_per_s"].idxmax())
 
 
 def _points(

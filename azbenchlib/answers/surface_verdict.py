@@ -17,7 +17,7 @@ import pandas as pd
 
 from azbenchlib.analysis.grouping import Arrangement
 from azbenchlib.analysis.summary import Card
-from azbenchlib.analysis.surfaces import FILE, RECORD, Surface, surfaces
+from azbenchlib.analysis.surfaces import FILE_BYTES, RECORD_BYTES, Surface, surfaces
 from azbenchlib.answers import sayings
 from azbenchlib.answers.curve_verdict import vote
 from azbenchlib.answers.document import Listing, Part, Section, Sentence, Tone
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _MOST = 0.8  # of the cells that a split must account for; by judgement: fewer is no rule
 _WORTH = 0.05  # of the cells that a split accounts for beyond what no split does
 _CAUSES = 3  # that are named where no split tells them apart
-_AXES = {FILE: "file", RECORD: "record"}
+_AXES = {FILE_BYTES: "file", RECORD_BYTES: "record"}
 _OPEN = "no cause is certain enough"
 _SERVED = "the page cache served them"
 _OUTGROWN = "the files outgrow the page cache"
@@ -47,7 +47,7 @@ _FALL = 2.0  # times: from there on rates that all fall beyond a file size show 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stretch:
+class CauseStretch:
     """Cells of one cause.
 
     Attributes
@@ -105,7 +105,7 @@ class SurfaceVerdict:
     def at(self) -> str:
         """Where the cell is that a card shows: ``4 GiB of data, records of 16 MiB``."""
         cell = self.surface.cells.iloc[self.surface.place]
-        return f"{format_size(cell[FILE])} of data, records of {format_size(cell[RECORD])}"
+        return f"{format_size(cell[FILE_BYTES])} of data, records of {format_size(cell[RECORD_BYTES])}"
 
     @property
     def point(self) -> Card:
@@ -125,7 +125,7 @@ class SurfaceVerdict:
     @cached_property
     def limits(self) -> pd.Series:
         """By cell the least documented limit without bursts, in bytes per second; NA where none is known."""
-        rows = zip(self.judged, self.surface.cells[RECORD], strict=True)
+        rows = zip(self.judged, self.surface.cells[RECORD_BYTES], strict=True)
         return pd.Series([_least(judged, float(size)) for judged, size in rows], dtype="Float64")
 
     @cached_property
@@ -143,14 +143,14 @@ class SurfaceVerdict:
         causes = [_cause(judged) for judged in self.judged]
         cells = self.surface.cells.assign(cause=causes)
         cached = cells[cells["cause"] == _SERVED]
-        shares = cached["bw_bytes_per_s"] / cached.groupby(RECORD)["bw_bytes_per_s"].transform("max")
-        by_file = shares.groupby(cached[FILE]).median()  # of the most at each record size
+        shares = cached["bw_bytes_per_s"] / cached.groupby(RECORD_BYTES)["bw_bytes_per_s"].transform("max")
+        by_file = shares.groupby(cached[FILE_BYTES]).median()  # of the most at each record size
         falls = [
             size
             for size in by_file.index[1:]
             if by_file[by_file.index < size].min() >= _FALL * by_file[by_file.index >= size].max()
         ]
-        is_beyond = cells[FILE] >= (falls[0] if falls else math.inf)
+        is_beyond = cells[FILE_BYTES] >= (falls[0] if falls else math.inf)
         return cells["cause"].mask(is_beyond & (cells["cause"] == _SERVED), _OUTGROWN).tolist()
 
     @property
@@ -160,12 +160,12 @@ class SurfaceVerdict:
         return [judged for judged, cause in pairs if judged and cause == _SERVED]
 
     @cached_property
-    def stretches(self) -> list[Stretch]:
+    def stretches(self) -> list[CauseStretch]:
         """What gave the rates: a stretch or two of sizes, or the cells by cause, most first."""
         causes = pd.Series(self.causes)
         n = len(causes)
         (first, count), *_ = Counter(causes).most_common(1)
-        kept, whole = count, [Stretch(cause=first, places=_places(causes == first))]
+        kept, whole = count, [CauseStretch(cause=first, places=_places(causes == first))]
         for axis in _AXES:
             for size in sorted(self.surface.cells[axis].unique())[:-1]:
                 split = _split(self.surface.cells[axis], causes, axis, float(size))
@@ -175,7 +175,7 @@ class SurfaceVerdict:
         if kept >= _MOST * n:
             return whole
         ranked = Counter(causes).most_common(_CAUSES)
-        return [Stretch(cause=cause, places=_places(causes == cause)) for cause, _ in ranked]
+        return [CauseStretch(cause=cause, places=_places(causes == cause)) for cause, _ in ranked]
 
     @cached_property
     def sentence(self) -> Sentence:
@@ -188,7 +188,7 @@ class SurfaceVerdict:
             templates.append(f"{{rest}} of {{all}} runs {'differs' if rest == 1 else 'differ'}")
         return Sentence("; ".join(templates), figures)
 
-    def _said(self, i: int, stretch: Stretch, figures: dict[str, Figure | str]) -> str:
+    def _said(self, i: int, stretch: CauseStretch, figures: dict[str, Figure | str]) -> str:
         """A stretch in words, whose figures are added to the others."""
         cells = self.surface.cells.iloc[list(stretch.places)]
         rates = cells["bw_bytes_per_s"]
@@ -203,7 +203,7 @@ class SurfaceVerdict:
         above = self._above(stretch, float(rates.min())) if stretch.cause == _SERVED else ""
         return f"{between}{where}{above}: {stretch.cause}"
 
-    def _above(self, stretch: Stretch, low: float) -> str:
+    def _above(self, stretch: CauseStretch, low: float) -> str:
         """Which limit all rates of a stretch are above."""
         rows = [row for i in stretch.places if (judged := self.judged[i]) and (row := _row(judged, "mbps"))]
         if rows and low > rows[0].value:
@@ -221,8 +221,8 @@ class SurfaceVerdict:
             "ram_bytes": self.ram_bytes,
             "cells": [
                 {
-                    "record_bytes": float(cell[RECORD]),
-                    "file_bytes": float(cell[FILE]),
+                    "record_bytes": float(cell[RECORD_BYTES]),
+                    "file_bytes": float(cell[FILE_BYTES]),
                     "bw_bytes_per_s": float(cell["bw_bytes_per_s"]),
                     "binding": [str(label) for label in judged.binding] if judged else [],
                     "probability": judged.probability if judged else None,
@@ -305,7 +305,7 @@ def sections(verdicts: Sequence[SurfaceVerdict]) -> Iterator[Section]:
 def draw_highest(axes: Axes, verdicts: Sequence[SurfaceVerdict]) -> None:
     """Draw the highest rate of each test over the size of the file; of one file over that of the record."""
     every = pd.concat([verdict.surface.cells for verdict in verdicts])
-    axis = FILE if every[FILE].nunique() > 1 else RECORD
+    axis = FILE_BYTES if every[FILE_BYTES].nunique() > 1 else RECORD_BYTES
     for verdict in verdicts:
         highest = verdict.surface.cells.groupby(axis)["bw_bytes_per_s"].max() / MB
         label = ", ".join(filter(None, [verdict.whose, verdict.name]))
@@ -322,7 +322,7 @@ def span(verdicts: Sequence[SurfaceVerdict]) -> str:
     """Over which sizes surfaces are: ``records of 4 KiB to 16 MiB, files of 64 KiB to 512 MiB``."""
     cells = pd.concat([verdict.surface.cells for verdict in verdicts])
     ends = {axis: (format_size(cells[axis].min()), format_size(cells[axis].max())) for axis in _AXES}
-    return f"records of {format_range(*ends[RECORD])}, files of {format_range(*ends[FILE])}"
+    return f"records of {format_range(*ends[RECORD_BYTES])}, files of {format_range(*ends[FILE_BYTES])}"
 
 
 def in_short(verdicts: Sequence[SurfaceVerdict]) -> list[tuple[str, str]]:
@@ -384,7 +384,7 @@ def _places(mask: pd.Series) -> tuple[int, ...]:
     return tuple(int(place) for place in mask.index[mask])
 
 
-def _split(sizes: pd.Series, causes: pd.Series, axis: str, at: float) -> list[Stretch]:
+def _split(sizes: pd.Series, causes: pd.Series, axis: str, at: float) -> list[CauseStretch]:
     """The commonest cause up to a size and beyond it; one stretch where that is the same."""
     below = (sizes <= at).astype(bool)
     first, later = (causes[side].mode()[0] for side in (below, ~below))
@@ -392,12 +392,12 @@ def _split(sizes: pd.Series, causes: pd.Series, axis: str, at: float) -> list[St
         return []
     begins = float(sizes[~below].min())
     return [
-        Stretch(cause=first, places=_places(below & (causes == first)), axis=axis, ends=at),
-        Stretch(cause=later, places=_places(~below & (causes == later)), axis=axis, begins=begins),
+        CauseStretch(cause=first, places=_places(below & (causes == first)), axis=axis, ends=at),
+        CauseStretch(cause=later, places=_places(~below & (causes == later)), axis=axis, begins=begins),
     ]
 
 
-def _where(i: int, stretch: Stretch, figures: dict[str, Figure | str]) -> str:
+def _where(i: int, stretch: CauseStretch, figures: dict[str, Figure | str]) -> str:
     """``up to files of 512 MiB``, ``from records of 64 KiB on``."""
     noun = f"{_AXES.get(stretch.axis)}s of {{size{i}}}"
     if stretch.ends is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azbenchlib import plots
-from azbenchlib.analysis.surfaces import FILE, RECORD
+from azbenchlib.analysis.surfaces import FILE_BYTES, RECORD_BYTES
 from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import format_range, format_size
@@ -32,7 +32,7 @@ EMPTY = (
     "file (iozone -a)."
 )
 IN_MEMORY = "What fits into the memory (RAM) may be answered by the page cache, unless iozone ran with -I."
-ABOVE = (
+LIMIT_LEVEL = (
     "Dashed lines and the outline are at the documented limit of each record size; what the page cache "
     "serves can lie above it."
 )
@@ -65,7 +65,7 @@ def _ordered(figures: Sequence[list[SurfaceVerdict]]) -> list[list[SurfaceVerdic
 def has_both_sizes(verdict: SurfaceVerdict) -> bool:
     """Whether records and files have two sizes each."""
     cells = verdict.surface.cells
-    return min(cells[RECORD].nunique(), cells[FILE].nunique()) > 1
+    return min(cells[RECORD_BYTES].nunique(), cells[FILE_BYTES].nunique()) > 1
 
 
 def surface_figure(part: Part, verdict: SurfaceVerdict, name: str, group: Group, told: Told = None) -> Block:
@@ -79,7 +79,7 @@ def surface_figure(part: Part, verdict: SurfaceVerdict, name: str, group: Group,
         title=": ".join(filter(None, [verdict.whose, verdict.name])),
         what=f"Throughput over record and file size. {verdict.sentence.text}.",
         svg=safe(plots.both(lambda layout: draw(layout, ram_bytes=verdict.ram_bytes, limit=limit), name)),
-        how=[HIDES, EMPTY, *([ABOVE] if limit else []), *([IN_MEMORY] if verdict.ram_bytes else [])],
+        how=[HIDES, EMPTY, *([LIMIT_LEVEL] if limit else []), *([IN_MEMORY] if verdict.ram_bytes else [])],
         group=group,
         kind="surface",
         folded=again("surface", told),
@@ -97,17 +97,17 @@ def _by_figure(part: Part, surfaces: Sequence[SurfaceVerdict]) -> list[list[Surf
 
 
 def _axis(verdict: SurfaceVerdict) -> str:
-    return RECORD if verdict.surface.cells[RECORD].nunique() > 1 else FILE
+    return RECORD_BYTES if verdict.surface.cells[RECORD_BYTES].nunique() > 1 else FILE_BYTES
 
 
 def _lines(part: Part, some: Sequence[SurfaceVerdict], name: str, group: Group, told: Told = None) -> Block:
     """Several surfaces of one record or file size, as lines over the other."""
     axis, whole = _axis(some[0]), pd.concat([one.surface.cells for one in some])
-    other = FILE if axis == RECORD else RECORD
+    other = FILE_BYTES if axis == RECORD_BYTES else RECORD_BYTES
     series = [part.entries[one.surface.series].drawn for one in some]
     rows = pd.concat([one.surface.cells.assign(series=one.surface.series) for one in some])
     rows = rows.assign(size_bytes=rows[axis])
-    over = RECORD_SIZE if axis == RECORD else FILE_SIZE
+    over = RECORD_SIZE if axis == RECORD_BYTES else FILE_SIZE
     known = {one.ram_bytes for one in some}
     ram = known.pop() if len(known) == 1 else None
     sizes = format_range(format_size(whole[other].min()), format_size(whole[other].max()))
@@ -116,7 +116,7 @@ def _lines(part: Part, some: Sequence[SurfaceVerdict], name: str, group: Group, 
         "figure",
         id=f"{name}-figure",
         title=some[0].name if is_compared else f"Throughput over {over.lower()}",
-        what=f"Throughput over {over.lower()}, {'files' if other == FILE else 'records'} of {sizes}.",
+        what=f"Throughput over {over.lower()}, {'files' if other == FILE_BYTES else 'records'} of {sizes}.",
         svg=safe(
             plots.both(lambda layout: throughput_slices(rows, series, layout, over=over, ram_bytes=ram), name)
         ),
