@@ -26,7 +26,9 @@ _CAUSE = re.compile(
     r"|at the|above the|no limit is known|no documented limit)"
 )
 _DIFFER = re.compile(r"^([\d,]+) of ([\d,]+) runs differs?\.?$")
-_LEAD = re.compile(r"The page cache served ([\d,]+) of ([\d,]+) runs \((\d+) %(?: to (\d+) %)? certain\)")
+_LEAD = re.compile(
+    r"The page cache served ([\d,]+) of ([\d,]+) runs \((?:≥ )?(\d+) %(?: to (?:≥ )?(\d+) %)? certain\)"
+)
 
 
 @dataclass(frozen=True)
