@@ -1,8 +1,8 @@
 """Which runs belong side by side: series (what is compared) and facets (what is kept apart).
 
 A dataset with several setups compares setups and keeps workloads apart; a dataset with one setup
-compares loads (block size and queue depth) and keeps patterns apart, or, where it sweeps the queue depth,
-compares patterns and keeps loads apart. Where the setup is not stated, each
+compares loads (block size and queue depth) and keeps patterns apart, or, where it sweeps the queue depth
+or the sizes of iozone, compares patterns and keeps loads apart. Where the setup is not stated, each
 file is a series; many files of one workload are one. Rows that ran at once become one: their rates add up,
 and their percentiles come from merged bins, from the row that sums them, or not at all. Repeats on one stated
 setup, and files of one workload, give their median.
@@ -21,7 +21,7 @@ from azbenchlib.analysis.over_time.phases import lasting
 from azbenchlib.analysis.over_time.sustained import Phases
 from azbenchlib.analysis.percentiles import merged
 from azbenchlib.analysis.repeats import RATE_COLUMNS
-from azbenchlib.analysis.sweeps import sweeps, swept_folders
+from azbenchlib.analysis.sweeps import on_surface, sweeps, swept_folders
 from azbenchlib.core import schema
 from azbenchlib.core.patterns import MIXED
 from azbenchlib.core.units import MB
@@ -80,7 +80,8 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
         queue_depth=_depth_together(runs),
         stated=stated,
     )
-    by = "setup" if place.nunique() > 1 else "pattern" if sweeps(runs).any() else "load"
+    is_swept = (sweeps(runs) | on_surface(runs)).any()
+    by = "setup" if place.nunique() > 1 else "pattern" if is_swept else "load"
     runs = runs if by == "setup" else in_order_of_load(runs)
     number = file_sets.together(runs)
     runs = runs.assign(in_set=number >= 0)

@@ -35,6 +35,26 @@ def _swept(runs: pd.DataFrame, axis: Axis) -> pd.Series:
     return groups.transform("nunique") >= LEAST_POINTS
 
 
+def on_surface(runs: pd.DataFrame, apart: str = "tool") -> pd.Series:
+    """Which rows are of a test of iozone over three sizes of records and files or more: a surface.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Columns tool, rw, bs_bytes, queue_depth, working_set_bytes, and `apart`.
+    apart : str
+        What the figures of a surface share beside test and depth, such as ``series``.
+
+    Returns
+    -------
+    Series of bool
+    """
+    cell = runs["bs_bytes"].astype("string") + " in " + runs["working_set_bytes"].astype("string")
+    is_cell = (runs["tool"] == "iozone").fillna(False) & cell.notna()
+    alike = [runs[name] for name in (apart, "rw", "queue_depth")]
+    return is_cell & (cell.groupby(alike, dropna=False).transform("nunique") >= LEAST_POINTS)
+
+
 def swept_folders(runs: pd.DataFrame) -> pd.Series:
     """The folder of each row whose files together sweep an axis on one target; else NA.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from typing import Any
@@ -32,7 +33,8 @@ from azbenchlib.model.ceilings import Path
 from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.labels import Label
-from azbenchlib.model.setup import Disk, Setup
+from azbenchlib.model.setup import NO_CAP, VM, Disk, Setup
+from azbenchlib.verdict import limit_sources
 from azbenchlib.verdict import text as verdict_words
 from azbenchlib.verdict.judgement import Judgement
 
@@ -97,9 +99,11 @@ def _bound_load(run: Run, judged: Judgement, stated: Setup) -> BoundLoad | None:
             loads += _loads(flow, part.path, stated, bound)
         except InputError:
             return None
-    rows = [row for row in judged.limits if row.label in judged.binding]
+    bases = {label.base for label in judged.binding} if judged.phases else set()
+    rows = [row for row in judged.limits if row.label in judged.binding or row.label.base in bases]
     on_credits = any(row.on_credits for row in rows)
-    return BoundLoad(stated=stated, loads=tuple(loads), labels=judged.binding, on_credits=on_credits)
+    labels = tuple(row.label for row in rows) if bases else judged.binding
+    return BoundLoad(stated=stated, loads=tuple(loads), labels=labels, on_credits=on_credits)
 
 
 def _loads(flow: Flow, path: Path, stated: Setup, bound: bool) -> list[Load]:
@@ -170,7 +174,7 @@ def sentence(step: NextStep | NoStep) -> Sentence:
     if isinstance(step, NoStep):
         return Sentence(_NONE[step.obstacle, step.part])
     figures: dict[str, Figure | str] = {"what": _what(step), "rate": _rate(step)}
-    figures |= {f"limit{i}": _limit(*pair) for i, pair in enumerate(step.binding)}
+    figures |= {f"limit{i}": _limit(step, *pair) for i, pair in enumerate(step.binding)}
     words = f"{{what}} up to {{rate}}{' without credits' if step.on_credits else ''}, {_then(step)}"
     return Sentence(f"{words}{_price(step, figures)}.{_instead(step, figures)}", figures)
 
@@ -226,14 +230,22 @@ def _what(step: NextStep) -> str:
 
 
 def _rate(step: NextStep) -> Figure:
-    """In the unit of the limit that is lifted."""
+    """In the unit of the limit that is lifted; its source is that of the limits that bind then."""
+    source = "; ".join(dict.fromkeys(_source(step, label) for label, _ in step.binding))
     if step.labels[0].quantity == "mbps":
-        return Figure(step.then.bytes_per_s, AS_BYTES_PER_S)
-    return Figure(step.then.iops, AS_IOPS)
+        return Figure(step.then.bytes_per_s, AS_BYTES_PER_S, source)
+    return Figure(step.then.iops, AS_IOPS, source)
 
 
-def _limit(label: Label, value: float) -> Figure:
-    return Figure(value, AS_BYTES_PER_S if label.quantity == "mbps" else AS_IOPS)
+def _limit(step: NextStep, label: Label, value: float) -> Figure:
+    return Figure(value, AS_BYTES_PER_S if label.quantity == "mbps" else AS_IOPS, _source(step, label))
+
+
+def _source(step: NextStep, label: Label) -> str:
+    """The row of the catalogue that a limit is in; provisioned figures are stated."""
+    disks = tuple(replace(disk, cap=NO_CAP) if disk.tier else disk for disk in step.after.disks)
+    stated = replace(step.after, vm=VM(size=step.after.vm.size), disks=disks)
+    return limit_sources.rows(step.after, stated).get(label, limit_sources.STATED)
 
 
 def _then(step: NextStep) -> str:

@@ -12,6 +12,8 @@ import pandas as pd
 from azbenchlib.analysis.axes import AXES
 from azbenchlib.analysis.grouping import arrange
 from azbenchlib.analysis.load_curves import may_sweep
+from azbenchlib.analysis.surfaces import off_surfaces
+from azbenchlib.analysis.sweeps import on_surface
 from azbenchlib.answers import verdict_overview
 from azbenchlib.answers.answer import Answer
 from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts, draw, summary
@@ -24,6 +26,7 @@ from azbenchlib.answers.judged_entries import (
     verdict_sentence,
 )
 from azbenchlib.answers.next_step import NextSteps, what_to_change
+from azbenchlib.answers.surface_verdict import SurfaceVerdict, draw_highest, sections, surface_verdicts
 from azbenchlib.core import palette, schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.verdict import text
@@ -58,10 +61,12 @@ def judged_runs(dataset: Dataset, as_of: str | None = None, nvme: bool = False) 
     entries = [
         JudgedEntry.of(each.run, each.judgement, each.run.setup_id or "", steps=steps) for each in judged
     ]
-    if not may_sweep(dataset.runs):
+    if not (may_sweep(dataset.runs) or on_surface(dataset.runs).any()):
         return VerdictAnswer(entries)
+    tables, arrangement = dataset.tables, arrange(dataset.tables)
     by_run = {run_id: each.judgement for each in judged for run_id in each.run.run_ids}
-    return VerdictAnswer(entries, curve_verdicts(arrange(dataset.tables), dataset.tables, by_run))
+    curves = curve_verdicts(off_surfaces(arrangement), tables, by_run)
+    return VerdictAnswer(entries, curves, surface_verdicts(arrangement, tables, by_run))
 
 
 def judged_cases(cases: Iterable[Mapping[str, Any]]) -> VerdictAnswer:
@@ -83,25 +88,41 @@ class VerdictAnswer(Answer):
         In the order in which they are shown.
     curves : sequence of CurveVerdict
         What some of the runs are points of.
+    surfaces : sequence of SurfaceVerdict
+        What some of the runs are cells of.
     """
 
     result: tuple[JudgedEntry, ...]
 
-    def __init__(self, entries: Sequence[JudgedEntry], curves: Sequence[CurveVerdict] = ()) -> None:
+    def __init__(
+        self,
+        entries: Sequence[JudgedEntry],
+        curves: Sequence[CurveVerdict] = (),
+        surfaces: Sequence[SurfaceVerdict] = (),
+    ) -> None:
         self.result = tuple(entries)
         self.curves = tuple(curves)
+        self.surfaces = tuple(surfaces)
 
     @classmethod
     def of_all(cls, answers: Iterable[VerdictAnswer]) -> VerdictAnswer:
         """Return several as one."""
         every = list(answers)
-        return cls([one for each in every for one in each.result], [c for each in every for c in each.curves])
+        return cls(
+            [one for each in every for one in each.result],
+            [curve for each in every for curve in each.curves],
+            [surface for each in every for surface in each.surfaces],
+        )
 
     @cached_property
     def document(self) -> Document:
-        """A card a curve, or a row where they are many; then a card for runs that say the same."""
+        """Surfaces, a card a curve, or a row where they are many; then a card for runs that say the same."""
         cards = [_card(same, len(self.result) == 1) for same in self._cards]
-        return Document(None, [*self._curves, *cards, *self._changes])
+        return Document(None, [*self._swept, *cards, *self._changes])
+
+    @property
+    def _swept(self) -> list[Part]:
+        return [*sections(self.surfaces), *self._curves]
 
     @property
     def _curves(self) -> list[Part]:
@@ -113,15 +134,17 @@ class VerdictAnswer(Answer):
     @property
     def _changes(self) -> list[Part]:
         """What to change for the curves and the other runs that a limit binds, each change once."""
-        by_judgement = {id(entry.judged): entry.change for entry in self.result}
-        steps = [(curve.name, by_judgement.get(id(curve.judgement))) for curve in self.curves]
-        changes = what_to_change([*steps, *((entry.name, entry.change) for entry in self._alone)])
+        by_judgement = {id(entry.judged): entry for entry in self.result}
+        points = [(curve.name, by_judgement.get(id(curve.judgement))) for curve in self.curves]
+        bound = [*points, *((entry.name, entry) for entry in self._alone)]
+        changes = what_to_change([(name, entry.change if entry else None) for name, entry in bound])
         return [Section("What to change", changes)] if changes else []
 
     @property
     def _alone(self) -> list[JudgedEntry]:
-        """The runs that are no point of a curve."""
-        points = frozenset().union(*(curve.run_ids for curve in self.curves))
+        """The runs that are no point of a curve and no cell of a surface."""
+        swept: list[CurveVerdict | SurfaceVerdict] = [*self.curves, *self.surfaces]
+        points = frozenset().union(*(each.run_ids for each in swept))
         return [entry for entry in self.result if not points.issuperset(entry.run_ids or ("",))]
 
     @cached_property
@@ -135,13 +158,14 @@ class VerdictAnswer(Answer):
         return list(cards.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all judgements (MB/s is 10⁶ B/s), and the curves where there are some."""
+        """Return all judgements (MB/s is 10⁶ B/s), and the curves and surfaces where there are some."""
         curves = {"curves": [curve.record() for curve in self.curves]} if self.curves else {}
+        surfaces = {"surfaces": [surface.record() for surface in self.surfaces]} if self.surfaces else {}
         verdicts = [
             {**record(entry.name, entry.judged), "change": entry.change and entry.change.record()}
             for entry in self.result
         ]
-        return {"verdicts": verdicts, **curves}
+        return {"verdicts": verdicts, **curves, **surfaces}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a run.
@@ -168,7 +192,8 @@ class VerdictAnswer(Answer):
         return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
 
     def draw(self, axes: Axes) -> None:
-        """Draw the curves, those over one axis; without one, how much of its binding limit each run used.
+        """Draw the curves over one axis, or the highest rates of each surface; without either, how much of
+        its binding limit each run used.
 
         Runs that no documented limit binds have no bar.
 
@@ -179,6 +204,9 @@ class VerdictAnswer(Answer):
         """
         if self.curves:
             draw(axes, self.curves)
+            return
+        if self.surfaces:
+            draw_highest(axes, self.surfaces)
             return
         used = [(entry.name, row) for entry in self.result if (row := _binding_row(entry.judged))]
         if not used:
@@ -204,7 +232,7 @@ class VerdictAnswer(Answer):
         """A card a curve, and one for all other runs of which the same is said, as a cell shows it."""
         if len(self.result) == 1:
             return self.document
-        return verdict_overview.overview(self._alone, self._curves, self._changes)
+        return verdict_overview.overview(self._alone, self._swept, self._changes)
 
     @cached_property
     def next_runs(self) -> Document:

@@ -25,3 +25,8 @@ def direction_of(rw: str) -> str | None:
     if len(DIRECTIONS.get(rw, ())) > 1:
         return None
     return next((way for way in ("write", "read", "trim") if rw.endswith(way)), None)
+
+
+# Tests of iozone through stdio, whose streams -I does not open with O_DIRECT: what they measure is buffered.
+# Source: iozone.c 3.414, fwrite_perf_test and fread_perf_test.
+OVER_STDIO = frozenset(("fwrite", "frewrite", "fread", "freread"))

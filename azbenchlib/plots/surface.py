@@ -21,15 +21,21 @@ from azbenchlib.plots.drawing import scales
 from azbenchlib.plots.drawing.label_layout import LEADING, say, text_width
 from azbenchlib.plots.drawing.style import Drawn, Layout, Series, canvas, size_of, theme
 
-ROW_HEIGHT = 34  # of the map, in pixels
+ROW_HEIGHT, LEAST_HEIGHT = 34, 22  # of the map, in pixels: as many rows as it has stand beside the surface
 SOLID_WIDTH, SOLID_HEIGHT = 344, 300
+_LINE = 16  # in pixels: of what stands below the map
 _TEXT = 10.0  # size of a value in its cell
 FAINTEST, STRONGEST = 0.06, 0.55  # opacity of a cell; text stays readable on both
 VIEW = (24.0, -128.0)  # elevation and azimuth, in degrees: small records and small files in front
 
 
 def throughput_surface(
-    cells: pd.DataFrame, series: Sequence[Series], layout: Layout, *, ram_bytes: float | None = None
+    cells: pd.DataFrame,
+    series: Sequence[Series],
+    layout: Layout,
+    *,
+    ram_bytes: float | None = None,
+    limit: str = "",
 ) -> Drawn:
     """Draw the throughput of one test as a surface, and as a map with its values.
 
@@ -37,13 +43,16 @@ def throughput_surface(
     ----------
     cells : DataFrame
         Columns bs_bytes (record size), working_set_bytes (file size), bw_bytes_per_s; one row a cell. Where a
-        record does not fit into a file there is no row.
+        record does not fit into a file there is no row. Optional: limit_bytes_per_s, what is documented for a
+        cell; the surface has a dashed line at that level, and the map goes round what is above it.
     series : sequence of Series
         The one setup; its colour is that of surface and map.
     layout : Layout
         The width to draw for; on narrow screens the map stands below.
     ram_bytes : float, optional
         Memory of the machine: files up to that may lie in the page cache, and the map marks where they end.
+    limit : str
+        Those limits in words.
 
     Returns
     -------
@@ -54,13 +63,14 @@ def throughput_surface(
     InputError
         When there are less than two record sizes or two file sizes.
     """
-    table = cells.pivot_table(index="working_set_bytes", columns="bs_bytes", values="bw_bytes_per_s")
+    table = _table(cells, "bw_bytes_per_s")
     if min(table.shape) < 2:
         sizes = f"{table.shape[1]} record sizes and {table.shape[0]} file sizes"
         raise InputError(f"no surface to draw: it needs two of each, and there are {sizes}")
     values = table.to_numpy(dtype=float, na_value=np.nan)
-    rows_height = len(table) * ROW_HEIGHT
-    below = 52
+    limits = _limits_of(cells, table)
+    rows_height = len(table) * min(ROW_HEIGHT, max(LEAST_HEIGHT, SOLID_HEIGHT // len(table)))
+    below = 52 + (_LINE if limit else 0)
     with theme(layout):
         if layout.wide:
             half, height = SOLID_WIDTH, max(SOLID_HEIGHT + 40, rows_height + 56 + below)
@@ -70,11 +80,25 @@ def throughput_surface(
             left, top = 62, SOLID_HEIGHT + 56
         figure, panels = canvas(layout, height, left=left, right=8, top=top, bottom=below)
         place = (0, 1 - SOLID_HEIGHT / height, half / layout.width, SOLID_HEIGHT / height)
-        _draw_solid(figure, place, table, values, series[0], layout)
+        _draw_solid(figure, place, table, values, series[0], layout, limits if limit else None)
         _draw_map(panels[0, 0], table, values, series[0], layout)
+        if limit:
+            _mark_limit(panels[0, 0], values > limits, limit, layout)
         if ram_bytes is not None:
             _mark_ram(panels[0, 0], list(table.index), ram_bytes, layout)
-    return Drawn(figure, {}, _in_words(table, series[0], ram_bytes), layout)
+    return Drawn(figure, {}, _in_words(table, series[0], ram_bytes, limit), layout)
+
+
+def _table(cells: pd.DataFrame, column: str) -> pd.DataFrame:
+    return cells.pivot_table(index="working_set_bytes", columns="bs_bytes", values=column)
+
+
+def _limits_of(cells: pd.DataFrame, table: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """The documented limit of each place, also of those that were not measured; NaN: none is known."""
+    if "limit_bytes_per_s" not in cells:
+        return np.full(table.shape, np.nan)
+    by_record = cells.groupby("bs_bytes")["limit_bytes_per_s"].min().reindex(table.columns)
+    return np.tile(by_record.to_numpy(dtype=float, na_value=np.nan), (len(table), 1))
 
 
 def _draw_solid(
@@ -84,6 +108,7 @@ def _draw_solid(
     values: npt.NDArray[np.float64],
     entry: Series,
     layout: Layout,
+    limits: npt.NDArray[np.float64] | None,
 ) -> None:
     """The surface: each size is as far from the next, and up are MB/s."""
     solid: Any = figure.add_axes(place, projection="3d")
@@ -98,6 +123,8 @@ def _draw_solid(
         linewidth=0.6,
         shade=False,
     )
+    if limits is not None:
+        _draw_level(solid, limits / MB)
     top = np.nanmax(values) / MB
     ticks = scales.linear_ticks(top, most=4)
     solid.set_zlim(0, ticks[-1])
@@ -110,6 +137,17 @@ def _draw_solid(
     solid.text2D(0.02, 0.96, "MB/s", **tell)
     solid.text2D(0.04, 0.05, "File size", **tell)
     solid.text2D(0.98, 0.05, "Record size", ha="right", **tell)
+
+
+def _draw_level(solid: Any, limits: npt.NDArray[np.float64]) -> None:
+    """The level of the limit, along the four edges."""
+    last_row, last_column = limits.shape[0] - 1, limits.shape[1] - 1
+    records, files = np.arange(last_column + 1), np.arange(last_row + 1)
+    look: dict[str, Any] = {"color": NEUTRAL["limit"], "linestyle": (0, (4, 2)), "linewidth": 1.2}
+    for row in (0, last_row):
+        solid.plot(records, np.full(records.shape, row), limits[row], **look)
+    for column in (0, last_column):
+        solid.plot(np.full(files.shape, column), files, limits[:, column], **look)
 
 
 def _few(axis: Any, texts: Sequence[str]) -> None:
@@ -167,6 +205,28 @@ def _shares(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return (logs - low) / (np.nanmax(logs) - low)
 
 
+def _mark_limit(panel: Axes, is_above: npt.NDArray[np.bool_], limit: str, layout: Layout) -> None:
+    """A line round the cells that are above the limit, and what it is."""
+    padded = np.pad(is_above, 1)
+    look: dict[str, Any] = {"color": NEUTRAL["limit"], "linewidth": 1.5, "clip_on": False}
+    for row, column in np.argwhere(padded[1:, 1:-1] != padded[:-1, 1:-1]):
+        panel.plot([column, column + 1], [row, row], **look)
+    for row, column in np.argwhere(padded[1:-1, 1:] != padded[1:-1, :-1]):
+        panel.plot([column, column], [row, row + 1], **look)
+    words = f"outlined: above {limit}" if is_above.any() else f"nothing is above {limit}"
+    _say_below(panel, words, layout, _LINE)
+
+
+def _say_below(panel: Axes, words: str, layout: Layout, below: float = 0) -> None:
+    how: dict[str, Any] = {
+        "size": layout.small,
+        "color": NEUTRAL["ink3"],
+        "ha": "right",
+        "xycoords": "axes fraction",
+    }
+    say(panel, words, (1, 0), (0, -40 - below), **how)
+
+
 def _mark_ram(panel: Axes, files: Sequence[float], ram_bytes: float, layout: Layout) -> None:
     """A line between the files that fit into memory and those that do not."""
     fitting = sum(size <= ram_bytes for size in files)
@@ -174,16 +234,10 @@ def _mark_ram(panel: Axes, files: Sequence[float], ram_bytes: float, layout: Lay
     words = f"RAM {format_size(ram_bytes)}: above it, files do not fit"
     if fitting == len(files):
         words = f"all files fit into the RAM of {format_size(ram_bytes)}"
-    how: dict[str, Any] = {
-        "size": layout.small,
-        "color": NEUTRAL["ink3"],
-        "ha": "right",
-        "xycoords": "axes fraction",
-    }
-    say(panel, words, (1, 0), (0, -40), **how)
+    _say_below(panel, words, layout)
 
 
-def _in_words(table: pd.DataFrame, entry: Series, ram_bytes: float | None) -> str:
+def _in_words(table: pd.DataFrame, entry: Series, ram_bytes: float | None, limit: str) -> str:
     stacked = table.stack()
     (low_at, high_at), low, high = (stacked.idxmin(), stacked.idxmax()), stacked.min(), stacked.max()
 
@@ -191,7 +245,6 @@ def _in_words(table: pd.DataFrame, entry: Series, ram_bytes: float | None) -> st
         return f"records of {format_size(at[1])} in a file of {format_size(at[0])}"
 
     ram = f" The machine has {format_size(ram_bytes)} of RAM." if ram_bytes is not None else ""
-    return (
-        f"Surface and map of throughput over record and file size, {entry.label}: "
-        f"from {format_mbps(low)} MB/s ({place(low_at)}) to {format_mbps(high)} MB/s ({place(high_at)}).{ram}"
-    )
+    marked = f" Marked are {limit}." if limit else ""
+    ends = f"from {format_mbps(low)} MB/s ({place(low_at)}) to {format_mbps(high)} MB/s ({place(high_at)})"
+    return f"Surface and map of throughput over record and file size, {entry.label}: {ends}.{ram}{marked}"

@@ -18,8 +18,10 @@ from azbenchlib.analysis.over_time.phases import in_words
 from azbenchlib.analysis.over_time.rate_courses import courses
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.runs import Run
+from azbenchlib.analysis.surfaces import off_surfaces
 from azbenchlib.answers.curve_verdict import CurveVerdict, curve_verdicts
 from azbenchlib.answers.next_step import NextSteps
+from azbenchlib.answers.surface_verdict import SurfaceVerdict, surface_verdicts
 from azbenchlib.azure.prices.book import USD
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Finding, Severity, without_label
@@ -184,8 +186,22 @@ class Part:
 
     @cached_property
     def cards(self) -> list[summary.Card]:
-        """The figures of each series, unformatted."""
-        return summary.cards(self.arrangement, self.dataset.tables, self.curves)
+        """The figures of each series, unformatted; what is on surfaces is left out."""
+        return summary.cards(self._off_surfaces, self.dataset.tables, self.curves)
+
+    @cached_property
+    def _off_surfaces(self) -> grouping.Arrangement:
+        return off_surfaces(self.arrangement)
+
+    @cached_property
+    def surfaces(self) -> list[SurfaceVerdict]:
+        """The tests of iozone over the sizes of records and files, with the verdicts of their figures."""
+        return self.surfaces_of(self.verdicts)
+
+    def surfaces_of(self, verdicts: Sequence[RunVerdict]) -> list[SurfaceVerdict]:
+        """The surfaces with these verdicts of their figures."""
+        judged = {run_id: one.judged for one in verdicts for run_id in one.run.run_ids}
+        return surface_verdicts(self.arrangement, self.dataset.tables, judged)
 
     @cached_property
     def curves(self) -> pd.DataFrame:
@@ -231,7 +247,7 @@ class Part:
     def curves_of(self, verdicts: Sequence[RunVerdict]) -> list[CurveVerdict]:
         """The curves over the queue depth and other axes, with these verdicts of their points."""
         judged = {run_id: one.judged for one in verdicts for run_id in one.run.run_ids}
-        return curve_verdicts(self.arrangement, self.dataset.tables, judged, self.curves)
+        return curve_verdicts(self._off_surfaces, self.dataset.tables, judged, self.curves)
 
     @cached_property
     def points_of_curves(self) -> set[tuple[str, str]]:

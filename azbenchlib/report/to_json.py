@@ -34,9 +34,10 @@ def record(datasets: Sequence[Dataset], currency: str = USD) -> dict[str, Any]:
         workload, lat_kind and percentiles in µs, or ranges of those), over_time (rates of all jobs at once: a
         list of workload, metric, t_s and values), files (of a set of files of one workload how many they are,
         hosts and outliers), curve (over the queue depth or another axis, of which the figures are a point, as
-        `azbench verdict` has it), verdict (sentence, binding, probability), change (what would lift the limit
-        that binds: part, rates then, binding then, price a month; or the obstacle; None where no limit is
-        likely to bind) and price (per_month, currency, region).
+        `azbench verdict` has it), surfaces (tests of iozone over the sizes of records and files, likewise),
+        verdict (sentence, binding, probability), change (what would lift the limit that binds: part, rates
+        then, binding then, price a month; or the obstacle; None where no limit is likely to bind) and
+        price (per_month, currency, region).
 
     Raises
     ------
@@ -69,6 +70,7 @@ def _setup(answer: SetupAnswer) -> dict[str, Any]:
         "over_time": _over_time(answer),
         "files": _files(answer.card.files),
         "curve": answer.curve and answer.curve.record(),
+        "surfaces": [surface.record() for surface in answer.surfaces],
         "verdict": _verdict(answer),
         "change": answer.next_step and answer.next_step.record(),
         "price": _price(answer),

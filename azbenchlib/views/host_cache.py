@@ -11,21 +11,24 @@ import pandas as pd
 
 from azbenchlib import plots
 from azbenchlib.answers.blocks import Block, render, safe
+from azbenchlib.answers.surface_verdict import SurfaceVerdict, page_cache
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import KIB, format_mbps, format_size
 from azbenchlib.plots.slices import FILE_SIZE, RECORD, throughput_slices
-from azbenchlib.plots.surface import throughput_surface
 from azbenchlib.report.part import Entry, Part
+from azbenchlib.report.sections.surface_figures import (
+    IN_MEMORY,
+    MOST_SURFACES,
+    has_both_sizes,
+    surface_figure,
+)
 from azbenchlib.views.view import NotebookView, StatedSetup
 
 _MOST_FIGURES = 8
 _NAMES = {"write": "first write", "rewrite": "rewrite", "record_rewrite": "rewrite of one record"}
 SAME_AXIS = "All lines share one axis. In charts with axes of their own, a tenth looks like the whole."
 ONCE = "A marker is one figure of iozone: a single pass over the file, unless the test was repeated."
-HIDES = "The surface shows the shape, and hides what lies behind its hills; the map beside it has the values."
-EMPTY = "A cell without colour was not measured: the record is larger than the file."
-IN_MEMORY = "What fits into the memory (RAM) may be answered by the page cache, unless iozone ran with -I."
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,11 @@ class _Kept:
         """The setups as the figures take them, six at the most."""
         every = [entry.drawn for entry in self.entries.values()]
         return every[: len(COLOURS)]
+
+    @property
+    def surfaces(self) -> list[SurfaceVerdict]:
+        """Those of its tests, as the report has them."""
+        return [one for one in self.part.surfaces if one.surface.test in set(self.rows["rw"])]
 
     @property
     def ram_bytes(self) -> float | None:
@@ -135,19 +143,11 @@ class HostCache(NotebookView):
         return Block("\n".join(made[:_MOST_FIGURES]))
 
     def _surfaces_of(self, kept: _Kept, place: str) -> Block:
-        rows = kept.rows.dropna(subset=["working_set_bytes"])
-        made: list[str] = []
-        for (test, key), mine in rows.groupby(["rw", "setup_id"], sort=False):
-            if min(mine["bs_bytes"].nunique(), mine["working_set_bytes"].nunique()) < 2:
-                continue
-            if len(made) < _MOST_FIGURES:
-                entry = next(series for series in kept.series if series.key == key)
-                draw = partial(throughput_surface, mine, [entry], ram_bytes=kept.ram_bytes)
-                rates = mine["bw_bytes_per_s"]
-                low, high = format_mbps(rates.min()), format_mbps(rates.max())
-                title = f"{named(test).capitalize()} runs from {low} to {high} MB/s ({entry.label})"
-                how = [HIDES, EMPTY, *([IN_MEMORY] if kept.ram_bytes else [])]
-                made.append(self._figure(kept, f"{place}-surface-{len(made)}", title, named(test), draw, how))
+        drawn = [one for one in kept.surfaces if has_both_sizes(one)][:MOST_SURFACES]
+        group = self._group(kept.part)
+        made = [
+            surface_figure(kept.part, one, f"{place}-surface-{i}", group).html for i, one in enumerate(drawn)
+        ]
         if made:
             return Block("\n".join(made))
         text = f"“{kept.part.manifest.title}” has one file size only, and a surface needs two"
@@ -240,7 +240,7 @@ def _apart(points: pd.DataFrame, series: Sequence[plots.Series]) -> str:
 
 
 def _finding(kept: _Kept) -> str:
-    """The largest gap between data disks in the first test, and which tests were answered by memory."""
+    """The largest gap between data disks in the first test, and what the page cache served."""
     first = kept.rows["rw"].iloc[0]
     disks = kept.part.dataset.disks
     data = set(disks.loc[disks["role"] == "data", "setup_id"])
@@ -252,13 +252,8 @@ def _finding(kept: _Kept) -> str:
     if low != high:
         ratio = medians[low] / medians[high]
         words += f", {ratio:.2f} of the {_kib(medians[high])} of {kept.entries[high].name}"
-    buffered = kept.rows[(kept.rows["direct"] == False).fillna(False)]  # noqa: E712  NA is neither
-    if buffered.empty:
-        return words
-    reads = buffered.loc[buffered["ddir"] == "read", "bw_bytes_per_s"].astype(float)
-    told = f", as the reads of {format_mbps(reads.median())} MB/s tell" if len(reads) else ""
-    n = f"{len(buffered):,} of {len(kept.rows):,}"
-    return f"{words}. Buffered (iozone without -I): {n} figures; the page cache may have answered{told}"
+    served = page_cache(kept.surfaces)
+    return f"{words}. {served.text}" if served else words
 
 
 def _kib(rate: float) -> str:

@@ -131,6 +131,7 @@ class Limits(NotebookView):
                     for one in verdicts
                 ],
                 part.curves_of(verdicts),
+                part.surfaces_of(verdicts),
             )
             for part, (place, verdicts) in zip(self.parts, self._verdicts.items(), strict=True)
         }

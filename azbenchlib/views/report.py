@@ -32,6 +32,7 @@ from azbenchlib.report.sections import (
     searches,
     setup_cards,
     sides,
+    surface_figures,
 )
 from azbenchlib.report.sections.lead_sentence import LeadSentence
 from azbenchlib.report.sections.only_setup import only_setup
@@ -136,13 +137,15 @@ class Report(NotebookView):
         return self._setups.block()
 
     def over_load(self) -> Block:
-        """Rate and latency over the queue depth, where it was swept."""
-        group, told = self._group, self._explained
-        return self._blocks(
-            lambda part, place: self._anchor(
-                place, load_figures.curve_figures(part, place, group(part), told)
-            )
-        )
+        """Rates over iozone's sizes, and rate and latency over the queue depth, where they were swept."""
+
+        def make(part: Part, place: str) -> Block | None:
+            group, told = self._group(part), self._explained
+            surfaces = surface_figures.surface_figures(part, place, group, told)
+            curves = load_figures.curve_figures(part, place, group, told)
+            return self._anchor(place, _together(surfaces, curves))
+
+        return self._blocks(make)
 
     def percentiles(self) -> Block:
         """Latency by percentile, one figure a workload."""
@@ -216,7 +219,13 @@ class Report(NotebookView):
         """Rates beside their limits; a roofline where block sizes differ."""
         group, told = self._group(part), self._explained
         rates = evidence.rate_figures(part, place, group, told)
-        own = [verdict for verdict in part.verdicts if not verdict.entry.twin]
+        on_surfaces = [one.run_ids for one in part.surfaces if any(other.served for other in part.surfaces)]
+        shown = frozenset().union(*on_surfaces)  # above limits that do not bind them, as their figures show
+        own = [
+            verdict
+            for verdict in part.verdicts
+            if not verdict.entry.twin and shown.isdisjoint(verdict.run.run_ids)
+        ]
         roofs = rooflines.roofline(part, place, own, group, told, SEVERAL_SIZES)
         return self._anchor(place, _together(rates, roofs))
 
@@ -249,7 +258,8 @@ class Report(NotebookView):
         shares, made = [], []
         for i, part in enumerate(self.parts):
             table = summary.results_table(part.arrangement, part.dataset.tables, part.curves)
-            if len(table) > MOST_ROWS and len(part.entries) <= _MOST_COLUMNS:
+            by_setup = part.arrangement.by == "setup"
+            if by_setup and len(table) > MOST_ROWS and len(part.entries) <= _MOST_COLUMNS:
                 made.append(self._medians(part, f"d{i}", table))
             else:
                 shares.append((f"d{i}", part, table))

@@ -35,7 +35,7 @@ def answer() -> VerdictAnswer:
 
 def in_one_line(text: str) -> str:
     """A text without what a surface adds: tags, marks of Markdown, breaks of lines."""
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>|\\(?=\W)", "", text))).strip()
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>|\\(?=[\W_])", "", text))).strip()
 
 
 def sentences(of: VerdictAnswer) -> list[str]:
@@ -67,7 +67,8 @@ def test_it_shows_itself_in_few_lines_and_small_cells() -> None:
 
 
 def test_a_cell_has_a_card_for_all_runs_of_which_the_same_is_said(answer: VerdictAnswer) -> None:
-    cards = [part for part in answer.overview.parts if isinstance(part, Section)]
+    *cards, change = (part for part in answer.overview.parts if isinstance(part, Section))
+    assert change.title == "What to change"
     assert [card.title for card in cards] == list(
         dict.fromkeys(
             entry.judged.words for entry in sorted(answer.result, key=lambda e: not e.judged.at_limit)
@@ -79,11 +80,11 @@ def test_a_cell_has_a_card_for_all_runs_of_which_the_same_is_said(answer: Verdic
         rates = [sentence.figures["iops"].value for sentence in listing.sentences]
         assert rates == [entry.judged.iops for entry in alike]
         assert all(entry.name in str(listing.sentences[i].text) for i, entry in enumerate(alike))
-    assert answer._repr_html_().count("<h3>") == len(cards) < len(answer.document.parts)
+    assert answer._repr_html_().count("<h3>") == len(cards) + 1 < len(answer.document.parts)
 
 
 def test_many_runs_of_a_series_have_one_line_with_their_range() -> None:
-    judged = az.judge("iozone-host-cache-2012")
+    judged = VerdictAnswer(az.judge("iozone-host-cache-2012").result)  # without their surfaces
     lines = [
         sentence
         for card in judged.overview.parts

@@ -120,11 +120,12 @@ def test_one_setup_under_several_loads_has_one_line(burst: Path) -> None:
     assert "Measured: 8 KiB, QD 256: 120 IOPS at 8 KiB." in label[1].replace("\u00a0", " ")
 
 
-def test_a_run_of_two_levels_says_which_is_judged(burst: Path) -> None:
+def test_a_burst_that_ran_out_is_told_in_its_phases(burst: Path) -> None:
     text = words(Limits([str(burst)]).cards().html)
     assert re.search(r"until its credits are spent, then by its base: 3,\d+ IOPS for 6 min, then 120;", text)
     assert "100% of 120 IOPS P4 iops, bursting-2020-03 of 2020-03-29" in text  # of the day of the run
-    assert "the longest of them is judged" in text
+    assert "the longest of them is judged" not in text  # both phases are
+    assert "A P30 gives up to 5,000 IOPS without credits" in text
 
 
 def test_each_cell_is_prose_parameters_or_one_library_call() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code
+from azbenchlib.core.patterns import OVER_STDIO
 from azbenchlib.core.units import KIB, parse_size
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
@@ -197,6 +198,9 @@ def add_figures(records: Records, source: Source, figures: Figures) -> None:
 
 def _add_run(records: Records, source: Source, figures: Figures, cell: Cell, run_id: str, place: int) -> None:
     command, touched = figures.command, (cell.file_bytes or 0) * cell.numjobs
+    run = {"direct": command.direct, **figures.run}
+    if cell.rw in OVER_STDIO and run["direct"]:
+        run["direct"] = False
     depth = command.count("H") or command.count("k")
     records.add(
         "runs",
@@ -215,7 +219,7 @@ def _add_run(records: Records, source: Source, figures: Figures, cell: Cell, run
         source_path=source.path,
         source_sha256=source.sha256,
         source_doc=figures.doc,
-        **{"target": command.text_of("f"), "direct": command.direct, **figures.run},
+        **{"target": command.text_of("f"), **run},
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from azbenchlib.advisor.reasons.next_step import NextStep
 from azbenchlib.answers import sayings
 from azbenchlib.answers.next_step import in_short, is_same_change
+from azbenchlib.answers.surface_verdict import page_cache
 from azbenchlib.core.units import NBSP
 from azbenchlib.model.labels import Label
 from azbenchlib.report import formatting
@@ -59,6 +60,27 @@ def lead(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
     found : sequence of SetupAnswer
         One a card.
     """
+    served, others = _by_page_cache(found)
+    return [*served, *(_of_limits(others) if others else [])]
+
+
+def _by_page_cache(found: Sequence[SetupAnswer]) -> tuple[list[LeadSentence], list[SetupAnswer]]:
+    """What the page cache served of iozone's sizes, and the setups of which more is to be said."""
+    words = page_cache([surface for answer in found for surface in answer.surfaces])
+    if words is None:
+        return [], list(found)
+    first = next(answer for answer in found if page_cache(answer.surfaces))
+    others = [
+        answer
+        for answer in found
+        if not (answer.surfaces and answer.verdict and sayings.is_not_the_disk(answer.verdict.judged))
+    ]
+    unknown = [] if _sized(found) else [LeadSentence("", ((_no_limit(found), ""),))]
+    return [LeadSentence(first.place, ((f"{words.text}.", ""),)), *([] if others else unknown)], others
+
+
+def _of_limits(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
+    """Which limits bind which setups, else what is known."""
     bound = [_Bound(answer, row) for answer in found if (row := _at_limit(answer)) is not None]
     groups: dict[Hashable, list[_Bound]] = defaultdict(list)
     for one in bound:

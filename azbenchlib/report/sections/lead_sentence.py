@@ -19,8 +19,9 @@ class LeadSentence:
 
 def is_named_by_workload(answer: SetupAnswer) -> bool:
     """Whether the name begins with a workload, such as random reads, which is a plural."""
-    return bool(answer.card.facet) and (
-        answer.curve is not None or answer.name.startswith((str(answer.card.facet), answer.entry.name))
+    return answer.is_of_test or (
+        answer.card.facet is not None
+        and (answer.curve is not None or answer.name.startswith((answer.card.facet, answer.entry.name)))
     )
 
 
@@ -31,5 +32,5 @@ def linked(answer: SetupAnswer, without: str = "", begins: bool = False) -> tupl
     """
     first, *rest = answer.name_in_lead.removeprefix(without).split(", ")
     if begins and is_named_by_workload(answer):
-        first = answer.entry.begun(first)
+        first = answer.name if answer.is_of_test else answer.entry.begun(first)
     return (f"{first} ({', '.join(rest)})" if rest else first), answer.id

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +17,19 @@ from azbenchlib.answers.blocks import Block, render
 from azbenchlib.answers.curve_verdict import vote
 from azbenchlib.answers.next_step import Step
 from azbenchlib.answers.next_step import sentence as next_step_sentence
+from azbenchlib.answers.surface_verdict import SAID, in_short
 from azbenchlib.core.units import NBSP
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import bills, file_sets
+from azbenchlib.report.sections.cards_of_part import cards_of
 from azbenchlib.report.sections.cheaper import design_words
 from azbenchlib.verdict.judgement import LimitRow
 
 if TYPE_CHECKING:
     from azbenchlib.answers.curve_verdict import CurveVerdict
+    from azbenchlib.answers.surface_verdict import SurfaceVerdict
     from azbenchlib.report.part import Entry, Part, RunVerdict
 
 MOST_CARDS = 18  # of all datasets
@@ -62,6 +65,8 @@ class SetupAnswer:
         How many repeats have that verdict, of how many.
     curve : CurveVerdict or None
         The curve of which the card shows a point.
+    surfaces : sequence of SurfaceVerdict
+        Of iozone; where there is no other card, it shows a cell of the first.
     """
 
     id: str
@@ -73,12 +78,15 @@ class SetupAnswer:
     agreeing: int
     of: int
     curve: CurveVerdict | None = None
+    surfaces: Sequence[SurfaceVerdict] = ()
 
     @property
     def name(self) -> str:
         """What the card is called."""
         if self.curve and self.card.facet:
             return self.curve.name
+        if self.is_of_test:
+            return self.surfaces[0].name
         return formatting.called(self.card, self.entry.name, self.part.arrangement.by == "pattern")
 
     @property
@@ -86,7 +94,25 @@ class SetupAnswer:
         """What the lead calls it: of a curve, with the value from which on its limit binds."""
         if self.curve and self.card.facet and self.curve.stretch:
             return f"{self.curve.curve.name}, {self.curve.stretch}"
+        if self.is_of_test:
+            return self.surfaces[0].surface.name
         return self.name
+
+    @property
+    def is_of_test(self) -> bool:
+        """Whether it is a test of iozone, as a dataset of one setup has several."""
+        return bool(self.surfaces) and self.part.arrangement.by != "setup"
+
+    @property
+    def is_of_cell(self) -> bool:
+        """Whether its figures are of the shown cell of its first surface."""
+        rate, shown = self.card.rate, self.surfaces[0].point.rate if self.surfaces else None
+        return rate is not None and shown is not None and rate["facet"] == shown["facet"]
+
+    @property
+    def is_of_memory(self) -> bool:
+        """Whether those figures are of a page cache, so that no limit of a disk bears on them."""
+        return self.is_of_cell and self.surfaces[0].shows_memory
 
     @property
     def kind(self) -> str:
@@ -120,6 +146,8 @@ class SetupAnswer:
     @property
     def rate_of(self) -> str:
         """Of which point of a curve, or of how many runs, the figures are."""
+        if self.is_of_cell:
+            return self.surfaces[0].at
         at = f"At {self.curve.at}" if self.curve and self.card.facet else ""
         return ", ".join(filter(None, [at, formatting.rate_of(self.card)]))
 
@@ -154,30 +182,12 @@ def answers(parts: Sequence[Part]) -> list[SetupAnswer]:
     """One a setup of the page, in its order; a published twin has none, for its emulation has one."""
     found: list[SetupAnswer] = []
     for i, part in enumerate(parts):
-        for card, curve in _with_curves(part):
+        for card, curve, surfaces in cards_of(part):
             entry = part.entries[card.series]
             if not entry.twin:
                 name = f"card-{len(found)}" if len(found) < MOST_CARDS else ""
-                found.append(_answer(name, part, f"d{i}", card, entry, curve))
+                found.append(_answer(name, part, f"d{i}", card, entry, curve, surfaces))
     return found
-
-
-def _with_curves(part: Part) -> Iterator[tuple[Card, CurveVerdict | None]]:
-    """The cards of a dataset; one for all points of a curve, and the curve of each."""
-    curves = {
-        (point.series, point.facet): curve for curve in part.curve_verdicts for point in curve.curve.points
-    }
-    shown: set[int] = set()
-    for card in part.cards:
-        curve = None if card.rate is None else curves.get((card.series, str(card.rate["facet"])))
-        several = part.arrangement.by == "setup" and part.is_comparable(card.series)
-        if curve is None or (several and curve.curve.axis.turns):  # their best points are no like workloads
-            yield card, None
-        elif several:
-            yield replace(curve.point, facet=None), curve
-        elif id(curve) not in shown:
-            shown.add(id(curve))
-            yield curve.point, curve
 
 
 def setups_and_files(found: Sequence[SetupAnswer]) -> tuple[int, int]:
@@ -207,7 +217,13 @@ def verdict_of(part: Part, card: Card) -> tuple[RunVerdict | None, int, int]:
 
 
 def _answer(
-    name: str, part: Part, place: str, card: Card, entry: Entry, curve: CurveVerdict | None
+    name: str,
+    part: Part,
+    place: str,
+    card: Card,
+    entry: Entry,
+    curve: CurveVerdict | None,
+    surfaces: Sequence[SurfaceVerdict],
 ) -> SetupAnswer:
     verdict, agreeing, of = verdict_of(part, card)
     return SetupAnswer(
@@ -220,6 +236,7 @@ def _answer(
         agreeing=agreeing,
         of=of,
         curve=curve,
+        surfaces=surfaces,
     )
 
 
@@ -302,9 +319,13 @@ class SetupCards:
         told, look = (
             ("No limit known", "open") if verdict is None or _silent(answer) else sayings.chip(verdict.judged)
         )
+        if answer.is_of_test and answer.surfaces[0].served:
+            told, look = answer.surfaces[0].chip, "open"
         if answer.agreeing < answer.of:
             told += f", {answer.agreeing} of {formatting.count(answer.of, 'run')}"
         known = verdict is not None and not _silent(answer)
+        is_cached = any(one.served for one in answer.surfaces)
+        most = 0 if answer.is_of_memory else 1 if is_cached else _BARS
         price, per, design = self._price(answer)
         return {
             **formatting.card(answer.card, answer.entry, answer.name),
@@ -313,11 +334,15 @@ class SetupCards:
             "detail": _detail(answer),
             "files": None if answer.card.files is None else file_sets.card(answer.card.files),
             "place": answer.place,
-            "sentence": answer.sentence if known else "",
+            "sentence": f"{answer.surfaces[0].sentence.text}."
+            if answer.is_of_test
+            else answer.sentence
+            if known
+            else "",
             "chip": told,
             "look": look,
             "why": sayings.why(verdict.judged, answer.block) if verdict and known else "",
-            "bars": self._bars(verdict) if verdict else [],
+            "bars": self._bars(verdict, most) if verdict else [],
             "price": price,
             "per": per,
             "steps": _steps(answer, verdict if known else None, design),
@@ -327,11 +352,11 @@ class SetupCards:
             "twin": self._twin(answer),
         }
 
-    def _bars(self, verdict: RunVerdict) -> list[dict[str, Any]]:
-        """The limits on the run's path, those that bind first; what lies far above or below is left out."""
+    def _bars(self, verdict: RunVerdict, most: int) -> list[dict[str, Any]]:
+        """The limits on the run's path, those that bind first; what lies far above is left out."""
         rows = [row for row in verdict.judged.limits if row.utilisation <= FAR]
         first = sorted(rows, key=lambda row: row.label not in verdict.judged.binding)
-        return [self._bar(row) for row in first[:_BARS]]
+        return [self._bar(row) for row in first[:most]]
 
     def _bar(self, row: LimitRow) -> dict[str, Any]:
         return {
@@ -400,10 +425,12 @@ def _has_no_limits(verdict: RunVerdict) -> bool:
 
 
 def _steps(answer: SetupAnswer, verdict: RunVerdict | None, design: str) -> list[tuple[str, str]]:
-    """Where a curve is best, what to change, what is cheaper, what to state, and what to run next; paper has
-    room for the first, and of few curves for two.
+    """Where a curve is best or what gave the rates of a surface, what to change, what is cheaper, what to
+    state, and what to run next; paper has room for the first, and of few curves for two.
     """
     steps = [(answer.curve.curve.axis.name, f"{answer.curve.beyond.text}.")] if answer.curve else []
+    if not answer.is_of_test:
+        steps += [(name, formatting.sentence(text)) for name, text in in_short(answer.surfaces)]
     if verdict and answer.next_step:
         steps.append(("What to change", next_step_sentence(answer.next_step).text))
     steps += [("Cheaper", design)] if design else []
@@ -411,7 +438,7 @@ def _steps(answer: SetupAnswer, verdict: RunVerdict | None, design: str) -> list
         return steps
     if verdict.judged.open_fact:
         steps.append(("Not stated", formatting.sentence(verdict.judged.open_fact)))
-    if following := verdict.judged.next_run:
+    if (following := verdict.judged.next_run) and not any(one.served for one in answer.surfaces):
         steps.append(("Next run", formatting.sentence(following.advice)))
     return steps
 
@@ -420,11 +447,14 @@ def _notes(answer: SetupAnswer) -> dict[str, str]:
     """What makes this setup's figures doubtful: of the verdict first, then of its runs; one of each kind."""
     part = answer.part
     told: dict[str, str] = {}
-    for finding in answer.verdict.notes if answer.verdict and not _has_no_limits(answer.verdict) else []:
-        told.setdefault(finding.code, finding.message)
+    is_known = answer.verdict is not None and not _has_no_limits(answer.verdict)
+    for finding in answer.verdict.notes if answer.verdict and is_known else []:
+        if not (answer.is_of_memory and finding.code in SAID):
+            told.setdefault(finding.code, finding.message)
     mine = part.arrangement.runs
     mine = mine[mine["series"] == answer.card.series]
-    mine = mine if answer.card.facet is None else mine[mine["whole"] == answer.card.facet]
+    facet = answer.surfaces[0].point.facet if answer.is_of_cell else answer.card.facet
+    mine = mine if facet is None else mine[mine["whole"] == facet]
     n: Counter[str] = Counter()
     for run_id in dict.fromkeys(mine["run_id"]):
         for code, text in part.doubts.get(run_id, ()):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bs4 import Tag
 
-from readback import figures, file_sets, money
+from readback import figures, file_sets, money, surfaces
 from readback.changes import IS_CHANGE, Change
 from readback.check import Checker
 from readback.figures import Figure, spaced, text_of
@@ -87,6 +87,9 @@ def without_likeness(checker: Checker, text: str) -> str:
 def answer(checker: Page, tag: Tag, topic: Topic, place: str) -> None:
     """Everything of a card but its rates and latencies."""
     bound = spaced(text_of(tag, "sentence"))
+    if surfaces.is_sentence(bound):
+        surfaces.sentence(checker, bound, topic, place)
+        bound = ""
     for figure in figures.find(checker.part.names.read(bound)[1]):
         _limit(checker, figure, bound, topic, place)
     _why(checker, bound, spaced(text_of(tag, "why")), place)
@@ -199,6 +202,9 @@ def _step(checker: Checker, step: Tag, topic: Topic, place: str) -> None:
     text = spaced(step.get_text(" ")).removeprefix(name).strip()
     if name == "Cheaper":
         Priced(checker, Topic(topic.setups), f"cheaper, {place}").cheaper(text)
+    elif surfaces.is_sentence(text):
+        test = replace(checker.part.names.workload(name)[0], ddir=None)
+        surfaces.sentence(checker, text, test.within(Topic(topic.setups)), place)
     elif name == "What to change":
         Change(checker, Topic(topic.setups), place).read(text)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bs4 import Tag
 
-from readback import drawing, figures, traces
+from readback import drawing, figures, surfaces, traces
 from readback.drawing import Drawing, Label
 from readback.figures import Figure, spaced, text_of
 from readback.known import documented, shows
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from readback.page import Page
 
 PRICE_AND_RATE = "price-and-rate-figure"
+TEXT = "#1b2027"  # of what stands in the cells of a map
 LIMIT_TEXT, LIMIT_LINE = "#4a5462", "#7c8693"  # of what is written about a limit, and of its tick
 
 
@@ -146,6 +147,9 @@ def _drawing(checker: Checker, seen: Drawing, topic: Topic, place: str, name: st
         return traces.trace(checker, seen, topic, place, name)
     roofline = "roofline" in name
     words = seen.words if not roofline else seen.words.partition("Measured: ")[2]
+    if "-surface-" in name:
+        words, _, limits = words.partition(" Marked are ")
+        _limits(checker, limits, place)
     checker.explain(re.sub(r"setups: \d+", "", words), topic, f"{place}, in words", not roofline)
     if roofline:
         _limits(checker, seen.words.partition(" Measured: ")[0], place)
@@ -216,6 +220,8 @@ def _labels(
     """Direct labels: a figure beside or below a name, or of its colour."""
     farthest = max((axis.last[1] for side, axis in seen.axes if side == "x"), default=0.0)
     for label in seen.labels:
+        if "-surface-" in name and label.colour != TEXT and re.fullmatch(r"[\d,.]+", label.text):
+            continue  # a tick of the surface
         own, rest = _series(checker, label.text)
         own = own.within(colours.get(label.colour, Topic())).within(replace(topic, setups=None))
         for figure in figures.find(_without_constants(rest)):
@@ -257,6 +263,8 @@ def _label(
         known = checker.part.documented
         right = any(figure.shows(value) for value in known.get(figure.kind, set()))
         checker.accept(right, figure, f"{place}, label", label.text, [], "limit")
+    elif "-surface-" in name:
+        surfaces.label(checker, figure, label.text, topic, f"{place}, label")
     elif "percentiles" in name:
         own = topic if topic.percentile else replace(topic, percentile=round(100 - 100 / farthest, 6))
         facts = [f for f in checker.part.facts if f.kind == figure.kind and f.pooled and f.is_of(own)]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import pandas as pd
 from bs4 import BeautifulSoup, Tag
 
-from readback import answers, figures, file_sets
+from readback import answers, figures, file_sets, surfaces
 from readback.charts import chart
 from readback.check import Checker
 from readback.figures import spaced, text_of
@@ -111,7 +111,7 @@ class Page(Checker):
                 most = self.n_setups if bound[3] == "setup" else len(self.titles)
                 if not 0 < int(bound[1]) <= int(bound[2]) == most:
                     self.fault("headline", f"{bound[0]}: the page has {most} {bound[3]}s")
-            else:
+            elif not surfaces.lead(self, spaced(part.get_text("")), "headline"):
                 answers.lead(self, part)
 
     def facts_of(self, tag: Tag) -> None:

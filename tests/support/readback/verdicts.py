@@ -5,7 +5,7 @@ from functools import partial
 
 from bs4 import Tag
 
-from readback import figures
+from readback import figures, surfaces
 from readback.answers import without_predictions
 from readback.check import Checker
 from readback.figures import spaced, text_of
@@ -20,7 +20,10 @@ def verdict(checker: Checker, tag: Tag) -> None:
     for item in tag.select("ul.listing > li"):
         text, setup = _without_setup(checker, spaced(item.get_text(" ")))
         told.append((setup, text))
-        _load(checker, text, setup, place)
+        if surfaces.is_sentence(text):
+            surfaces.sentence(checker, text, setup, place)
+        else:
+            _load(checker, text, setup, place)
     for bar in tag.select("ul.bars > li"):
         _bar(
             checker, bar, [checker.part.names.workload(text)[0].within(topic) for topic, text in told], place
@@ -28,7 +31,8 @@ def verdict(checker: Checker, tag: Tag) -> None:
     for doubt in [tag.find("h3"), tag.find("h4"), *tag.find_all("p", "doubt")]:
         if doubt:
             _doubt(checker, doubt.get_text(" "), place)
-    if sure := tag.find("p", string=re.compile("certain|against")):
+    sure = tag.find("p", string=re.compile("certain|against"))
+    if sure and not surfaces.lead(checker, spaced(sure.get_text(" ")), place):
         shares = [figure.value for figure in figures.find(spaced(sure.get_text(" ")))]
         if not all(0 <= share <= 100 for share in shares):
             checker.fault(place, f"'{sure.get_text()}' is no share")
