@@ -64,8 +64,9 @@ LONGEST = (
     *("cli_advise", "other_tools", "azure_full_disk"),
 )
 
-# One worker has all files that share what takes long to make: an az that has loaded its commands.
-TOGETHER = {"fake_azure.fixtures": "az"}
+# One worker has all files that share what takes long to make: an az that has loaded its commands, reports
+# about shipped datasets, the source of the package as trees.
+TOGETHER = ("fake_azure.fixtures", "shipped_reports", "package_source")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -83,7 +84,7 @@ class _ByFile(LoadFileScheduling):
 def _scope(path: str) -> str:
     """A test file, or what it shares with others."""
     text = (ROOT / path).read_text()
-    return next((name for word, name in TOGETHER.items() if word in text), path)
+    return next((shared for shared in TOGETHER if shared in text), path)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -5,24 +5,22 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from package_source import PACKAGE, modules
 
-import azbenchlib
 from azbenchlib.core import findings, schema
 from azbenchlib.core.findings import Code, Finding, Severity
 
-PACKAGE = Path(azbenchlib.__file__).parent
 LABELS = {"above_documented_limit"}  # also what a verdict is called
 
 
 @cache
 def nodes() -> list[tuple[Path, ast.Constant | ast.Attribute]]:
-    """What could name a code in each module of the package."""
-    others = (path for path in sorted(PACKAGE.rglob("*.py")) if path != Path(findings.__file__))
+    """What could name a code in each module of the package but the registry itself."""
     return [
         (path, node)
-        for path in others
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant | ast.Attribute)
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant | ast.Attribute) and path != Path(findings.__file__)
     ]
 
 
