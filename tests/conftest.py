@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -19,6 +20,8 @@ from pages import PATIENCE_MS
 from playwright.sync_api import Browser, expect, sync_playwright
 from shipped_datasets import MEASURED
 from waiting import PATIENCE_S
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from azbenchlib.campaign.doctor import find_browser
 from azbenchlib.campaign.interrupts import SIGNALS
@@ -54,12 +57,34 @@ ALONE = (
 # those that compute in turn.
 LONGEST = (
     *("lab_fio", "lab_cli_run", "lab_campaign", "lab_verdicts", "lab_lessons"),
-    *("package", "setup", "cli", "read_back", "azure_faults", "probe_session", "azure_probe", "browser"),
+    *("azure_faults", "package", "setup", "cli", "read_back", "probe_session", "azure_probe", "browser"),
     *("jupyterlab", "probing", "azure_teardown", "report", "docs", "azure_existing", "size_search", "ssh"),
     *("advise", "site", "azure_results", "report_cost", "azure_fake", "campaign", "azure_results_disk"),
     *("compare", "iozone_campaign", "concurrency", "campaign_private", "reading_linear", "warm_up_runs"),
     *("cli_advise", "other_tools", "azure_full_disk"),
 )
+
+# One worker has all files that share what takes long to make: an az that has loaded its commands, reports
+# about shipped datasets, the source of the package as trees.
+TOGETHER = ("fake_azure.fixtures", "shipped_reports", "package_source")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Hand out whole files, and those that belong together to one worker."""
+    return _ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+class _ByFile(LoadFileScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        return _scope(super()._split_scope(nodeid))
+
+
+@cache
+def _scope(path: str) -> str:
+    """A test file, or what it shares with others."""
+    text = (ROOT / path).read_text()
+    return next((shared for shared in TOGETHER if shared in text), path)
 
 
 def pytest_configure(config: pytest.Config) -> None:

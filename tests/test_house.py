@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
+import package_source
 import pytest
+from package_source import PACKAGE
 
-PACKAGE = Path(__file__).parents[1] / "azbenchlib"
 MOST_POSITIONAL = 4  # fields of a dataclass that may be given without their names
 MOST_LINES = 60  # of a function: a screen
 PURE = tuple(
@@ -22,10 +22,9 @@ OF_FILES = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "rea
 @cache
 def modules() -> dict[str, ast.Module]:
     found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path, tree in package_source.modules().items():
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = tree
     return found
 
 

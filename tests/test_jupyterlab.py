@@ -211,6 +211,7 @@ def test_the_latency_notebook_runs_and_shows_its_figures_to_those_who_do_not_tru
     assert "1 in 10,000" not in texts  # of a figure's axis: no text of a figure beside it
 
 
+@pytest.mark.long  # as tests/views run it outside JupyterLab
 def test_the_first_notebook_runs_and_leads_to_the_others(page: Page, lab: Lab) -> None:
     open_notebook(page, lab, "00_start.ipynb")
     run_all(page)

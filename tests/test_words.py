@@ -1,12 +1,11 @@
 """Every sentence that a user sees uses the words of the glossary."""
 
-import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
+from package_source import sentences
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY = ROOT / "docs" / "glossary.md"
@@ -28,27 +27,6 @@ def avoided() -> list[str]:
 WORD = re.compile(rf"\b({'|'.join(map(re.escape, avoided()))})\b", re.IGNORECASE)
 
 
-def sentences(path: Path) -> Iterator[tuple[int, str]]:
-    """The texts of a module with their lines, without docstrings and comments; a user sees no word alone."""
-    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
-    documented = (ast.Module, ast.FunctionDef, ast.ClassDef)
-    docstrings = {
-        id(node.body[0].value)
-        for node in nodes
-        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
-        if not _is_help(path, node)
-    }
-    for node in nodes:
-        text = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(text, str) and " " in text.strip() and id(node) not in docstrings:
-            yield node.lineno, text
-
-
-def _is_help(path: Path, node: ast.AST) -> bool:
-    """Whether a docstring may be the help of a verb."""
-    return path.parent.name == "cli" and isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-
-
 def test_the_glossary_names_words_to_avoid() -> None:
     assert "slow motion" in avoided() and "hiccup" in avoided()
     assert WORD.search("It was measured in slow motion.") and not WORD.search("looseness")
@@ -56,10 +34,7 @@ def test_the_glossary_names_words_to_avoid() -> None:
 
 def test_sentences_of_the_library_use_the_words_of_the_glossary() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}:{line}: '{match[0]}' in '{text}'"
-        for path in sorted((ROOT / "azbenchlib").rglob("*.py"))
-        for line, text in sentences(path)
-        for match in WORD.finditer(text)
+        f"{place}: '{match[0]}' in '{text}'" for place, text in sentences() for match in WORD.finditer(text)
     ]
     assert wrong == []
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 from azbenchlib.analysis import concurrency, file_sets, repeats, setup_names
 from azbenchlib.analysis.clusters import repeats_apart
+from azbenchlib.analysis.groups import distinct
 from azbenchlib.analysis.mix import of_load, verified
 from azbenchlib.analysis.over_time import sustained
 from azbenchlib.analysis.over_time.phases import lasting
@@ -85,16 +86,15 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     runs = runs if by == "setup" else in_order_of_load(runs)
     number = file_sets.together(runs)
     runs = runs.assign(in_set=number >= 0)
-    full = _texts(setup_names.workload_text(r.rw, r.bs_bytes, r.queue_depth) for r in runs.itertuples())
+    full = _texts(map(setup_names.workload_text, runs["rw"], runs["bs_bytes"], runs["queue_depth"]))
     if by == "setup":
         runs = runs.assign(series=place.mask(runs["in_set"], _IN_SETS), workload=full)
     else:
-        load = _texts(setup_names.load_text(row.bs_bytes, row.queue_depth) for row in runs.itertuples())
+        load = _texts(map(setup_names.load_text, runs["bs_bytes"], runs["queue_depth"]))
         pattern = _texts(setup_names.pattern_text(rw) for rw in runs["rw"])
         series, workload = (load, pattern) if by == "load" else (pattern, load)
         runs = runs.assign(series=series, workload=workload)
-    of_sets = runs.mask(runs["in_set"], _of_sets(runs)) if runs["in_set"].any() else runs
-    apart = repeats.differences(of_sets)
+    apart = repeats.differences(_of_sets(runs) if runs["in_set"].any() else runs)
     runs["workload"] = runs["workload"] + apart
     runs = runs.assign(apart=apart, whole=_whole(runs, full + apart))
     by_run = sustained.by_run(tables)
@@ -121,8 +121,9 @@ def in_order_of_load(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_sets(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs as those of a set of files are told apart: not by where they ran, nor each by itself."""
-    return runs.assign(stated=True, **dict.fromkeys(file_sets.NO_WORKLOAD, pd.NA))
+    """The runs, those of a set of files as they are told apart: not by where they ran, nor each by itself."""
+    hidden = {name: runs[name].mask(runs["in_set"]) for name in file_sets.NO_WORKLOAD}
+    return runs.assign(stated=runs["stated"] | runs["in_set"], **hidden)
 
 
 def _named_by_load(runs: pd.DataFrame) -> pd.DataFrame:
@@ -146,14 +147,15 @@ def _named(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.DataFra
 
 def _whole(runs: pd.DataFrame, full: pd.Series) -> pd.Series:
     """The workload of all rows that ran at once: its name, or the names of several with a plus between."""
-    several = runs.groupby(["at_once"])["workload"].transform("nunique") > 1
-    several |= runs.groupby(["at_once"])["series"].transform("nunique") > 1
+    several = (distinct(runs["workload"], [runs["at_once"]]) > 1) | (
+        distinct(runs["series"], [runs["at_once"]]) > 1
+    )
     return runs["workload"].mask(several, repeats.joined(full, runs["at_once"], " + "))
 
 
 def _directed(runs: pd.DataFrame) -> pd.Series:
     """The workloads, with the direction where one has several: half of a mixed load is not the whole."""
-    several = runs.groupby(["series", "workload"], dropna=False)["ddir"].transform("nunique") > 1
+    several = distinct(runs["ddir"], [runs["series"], runs["workload"]]) > 1
     several |= runs["rw"].isin(MIXED) & (runs["ddir"] != "mixed").fillna(False)
     direction = runs["ddir"].map(DIRECTION_WORDS).fillna("direction not stated")
     return runs["workload"].mask(several, runs["workload"] + ", " + direction)

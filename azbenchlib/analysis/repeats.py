@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from azbenchlib.analysis.groups import distinct
 from azbenchlib.core.patterns import MIXED
 from azbenchlib.core.units import format_count, format_size, format_us
 
@@ -99,7 +100,7 @@ def differences(runs: pd.DataFrame) -> pd.Series:
         if said.nunique() < 2:
             continue
         together = _together(said, [*alike, runs["at_once"]])
-        differ = together.groupby(alike, dropna=False).transform("nunique") > 1
+        differ = distinct(together, alike) > 1
         more = more + (", " + together).where(differ & (together != ""), "")
     return more + _which(runs, runs["workload"] + more)
 

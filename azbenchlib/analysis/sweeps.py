@@ -9,6 +9,7 @@ from pathlib import PurePath
 import pandas as pd
 
 from azbenchlib.analysis.axes import AXES, Axis
+from azbenchlib.analysis.groups import distinct
 
 LEAST_POINTS = 3  # of a sweep: two show no knee
 
@@ -31,8 +32,7 @@ def sweeps(runs: pd.DataFrame) -> pd.Series:
 
 
 def _swept(runs: pd.DataFrame, axis: Axis) -> pd.Series:
-    groups = axis.values(runs).groupby([runs[name] for name in axis.shared], dropna=False)
-    return groups.transform("nunique") >= LEAST_POINTS
+    return distinct(axis.values(runs), [runs[name] for name in axis.shared]) >= LEAST_POINTS
 
 
 def on_surface(runs: pd.DataFrame, apart: str = "tool") -> pd.Series:
@@ -75,15 +75,14 @@ def swept_folders(runs: pd.DataFrame) -> pd.Series:
         return pd.Series(index=runs.index, dtype="string")
     known = runs.loc[runs["source_path"].notna()]
     folder = known["source_path"].map(lambda path: str(PurePath(path).parent)).astype("string")
-    rows = known.assign(folder=folder)
-    places = rows.groupby("folder")[["host", "target"]].nunique().max(axis=1) <= 1
-    swept = places & reduce(or_, (_each_once(rows, axis) for axis in AXES))
-    return folder.where(folder.map(swept).astype(bool)).reindex(runs.index)
+    swept = reduce(or_, (_each_once(known, folder, axis) for axis in AXES))
+    several = (distinct(known["host"], [folder]) > 1) | (distinct(known["target"], [folder]) > 1)
+    return folder.where(folder.isin(swept) & ~several).reindex(runs.index)
 
 
-def _each_once(rows: pd.DataFrame, axis: Axis) -> pd.Series:
-    """Of each folder, whether its files sweep an axis and no two of them measured the same."""
-    rows = rows.assign(value=axis.values(rows))
-    files = rows.groupby(["folder", *axis.shared, "value"], dropna=False)["source_path"].nunique()
-    values = rows.groupby(["folder", *axis.shared], dropna=False)["value"].nunique()
-    return (files.groupby("folder").max() == 1) & (values.groupby("folder").max() >= LEAST_POINTS)
+def _each_once(rows: pd.DataFrame, folder: pd.Series, axis: Axis) -> set[str]:
+    """The folders whose files sweep an axis, and of which no two measured the same."""
+    values = axis.values(rows)
+    alike = [folder, *(rows[name] for name in axis.shared)]
+    swept = folder[distinct(values, alike) >= LEAST_POINTS]
+    return {*swept} - {*folder[distinct(rows["source_path"], [*alike, values]) > 1]}

@@ -74,11 +74,12 @@ def seconds_together(several: Iterable[ThrottledAlone], lengths: Series) -> floa
     told = [one for one in several if len(one.places)]
     if len(told) < 2:
         return told[0].seconds if told else 0.0
-    places, where = np.unique(np.concatenate([one.places for one in told]), return_inverse=True)
-    at_begin, at_end = np.zeros(len(places)), np.zeros(len(places))
-    np.maximum.at(at_begin, where, np.concatenate([one.at_begin for one in told]))
-    np.maximum.at(at_end, where, np.concatenate([one.at_end for one in told]))
-    return float(np.minimum(at_begin + at_end, lengths[places]).sum())
+    at_begin, at_end = np.zeros(len(lengths)), np.zeros(len(lengths))
+    for one in told:
+        at_begin[one.places] = np.maximum(at_begin[one.places], one.at_begin)
+        at_end[one.places] = np.maximum(at_end[one.places], one.at_end)
+    places = np.flatnonzero((at_begin > 0) | (at_end > 0))
+    return float(np.minimum(at_begin[places] + at_end[places], lengths[places]).sum())
 
 
 def _waiting(need: Series, lengths: Series) -> tuple[Series, Series]:

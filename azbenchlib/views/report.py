@@ -1,6 +1,7 @@
 """What a report says: each method of :class:`Report` is one cell of ``report.ipynb``."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Unpack
 
@@ -90,11 +91,19 @@ class Report(NotebookView):
         self._anchored: set[str] = set()
         self._steady_shown: set[str] = set()
         self._most = MOST_FIGURES if len(self.parts) == 1 else _MOST_FIGURES
-        self._setups = setup_cards.SetupCards(self.parts)
-        self.title = title or lead.title(self.parts, self._setups.answers)
+        self._title = title
         self.author, self.client = author, client
         self._note = note
         self._required = RequirementsAnswer.of([part.dataset.tables for part in self.parts], require)
+
+    @cached_property
+    def title(self) -> str:
+        """What the report is called: as was said, or else by what was measured."""
+        return self._title or lead.title(self.parts, self._setups.answers)
+
+    @cached_property
+    def _setups(self) -> setup_cards.SetupCards:
+        return setup_cards.SetupCards(self.parts)  # takes a third of a report, which many sections do without
 
     def _part(self, dataset: Dataset, place: Path) -> Part:
         return Part(dataset, place, self._currency)

@@ -1,31 +1,34 @@
 """The registry of findings: every code is emitted, explained, and written nowhere else."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from package_source import PACKAGE, modules
 
-import azbenchlib
 from azbenchlib.core import findings, schema
 from azbenchlib.core.findings import Code, Finding, Severity
 
-PACKAGE = Path(azbenchlib.__file__).parent
 LABELS = {"above_documented_limit"}  # also what a verdict is called
 
 
-def sources() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path != Path(findings.__file__):
-            yield path, ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def nodes() -> list[tuple[Path, ast.Constant | ast.Attribute]]:
+    """What could name a code in each module of the package but the registry itself."""
+    return [
+        (path, node)
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant | ast.Attribute) and path != Path(findings.__file__)
+    ]
 
 
 def test_no_code_is_written_as_a_string() -> None:
     codes = {str(code) for code in Code} - LABELS
     written = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.value}"
-        for path, tree in sources()
-        for node in ast.walk(tree)
+        for path, node in nodes()
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in codes
     ]
     assert not written, written
@@ -34,8 +37,7 @@ def test_no_code_is_written_as_a_string() -> None:
 def test_every_code_is_emitted() -> None:
     used = {
         node.attr
-        for _, tree in sources()
-        for node in ast.walk(tree)
+        for _, node in nodes()
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Code"
     }
     assert used == {code.name for code in Code}

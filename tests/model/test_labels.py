@@ -1,16 +1,13 @@
 """Labels say of themselves what they are and what people call them; no other module takes them apart."""
 
-import ast
 import re
-from pathlib import Path
 
 import pytest
+from package_source import PACKAGE, sentences
 
-import azbenchlib
 from azbenchlib.advisor.verify import PlaceLimit
 from azbenchlib.model.labels import Label
 
-PACKAGE = Path(azbenchlib.__file__).parent
 TAKEN_APART = re.compile(
     r"""endswith\(\(?["']_?(iops|mbps)"""
     r"""|["']_burst_?["'] in|replace\(["']_?burst|removesuffix\(f?["']_(burst|"""
@@ -89,16 +86,5 @@ def test_no_label_is_taken_apart() -> None:
 
 def test_no_sentence_of_the_package_has_a_wire_form() -> None:
     """A text for people has several words; a key is a word by itself."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
-        documented = {
-            id(node.body[0].value)
-            for node in nodes
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-            and node.body
-            and isinstance(node.body[0], ast.Expr)
-        }
-        for node in nodes:
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
-                words = node.value.split()
-                assert len(words) < 3 or not WIRE_FORMS.search(node.value), (path, node.value)
+    for place, text in sentences():
+        assert len(text.split()) < 3 or not WIRE_FORMS.search(text), (place, text)

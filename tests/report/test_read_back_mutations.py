@@ -35,8 +35,9 @@ def test_an_error_whose_text_is_gone_is_told(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "mutation",
-    [pytest.param(one, marks=[pytest.mark.long] * (i > 0)) for i, one in enumerate(QUICK)],
+    QUICK,
     ids=lambda one: one.what,
 )
+@pytest.mark.long  # tests of what tests others
 def test_a_planted_error_is_found_and_named(mutation: Mutation) -> None:
     assert list(faults([mutation])) == []

@@ -6,6 +6,7 @@ import shutil
 from html import unescape
 from pathlib import Path
 
+import cells
 import nbformat
 import pytest
 from pypdf import PdfReader
@@ -17,7 +18,6 @@ from azbenchlib.answers import style
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, OutputError
 from azbenchlib.dataset import manifest
 from azbenchlib.report import build, execute, pdf
-from azbenchlib.report.build import ReportFormat
 from azbenchlib.report.page import to_html
 
 ROOT = Path(__file__).parents[2]
@@ -133,9 +133,7 @@ def test_hostile_text_in_a_dataset_stays_text(tmp_path: Path) -> None:
     described["setups"][0]["label"] = evil
     described["commands"][0] = {"title": evil, "text": evil}
     (folder / manifest.MANIFEST_FILE).write_text(json.dumps(described))
-    made = without_own_scripts(
-        build.build([str(folder)], tmp_path / "out", format_=ReportFormat.html).html.read_text()
-    )
+    made = without_own_scripts(cells.page("report", datasets=[str(folder)]))
     assert "<script" not in made and "{{ 7*7 }}" in made and "alert(1)" in words(made)
 
 

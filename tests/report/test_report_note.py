@@ -3,14 +3,13 @@
 import re
 from pathlib import Path
 
+import cells
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from programs import azbench
 
 from azbenchlib.core.errors import InputError
-from azbenchlib.report import build
-from azbenchlib.report.build import ReportFormat
 from azbenchlib.report.note import note_block, read_notes
 
 OUTPUT = Path(__file__).parents[1] / "data" / "fio" / "randrw.json"
@@ -73,7 +72,7 @@ def test_notes_stand_below_the_lead_in_their_order(tmp_path: Path) -> None:
     for name, text in (("a.md", "\ufeffFirst *words*."), ("b.md", "Second.")):
         (tmp_path / name).write_text(text, encoding="utf-8")
     note = read_notes([tmp_path / "a.md", tmp_path / "b.md"])
-    page = build.build([str(OUTPUT)], tmp_path, note=note, format_=ReportFormat.html).html.read_text()
+    page = cells.page("report", datasets=[str(OUTPUT)], note=note)
     places = [
         page.index(text) for text in ('class="finding"', "<p>First <em>", "<p>Second.", 'class="cards"')
     ]

@@ -1,9 +1,10 @@
 """Python programs in processes of their own, forked from one that has the large libraries in it already.
 
 ``python -c CODE ARGUMENTS`` spends a second of CPU on importing pandas and its kin before it begins; here all
-programs of a test run share that second, and none takes another at its end to free what is shared. The
-command line itself is imported anew by each of them. What depends on how a process is started (closed
-streams, what is imported, signals) is tested with processes that are started as usual.
+programs of a test run share that second, and none takes another at its end to free what is shared. What one
+of them had to import of the package and its libraries is there for the next, and so are catalogue and prices.
+What depends on how a process is started (closed streams, what is imported, signals) is tested with processes
+that are started as usual.
 """
 
 import atexit
@@ -21,15 +22,26 @@ from waiting import PATIENCE_S
 
 AZBENCH = "from azbenchlib.cli import main; main()"
 _SERVER = """
-import atexit, gc, importlib, json, os, sys, threading, time
-for name in {libraries!r}:
-    importlib.import_module(name)
-gc.freeze()
+import atexit, contextlib, gc, importlib, json, os, sys, threading, time
+from azbenchlib.advisor.offers.load_market import market
+def learn(names):
+    for name in names:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    gc.freeze()
+learn({libraries!r})
+market("westeurope")  # what is shipped of catalogue and prices is read once
 for line in sys.stdin:
     order = json.loads(line)
+    learnt, tell = os.pipe()
+    known = {{*sys.modules}}
     child = os.fork()
     if child:
+        os.close(tell)
+        os.set_blocking(learnt, False)  # the child may have left others behind that hold the other end
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        with contextlib.suppress(OSError, ValueError), open(learnt, "rb", 0) as answer:
+            learn(json.loads(answer.read(1 << 16)))
         continue
     for number, path in enumerate((os.devnull, order["out"], order["err"])):
         opened = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY)
@@ -52,6 +64,9 @@ for line in sys.stdin:
     except Exception:  # whatever it is: printed with its traceback, as Python ends a program
         sys.excepthook(*sys.exc_info())
         code = 1
+    loaded = [name for name, module in [*sys.modules.items()] if name not in known
+              and str(getattr(module, "__file__", "")).startswith({ours!r})]
+    os.write(tell, json.dumps(loaded).encode()[: 1 << 16])
     threading._shutdown()
     atexit._run_exitfuncs()
     sys.stdout.flush()
@@ -64,6 +79,7 @@ _LIBRARIES = (
     *("azbenchlib.dataset.dataset", "azbenchlib.verdict.run_verdicts", "azbenchlib.verdict.cases.judge"),
     *("azbenchlib.advisor.offers.load_market", "azbenchlib.campaign"),
 )
+_OURS = (sys.prefix, str(Path(__file__).parents[2] / "azbenchlib"))  # and nothing of the current folder
 _idle: list[subprocess.Popen[str]] = []
 _lock = threading.Lock()
 
@@ -121,7 +137,7 @@ def _ask(order: dict[str, object], timeout: float) -> int | None:
 
 
 def _start() -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", _SERVER.format(libraries=_LIBRARIES)]
+    command = [sys.executable, "-c", _SERVER.format(libraries=_LIBRARIES, ours=_OURS)]
     server = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )

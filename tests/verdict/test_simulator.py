@@ -45,7 +45,7 @@ def test_throttled_p15_of_a_publication() -> None:
 
 def test_little_holds_where_nothing_else_paces() -> None:
     rng = np.random.default_rng(7)
-    setups = simulator.draw(20, rng)
+    setups = simulator.draw(14, rng)
     closed = (setups.think_s == 0) & (setups.rate_iops > 1e17)
     got = measured(setups)
     outstanding = got.iops * got.mean_us / 1e6

@@ -8,18 +8,17 @@ import pytest
 from simulated import calibrate, simulator
 
 SEED = 20_201
-N = 600
 
 
-@pytest.fixture(scope="module")
-def found() -> pd.DataFrame:
+@pytest.fixture(scope="module", params=[300, pytest.param(600, marks=pytest.mark.long)])
+def found(request: pytest.FixtureRequest) -> pd.DataFrame:
     rng = np.random.default_rng(SEED)
-    return calibrate.judged(simulator.draw(N, rng), rng)
+    return calibrate.judged(simulator.draw(request.param, rng), rng)
 
 
 def test_right_where_the_evidence_is_enough(found: pd.DataFrame) -> None:
     some = found[found["identifiable"]]
-    assert 0.5 * N < len(some) < 0.9 * N
+    assert 0.5 * len(found) < len(some) < 0.9 * len(found)
     assert some["right"].mean() >= 0.93
 
 
@@ -31,14 +30,14 @@ def test_hardly_ever_sure_and_wrong(found: pd.DataFrame) -> None:
 
 def test_probabilities_mean_what_they_say(found: pd.DataFrame) -> None:
     rows = calibrate.reliability(found)
-    assert rows["n"].sum() == N
+    assert rows["n"].sum() == len(found)
     assert (rows["beyond"] <= calibrate.WITHIN).all(), rows.to_string()
     assert calibrate.brier(found) < 0.08
 
 
 def test_what_it_is_not_told_leaves_the_right_label_among_the_first_two(found: pd.DataFrame) -> None:
     some = found[found["hides"]]
-    assert 0.08 * N < len(some) < 0.25 * N and not some["identifiable"].any()
+    assert 0.08 * len(found) < len(some) < 0.25 * len(found) and not some["identifiable"].any()
     assert some["second"].mean() >= 0.93
     sure = some[some["probability"] >= 0.95]
     allowed = (1 - sure["probability"]).sum() + 2 * np.sqrt((sure["probability"] * 0.05).sum())
@@ -53,7 +52,7 @@ def test_every_kind_of_cause_was_there(found: pd.DataFrame) -> None:
 
 def test_unsure_where_two_limits_are_the_same() -> None:
     rng = np.random.default_rng(SEED)
-    drawn = simulator.draw(200, rng)
+    drawn = simulator.draw(120, rng)
     plain = np.flatnonzero(
         (drawn.path == 0) & drawn.direct & ~drawn.stale & ~np.isnan(drawn.nominal).any(axis=1)
     )

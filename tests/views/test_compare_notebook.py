@@ -5,6 +5,7 @@ import re
 from html import unescape
 from pathlib import Path
 
+import cells
 import nbformat
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from compared_runs import fio_outputs, side
 
 from azbenchlib.analysis.compare.curves import sides_curves, sides_rates
 from azbenchlib.core.errors import InputError
-from azbenchlib.report import execute
 from azbenchlib.views.compare import Compare
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "05_compare.ipynb"
@@ -94,6 +94,5 @@ def test_the_parameters_of_the_notebook_are_those_of_the_class() -> None:
 
 @pytest.mark.slow
 def test_the_notebook_runs() -> None:
-    executed = execute.run_notebook(execute.find_notebook("05_compare"), {"margin": 0.1})
-    text = "".join(str(cell.get("outputs", "")) for cell in executed.cells)
+    text = cells.page("05_compare", margin=0.1)
     assert "Undecided" in text and "<svg" in text

@@ -8,6 +8,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import cells
 import nbformat
 import pytest
 from price_server import item, price_service, vm_item
@@ -18,7 +19,6 @@ from azbenchlib.cli import app
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_money
 from azbenchlib.report import execute
-from azbenchlib.report.page import to_html
 from azbenchlib.views.cost import Cost
 
 ULTRA = "ultra-disk-2019"
@@ -45,8 +45,7 @@ def west() -> Cost:
 
 @pytest.mark.slow
 def test_the_notebook_runs_and_says_it_all() -> None:
-    executed = execute.run_notebook(execute.find_notebook("04_cost"), {"region": "westeurope"})
-    html = to_html(executed, "Cost")
+    html = cells.page("04_cost", region="westeurope")
     assert set(re.findall(r'<figure[^>]* id="([a-z]+)-figure"', html)) == {
         "transactions", "ways", "bursts", "frontier",
     }  # fmt: skip

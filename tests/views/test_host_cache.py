@@ -10,6 +10,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from cells import page
 
 from azbenchlib import plots
 from azbenchlib.core.errors import InputError
@@ -19,7 +20,6 @@ from azbenchlib.plots.drawing.style import LAYOUTS, NARROW, WIDE
 from azbenchlib.plots.slices import FILE_SIZE, throughput_slices
 from azbenchlib.plots.surface import throughput_surface
 from azbenchlib.report import execute
-from azbenchlib.report.page import to_html
 from azbenchlib.views.host_cache import HostCache
 
 SEED = "iozone-host-cache-2012"
@@ -109,8 +109,7 @@ def test_the_finding_names_the_setting_and_the_memory() -> None:
 
 @pytest.mark.slow
 def test_the_notebook_tells_what_the_author_missed() -> None:
-    executed = execute.run_notebook(execute.find_notebook("02b_host_cache"), {})
-    html = to_html(executed, "Host caching")
+    html = page("02b_host_cache")
     text = words(html)
     assert "missed that writes with ReadWrite ran at a tenth of the others" in text
     assert "19,802 KiB/s, 0.10 of the 200,333 KiB/s" in text

@@ -8,13 +8,13 @@ import subprocess
 from html import unescape
 from pathlib import Path
 
+import cells
 import nbformat
 import pytest
 from waiting import PATIENCE_S
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.report import execute
-from azbenchlib.report.page import to_html
 from azbenchlib.views.latency import Latency
 
 ROOT = Path(__file__).parents[2]
@@ -60,16 +60,10 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(*datasets: Path | str, **parameters: object) -> str:
-    named = {"datasets": [str(name) for name in datasets], **parameters}
-    executed = execute.run_notebook(execute.find_notebook("02_latency"), named)
-    return to_html(executed, "Latency")
-
-
 @pytest.mark.fio
 @pytest.mark.slow
 def test_a_measurement_is_shown_in_all_five_ways(measured):
-    html = run(measured)
+    html = cells.page("02_latency", datasets=[str(measured)])
     kinds = ("percentiles", "histogram", "time", "heat")
     assert set(figures(html)) == {f"d0-{kind}" for kind in kinds}
     assert len(figures(html)) == 2 * len(kinds)  # reads and writes
@@ -82,7 +76,7 @@ def test_a_measurement_is_shown_in_all_five_ways(measured):
 
 @pytest.mark.slow
 def test_a_dataset_of_percentiles_alone_says_what_it_lacks():
-    html = run(LOCAL_DISKS, percentiles=[50.0, 99.9])
+    html = cells.page("02_latency", datasets=[str(LOCAL_DISKS)], percentiles=[50.0, 99.9])
     assert figures(html) == ["d0-percentiles"]
     text = words(html)
     lacks = "“Local and remote disks of three Azure VM sizes” has no"

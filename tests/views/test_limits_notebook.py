@@ -6,6 +6,7 @@ import re
 from html import unescape
 from pathlib import Path
 
+import cells
 import nbformat
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from simulated import bursting, logs
 from azbenchlib import Report
 from azbenchlib.core.errors import InputError
 from azbenchlib.report import execute
-from azbenchlib.report.page import to_html
 from azbenchlib.report.sections import rates_over_time
 from azbenchlib.views.limits import Limits
 
@@ -34,10 +34,7 @@ def figures(html: str) -> list[str]:
 
 
 def run(*datasets: str, **parameters: object) -> str:
-    executed = execute.run_notebook(
-        execute.find_notebook("03_limits"), {"datasets": list(datasets), **parameters}
-    )
-    return to_html(executed, "Limits")
+    return cells.page("03_limits", datasets=list(datasets), **parameters)
 
 
 @pytest.fixture(scope="module")

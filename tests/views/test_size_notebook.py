@@ -4,6 +4,7 @@ import re
 from html import unescape
 from pathlib import Path
 
+import cells
 import numpy as np
 import pytest
 
@@ -63,7 +64,7 @@ def test_the_notebook_runs_as_it_stands_and_without_telemetry() -> None:
     ids = re.findall(r' id="([^"]+)"', html)
     assert len(ids) == len(set(ids))
     assert not re.search(r"\b(nan|NaN|<NA>)\b", words(html))
-    empty = words(to_html(execute.run_notebook(found, {"telemetry": []}), "Size"))
+    empty = words(cells.page("06_size", telemetry=[]))
     assert "No telemetry is named" in empty and "iostat -x -t -y" in empty
 
 

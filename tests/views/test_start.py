@@ -1,7 +1,9 @@
 """The first notebook: what is there, and the figures of one dataset to go on with."""
 
+import re
 from pathlib import Path
 
+import cells
 import matplotlib.pyplot as plt
 import pytest
 
@@ -9,6 +11,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.views.latency import Latency
 from azbenchlib.views.start import Start
 
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 SHIPPED = sorted(
     path.parent.name for path in (Path(__file__).parents[2] / "datasets").glob("*-20*/manifest.json")
 )
@@ -26,6 +29,16 @@ def test_the_results_are_those_that_were_published() -> None:
     fastest = block.data.loc[block.data["iops"].idxmax()]
     assert (fastest["series"], fastest["iops"]) == ("L8s_v2-nvme", 261_000)
     assert "261,000" in block.html and len(block.data) == block.html.count("<tr") - 1 == 12
+
+
+def test_the_notebook_runs_and_leads_to_the_others() -> None:
+    notebook = cells.executed("00_start")
+    shown = [cell.outputs[0].data["text/html"] for cell in notebook.cells if cell.get("outputs")]
+    assert ["<table" in html for html in shown] == [True] * 3 and 'class="dataframe"' in shown[2]
+    prose = " ".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    linked = re.findall(r"\]\(([^)]+)\)", prose)
+    others = {path.name for path in NOTEBOOKS.glob("*.ipynb")} - {"00_start.ipynb"}
+    assert [name for name in others if name not in linked] == []
 
 
 def test_no_dataset_is_refused_in_a_sentence() -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from azbenchlib.analysis import grouping
+from azbenchlib.analysis.groups import distinct, numbered
 from azbenchlib.analysis.repeats import ASKS_FOR_NONE, DIFFERENCES
 from azbenchlib.analysis.setup_names import workload_text
 from azbenchlib.core import schema
@@ -81,16 +83,35 @@ def side_runs(tables: Tables, setup: str | None = None) -> SideRuns:
         runs = runs[(runs["setup_id"] == setup) & runs["stated"]]
     told = pd.DataFrame({name: _said(runs, name) for name in (*BASE, *EXTRA)}, index=runs.index)
     alone = [told[name] for name in BASE if name not in ("rate_iops", "iodepth", "rwmix_read_pct")]
-    unit = runs.groupby([*alone, runs["at_once"]], sort=False).ngroup()
-    runs = runs.assign(unit=unit)
-    groups = told.groupby(unit, sort=False)
-    units = groups.agg(lambda some: _AND.join(sorted({*some} - {""})))
-    units["run_ids"] = runs.groupby(unit, sort=False)["run_id"].agg(lambda some: tuple(dict.fromkeys(some)))
-    first = runs.groupby(unit, sort=False)
-    for name in ("rw", "bs_bytes", "queue_depth"):
-        units[f"{name}_value"] = first[name].first()
+    unit = numbered([*alone, runs["at_once"]])
     phased = len({*runs["at_once"]} & {*arrangement.phases})
-    return SideRuns(runs=runs, units=units.rename_axis("unit").reset_index(), phased=phased)
+    return SideRuns(runs=runs.assign(unit=unit), units=_units(runs, told, unit.tolist()), phased=phased)
+
+
+def _units(runs: pd.DataFrame, told: pd.DataFrame, unit: Sequence[int]) -> pd.DataFrame:
+    """A row a unit: what its rows say, each text once."""
+
+    def of_each(values: pd.Series) -> list[list[Any]]:
+        members: list[list[Any]] = [[] for _ in range(max(unit, default=-1) + 1)]
+        for number, value in zip(unit, schema.plain_values(values), strict=True):
+            members[number].append(value)
+        return members
+
+    texts = {
+        name: pd.Series(
+            [_AND.join(sorted({*some} - {""})) for some in of_each(told[name])], dtype=schema.TEXT
+        )
+        for name in told.columns
+    }
+    run_ids = [tuple(dict.fromkeys(some)) for some in of_each(runs["run_id"])]
+    first = {
+        f"{name}_value": pd.Series(
+            [next((value for value in some if value is not None), None) for some in of_each(runs[name])],
+            dtype=runs[name].dtype,
+        )
+        for name in ("rw", "bs_bytes", "queue_depth")
+    }
+    return pd.DataFrame({"unit": range(len(run_ids)), **texts, "run_ids": run_ids, **first})
 
 
 def _said(runs: pd.DataFrame, name: str) -> pd.Series:
@@ -99,7 +120,8 @@ def _said(runs: pd.DataFrame, name: str) -> pd.Series:
         return runs["setup_id"].where(runs["stated"], "").astype(schema.TEXT).fillna("")
     if name == "job":
         return _jobs(runs)
-    text = runs[name].map(_text, na_action="ignore").astype(schema.TEXT).fillna("")
+    said = ["" if value is None else _text(value) for value in schema.plain_values(runs[name])]
+    text = pd.Series(said, index=runs.index, dtype=schema.TEXT)
     if name in ASKS_FOR_NONE:
         return text.where(text != ASKS_FOR_NONE[name], "")
     return text.where(runs["rw"].isin(MIXED), "") if name == "rwmix_read_pct" else text
@@ -111,11 +133,10 @@ def _text(value: object) -> str:
 
 def _jobs(runs: pd.DataFrame) -> pd.Series:
     """The job where a file on no stated setup has several of one workload, each of another name."""
-    base = ["source_path", *(name for name in BASE if name in runs.columns)]
+    base = [runs[name] for name in ("source_path", *BASE) if name in runs.columns]
     known = runs["job"].astype(schema.TEXT).fillna("")
-    groups = runs.assign(job_name=known).groupby(base, dropna=False, sort=False)
-    n, names = groups["at_once"].transform("nunique"), groups["job_name"].transform("nunique")
-    return known.where(~runs["stated"] & (n > 1) & (names == n), "")
+    n = distinct(runs["at_once"], base)
+    return known.where(~runs["stated"] & (n > 1) & (distinct(known, base) == n), "")
 
 
 def keyed(sides: Sequence[SideRuns]) -> list[pd.Series]:
@@ -124,8 +145,8 @@ def keyed(sides: Sequence[SideRuns]) -> list[pd.Series]:
     base = [every[name] for name in BASE]
     columns: dict[str, pd.Series] = {}
     for name in EXTRA:
-        within = every[name].groupby([*base, every["side"]]).transform("nunique") > 1
-        columns[name] = within.groupby(base).transform("any")
+        within = every[name].where(distinct(every[name], [*base, every["side"]]) > 1)
+        columns[name] = distinct(within, base) > 0
     keys = [
         (*((name, row[name]) for name in BASE), *((name, row[name]) for name in EXTRA if columns[name][i]))
         for i, row in every.iterrows()

@@ -12,7 +12,7 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache
@@ -97,8 +97,11 @@ def book(
     return PriceBook(name, _counting(chosen))
 
 
-def read(path: Path, only: str = "", vm_kinds: VmKinds | None = None) -> Iterator[Price]:
-    """The rows of a price book, of one region only if it is named, and of VMs only some kinds if these are.
+def read(
+    path: Path, only: str = "", vm_kinds: VmKinds | None = None, names: Container[str] = ()
+) -> Iterator[Price]:
+    """The rows of a price book, of one region only if it is named, and of VMs only some kinds if these are;
+    with `names`, of meters that are called so, whatever the case of their letters.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def read(path: Path, only: str = "", vm_kinds: VmKinds | None = None) -> Iterato
             if path.suffix == ".gz"
             else path.open(encoding="utf-8-sig", newline="") as file
         ):
-            yield from _rows(path, csv.reader(file), only, vm_kinds)
+            yield from _rows(path, csv.reader(file), only, vm_kinds, names)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read as a price book: {reason}") from error
@@ -136,8 +139,9 @@ def regions() -> set[str]:
 
 def elsewhere(*meters: Meter) -> list[str]:
     """The regions where one of these meters has a price in what is shipped or was read since."""
-    wanted = set(meters)
-    return sorted({price.region for path in _files() for price in read(path) if price.meter in wanted})
+    wanted, names = set(meters), {meter.name.lower() for meter in meters}
+    some = (price for path in _files() for price in read(path, names=names))
+    return sorted({price.region for price in some if price.meter in wanted})
 
 
 def sizes_like(wanted: Meter, prices: PriceBook) -> list[str]:
@@ -200,19 +204,24 @@ def _of_region(path: Path, region: str, vm_kinds: VmKinds | None) -> tuple[Price
     return tuple(read(path, region, vm_kinds))
 
 
-def _rows(path: Path, lines: Iterator[list[str]], only: str, vm_kinds: VmKinds | None) -> Iterator[Price]:
+def _rows(
+    path: Path, lines: Iterator[list[str]], only: str, vm_kinds: VmKinds | None, names: Container[str]
+) -> Iterator[Price]:
     header = next(lines, [])
     missing = [name for name in PRICE_COLUMNS if name not in header]
     if missing:
         raise InputError(f"{path}: no price book: columns are missing: {', '.join(missing)}")
     place = header.index("region")
     kinds = [header.index(name) for name in ("price_type", "os")]
+    called = [header.index(name) for name in ("arm_sku", "meter_name")]
     for number, cells in enumerate(lines, 2):
         if not cells or (only and cells[place : place + 1] != [only]):
             continue
         if len(cells) != len(header):
             raise InputError(f"{path}, line {number}: {len(cells)} cells, not {len(header)} as in the header")
         if vm_kinds is not None and _unwanted(cells[kinds[0]], cells[kinds[1]], vm_kinds):
+            continue
+        if names and not any(cells[place].lower() in names for place in called):
             continue
         try:
             yield _price(dict(zip(header, cells, strict=True)))
