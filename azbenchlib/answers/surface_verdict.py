@@ -40,6 +40,9 @@ _AXES = {FILE_BYTES: "file", RECORD_BYTES: "record"}
 _OPEN = "no cause is certain enough"
 _SERVED = "the page cache served them"
 _OUTGROWN = "the files outgrow the page cache"
+_SLOW = "buffered, and slower than memory is: what lies below the page cache set the rate"
+# By judgement, far below what memory copies in any VM: so many bytes per second, and calls a second.
+_MEMORY_BYTES_PER_S, _MEMORY_CALLS_PER_S = 100 * MB, 25_000
 # What the sentence on the page cache says of the cells that it served.
 SAID = frozenset((Code.ABOVE_DOCUMENTED_LIMIT, Code.PAGE_CACHE_SUSPECTED))
 _NOTES = 2  # kinds of doubts about the surfaces of a setup
@@ -97,11 +100,6 @@ class SurfaceVerdict:
         return f"{self.surface.name[:1].upper()}{self.surface.name[1:]}"
 
     @property
-    def chip(self) -> str:
-        """How many of its runs the page cache served, in short."""
-        return f"Page cache: {len(self.served):,} of {len(self.judged):,} runs"
-
-    @property
     def at(self) -> str:
         """Where the cell is that a card shows: ``4 GiB of data, records of 16 MiB``."""
         cell = self.surface.cells.iloc[self.surface.place]
@@ -140,9 +138,11 @@ class SurfaceVerdict:
     @cached_property
     def causes(self) -> list[str]:
         """What gave the rate of each cell: its verdict in words, and where files outgrow the page cache."""
-        causes = [_cause(judged) for judged in self.judged]
-        cells = self.surface.cells.assign(cause=causes)
-        cached = cells[cells["cause"] == _SERVED]
+        cells = self.surface.cells.assign(cause=[_cause(judged) for judged in self.judged])
+        least = (cells[RECORD_BYTES] * _MEMORY_CALLS_PER_S).clip(upper=_MEMORY_BYTES_PER_S)
+        is_slow = (cells["cause"] == _SERVED) & (cells["bw_bytes_per_s"] < least)
+        cells["cause"] = cells["cause"].mask(is_slow, _SLOW)
+        cached = cells[cells["cause"].isin([_SERVED, _SLOW])]
         shares = cached["bw_bytes_per_s"] / cached.groupby(RECORD_BYTES)["bw_bytes_per_s"].transform("max")
         by_file = shares.groupby(cached[FILE_BYTES]).median()  # of the most at each record size
         falls = [
@@ -151,7 +151,7 @@ class SurfaceVerdict:
             if by_file[by_file.index < size].min() >= _FALL * by_file[by_file.index >= size].max()
         ]
         is_beyond = cells[FILE_BYTES] >= (falls[0] if falls else math.inf)
-        return cells["cause"].mask(is_beyond & (cells["cause"] == _SERVED), _OUTGROWN).tolist()
+        return cells["cause"].mask(is_beyond & cells["cause"].isin([_SERVED, _SLOW]), _OUTGROWN).tolist()
 
     @property
     def served(self) -> list[Judgement]:
@@ -290,6 +290,12 @@ def page_cache(verdicts: Sequence[SurfaceVerdict]) -> Sentence | None:
         f"machine, not the disk. {advice}",
         figures,
     )
+
+
+def chip(verdicts: Sequence[SurfaceVerdict]) -> str:
+    """How many runs the page cache served, in short."""
+    served = sum(len(verdict.served) for verdict in verdicts)
+    return f"Page cache: {served:,} of {sum(len(verdict.judged) for verdict in verdicts):,} runs"
 
 
 def sections(verdicts: Sequence[SurfaceVerdict]) -> Iterator[Section]:

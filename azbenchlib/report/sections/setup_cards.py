@@ -17,10 +17,11 @@ from azbenchlib.answers.blocks import Block, render
 from azbenchlib.answers.curve_verdict import vote
 from azbenchlib.answers.next_step import Step
 from azbenchlib.answers.next_step import sentence as next_step_sentence
-from azbenchlib.answers.surface_verdict import SAID, in_short
+from azbenchlib.answers.surface_verdict import SAID, chip, in_short
 from azbenchlib.core.units import NBSP
 from azbenchlib.cost import priced_setups
 from azbenchlib.cost.priced_setups import Priced
+from azbenchlib.model.labels import Label
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import bills, file_sets
 from azbenchlib.report.sections.cards_of_part import cards_of
@@ -158,6 +159,18 @@ class SetupAnswer:
             return ""
         words = sayings.sentence(self.verdict.judged, self.phases)
         return ", ".join(filter(None, [words, self.curve.since if self.curve else ""]))
+
+    @property
+    def shown_sentence(self) -> str:
+        """The same on its card; of a test of iozone what gave its rates, and of a setup whose rate is not of
+        memory, though buffered, that of its first test.
+        """
+        if self.is_of_test:
+            return f"{self.surfaces[0].sentence.text}."
+        is_cached = self.verdict is not None and self.verdict.judged.binding[:1] == (Label.PAGE_CACHE,)
+        if self.is_of_cell and is_cached and not self.is_of_memory:
+            return f"{self.surfaces[0].name}: {self.surfaces[0].sentence.text}."
+        return self.sentence
 
     @cached_property
     def next_step(self) -> Step:
@@ -319,8 +332,8 @@ class SetupCards:
         told, look = (
             ("No limit known", "open") if verdict is None or _silent(answer) else sayings.chip(verdict.judged)
         )
-        if answer.is_of_test and answer.surfaces[0].served:
-            told, look = answer.surfaces[0].chip, "open"
+        if any(one.served for one in answer.surfaces):
+            told, look = chip(answer.surfaces), "open"
         if answer.agreeing < answer.of:
             told += f", {answer.agreeing} of {formatting.count(answer.of, 'run')}"
         known = verdict is not None and not _silent(answer)
@@ -334,11 +347,7 @@ class SetupCards:
             "detail": _detail(answer),
             "files": None if answer.card.files is None else file_sets.card(answer.card.files),
             "place": answer.place,
-            "sentence": f"{answer.surfaces[0].sentence.text}."
-            if answer.is_of_test
-            else answer.sentence
-            if known
-            else "",
+            "sentence": answer.shown_sentence if known or answer.is_of_test else "",
             "chip": told,
             "look": look,
             "why": sayings.why(verdict.judged, answer.block) if verdict and known else "",
