@@ -216,6 +216,8 @@ def carry_out(
         run.interrupts.end()  # an interrupt may have come just before it
         fault = error
     release(fault)
+    if fault:
+        raise fault
 
 
 def _measure_all(

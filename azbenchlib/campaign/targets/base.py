@@ -311,7 +311,7 @@ class Target(ABC, Generic[AnyPlan, AnyMeasurement]):
 
     @abstractmethod
     def release(self, run: MeasurementRun[AnyPlan, AnyMeasurement], fault: BaseException | None) -> None:
-        """Let go of all that was had, and end with the fault, where there is one."""
+        """Let go of all that was had; afterwards the fault is raised, where there is one."""
 
     def dilation(self, run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement) -> float:
         """How much more slowly than the disk a run was made."""

@@ -226,8 +226,6 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
     def release(self, run: LabRun, fault: BaseException | None) -> None:
         """End the lab."""
         self._open.close()
-        if fault:
-            raise fault
 
     def manifest(self, run: LabRun, name: str) -> Manifest:
         """The manifest of a finished run."""

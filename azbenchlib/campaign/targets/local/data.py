@@ -6,8 +6,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from azbenchlib.core import privacy
 from azbenchlib.core.errors import OutputError, UnsafeTargetError
 from azbenchlib.core.file_locks import lock
 
@@ -19,6 +20,29 @@ _POLL_S = 0.1
 def data_path(target: Path) -> Path:
     """What fio drives: the device itself, or one file in the directory."""
     return target if target.is_block_device() else target / DATA_FILE
+
+
+def told_path(data: Path) -> PurePath:
+    """What the tools are told of where data is: they write it into their outputs.
+
+    A path that tells whose it is stays out of those: a link in the folder that a tool is started in leads
+    there.
+    """
+    return PurePath(data.name) if privacy.tells(data) else data
+
+
+@contextmanager
+def within_reach(target: Path, part: Path) -> Iterator[None]:
+    """Have links meanwhile in a folder to data that the tools are not told the whole path of."""
+    places = (data_path(target), target / JOBS_FOLDER)
+    links = {part / data.name: data for data in places if privacy.tells(data)}
+    for link, data in links.items():
+        link.symlink_to(data)
+    try:
+        yield
+    finally:
+        for link in links:
+            link.unlink(missing_ok=True)
 
 
 def direct_works(target: Path) -> bool:
