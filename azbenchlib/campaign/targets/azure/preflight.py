@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field
 
@@ -55,7 +55,7 @@ def check(az: Az, experiment: Experiment) -> Chosen:
         For what is not to be had there, with what is.
     """
     for namespace in steps.PROVIDERS:
-        if _at(az.json(*commands.provider_show(namespace)), "registrationState") != REGISTERED:
+        if orphans.value_at(az.json(*commands.provider_show(namespace)), "registrationState") != REGISTERED:
             az.json(*commands.provider_register(namespace))
     for feature in steps.features(experiment):
         _check_feature(az, feature)
@@ -82,7 +82,7 @@ def check_group(az: Az, group: str, tell: Callable[[str], None]) -> None:
             f"group '{group}': the subscription has no such resource group; create it, or leave group out",
             keys=("group",),
         ) from error
-    state = _at(found, "properties", "provisioningState")
+    state = orphans.value_at(found, "properties", "provisioningState")
     if state != "Succeeded" or orphans.is_tagged(found):
         why = f"is {state}" if state != "Succeeded" else "was made by a run of azbench, which deletes it"
         raise InputError(f"group '{group}': it {why}; name another one", keys=("group",))
@@ -107,13 +107,6 @@ class _Permission(AzDocument):
     not_actions: Sequence[str] = Field(default=(), alias="notActions")
 
 
-def _at(answer: Any, *keys: str) -> Any:
-    """What an answer has at some keys; None where it has not."""
-    for key in keys:
-        answer = answer.get(key) if isinstance(answer, dict) else None
-    return answer
-
-
 def _is_allowed(action: str, permissions: Sequence[_Permission]) -> bool:
     """Whether any of the permissions grants an action; in their patterns, case does not matter."""
 
@@ -125,7 +118,7 @@ def _is_allowed(action: str, permissions: Sequence[_Permission]) -> bool:
 
 def version(az: Az) -> str:
     """The version of az, as it tells it itself."""
-    return str(_at(az.json("version"), "azure-cli") or "?")
+    return str(orphans.value_at(az.json("version"), "azure-cli") or "?")
 
 
 def check_version(told: str) -> None:
@@ -203,7 +196,7 @@ def of_file(choice: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_feature(az: Az, feature: str) -> None:
-    state = _at(az.json(*commands.feature_show(feature)), "properties", "state")
+    state = orphans.value_at(az.json(*commands.feature_show(feature)), "properties", "state")
     if state == REGISTERED:
         return
     if state in ("NotRegistered", "Unregistered"):

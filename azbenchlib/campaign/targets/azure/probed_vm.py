@@ -22,7 +22,6 @@ from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.existing import (
     ExistingRun,
     ExistingVmTarget,
-    described,
     kind_of,
     place,
     shown_vm,
@@ -191,13 +190,12 @@ def attached_disks(shown: Any) -> list[AttachedDisk]:
     AzError
         When that is no VM.
     """
-    *_, data = described(shown)
     storage = shown_vm(shown).storage
     system = storage.os_disk or AzAttachedDisk()
     found = [AttachedDisk(name="os", words=("os",), what="a folder on it", entry=system)]
-    for one, entry in zip(data, storage.data_disks, strict=True):
-        lun, name = one["lun"], one["name"]
-        words, what = (f"lun{lun}", name.lower()), f"{name}: {kind_of(one)}"
+    for entry in storage.data_disks:
+        lun, name = entry.lun, entry.name or ""
+        words, what = (f"lun{lun}", name.lower()), f"{name}: {kind_of(entry)}"
         found.append(AttachedDisk(name=DATA_NAME.format(lun), words=words, what=what, entry=entry, lun=lun))
     return found + [
         AttachedDisk(name=name, words=(name,), what="where the size has one") for name in OF_THE_SIZE

@@ -17,6 +17,12 @@ RUNNING = "PowerState/running"
 MOST_SCRIPTS = 20  # kept on a VM at a time; Azure takes 25. Source: MicrosoftDocs/azure-docs#117976
 
 
+def is_running(az: Az, group: str, name: str) -> bool:
+    """Whether Azure says that a VM runs."""
+    codes = az.json(*commands.vm_state(group, name))
+    return isinstance(codes, list) and RUNNING in codes
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ended:
     """A script that ended: its state, exit code, and the last 4 KiB of what it said."""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -93,8 +93,7 @@ def find(az: Az) -> list[OrphanedGroup]:
         if not is_tagged(group):
             continue
         tags = group["tags"]
-        properties = group.get("properties")
-        state = str((isinstance(properties, dict) and properties.get("provisioningState")) or "state unknown")
+        state = str(value_at(group, "properties", "provisioningState") or "state unknown")
         owner, campaign, expires = (str(tags[name]) for name in TAGS[1:])
         found.append(
             OrphanedGroup(
@@ -108,6 +107,13 @@ def find(az: Az) -> list[OrphanedGroup]:
             )
         )
     return found
+
+
+def value_at(answer: Any, *keys: str) -> Any:
+    """What an answer of az has at some keys; None where it has not."""
+    for key in keys:
+        answer = answer.get(key) if isinstance(answer, dict) else None
+    return answer
 
 
 def is_tagged(group: Any) -> bool:
@@ -181,14 +187,9 @@ def identity(az: Az) -> dict[str, str]:
     }
 
 
-def delete(
-    az: Az,
-    group: str,
-    tell: Tell,
-    interrupts: Interrupts | None = None,
-    patience_s: float | None = None,
-) -> Deleted:
-    """Delete a group and wait until it is gone.
+@dataclass(kw_only=True)
+class Deletion:
+    """The deletion of a group, until it is gone.
 
     What passes by itself, such as a network that is away, is waited for. An interrupt ends the waiting, after
     the deletion was asked for.
@@ -198,45 +199,36 @@ def delete(
     az : Az
         Told the subscription that the group is in.
     group : str
-        Its name.
     tell : callable
         Is told once, in a line, what is in the way.
-    interrupts : Interrupts, optional
+    interrupts : Interrupts
         Those of the run.
-    patience_s : float, optional
-        How long it is tried; None: :data:`DELETION_PATIENCE_S`.
-
-    Returns
-    -------
-    Deleted
-        `left` is a sentence with the group, what is in the way and the command that deletes it.
+    patience_s : float
+        How long it is tried.
     """
-    patience = DELETION_PATIENCE_S if patience_s is None else patience_s
-    work = Deletion(
-        az=replace(az, must_log=False, patience=Patience()),  # it has its own
-        group=group,
-        tell=tell,
-        interrupts=interrupts or Interrupts(),
-        patience_s=patience,
-    )
-    try:
-        fault = work.carry_out()
-    except KeyboardInterrupt:
-        return Deleted(warning(az, group, work.stopped), True)
-    return Deleted(warning(az, group, fault) if fault else "")
-
-
-@dataclass(kw_only=True)
-class Deletion:
-    """A deletion under way."""
 
     az: Az
     group: str
     tell: Tell
-    interrupts: Interrupts
-    patience_s: float
-    accepted: bool = False
-    told: str = ""
+    interrupts: Interrupts = field(default_factory=Interrupts)
+    patience_s: float = field(default_factory=lambda: DELETION_PATIENCE_S)
+    accepted: bool = field(default=False, init=False)
+    told: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        self.az = replace(self.az, must_log=False, patience=Patience())  # it has its own
+
+    def carry_out(self) -> Deleted:
+        """Delete; what is left is a sentence with what is in the way and the command that deletes it."""
+        try:
+            fault = self._until_gone()
+        except KeyboardInterrupt:
+            return Deleted(self.warning(self.stopped), True)
+        return Deleted(self.warning(fault) if fault else "")
+
+    def warning(self, why: str) -> str:
+        """What to say of what is still there."""
+        return warning(self.az, self.group, why)
 
     @property
     def stopped(self) -> str:
@@ -250,7 +242,7 @@ class Deletion:
         """What is deleted, in words."""
         return self.group
 
-    def carry_out(self) -> str:
+    def _until_gone(self) -> str:
         """Empty when the group is gone, else why it is not."""
         deadline = time.monotonic() + self.patience_s
         pause, lasting = FIRST_PAUSE_S, 0
@@ -326,8 +318,7 @@ def _state(answer: Any) -> str:
     AzbenchError
         When the answer is none of Azure's.
     """
-    properties = answer.get("properties") if isinstance(answer, dict) else None
-    state = properties.get("provisioningState") if isinstance(properties, dict) else None
+    state = value_at(answer, "properties", "provisioningState")
     if not isinstance(state, str):
         raise AzError("az group show: its answer does not tell the state of the group")
     return state

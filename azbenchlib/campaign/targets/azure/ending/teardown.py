@@ -7,26 +7,25 @@ from pathlib import Path
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
-from azbenchlib.azure.retries import AT_START, Patience
 from azbenchlib.campaign import lock
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.targets.azure import commands, steps
+from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.ending import orphans, things
 from azbenchlib.campaign.targets.azure.manifest import PLANS, CloudPlan
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.state import (
-    AZ_LOG,
     AzureRun,
     all_deleted,
     enter_subscription,
+    found_az,
     made_for,
     noted_run,
     remaining,
 )
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
-from azbenchlib.campaign.targets.azure.vm import RUNNING
+from azbenchlib.campaign.targets.azure.vm import is_running
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.dataset import manifest
 
@@ -152,9 +151,7 @@ def _delete_noted(
     if not found.groups:
         return
     run = noted_run(folder, found, progress)
-    az = enter_subscription(
-        run, Az.find(folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
-    )
+    az = enter_subscription(run, found_az(run))
     for group in list(found.groups):
         if may_go_on and group == found.groups[-1] and _can_go_on(found, asked, folder, az):
             continue
@@ -189,10 +186,9 @@ def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool
     if not made or not things.check_is_own(az, group, prefix):
         return False
     try:
-        codes = az.json(*commands.vm_state(group, names[-1]))
+        return is_running(az, group, names[-1])
     except AzError:
         return False
-    return isinstance(codes, list) and RUNNING in codes
 
 
 def _created_vm(step: Step) -> dict[str, str] | None:

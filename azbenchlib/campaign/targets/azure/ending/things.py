@@ -8,14 +8,13 @@ import json
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
-from azbenchlib.azure.retries import Patience
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.ending import lease, orphans
@@ -172,23 +171,12 @@ def delete(
 ) -> Deleted:
     """Delete what a run made, and wait until it is gone: its group, or its things in one of the user's.
 
-    As :func:`orphans.delete`; an interrupt ends the waiting after the deletion of the VMs was asked for.
+    As :class:`.Deletion`; an interrupt ends the waiting after the deletion of the VMs was asked for.
     """
+    interrupts = interrupts or Interrupts()
     if not prefix:
-        return orphans.delete(az, group, tell, interrupts)
-    work = _OfThings(
-        az=replace(az, must_log=False, patience=Patience()),
-        group=group,
-        prefix=prefix,
-        tell=tell,
-        interrupts=interrupts or Interrupts(),
-        patience_s=orphans.DELETION_PATIENCE_S,
-    )
-    try:
-        fault = work.carry_out()
-    except KeyboardInterrupt:
-        return Deleted(warning(az, group, prefix, "the waiting for its deletion was interrupted"), True)
-    return Deleted(warning(az, group, prefix, fault) if fault else "")
+        return Deletion(az=az, group=group, tell=tell, interrupts=interrupts).carry_out()
+    return _OfThings(az=az, group=group, prefix=prefix, tell=tell, interrupts=interrupts).carry_out()
 
 
 @dataclass(kw_only=True)
@@ -196,6 +184,13 @@ class _OfThings(Deletion):
     """The deletion of what a run made in a group of the user's."""
 
     prefix: str
+
+    @property
+    def stopped(self) -> str:
+        return "the waiting for its deletion was interrupted"
+
+    def warning(self, why: str) -> str:
+        return warning(self.az, self.group, self.prefix, why)
 
     @property
     def what(self) -> str:
@@ -232,13 +227,10 @@ class _OfThings(Deletion):
                 return False
             raise
         return any(
-            self.prefix in json.dumps(one).lower() and _state(one) in _UNDER_WAY for one in found or []
+            self.prefix in json.dumps(one).lower()
+            and orphans.value_at(one, "properties", "provisioningState") in _UNDER_WAY
+            for one in found or []
         )
-
-
-def _state(deployment: Any) -> str:
-    properties = deployment.get("properties") if isinstance(deployment, dict) else None
-    return str(properties.get("provisioningState")) if isinstance(properties, dict) else ""
 
 
 def _listed(answer: Any) -> list[Thing]:

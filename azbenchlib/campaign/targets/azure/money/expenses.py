@@ -32,10 +32,15 @@ class HourlyPrices:
         Why there is no price, what was assumed, and by name what is not priced.
     """
 
-    vm: Decimal | None
-    disks: Decimal | None
-    currency: str
-    notes: tuple[str, ...]
+    vm: Decimal | None = None
+    disks: Decimal | None = None
+    currency: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> Decimal | None:
+        """Of the VM and the disks; None where either has no price."""
+        return None if self.vm is None or self.disks is None else self.vm + self.disks
 
 
 def hourly(experiment: Experiment) -> HourlyPrices:

@@ -12,11 +12,12 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.journal import JournalEvent
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.run_loop import Order
+from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.ending import teardown
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.money import budget, reckoning
-from azbenchlib.campaign.targets.azure.money.shares import CostShares
-from azbenchlib.campaign.targets.azure.money.together import TogetherEstimate
+from azbenchlib.campaign.targets.azure.money.budget import CostShares
+from azbenchlib.campaign.targets.azure.money.reckoning import TogetherEstimate
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, VmMessage, VmRequest
 from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
@@ -25,7 +26,6 @@ from azbenchlib.campaign.targets.azure.state import (
     AzureRun,
     measures_of,
     remaining,
-    steps_of,
 )
 from azbenchlib.campaign.targets.azure.steps import Measure, Step
 from azbenchlib.campaign.targets.azure.target import AzureTarget, hours
@@ -136,7 +136,7 @@ class VmsTarget(AzureTarget):
 
     def planned(self, experiment: Experiment) -> list[Step]:
         """What was created, changed and measured for an experiment, VM by VM."""
-        return [step for part in parts(experiment).values() for step in steps_of(part)]
+        return [step for part in parts(experiment).values() for step in steps.planned(part)]
 
 
 def together(experiment: Experiment, at_once: int) -> TogetherEstimate:
