@@ -160,6 +160,12 @@ def kept(events: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     return found
 
 
+def failures(events: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Why runs failed, by run; the latest failure of each."""
+    failed = (event for event in events if event["event"] == JournalEvent.FAILED)
+    return {str(event.get("run")): str(event.get("why")) for event in failed}
+
+
 def hashes(files: Iterable[Path]) -> dict[str, str]:
     """The sha256 of files, by name."""
     return {path.name: sha256(path) for path in sorted(files)}

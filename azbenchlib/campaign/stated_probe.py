@@ -5,31 +5,64 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
-from azbenchlib.campaign.probing import (
-    ProbeRequest,
-    dataset_name,
-    disk_bytes,
-    keep,
-    probe,
-    stages_of,
-)
-from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import S_PER_MIN
+from azbenchlib.core.units import GIB
 from azbenchlib.model import Setup, notation
-from azbenchlib.model.documented_limits import documented
-from azbenchlib.probing.naming import names
-from azbenchlib.probing.runs import candidates
-from azbenchlib.probing.session import Probe
-from azbenchlib.probing.text import drain_cost
-from azbenchlib.probing.to_json import document
+from azbenchlib.probing.stages import FILL_S, Stages
 
 AZURE_TARGET, LAB_TARGET = "azure", "lab"
+DATA_BYTES = GIB  # that a probe touches, unless another size is asked for
 _RANGES = {"minutes": (0.1, math.inf), "runs": (1, 200), "seconds": (1, 600), "drain": (0, 600)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeRequest:
+    """Which disk is probed, and how.
+
+    Parameters
+    ----------
+    target : str
+        A directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``.
+    directory : str
+        On the host: as for :class:`.SshTarget`.
+    vm_id : str
+        In Azure: resource id of the VM; empty: what the environment variable ``AZBENCH_VM_ID`` says.
+    disk : str
+        In Azure: the name of a data disk there, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data
+        disk.
+    raw : bool
+        In Azure: whether the bare disk is driven, else a folder on its file system.
+    results_group : bool
+        In Azure: as for :class:`.ExistingVmTarget`.
+    setup : Setup, optional
+        For the lab: what is emulated, with one disk.
+    size_bytes : int
+        How much data is touched.
+    seconds : float
+        How long each run lasts; on emulated disks, in real time.
+    allow_unsafe : str
+        The words that permit a target which would be refused.
+    credit_s : float, optional
+        For the lab: seconds that full burst credits last. None: as long as Azure's.
+    cache_bytes : float, optional
+        For the lab: size of the host cache. None: that of the VM size.
+    """
+
+    target: str
+    directory: str = ""
+    vm_id: str = ""
+    disk: str = ""
+    raw: bool = False
+    results_group: bool = False
+    setup: Setup | None = None
+    size_bytes: int = DATA_BYTES
+    seconds: float = 10.0
+    allow_unsafe: str = ""
+    credit_s: float | None = None
+    cache_bytes: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +94,20 @@ class ProbeTerms:
     def __post_init__(self) -> None:
         for name in ("minutes", "runs", "drain"):
             check_range(name, getattr(self, name))
+
+    def stages_of(self, asked: ProbeRequest) -> Stages:
+        """The stages that can be asked of a target; an InputError as of :meth:`.Stages.asked`."""
+        return Stages.asked(
+            seconds=asked.seconds,
+            size_bytes=asked.size_bytes,
+            cache=self.cache,
+            fsync=self.fsync,
+            jobs=self.jobs,
+            files=not asked.raw and _has_files(asked.target, asked.directory),
+            drain_minutes=self.drain,
+            # an emulated disk is driven no longer than that at once
+            fill_s=asked.seconds if asked.target == LAB_TARGET else FILL_S,
+        )
 
 
 def stated_request(
@@ -123,48 +170,6 @@ def stated_request(
     )
 
 
-def probe_into(
-    dataset: Path | None,
-    asked: ProbeRequest,
-    terms: ProbeTerms,
-    progress: Progress = quiet,
-    fresh: bool = False,
-) -> Path:
-    """Probe a disk, name it, and keep what was found in a dataset folder.
-
-    Parameters
-    ----------
-    dataset : Path, optional
-        The folder to write; an unfinished probe is taken up. None: ``datasets/probe-TARGET``.
-    asked : ProbeRequest
-    terms : ProbeTerms
-    progress, fresh
-        As for :func:`azbenchlib.campaign.run_loop.measure`.
-
-    Returns
-    -------
-    Path
-        The folder, from which the answer can be loaded.
-
-    Raises
-    ------
-    AzbenchError
-        As :func:`azbenchlib.campaign.probing.probe` does.
-    """
-    limits = documented(terms.as_of or date.today().isoformat())  # a wrong day is told before all runs
-    folder = dataset or Path("datasets") / dataset_name(asked.target)
-    stages = stages_of(
-        asked, cache=terms.cache, fsync=terms.fsync, jobs=terms.jobs, drain_minutes=terms.drain
-    )
-    session = Probe(runs=candidates(asked.seconds), most_runs=terms.runs, most_s=terms.minutes * S_PER_MIN)
-    if stages.drain:
-        progress(0, terms.runs, drain_cost(stages.drain))
-    portrait = probe(asked, folder, session, progress, fresh, stages.all_)
-    named = names(portrait, limits, disk_bytes(asked.target, folder), asked.seconds)
-    keep(folder, document(session, portrait, named, stages))
-    return folder
-
-
 def check_range(name: str, value: float) -> None:
     """Refuse a number out of the range that it may have.
 
@@ -194,3 +199,8 @@ def _check_target(
     if len(disks) > 1 and target == AZURE_TARGET:
         named = " ".join(f"{dashes}disk {disk}" for disk in disks)
         raise InputError(f"{named}: a probe is of one disk; name one")
+
+
+def _has_files(target: str, directory: str) -> bool:
+    """Whether what is probed is a directory, in which jobs can have a file each."""
+    return target != LAB_TARGET and not directory.startswith("/dev/") and not Path(target).is_block_device()

@@ -1,5 +1,6 @@
 """A probe of one disk of a VM of Azure that is there already: what Azure tells of both is the setup."""
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,8 +19,10 @@ from azbenchlib.campaign.detect.to_measurement_file import disk_entry
 from azbenchlib.campaign.files.disk_spec import PROVISIONED
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.progress import Progress
+from azbenchlib.campaign.stated_probe import ProbeRequest
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.existing import (
+    VM_ID_VARIABLE,
     ExistingRun,
     ExistingVmTarget,
     kind_of,
@@ -107,31 +110,11 @@ class AttachedDisk:
 
 
 def probed_vm(
-    vm_id: str,
-    disk: str,
-    *,
-    workloads: Sequence[Workload | JobFile],
-    raw: bool,
-    results_group: bool,
-    allow_unsafe: str,
-    progress: Progress,
+    asked: ProbeRequest, workloads: Sequence[Workload | JobFile], progress: Progress
 ) -> ProbedVmTarget:
     """The target for a disk of a VM, which Azure is asked about.
 
-    Parameters
-    ----------
-    vm_id : str
-        Resource id of the VM.
-    disk : str
-        The name of a data disk in Azure, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data disk.
-    workloads : sequence of Workload or JobFile
-        All that a probe may choose from.
-    raw : bool
-        Whether the bare disk is driven, else a folder on its file system.
-    results_group, allow_unsafe
-        As for :class:`.ExistingVmTarget`.
-    progress : callable
-        Is told what is asked.
+    `workloads`: all that a probe may choose from; `progress` is told what is asked.
 
     Raises
     ------
@@ -140,6 +123,7 @@ def probed_vm(
     AzError
         When Azure does not tell.
     """
+    vm_id = asked.vm_id or os.environ.get(VM_ID_VARIABLE, "")
     if not vm_id:
         raise InputError(NEEDS_VM)
     at = place(vm_id)
@@ -150,13 +134,13 @@ def probed_vm(
     tell("asking Azure what the VM and its disk are …")
     az = Az.find().within(at["subscription"]).patiently(Patience(limits_s=AT_START, tell=tell))
     shown = az.json(*commands.vm_show(at["group"], at["name"]))
-    chosen = chosen_disk(shown, disk)
+    chosen = chosen_disk(shown, asked.disk)
     told = _disk_shown(az, chosen.disk_id)
     return ProbedVmTarget(
-        experiment=experiment_of(shown, told, chosen, workloads, raw),
+        experiment=experiment_of(shown, told, chosen, workloads, asked.raw),
         vm_id=vm_id,
-        results_group=results_group,
-        allow_unsafe=allow_unsafe,
+        results_group=asked.results_group,
+        allow_unsafe=asked.allow_unsafe,
         luns={} if chosen.lun is None else {chosen.name: chosen.lun},
         notes=[NOT_SHOWN] if chosen.disk_id and not told else [],
     )

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
+from azbenchlib.campaign import journal
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.journal import JournalEvent
 from azbenchlib.campaign.planning import plan
@@ -147,11 +148,7 @@ def together(experiment: Experiment, at_once: int) -> TogetherEstimate:
 
 def _note_failed(run: AzureRun, measures: list[Measure], told: VmMessage) -> None:
     """Note what a VM did not bring, and why."""
-    why = {
-        event.get("run"): str(event.get("why"))
-        for event in run.journal.events()
-        if event["event"] == JournalEvent.FAILED
-    }
+    why = journal.failures(run.journal.events())
     for one in measures:
         if run.done(one):
             continue
