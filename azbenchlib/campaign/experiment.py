@@ -63,10 +63,7 @@ class Todo:
         `at_once`, `max_hours`: as for :func:`run`. A limit that is asked for counts instead of that of the
         file; it is checked by what the target takes.
 
-        Raises
-        ------
-        InputError
-            With the file, the line and what would suffice.
+        Raises an InputError with the file, the line and what would suffice.
         """
         if self.experiment is None or self.file is None or max_hours or not self.experiment.max_hours:
             return

@@ -197,10 +197,7 @@ def disk_bytes(target: str, dataset: Path) -> float | None:
 def keep(dataset: Path, told: dict[str, Any]) -> None:
     """Write what a probe found beside its manifest, for reports and the catalogue.
 
-    Raises
-    ------
-    OutputError
-        When it cannot be written.
+    Raises an OutputError when it cannot be written.
     """
     began = str(json.loads((dataset / PLAN_FILE).read_text(encoding="utf-8"))["started"])
     dated = {"measured": began[:10], **told}

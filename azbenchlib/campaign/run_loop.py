@@ -147,10 +147,7 @@ def _check_time(
 ) -> None:
     """Refuse a budget of time that does not suffice for what is measured in any case.
 
-    Raises
-    ------
-    InputError
-        With what it takes.
+    Raises an InputError with what it takes.
     """
     open_ = [one for one in run.measurements if not run.done(one) and not run.waits(one)]
     seconds = sum(target.expected_s(run, one) for one in open_)
@@ -308,10 +305,7 @@ def _measured(
 def _disk_named(folder: Path) -> Iterator[None]:
     """Name the file or folder where this machine's own disk is at fault.
 
-    Raises
-    ------
-    OutputError
-        For every error of the operating system.
+    Raises an OutputError for every error of the operating system.
     """
     try:
         yield

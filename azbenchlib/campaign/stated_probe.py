@@ -171,13 +171,7 @@ def stated_request(
 
 
 def check_range(name: str, value: float) -> None:
-    """Refuse a number out of the range that it may have.
-
-    Raises
-    ------
-    InputError
-        Then.
-    """
+    """Refuse a number out of the range that it may have."""
     least, most = _RANGES[name]
     if not least <= value <= most:
         bounds = f"{least} or more" if math.isinf(most) else f"between {least} and {most}"

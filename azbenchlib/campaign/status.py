@@ -58,10 +58,7 @@ class Status:
 def of(folder: Path) -> Status:
     """How far the campaign of a dataset folder is.
 
-    Raises
-    ------
-    InputError
-        When the folder has no journal, or one that is damaged.
+    Raises an InputError when the folder has no journal, or one that is damaged.
     """
     own = Journal(folder).events()
     apart = [*folders.events(folder)]

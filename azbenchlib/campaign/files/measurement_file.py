@@ -35,10 +35,7 @@ _OF_A_SETUP = ("vm", "zone", *_PLAIN, "otherwise", "as_of", "disks", "workloads"
 def find(name: Path | str) -> Path:
     """A measurement file given by its path, or by its name: ``ultra-disk``.
 
-    Raises
-    ------
-    InputError
-        When there is no file of that name here nor among those that come with azbench.
+    Raises an InputError when there is no file of that name here nor among those that come with azbench.
     """
     path = Path(name)
     if path.exists() or path.name != str(name):

@@ -56,10 +56,7 @@ class YamlFile:
 def read(path: Path) -> YamlFile:
     """A YAML file.
 
-    Raises
-    ------
-    InputError
-        With the file and the line of what cannot be taken.
+    Raises an InputError with the file and the line of what cannot be taken.
     """
     try:
         with path.open("rb") as file:

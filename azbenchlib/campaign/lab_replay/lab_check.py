@@ -50,22 +50,9 @@ _POLL = ("--iodepth_batch_complete_min=0", "--iodepth_batch_complete_max=0")
 def check_in_lab(design: Design, lasts_s: float = LASTS_S, progress: Progress = quiet) -> LabCheck:
     """Replay the busiest hour of a design's history by fio on emulated disks.
 
-    Parameters
-    ----------
-    design : Design
-    lasts_s : float
-        Real seconds that it takes.
-    progress : Progress
-        Is told what is going on.
-
-    Raises
-    ------
-    MissingToolError
-        When there is no fio, or it lacks the NBD engine.
-    AzbenchError
-        When fio or the lab fails.
-    InputError
-        When fewer I/Os than one a second would be replayed.
+    `lasts_s`: real seconds that it takes; `progress`: is told what is going on. Raises a MissingToolError
+    when there is no fio, or it lacks the NBD engine; an AzbenchError when fio or the lab fails; an InputError
+    when fewer I/Os than one a second would be replayed.
     """
     fio = nbd_fio()
     stretch = busiest(design.limits, design.history)
@@ -101,12 +88,8 @@ def check_in_lab(design: Design, lasts_s: float = LASTS_S, progress: Progress = 
 def throttled_s(due_s: Series, late_s: Series, lasts_s: float) -> float:
     """Real seconds in which something waited for a limit.
 
-    Parameters
-    ----------
-    due_s, late_s : ndarray
-        Of each I/O in their order, shape (n,): when it was due, and how much later it was completed.
-    lasts_s : float
-        What happens after that does not count.
+    `due_s`, `late_s`: of each I/O in their order, shape (n,): when it was due, and how much later it was
+    completed; `lasts_s`: what happens after that does not count.
     """
     waits = np.concatenate([[False], late_s > _BEGINS_S, [False]])
     firsts, ends = (np.flatnonzero(waits[1:] & ~waits[:-1]), np.flatnonzero(waits[:-1] & ~waits[1:]))

@@ -30,13 +30,8 @@ Ints = npt.NDArray[np.int64]
 class Schedule:
     """I/Os in their order, shape (n,) each.
 
-    Parameters
-    ----------
-    due_s : ndarray
-        Real seconds since the first interval began.
-    reads, hits : ndarray of bool
-        Whether it is a read, and one that the host cache serves.
-    bs_bytes : ndarray of int
+    `due_s`: real seconds since the first interval began; `reads`, `hits`: whether it is a read, and one that
+    the host cache serves.
     """
 
     due_s: Series

@@ -53,10 +53,7 @@ AnyPlan = TypeVar("AnyPlan", bound=StoredPlan)
 def load(folder: Path, kind: type[AnyPlan]) -> AnyPlan | None:
     """The plan of a folder; None where there is none.
 
-    Raises
-    ------
-    InputError
-        When the file is there and is no plan of this kind.
+    Raises an InputError when the file is there and is no plan of this kind.
     """
     path = folder / PLAN_FILE
     try:
@@ -80,10 +77,7 @@ def save(folder: Path, plan: StoredPlan) -> None:
 def workspace(dataset: Path, plan: AnyPlan, fresh: bool) -> tuple[Path, AnyPlan, bool]:
     """The folder to measure into, the plan that holds there, and whether an earlier run is taken up.
 
-    Raises
-    ------
-    InputError
-        When the folder holds something else than a run of this plan.
+    Raises an InputError when the folder holds something else than a run of this plan.
     """
     found = load(dataset, type(plan))
     if not fresh:

@@ -29,10 +29,7 @@ def lines(todo: Todo, at_once: int = 0) -> Iterator[str]:
 
     `at_once`: how many VMs are measured at a time; 0: as the file says.
 
-    Raises
-    ------
-    InputError
-        When there is no measurement file behind it, or it cannot be carried out.
+    Raises an InputError when there is no measurement file behind it, or it cannot be carried out.
     """
     if todo.experiment is None:
         raise InputError("a plan needs a measurement file")
@@ -102,10 +99,7 @@ def _brought(experiment: Experiment) -> Iterator[str]:
 def figures(todo: Todo, at_once: int = 0) -> dict[str, Any]:
     """What is expected, as plain values: the runs, and under ``azure`` the time and the most it costs there.
 
-    Raises
-    ------
-    InputError
-        When there is no measurement file behind it.
+    Raises an InputError when there is no measurement file behind it.
     """
     if todo.experiment is None:
         raise InputError("a plan needs a measurement file")

@@ -75,10 +75,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     def check_any(self) -> None:
         """Refuse to call a dataset what has no result.
 
-        Raises
-        ------
-        AzbenchError
-            The fault of the first workload, where none was measured.
+        Raises an AzbenchError the fault of the first workload, where none was measured.
         """
         counted = [one for one in self.measurements if not names.warm_up_of(one.workload.name)[1]]
         if self.failed and not any(map(self.made, counted)):
@@ -87,10 +84,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     def check_all(self) -> None:
         """Tell of the workloads that failed, though the others are measured.
 
-        Raises
-        ------
-        WorkloadsFailedError
-            When there are any.
+        Raises a WorkloadsFailedError when there are any.
         """
         if self.failed:
             first, total = self.failed[0], len(self.measurements)
@@ -224,10 +218,7 @@ class Request:
     def needed_experiment(self, target: str) -> Experiment:
         """The measurement file, under the title that was asked for.
 
-        Raises
-        ------
-        InputError
-            When there is none.
+        Raises an InputError when there is none.
         """
         if self.experiment is None:
             raise InputError(

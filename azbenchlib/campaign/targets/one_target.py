@@ -73,10 +73,7 @@ class OneTargetPlan(StoredPlan):
     def check_sizes_known(self, real: str, allow: str) -> None:
         """Refuse workloads of which nobody can tell how much they write, unless the words permit that.
 
-        Raises
-        ------
-        UnsafeTargetError
-            With the words for the target, whose path without links is `real`.
+        Raises an UnsafeTargetError with the words for the target, whose path without links is `real`.
         """
         words = words_for_directory(PurePath(real))
         if allow != words and (

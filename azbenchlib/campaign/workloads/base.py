@@ -99,10 +99,7 @@ class Work(ABC):
     def fits(self, folder: str, device: bool) -> Self:
         """The same, where its data can lie in a folder.
 
-        Raises
-        ------
-        InputError
-            When it needs another place; `device`: there is no folder but a bare device.
+        Raises an InputError when it needs another place; `device`: there is no folder but a bare device.
         """
         if self.own_data and device:
             raise InputError(f"workload '{self.name}': needs a file system, and {folder} is a bare device")
@@ -115,11 +112,7 @@ class Work(ABC):
     def adapt_to_host(self, choose_engine: Callable[[str], str], direct: bool) -> tuple[Self, list[str]]:
         """As it can run on this machine, and what had to be changed.
 
-        Parameters
-        ----------
-        choose_engine : callable
-            From the I/O engine of fio that is wanted to the one that is there.
-        direct : bool
-            Whether the page cache can be bypassed.
+        `choose_engine`: from the I/O engine of fio that is wanted to the one that is there; `direct`: whether
+        the page cache can be bypassed.
         """
         return self, []

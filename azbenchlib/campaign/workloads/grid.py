@@ -294,10 +294,7 @@ def seconds_of(value: Any) -> Any:
 def yes_or_no(key: str, value: object) -> bool:
     """A value that is true or false, or 1 or 0 as fio writes it.
 
-    Raises
-    ------
-    InputError
-        When it is anything else.
+    Raises an InputError when it is anything else.
     """
     if value not in (0, 1):
         raise InputError(f"{key} '{shown(str(value))}' must be true or false", keys=(key,))

@@ -239,10 +239,7 @@ class IozoneProgram:
 def find() -> IozoneProgram:
     """The iozone that the search path leads to.
 
-    Raises
-    ------
-    MissingToolError
-        When there is none.
+    Raises a MissingToolError when there is none.
     """
     path = shutil.which("iozone")
     if path is None:

@@ -39,17 +39,8 @@ class StrictLine:
 def read(text: str, trusted: bool = False) -> list[StrictLine]:
     """The lines of a job file.
 
-    Parameters
-    ----------
-    text : str
-        The job file.
-    trusted : bool
-        Whether sections and options may be any, as in a file of one's own.
-
-    Raises
-    ------
-    InputError
-        With the number of the line as the only one of its `keys`.
+    `text`: the job file; `trusted`: whether sections and options may be any, as in a file of one's own.
+    Raises an InputError with the number of the line as the only one of its `keys`.
     """
     lines: list[StrictLine] = []
     for number, line in enumerate(text.split("\n"), 1):

@@ -33,10 +33,7 @@ def ended_after(seconds: float) -> str:
 def delay_s(text: str) -> float:
     """Return how long a job of fio may wait before it begins, in seconds; infinite where that cannot be read.
 
-    Parameters
-    ----------
-    text : str
-        Value of ``startdelay``: a time or a range of times; empty: none.
+    `text`: value of ``startdelay``: a time or a range of times; empty: none.
     """
     if not text:
         return 0.0

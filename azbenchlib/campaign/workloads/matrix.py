@@ -25,10 +25,7 @@ LISTS = tuple(_CALLED)
 def check_count(runs: int, of: str, keys: tuple[str | int, ...] = ()) -> None:
     """Refuse more runs than a measurement file may have.
 
-    Raises
-    ------
-    InputError
-        With the number and the limit.
+    Raises an InputError with the number and the limit.
     """
     if runs > MOST_IN_FILE:
         raise InputError(

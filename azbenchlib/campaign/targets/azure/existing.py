@@ -246,10 +246,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
 def place(vm_id: str) -> re.Match[str]:
     """Subscription, group and name of a VM.
 
-    Raises
-    ------
-    InputError
-        When that is no resource id of a VM.
+    Raises an InputError when that is no resource id of a VM.
     """
     found = _ID.fullmatch(vm_id)
     if not found:
@@ -319,10 +316,7 @@ def found_disks(experiment: Experiment, shown: Any, luns: Mapping[str, int] | No
 def shown_vm(shown: Any) -> AzVm:
     """Return the VM that ``az vm show`` tells.
 
-    Raises
-    ------
-    AzError
-        When that is no VM.
+    Raises an AzError when that is no VM.
     """
     try:
         vm = AzVm.parse(shown, "az vm show")

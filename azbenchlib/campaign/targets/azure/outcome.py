@@ -57,10 +57,8 @@ class Batch:
     def fetch(self, step: Measure, folder: Path) -> tuple[int, str]:
         """Wait for a workload, and bring its outputs into a new folder: the tool's status, its last words.
 
-        Raises
-        ------
-        AzbenchError
-            When the VM ended without outputs again and again, or they did not arrive whole.
+        Raises an AzbenchError when the VM ended without outputs again and again, or they did not arrive
+        whole.
         """
         packed = self._awaited(step)
         make_folder(folder.parent)

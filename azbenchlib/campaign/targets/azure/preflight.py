@@ -68,10 +68,7 @@ def check_group(az: Az, group: str, tell: Callable[[str], None]) -> None:
 
     Rights are looked at as far as Azure tells them to this account.
 
-    Raises
-    ------
-    InputError
-        With what is missing.
+    Raises an InputError with what is missing.
     """
     try:
         found = az.json(*commands.group_show(group))
@@ -124,10 +121,7 @@ def version(az: Az) -> str:
 def check_version(told: str) -> None:
     """Refuse an az that lacks parameters which are needed; one that tells no numbers is taken.
 
-    Raises
-    ------
-    InputError
-        With what it is and what is needed.
+    Raises an InputError with what it is and what is needed.
     """
     numbers = tuple(int(part) for part in re.findall("[0-9]{1,6}", told)[:2])
     if len(numbers) == 2 and numbers < OLDEST_AZ:
@@ -157,10 +151,7 @@ class Region:
     def choose(self, setup: SetupSpec, refused: Sequence[Mapping[str, str]] = ()) -> dict[str, str]:
         """The first of a setup's sizes and zones that is to be had, and was not refused.
 
-        Raises
-        ------
-        InputError
-            Where there is none: why not the first one.
+        Raises an InputError where there is none: why not the first one.
         """
         first: InputError | None = None
         for choice in choices(setup):

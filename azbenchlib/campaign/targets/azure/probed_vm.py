@@ -56,10 +56,7 @@ _DISK_ID = re.compile(r".*/resourceGroups/([^/]+)/providers/Microsoft\.Compute/d
 class ProbedVmTarget(ExistingVmTarget):
     """Probe a disk of a VM of Azure that is there already; a run that failed ends it.
 
-    Parameters
-    ----------
-    notes : sequence of str
-        What could not be asked.
+    `notes`: what could not be asked.
     """
 
     goes_on_after_failure: ClassVar[bool] = False  # the next run follows from what this one showed
@@ -116,12 +113,8 @@ def probed_vm(
 
     `workloads`: all that a probe may choose from; `progress` is told what is asked.
 
-    Raises
-    ------
-    InputError
-        When there is no such VM id or disk, or a disk must be named.
-    AzError
-        When Azure does not tell.
+    Raises an InputError when there is no such VM id or disk, or a disk must be named; an AzError when Azure
+    does not tell.
     """
     vm_id = asked.vm_id or os.environ.get(VM_ID_VARIABLE, "")
     if not vm_id:
@@ -149,12 +142,8 @@ def probed_vm(
 def chosen_disk(shown: Any, asked: str) -> AttachedDisk:
     """The disk of a VM that was asked for; where nothing was, the only data disk.
 
-    Raises
-    ------
-    AzError
-        When that is no VM.
-    InputError
-        When it is none of the VM, or must be named; with those that there are.
+    Raises an AzError when that is no VM; an InputError when it is none of the VM, or must be named; with
+    those that there are.
     """
     there = attached_disks(shown)
     data = [one for one in there if one.lun is not None]
@@ -169,10 +158,7 @@ def chosen_disk(shown: Any, asked: str) -> AttachedDisk:
 def attached_disks(shown: Any) -> list[AttachedDisk]:
     """The disks of a VM as ``az vm show`` tells it, and those that it may have besides.
 
-    Raises
-    ------
-    AzError
-        When that is no VM.
+    Raises an AzError when that is no VM.
     """
     storage = shown_vm(shown).storage
     system = storage.os_disk or AzAttachedDisk()

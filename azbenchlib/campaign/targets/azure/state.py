@@ -71,12 +71,8 @@ def found_az(run: MeasurementRun[Any, Measure]) -> Az:
 def enter_subscription(run: AzureRun, az: Az) -> Az:
     """The az of the subscription in which the run was begun, whichever it is set to by now.
 
-    Raises
-    ------
-    AzError
-        When az is not logged in.
-    InputError
-        When the account does not have that subscription.
+    Raises an AzError when az is not logged in; an InputError when the account does not have that
+    subscription.
     """
     begun_in, tenant = run.plan.subscription, run.plan.tenant
     try:

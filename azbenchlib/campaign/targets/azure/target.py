@@ -205,10 +205,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
     def _done(self, run: AzureRun, step: Step) -> bool:
         """Carry a step out; False: Azure had no room for a VM or took it back, and there is another one.
 
-        Raises
-        ------
-        AzbenchError
-            Where there is no other one.
+        Raises an AzbenchError where there is no other one.
         """
         try:
             self._there.do(step)
@@ -257,10 +254,8 @@ class AzureTarget(Target[CloudPlan, Measure]):
     def _replace_evicted(self, run: AzureRun, fault: AzbenchError) -> None:
         """Make another spot VM in the place of one that Azure took back; what is measured stays.
 
-        Raises
-        ------
-        AzbenchError
-            The fault, where it is another one, or Azure took VMs back too often or has no room for another.
+        Raises an AzbenchError the fault, where it is another one, or Azure took VMs back too often or has no
+        room for another.
         """
         made = eviction.made_at(self._steps, self._at)
         if made is None or not eviction.is_spot(self._steps[made]):

@@ -42,10 +42,7 @@ class EmulatedSetup(BaseModel):
     def resolved(self, as_of: str) -> model.Setup:
         """The setup with the limits that were documented on a day.
 
-        Raises
-        ------
-        InputError
-            When the catalogue does not know them, or Azure would refuse the setup.
+        Raises an InputError when the catalogue does not know them, or Azure would refuse the setup.
         """
         disks = tuple(row.to_disk() for row in self.setup.disks)
         return resolve(model.Setup(model.VM(size=self.setup.vm_size), disks, self.setup.as_of), as_of)
@@ -54,10 +51,7 @@ class EmulatedSetup(BaseModel):
 def emulated(experiment: Experiment) -> list[EmulatedSetup]:
     """What a measurement file asks for, as it is emulated: what fio does; iozone needs a file system.
 
-    Raises
-    ------
-    InputError
-        When nothing is left.
+    Raises an InputError when nothing is left.
     """
     found = []
     for setup in experiment.setups:

@@ -63,10 +63,7 @@ LabRun = MeasurementRun[LabPlan, LabMeasurement]
 def nbd_fio() -> tool.Fio:
     """The fio of this machine, which can drive emulated disks.
 
-    Raises
-    ------
-    MissingToolError
-        When there is no fio, or it lacks the NBD engine.
+    Raises a MissingToolError when there is no fio, or it lacks the NBD engine.
     """
     fio = tool.find()
     if jobs.NBD_ENGINE not in fio.engines:
@@ -129,12 +126,8 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
     def make_plan(self, dataset: Path) -> LabPlan:
         """What is emulated and measured; how slowly is found out setup by setup.
 
-        Raises
-        ------
-        MissingToolError
-            When there is no fio, or it lacks the NBD engine.
-        InputError
-            When a number is out of its range.
+        Raises a MissingToolError when there is no fio, or it lacks the NBD engine; an InputError when a
+        number is out of its range.
         """
         if not self.longest_s >= 1:
             raise InputError(f"longest_s '{self.longest_s}' must be a number of seconds, at least 1")

@@ -63,12 +63,8 @@ def direct_works(target: Path) -> bool:
 def make_empty(folder: Path) -> None:
     """Make the folder in which job files keep their data; what an interrupted run left in it is removed.
 
-    Raises
-    ------
-    UnsafeTargetError
-        When its name belongs to something else, such as a link that leads to data of others.
-    OutputError
-        When it cannot be made.
+    Raises an UnsafeTargetError when its name belongs to something else, such as a link that leads to data of
+    others; an OutputError when it cannot be made.
     """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UnsafeTargetError(

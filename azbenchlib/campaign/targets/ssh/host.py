@@ -155,10 +155,7 @@ def storage(told: dict[str, list[str]]) -> Storage:
 def archive(said: bytes) -> bytes:
     """The archive that a script printed.
 
-    Raises
-    ------
-    AzbenchError
-        When it did not come whole.
+    Raises an AzbenchError when it did not come whole.
     """
     match = _ARCHIVE.search(said)
     data = said[match.end() :] if match else b""

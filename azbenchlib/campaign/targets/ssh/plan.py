@@ -41,12 +41,8 @@ def make(
 ) -> SshPlan:
     """The workloads as they can run on the host, with a note for each thing that had to be changed.
 
-    Raises
-    ------
-    MissingToolError
-        When a tool is not on the host that a workload needs.
-    InputError
-        When a workload cannot be run there.
+    Raises a MissingToolError when a tool is not on the host that a workload needs; an InputError when a
+    workload cannot be run there.
     """
     known = {name: values[0] for name, values in told.items() if values}
     real, device = PurePosixPath(target.real), target.kind == "device"

@@ -127,12 +127,8 @@ def check_is_own(az: Az, group: str) -> dict[str, Any] | None:
 
     A folder of measurements may be somebody else's, and name any group of this subscription.
 
-    Raises
-    ------
-    AzbenchError
-        When the group is there without the tags of a run, or another run that may be alive holds it.
-    AzError
-        When Azure cannot be asked.
+    Raises an AzbenchError when the group is there without the tags of a run, or another run that may be alive
+    holds it; an AzError when Azure cannot be asked.
     """
     try:
         found = az.json(*commands.group_show(group))
@@ -157,10 +153,7 @@ def check_is_own(az: Az, group: str) -> dict[str, Any] | None:
 def subscription(az: Az) -> tuple[str, str]:
     """Ids of the subscription that az is set to, or of the one it was told, and of its tenant.
 
-    Raises
-    ------
-    AzError
-        When az is not logged in, or the account does not have that subscription.
+    Raises an AzError when az is not logged in, or the account does not have that subscription.
     """
     found = az.json(*commands.account_show())
     told = found.get("id") if isinstance(found, dict) else None
@@ -172,10 +165,7 @@ def subscription(az: Az) -> tuple[str, str]:
 def identity(az: Az) -> dict[str, str]:
     """Subscription, tenant and user of az, in the words of a report.
 
-    Raises
-    ------
-    AzError
-        When az is not logged in.
+    Raises an AzError when az is not logged in.
     """
     found = az.json(*commands.account_show())
     told = found if isinstance(found, dict) else {}
@@ -313,10 +303,7 @@ def warning(az: Az, group: str, why: str) -> str:
 def _state(answer: Any) -> str:
     """The state of a group as az tells it.
 
-    Raises
-    ------
-    AzbenchError
-        When the answer is none of Azure's.
+    Raises an AzbenchError when the answer is none of Azure's.
     """
     state = value_at(answer, "properties", "provisioningState")
     if not isinstance(state, str):
@@ -327,10 +314,7 @@ def _state(answer: Any) -> str:
 def _list(answer: Any) -> list[dict[str, Any]]:
     """Groups as az lists them.
 
-    Raises
-    ------
-    AzbenchError
-        When the answer is none of Azure's.
+    Raises an AzbenchError when the answer is none of Azure's.
     """
     if not isinstance(answer, list) or not all(
         isinstance(group, dict) and "name" in group for group in answer

@@ -68,10 +68,7 @@ def _delete(cloud: Cloud, fault: BaseException | None) -> orphans.Deleted:
 def _unnoted(cloud: Cloud, fault: BaseException | None) -> str:
     """Note that a group is gone; what to say of it where a full disk forbids that.
 
-    Raises
-    ------
-    OutputError
-        Where there is no earlier fault: then that is it.
+    Raises an OutputError where there is no earlier fault: then that is it.
     """
     try:
         cloud.run.save()
@@ -166,10 +163,7 @@ def _delete_noted(
 def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool:
     """Whether the latest group of an earlier run has a VM on which the run can be taken up.
 
-    Raises
-    ------
-    AzbenchError
-        When the group is none that a run made, or another run holds it.
+    Raises an AzbenchError when the group is none that a run made, or another run holds it.
     """
     group = found.groups[-1]
     todo = found.taken_up(asked)
@@ -200,12 +194,8 @@ def _created_vm(step: Step) -> dict[str, str] | None:
 def _forget_deleted(cloud: Cloud) -> None:
     """Delete a group, and forget it if it is truly gone.
 
-    Raises
-    ------
-    AzbenchError
-        When it is still there, or is none that a run made.
-    KeyboardInterrupt
-        When the waiting was interrupted.
+    Raises an AzbenchError when it is still there, or is none that a run made; a KeyboardInterrupt when the
+    waiting was interrupted.
     """
     prefix = cloud.run.plan.prefix(cloud.group)
     things.check_is_own(cloud.az, cloud.group, prefix)

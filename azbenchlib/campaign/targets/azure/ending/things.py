@@ -57,10 +57,7 @@ class Thing:
     def deletion(self) -> list[str]:
         """The command that deletes it.
 
-        Raises
-        ------
-        AzbenchError
-            When no run makes a thing of this kind.
+        Raises an AzbenchError when no run makes a thing of this kind.
         """
         if self.kind not in DELETED_BY:
             raise AzbenchError(f"{self.name} is of the kind {self.kind}, which azbench makes none of")
@@ -72,12 +69,8 @@ class Thing:
 def own(az: Az, group: str, prefix: str) -> list[Thing]:
     """What a run made in a group of the user's, in the order in which it is deleted; none where it is gone.
 
-    Raises
-    ------
-    AzError
-        When Azure cannot be asked.
-    AzbenchError
-        When the prefix is none of a run: a folder of measurements may be somebody else's.
+    Raises an AzError when Azure cannot be asked; an AzbenchError when the prefix is none of a run: a folder
+    of measurements may be somebody else's.
     """
     if not re.fullmatch(RUN_PREFIX, prefix):
         raise AzbenchError(f"'{prefix}' is noted as what the names of a run's things begin with, and is not")
@@ -133,12 +126,8 @@ def _left(things: Sequence[Thing]) -> OrphanedGroup:
 def check_is_own(az: Az, group: str, prefix: str) -> bool:
     """Refuse what another run holds, and a group that no run made; whether there is anything.
 
-    Raises
-    ------
-    AzbenchError
-        When another run that may be alive holds it, or the whole group would go and no run made it.
-    AzError
-        When Azure cannot be asked.
+    Raises an AzbenchError when another run that may be alive holds it, or the whole group would go and no run
+    made it; an AzError when Azure cannot be asked.
     """
     if not prefix:
         return orphans.check_is_own(az, group) is not None
@@ -236,10 +225,7 @@ class _OfThings(Deletion):
 def _listed(answer: Any) -> list[Thing]:
     """Resources as az lists them.
 
-    Raises
-    ------
-    AzError
-        When the answer is none of Azure's.
+    Raises an AzError when the answer is none of Azure's.
     """
     if not isinstance(answer, list) or not all(isinstance(one, dict) for one in answer):
         raise AzError("az resource list: its answer is no list of resources; is the network in order?")

@@ -20,10 +20,8 @@ _NOTHING_LEFT = 1e-9  # of a cost; 0 is no limit
 def check(likely: AnyEstimate, max_cost: float, max_hours: float) -> None:
     """Refuse what would take more than it may; a limit of 0 is none.
 
-    Raises
-    ------
-    InputError
-        With the limit and what is reckoned; also where a cost is limited and there is no price.
+    Raises an InputError with the limit and what is reckoned; also where a cost is limited and there is no
+    price.
     """
     if max_hours and likely.seconds > max_hours * S_PER_HOUR:
         raise InputError(f"max_hours {max_hours:g}: the run takes {likely.text}")
@@ -66,10 +64,7 @@ class Budget:
     def check_spent(self) -> None:
         """End what took all that it may.
 
-        Raises
-        ------
-        AzbenchError
-            When a limit is reached.
+        Raises an AzbenchError when a limit is reached.
         """
         seconds = time.monotonic() - self.begun
         cost = self.estimate.cost(seconds)

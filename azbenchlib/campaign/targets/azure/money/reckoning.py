@@ -71,12 +71,7 @@ class RunEstimate:
 class TogetherEstimate:
     """What VMs are likely to take that are measured some at a time.
 
-    Parameters
-    ----------
-    parts : sequence of RunEstimate
-        Of each VM, in the order in which they are begun.
-    at_once : int
-        How many there are at a time.
+    `parts`: of each VM, in the order in which they are begun; `at_once`: how many there are at a time.
     """
 
     parts: Sequence[RunEstimate]

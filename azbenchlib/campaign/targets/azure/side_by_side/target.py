@@ -51,10 +51,7 @@ class VmsTarget(AzureTarget):
     with disks of its own, a folder below the dataset's, in which it is taken up after a kill. At the end, at
     an error and at an interrupt, all of them have deleted what they made, and the outputs are joined.
 
-    Parameters
-    ----------
-    at_once : int
-        How many VMs at a time at most.
+    `at_once`: how many VMs at a time at most.
     """
 
     at_once: int = 1
