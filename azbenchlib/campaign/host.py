@@ -62,21 +62,11 @@ class Loop:
 
 @dataclass(frozen=True, kw_only=True)
 class Storage:
-    """Memory and file systems of a machine as its kernel tells them: this one, or one that ssh reaches.
+    """Memory and file systems of a machine as its kernel tells them: this one, or one that ssh reaches."""
 
-    Parameters
-    ----------
-    ram_bytes : int, optional
-        None: it was not told.
-    mounts : tuple of Mount
-        In the order in which they were made.
-    loops : mapping of str to Loop
-        By kernel name, such as ``loop7``.
-    """
-
-    ram_bytes: int | None = None
-    mounts: tuple[Mount, ...] = ()
-    loops: Mapping[str, Loop] = field(default_factory=dict)
+    ram_bytes: int | None = None  # None: it was not told
+    mounts: tuple[Mount, ...] = ()  # in the order in which they were made
+    loops: Mapping[str, Loop] = field(default_factory=dict)  # by kernel name, such as ``loop7``
 
     @classmethod
     def told(cls, *, ram_kib: str = "", mounts: Iterable[str] = (), loops: Iterable[str] = ()) -> Self:

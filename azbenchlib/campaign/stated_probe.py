@@ -20,76 +20,39 @@ _RANGES = {"minutes": (0.1, math.inf), "runs": (1, 200), "seconds": (1, 600), "d
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeRequest:
-    """Which disk is probed, and how.
+    """Which disk is probed, and how."""
 
-    Parameters
-    ----------
-    target : str
-        A directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``.
-    directory : str
-        On the host: as for :class:`.SshTarget`.
-    vm_id : str
-        In Azure: resource id of the VM; empty: what the environment variable ``AZBENCH_VM_ID`` says.
-    disk : str
-        In Azure: the name of a data disk there, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data
-        disk.
-    raw : bool
-        In Azure: whether the bare disk is driven, else a folder on its file system.
-    results_group : bool
-        In Azure: as for :class:`.ExistingVmTarget`.
-    setup : Setup, optional
-        For the lab: what is emulated, with one disk.
-    size_bytes : int
-        How much data is touched.
-    seconds : float
-        How long each run lasts; on emulated disks, in real time.
-    allow_unsafe : str
-        The words that permit a target which would be refused.
-    credit_s : float, optional
-        For the lab: seconds that full burst credits last. None: as long as Azure's.
-    cache_bytes : float, optional
-        For the lab: size of the host cache. None: that of the VM size.
-    """
-
-    target: str
-    directory: str = ""
+    target: str  # a directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``
+    directory: str = ""  # on the host: as for :class:`.SshTarget`
+    # In Azure: resource id of the VM; empty: what the environment variable ``AZBENCH_VM_ID`` says
     vm_id: str = ""
+    # In Azure: the name of a data disk there, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data
+    # disk
     disk: str = ""
-    raw: bool = False
-    results_group: bool = False
-    setup: Setup | None = None
-    size_bytes: int = DATA_BYTES
-    seconds: float = 10.0
-    allow_unsafe: str = ""
+    raw: bool = False  # in Azure: whether the bare disk is driven, else a folder on its file system
+    results_group: bool = False  # in Azure: as for :class:`.ExistingVmTarget`
+    setup: Setup | None = None  # for the lab: what is emulated, with one disk
+    size_bytes: int = DATA_BYTES  # how much data is touched
+    seconds: float = 10.0  # how long each run lasts; on emulated disks, in real time
+    allow_unsafe: str = ""  # the words that permit a target which would be refused
+    # For the lab: seconds that full burst credits last; None: as long as Azure's
     credit_s: float | None = None
-    cache_bytes: float | None = None
+    cache_bytes: float | None = None  # for the lab: size of the host cache; None: that of the VM size
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeTerms:
-    """How much a probe may take, and what is asked besides.
+    """How much a probe may take, and what is asked besides."""
 
-    Parameters
-    ----------
-    minutes : float
-        How long all runs may take together, but for those of `drain`.
-    runs : int
-        How many there may be.
-    drain : float
-        Minutes at full load, for each of two caps, in which burst credits are spent; 0: none.
-    cache, fsync, jobs : bool
-        What is asked besides: a cache, the cost of an fsync, several jobs and files.
-    as_of : str, optional
-        ISO day whose limits name the disk; None: today.
-    """
-
-    minutes: float = 12.0
-    runs: int = 12
+    minutes: float = 12.0  # how long all runs may take together, but for those of `drain`
+    runs: int = 12  # how many there may be
+    # Minutes at full load, for each of two caps, in which burst credits are spent; 0: none
     drain: float = 0.0
+    # cache, fsync, jobs: what is asked besides: a cache, the cost of an fsync, several jobs and files
     cache: bool = False
     fsync: bool = False
     jobs: bool = False
-    as_of: str | None = None
+    as_of: str | None = None  # ISO day whose limits name the disk; None: today
 
     def __post_init__(self) -> None:
         for name in ("minutes", "runs", "drain"):

@@ -52,34 +52,19 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
 
     A disk with a file system is measured in a folder of our own on it, which is removed at the end; a bare
     one only where it holds nothing, or the words of the refusal are given.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        A measurement file with one setup, which says what the VM and its disks are.
-    vm_id : str
-        Resource id of the VM.
-    allow_unsafe : str
-        The words that permit a disk which would be refused; the refusal names them.
-    max_hours : float
-        At which it ends; 0: no limit.
-    show_identity : bool
-        Whether the dataset tells the subscription, the tenant and the user.
-    results_group : bool
-        Whether results may come through a storage account, in a resource group that is made for it and
-        deleted at the end.
-    luns : mapping of str to int
-        Where data disks are attached that are not to be looked for by their names and kinds.
     """
 
     goes_on_unheard: ClassVar[bool] = True  # or a closed terminal would keep it from removing its folder
     goes_on_after_failure: ClassVar[bool] = True
-    experiment: Experiment
-    vm_id: str
-    allow_unsafe: str = ""
-    max_hours: float = 0.0
-    show_identity: bool = False
+    experiment: Experiment  # a measurement file with one setup, which says what the VM and its disks are
+    vm_id: str  # resource id of the VM
+    allow_unsafe: str = ""  # the words that permit a disk which would be refused; the refusal names them
+    max_hours: float = 0.0  # at which it ends; 0: no limit
+    show_identity: bool = False  # whether the dataset tells the subscription, the tenant and the user
+    # Whether results may come through a storage account, in a resource group that is made for it and deleted
+    # at the end
     results_group: bool = False
+    # Where data disks are attached that are not to be looked for by their names and kinds
     luns: Mapping[str, int] = field(default_factory=dict)
     _cloud: Cloud | None = field(default=None, init=False)  # the group for the results
     _vm: Vm | None = field(default=None, init=False)

@@ -27,24 +27,13 @@ LOGS_S, LOGS_PAUSE_S = 300.0, 5.0  # within which logs follow the figures into t
 
 @dataclass(kw_only=True)
 class Batch:
-    """Workloads that a VM runs one after the other, whoever looks on.
-
-    Parameters
-    ----------
-    vm : Vm
-    steps : sequence of Measure
-    container : Container, optional
-        Where their outputs go; None: they stay on the VM, until it has ended.
-    disk : ResultsDisk, optional
-        By which they come then; None, or where it does not bring them: in pieces.
-    between : callable
-        Called again and again while it is waited.
-    """
+    """Workloads that a VM runs one after the other, whoever looks on."""
 
     vm: Vm
     steps: Sequence[Measure]
-    container: Container | None
-    between: Callable[[], None]
+    container: Container | None  # where their outputs go; None: they stay on the VM, until it has ended
+    between: Callable[[], None]  # called again and again while it is waited
+    # By which they come then; None, or where it does not bring them: in pieces
     disk: ResultsDisk | None = None
     _script: Script | None = field(default=None, init=False)
     _starts: int = field(default=0, init=False)

@@ -75,27 +75,13 @@ class ProbedVmTarget(ExistingVmTarget):
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedDisk:
-    """A disk of a VM as it can be named.
+    """A disk of a VM as it can be named."""
 
-    Parameters
-    ----------
-    name : str
-        In the dataset, which tells no names of Azure.
-    words : tuple of str
-        That name it, in lower case; the first is the one to tell.
-    what : str
-        For people.
-    entry : AzAttachedDisk
-        Of the storage profile.
-    lun : int, optional
-        Of a data disk.
-    """
-
-    name: str
-    words: tuple[str, ...]
-    what: str
-    entry: AzAttachedDisk = field(default_factory=AzAttachedDisk)
-    lun: int | None = None
+    name: str  # in the dataset, which tells no names of Azure
+    words: tuple[str, ...]  # that name it, in lower case; the first is the one to tell
+    what: str  # for people
+    entry: AzAttachedDisk = field(default_factory=AzAttachedDisk)  # of the storage profile
+    lun: int | None = None  # of a data disk
 
     @property
     def disk_id(self) -> str:

@@ -41,21 +41,12 @@ _HEAD = re.compile(rb"azbench-results ([0-9]{1,10}) ([0-9a-f]{64})\n\0*")
 
 @dataclass(kw_only=True)
 class ResultsDisk:
-    """How to have a results disk in the group of a run, and what it brings.
-
-    Parameters
-    ----------
-    az : Az
-    group : str
-    naming : Naming
-        How the disk is called.
-    tell : callable
-        Takes a line where Azure has no such disk for us either; then it is not tried again.
-    """
+    """How to have a results disk in the group of a run, and what it brings."""
 
     az: Az
     group: str
-    naming: Naming = PLAIN
+    naming: Naming = PLAIN  # how the disk is called
+    # Takes a line where Azure has no such disk for us either; then it is not tried again
     tell: Callable[[str], None]
     refused: bool = False
 

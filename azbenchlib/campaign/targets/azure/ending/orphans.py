@@ -183,25 +183,13 @@ class Deletion:
 
     What passes by itself, such as a network that is away, is waited for. An interrupt ends the waiting, after
     the deletion was asked for.
-
-    Parameters
-    ----------
-    az : Az
-        Told the subscription that the group is in.
-    group : str
-    tell : callable
-        Is told once, in a line, what is in the way.
-    interrupts : Interrupts
-        Those of the run.
-    patience_s : float
-        How long it is tried.
     """
 
-    az: Az
+    az: Az  # told the subscription that the group is in
     group: str
-    tell: Tell
-    interrupts: Interrupts = field(default_factory=Interrupts)
-    patience_s: float = field(default_factory=lambda: DELETION_PATIENCE_S)
+    tell: Tell  # is told once, in a line, what is in the way
+    interrupts: Interrupts = field(default_factory=Interrupts)  # those of the run
+    patience_s: float = field(default_factory=lambda: DELETION_PATIENCE_S)  # how long it is tried
     accepted: bool = field(default=False, init=False)
     told: str = field(default="", init=False)
 

@@ -80,17 +80,10 @@ class CostShares:
 
     What a VM that has ended did not spend goes to those that are not begun; what it spent beyond its share is
     taken from theirs. So all of them together keep to the limit.
-
-    Parameters
-    ----------
-    most : float
-        What all of them may cost; 0: no limit.
-    likely : mapping
-        By the name of each VM, what it is likely to take.
     """
 
-    most: float
-    likely: Mapping[str, RunEstimate]
+    most: float  # what all of them may cost; 0: no limit
+    likely: Mapping[str, RunEstimate]  # by the name of each VM, what it is likely to take
     _given: dict[str, float] = field(default_factory=dict, init=False)  # to VMs that are there
     _spent: float = field(default=0.0, init=False)
     _over: set[str] = field(default_factory=set, init=False)
