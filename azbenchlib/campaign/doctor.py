@@ -72,11 +72,8 @@ class Check:
 def diagnose() -> list[Check]:
     """All checks, the needed ones first, the extras of azbench among them.
 
-    Returns
-    -------
-    list of Check
-        It takes a second or two: the tools are asked for their versions. Nothing is written, no network
-        is used, and nothing is raised for what is missing.
+    It takes a second or two: the tools are asked for their versions. Nothing is written, no network is used,
+    and nothing is raised for what is missing.
     """
     checks = [_python(), _packages(), _fio(), _pango(), fio_nbd(), _iozone(), _browser(), _az(), _room()]
     checks += [_extra(name, costs) for name, costs in EXTRAS.items()]
@@ -215,17 +212,8 @@ def _optional(name: str, found: str | None, costs: str, remedy: str) -> Check:
 def install(package: str, **names: str) -> str:
     """How to install a package on this system.
 
-    Parameters
-    ----------
-    package : str
-        Its usual name.
-    **names : str
-        Its name for one package manager (`apt`, `dnf`, `brew`), where that differs.
-
-    Returns
-    -------
-    str
-        A command, or a sentence where no known package manager is there.
+    A command, or a sentence where no known package manager is there. `names` are its names for one package
+    manager (`apt`, `dnf`, `brew`) each, where they differ.
     """
     for program, command in _MANAGERS.items():
         if shutil.which(program):

@@ -117,26 +117,12 @@ def probe(
     fresh: bool = False,
     stages: Sequence[ProbeStage] = (),
 ) -> Portrait:
-    """Probe a disk into a dataset folder.
+    """Probe a disk into a dataset folder, in which an unfinished probe is taken up.
 
-    Parameters
-    ----------
-    asked : ProbeRequest
-    dataset : Path
-        The folder to write; an unfinished probe is taken up.
-    session : Probe
-        What runs there are and how much time; knows all that was found out, afterwards.
-    progress, fresh
-        As for :func:`azbenchlib.campaign.run_loop.measure`.
-    stages : sequence of ProbeStage
-        What is asked after that, one after the other; each knows what it showed, afterwards.
-
-    Raises
-    ------
-    InputError
-        When the target cannot be probed.
-    AzbenchError
-        As :func:`azbenchlib.campaign.run_loop.measure` does.
+    The `session` knows what runs there are and how much time, and afterwards all that was found out. The
+    `stages` are what is asked after that, one after the other; each knows what it showed, afterwards.
+    `progress` and `fresh` are as for :func:`azbenchlib.campaign.run_loop.measure`, and so are faults;
+    besides, an InputError is raised when the target cannot be probed.
     """
     later = [run for stage in stages for run in stage.runs()]
     workloads = [workload(run, asked.size_bytes) for run in (*session.runs, *later)]
@@ -153,26 +139,10 @@ def probe_into(
     progress: Progress = quiet,
     fresh: bool = False,
 ) -> Path:
-    """Probe a disk, name it, and keep what was found in a dataset folder.
+    """Probe a disk, name it, and keep what was found in a dataset folder; the folder.
 
-    Parameters
-    ----------
-    dataset : Path, optional
-        The folder to write; an unfinished probe is taken up. None: ``datasets/probe-TARGET``.
-    asked : ProbeRequest
-    terms : ProbeTerms
-    progress, fresh
-        As for :func:`azbenchlib.campaign.run_loop.measure`.
-
-    Returns
-    -------
-    Path
-        The folder, from which the answer can be loaded.
-
-    Raises
-    ------
-    AzbenchError
-        As :func:`probe` does.
+    Without `dataset`, that is ``datasets/probe-TARGET``. `progress`, `fresh` and faults are as for
+    :func:`probe`.
     """
     limits = documented(terms.as_of or date.today().isoformat())  # a wrong day is told before all runs
     folder = dataset or Path("datasets") / dataset_name(asked.target)

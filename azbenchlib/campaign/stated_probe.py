@@ -48,7 +48,7 @@ class ProbeTerms:
     runs: int = 12  # how many there may be
     # Minutes at full load, for each of two caps, in which burst credits are spent; 0: none
     drain: float = 0.0
-    # cache, fsync, jobs: what is asked besides: a cache, the cost of an fsync, several jobs and files
+    # What is asked besides: a cache, the cost of an fsync, several jobs and files
     cache: bool = False
     fsync: bool = False
     jobs: bool = False
@@ -89,31 +89,12 @@ def stated_request(
     as_of: str | None = None,
     dashes: str = "",
 ) -> ProbeRequest:
-    """Return what is asked for; what is for another target is refused.
+    """Return what is asked for; what is for another target is refused, and so are values out of range.
 
-    Parameters
-    ----------
-    target, directory, vm_id, raw, results_group, seconds
-        As of :class:`.ProbeRequest`.
-    setup : Setup, optional
-        For the lab: what `vm` and `disks` emulate, where they are more than their notation.
-    vm : str, optional
-        For the lab: the VM size.
-    disks : sequence of str
-        For the lab: what is emulated. In Azure: the name of one data disk.
-    size : str or number
-        How much data is touched: a text with its unit, or bytes.
-    allow : str
-        The words that permit a target which would be refused.
-    as_of : str, optional
-        ISO day whose limits are emulated.
-    dashes : str
-        What stands before names in messages.
-
-    Raises
-    ------
-    InputError
-        For values out of range, and what is for another target.
+    What is not told here is as of :class:`.ProbeRequest`. For the lab, `vm` and `disks` are what is emulated,
+    by the limits of the day `as_of`, or `setup` where it is more than their notation; in Azure, `disks` has
+    the name of one data disk. `size` is a text with its unit, or bytes. `dashes` stand before names in
+    messages.
     """
     _check_target(target, {"raw": raw, "vm-id": vm_id, "results-group": results_group}, vm, disks, dashes)
     check_range("seconds", seconds)

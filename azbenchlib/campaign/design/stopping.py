@@ -48,14 +48,9 @@ class Stopping:
     def enough(self, output: Path, folder: str, dilation: float = 1) -> str:
         """Why a repeat need not be run: the figures of those before it are known well enough; else empty.
 
-        Parameters
-        ----------
-        output : Path
-            The file that the repeat would write; those of the repeats before it lie beside it.
-        folder : str
-            Of the outputs below ``raw/``; its first part is the setup, where there are several.
-        dilation : float
-            By which the lab ran more slowly than the disk.
+        `output` is the file that the repeat would write; those of the repeats before it lie beside it.
+        `folder` is that of the outputs below ``raw/``; its first part is the setup, where there are several.
+        `dilation`: by which the lab ran more slowly than the disk.
         """
         if ladder := self.searches.ladder(output, folder):
             return ladder.needless(output, dilation)

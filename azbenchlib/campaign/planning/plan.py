@@ -123,23 +123,9 @@ def complete(
 ) -> Path:
     """Measure into the folder of a plan unless that is done, make a dataset of it, and put it in its place.
 
-    Parameters
-    ----------
-    folder : Path
-        As :func:`workspace` gave it.
-    dataset : Path
-        Where it belongs.
-    measure : callable
-        Measures what is still to be measured; gives the manifest.
-    say : callable
-        Is told where there is nothing to do.
-    whole : bool
-        Whether nothing is missing that the plan asks for, where there is a manifest.
-
-    Returns
-    -------
-    Path
-        `dataset`.
+    `folder` is as :func:`workspace` gave it, and `dataset` where it belongs, which is returned. `measure`
+    measures what is still to be measured, and gives the manifest; `say` is told where there is nothing to do.
+    `whole`: whether nothing is missing that the plan asks for, where there is a manifest.
     """
     if (folder / manifest.MANIFEST_FILE).is_file() and whole:
         say("already measured; fresh=True measures anew")

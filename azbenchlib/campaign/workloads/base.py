@@ -86,14 +86,8 @@ class Work(ABC):
     def commands(self, data: PurePath, out: PurePath, shared_bytes: int) -> list[list[str]]:
         """Its command lines, as argument lists: first those that write its data, last the one that measures.
 
-        Parameters
-        ----------
-        data : PurePath
-            What it drives: the shared file or device, or the folder of its own data.
-        out : PurePath
-            The folder of its outputs.
-        shared_bytes : int
-            How large the shared data is.
+        `data` is what it drives: the shared file or device, or the folder of its own data; `out` is the
+        folder of its outputs.
         """
 
     def fits(self, folder: str, device: bool) -> Self:

@@ -257,21 +257,8 @@ def _left(vm: Vm) -> str:
 def found_disks(experiment: Experiment, shown: Any, luns: Mapping[str, int] | None = None) -> dict[str, int]:
     """The LUN of every data disk of the file: the one of that name, else the first that is of its kind.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        With one setup.
-    shown : dict
-        As ``az vm show`` tells the VM.
-    luns : mapping of str to int, optional
-        Where disks are, as far as that is known.
-
-    Raises
-    ------
-    AzError
-        When that is no VM.
-    InputError
-        When the VM or its disks are not what the file says.
+    `shown` is what ``az vm show`` tells, and `luns` where disks are, as far as that is known. Raises an
+    AzError when that is no VM; an InputError when the VM or its disks are not what the file says.
     """
     (setup,) = experiment.setups
     vm = shown_vm(shown)

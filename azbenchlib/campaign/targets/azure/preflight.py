@@ -44,15 +44,8 @@ Chosen = dict[str, dict[str, str]]
 def check(az: Az, experiment: Experiment) -> Chosen:
     """Providers, features; whether the region has the sizes and disks in the zones; and what quota is left.
 
-    Returns
-    -------
-    dict
-        By setup, what it gets instead of what the file says first.
-
-    Raises
-    ------
-    InputError
-        For what is not to be had there, with what is.
+    Returns, by setup, what it gets instead of what the file says first. Raises an InputError for what is not
+    to be had there, with what is.
     """
     for namespace in steps.PROVIDERS:
         if orphans.value_at(az.json(*commands.provider_show(namespace)), "registrationState") != REGISTERED:

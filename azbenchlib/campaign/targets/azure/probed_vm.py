@@ -165,23 +165,9 @@ def experiment_of(
     workloads: Sequence[Workload | JobFile],
     raw: bool,
 ) -> Experiment:
-    """Workloads on a disk of a VM.
+    """Workloads on a disk of a VM; `told` is what ``az disk show`` tells of it, None: not known.
 
-    Parameters
-    ----------
-    shown : mapping
-        As ``az vm show`` tells the VM.
-    told : AzDisk, optional
-        As ``az disk show`` tells the disk; None: not known.
-    chosen : AttachedDisk
-    workloads : sequence of Workload or JobFile
-    raw : bool
-        Whether the bare disk is driven.
-
-    Raises
-    ------
-    InputError
-        When no measurement file could say so, as of a disk whose kind is not known.
+    Raises an InputError when no measurement file could say so, as of a disk whose kind is not known.
     """
     vm = shown_vm(shown)
     size, region = str(vm.hardware.size), str(vm.location)

@@ -81,26 +81,11 @@ def make_empty(folder: Path) -> None:
 def held(target: Path, size_bytes: int, wait_s: float) -> Iterator[int]:
     """Hold the target for us alone; in a directory, the data file exists meanwhile and is gone afterwards.
 
-    Parameters
-    ----------
-    target : Path
-        Directory or block device, already found safe.
-    size_bytes : int
-        Size of the data file.
-    wait_s : float
-        How long to wait for a fio that an interrupted run left behind, in seconds.
+    `target` was already found safe. A fio that an interrupted run left behind is waited for. Yields a
+    descriptor of the data with an exclusive lock, for fio to inherit.
 
-    Yields
-    ------
-    int
-        A descriptor of the data with an exclusive lock, for fio to inherit.
-
-    Raises
-    ------
-    UnsafeTargetError
-        When another measurement holds it.
-    OutputError
-        When the file cannot be made, for example for want of space.
+    Raises an UnsafeTargetError when another measurement holds it; an OutputError when the file cannot be
+    made, for example for want of space.
     """
     path = data_path(target)
     try:

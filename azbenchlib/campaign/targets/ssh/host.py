@@ -95,17 +95,9 @@ def lines(
 ) -> list[str]:
     """The script of a run: links to the data, commands until one fails, the status at the end.
 
-    Parameters
-    ----------
-    commands : sequence of argument lists
-    work : Work or None
-        Whose they are; None: they lay out the shared data.
-    data : PurePosixPath
-        The folder of ours, or the device.
-    device : bool
-        Whether it is a device.
-    limit_s : float
-        After which a command is ended, also where nobody looks on any more; where the host has timeout(1).
+    `work`: whose commands they are; None: they lay out the shared data. `data`: the folder of ours, or the
+    device. `limit_s`: after which a command is ended, also where nobody looks on any more; where the host has
+    timeout(1).
     """
     own = work is not None and work.own_data
     made = ['run=$1; cd "$run/out" || exit 3', f": >{SAID_FILE}"]

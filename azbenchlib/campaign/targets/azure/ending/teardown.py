@@ -108,26 +108,10 @@ def delete_earlier(
     """Delete the resource groups of earlier runs into this folder, which were killed or could not do it.
 
     The one in which the latest run can be taken up stays. Before, what VMs measured that were measured at a
-    time is joined in the folder.
+    time is joined in the folder. `apart` has the names of the VMs that are measured at a time now, whose own
+    runs see to their groups; None: the VMs follow each other.
 
-    Parameters
-    ----------
-    asked : CloudPlan
-        What is to be measured now.
-    dataset : Path
-        The folder.
-    fresh : bool
-        Whether it is to be measured anew.
-    progress : Progress
-        Is told what is deleted.
-    apart : container of str, optional
-        VMs that are measured at a time now, by name: their own runs see to their groups. None: the VMs follow
-        each other.
-
-    Raises
-    ------
-    AzbenchError
-        When one of them is still there; it stays noted.
+    Raises an AzbenchError when one of the groups is still there; it stays noted.
     """
     for folder in (dataset, plan.beside(dataset)) if fresh else (dataset,):
         found = plan.load(folder, type(asked))
