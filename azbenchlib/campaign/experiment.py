@@ -15,8 +15,7 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.run_loop import IN_TURN, measure
 from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, ExistingVmTarget
-from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
-from azbenchlib.campaign.targets.azure.side_by_side.target import OfVms, VmsTarget
+from azbenchlib.campaign.targets.azure.side_by_side.target import OfVms, VmsTarget, parts
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.base import Request, Target
 from azbenchlib.campaign.targets.lab.target import LONGEST_S, LabTarget

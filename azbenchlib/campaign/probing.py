@@ -21,7 +21,7 @@ from azbenchlib.campaign.run_loop import Order, measure
 from azbenchlib.campaign.stated_probe import ProbeRequest, ProbeTerms
 from azbenchlib.campaign.targets.azure.probed_vm import probed_vm
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
-from azbenchlib.campaign.targets.lab.setup import in_words
+from azbenchlib.campaign.targets.lab.plan import in_words
 from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
 from azbenchlib.campaign.targets.ssh.target import SshTarget

@@ -11,10 +11,9 @@ from azbenchlib.campaign import journal, outputs
 from azbenchlib.campaign.design import search_curves
 from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.journal import JournalEvent
-from azbenchlib.campaign.pace import Pace
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import AnyPlan
-from azbenchlib.campaign.progress import Progress, quiet, unheard
+from azbenchlib.campaign.progress import Pace, Progress, quiet, unheard
 from azbenchlib.campaign.targets.base import AnyMeasurement, MeasurementRun, Target
 from azbenchlib.campaign.workloads import names
 from azbenchlib.core.errors import InputError, OutputError

@@ -37,9 +37,8 @@ from azbenchlib.campaign.targets.azure.side_by_side.child import (
     VmRequest,
     is_without_room,
 )
-from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
 from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
-from azbenchlib.campaign.targets.azure.side_by_side.target import VmsTarget
+from azbenchlib.campaign.targets.azure.side_by_side.target import VmsTarget, parts
 from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.lab.target import LabTarget

@@ -14,10 +14,10 @@ import numpy as np
 from azbenchlib.azure.catalog.latency import HOST_CACHE
 from azbenchlib.campaign.lab_replay.schedule import FILE, Schedule, iolog, schedule
 from azbenchlib.campaign.progress import Progress, quiet
-from azbenchlib.campaign.targets.lab.jobs import NBD_ENGINE
 from azbenchlib.campaign.targets.lab.target import nbd_fio
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import program
+from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import MB, format_span
@@ -120,7 +120,7 @@ def _replayed(lab: Lab, volume: str, ios: Schedule, fio: tool.Fio) -> tuple[Seri
             "fio",
             f"--name={_NAME}",
             "--thread",
-            f"--ioengine={NBD_ENGINE}",
+            f"--ioengine={EMULATED_ENGINE}",
             f"--uri={lab.uri(volume)}",
         ]
         command += ["--read_iolog=schedule.log", f"--replay_redirect={FILE}", f"--iodepth={_DEPTH}", *_POLL]

@@ -16,8 +16,7 @@ from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
 from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.money import reckoning
 from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
-from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
-from azbenchlib.campaign.targets.azure.side_by_side.target import together
+from azbenchlib.campaign.targets.azure.side_by_side.target import parts, together
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Step
 from azbenchlib.core.errors import InputError
 

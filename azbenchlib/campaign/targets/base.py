@@ -53,10 +53,6 @@ class Measurement(Protocol):
 AnyMeasurement = TypeVar("AnyMeasurement", bound=Measurement)
 
 
-def _at_full_speed(one: object) -> float:
-    return 1.0
-
-
 @dataclass(kw_only=True)
 class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     """A run under way: its folder, its plan, and all that is measured in order."""
@@ -67,7 +63,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     progress: Progress
     interrupts: Interrupts
     stopping: Stopping = field(default_factory=Stopping)
-    dilation: Callable[[AnyMeasurement], float] = _at_full_speed  # by which a target ran more slowly
+    dilation: Callable[[AnyMeasurement], float] = lambda one: 1.0  # by which a target ran more slowly
     max_hours: float = 0.0
     begun: float = field(default_factory=time.monotonic)
     failed: list[AzbenchError] = field(default_factory=list)  # workloads that were gone on after

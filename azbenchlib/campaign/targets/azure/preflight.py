@@ -238,7 +238,6 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
     wanted = sum(disk.count for disk in disks if disk.role == "data")
     most = whole(able, "MaxDataDiskCount", wanted)
     premium = any(str(disk.sku).startswith("Premium") for disk in disks)
-    ultra = any(disk.sku == "UltraSSD_LRS" for disk in disks)
     ephemeral = any(disk.role == "ephemeral_os" for disk in disks)
     temp = any(disk.role == "temp" for disk in disks)
     fast = sum(disk.count for disk in disks if disk.write_accelerator)
@@ -257,7 +256,7 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
         "has no write accelerator for so many disks; sizes of the M series have one": fast
         > whole(able, "MaxWriteAcceleratorDisksAllowed", 0),
         "takes no Premium disks": premium and able.get("PremiumIO") == "False",
-        f"has no Ultra disks {where}": ultra and in_zone.get("UltraSSDAvailable") != "True",
+        f"has no Ultra disks {where}": setup.has_ultra and in_zone.get("UltraSSDAvailable") != "True",
         "has no ephemeral OS disk": ephemeral and able.get("EphemeralOSDiskSupported") == "False",
         f"has no room for an ephemeral OS disk on its {placement}": ephemeral
         and bool(placements)

@@ -28,11 +28,6 @@ def machine(target: str) -> str:
     return _script("machine", f"look {shlex.quote(target)}" if target else 'look "$HOME"')
 
 
-def look(target: str) -> str:
-    """Tell what is known of a target."""
-    return _script(_quoted("look", target))
-
-
 def look_at_device(device: str, token: str, how: str) -> str:
     """Tell who uses a device and what it holds, as far as it is asked (:func:`.device_guard.how`)."""
     return _script(f'{_quoted("device_facts", device, token, how)} "$home"/{shlex.quote(token)}')

@@ -4,12 +4,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Self
 
 from azbenchlib.campaign import journal
-from azbenchlib.campaign.files.spec import Experiment
+from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.journal import JournalEvent
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.run_loop import Order
@@ -21,7 +21,6 @@ from azbenchlib.campaign.targets.azure.money.budget import CostShares
 from azbenchlib.campaign.targets.azure.money.reckoning import TogetherEstimate
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, VmMessage, VmRequest
-from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
 from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
 from azbenchlib.campaign.targets.azure.state import (
     AzureRun,
@@ -135,6 +134,31 @@ class VmsTarget(AzureTarget):
     def planned(self, experiment: Experiment) -> list[Step]:
         """What was created, changed and measured for an experiment, VM by VM."""
         return [step for part in parts(experiment).values() for step in steps.planned(part)]
+
+
+def parts(experiment: Experiment) -> dict[str, Experiment]:
+    """The setups that follow each other on one VM, by the name of the first of them.
+
+    Each part has disks of its own. One that Azure should refuse to attach is created in the zone in which it
+    would be if the VMs followed each other, for that is why it is refused.
+    """
+    zones: dict[str, str | None] = {}
+    for setup in experiment.setups:
+        for name, disk in setup.disks.items():
+            zones.setdefault(name, disk.zone or setup.zone)
+    found = {}
+    for _, several in groupby(experiment.setups, key=SetupSpec.machine):
+        setups = tuple(_bound(setup, zones) for setup in several)
+        found[setups[0].name] = experiment.model_copy(update={"setups": setups})
+    return found
+
+
+def _bound(setup: SetupSpec, zones: Mapping[str, str | None]) -> SetupSpec:
+    disks = {
+        name: disk.model_copy(update={"zone": zones[name]}) if disk.attach == "refused" else disk
+        for name, disk in setup.disks.items()
+    }
+    return setup.model_copy(update={"disks": disks})
 
 
 def together(experiment: Experiment, at_once: int) -> TogetherEstimate:
