@@ -50,9 +50,9 @@ _POLL = ("--iodepth_batch_complete_min=0", "--iodepth_batch_complete_max=0")
 def check_in_lab(design: Design, lasts_s: float = LASTS_S, progress: Progress = quiet) -> LabCheck:
     """Replay the busiest hour of a design's history by fio on emulated disks.
 
-    `lasts_s`: real seconds that it takes; `progress`: is told what is going on. Raises a MissingToolError
-    when there is no fio, or it lacks the NBD engine; an AzbenchError when fio or the lab fails; an InputError
-    when fewer I/Os than one a second would be replayed.
+    It takes `lasts_s` real seconds. Raises a MissingToolError when there is no fio, or it lacks the NBD
+    engine; an AzbenchError when fio or the lab fails; an InputError when fewer I/Os than one a second would
+    be replayed.
     """
     fio = nbd_fio()
     stretch = busiest(design.limits, design.history)

@@ -28,15 +28,11 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """I/Os in their order, shape (n,) each.
+    """I/Os in their order, shape (n,) each."""
 
-    `due_s`: real seconds since the first interval began; `reads`, `hits`: whether it is a read, and one that
-    the host cache serves.
-    """
-
-    due_s: Series
-    reads: npt.NDArray[np.bool_]
-    hits: npt.NDArray[np.bool_]
+    due_s: Series  # real seconds since the first interval began
+    reads: npt.NDArray[np.bool_]  # whether it is a read
+    hits: npt.NDArray[np.bool_]  # and one that the host cache serves
     bs_bytes: Ints
 
     def __len__(self) -> int:

@@ -71,7 +71,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     def check_any(self) -> None:
         """Refuse to call a dataset what has no result.
 
-        Raises an AzbenchError the fault of the first workload, where none was measured.
+        Raises the fault of the first workload, where none was measured.
         """
         counted = [one for one in self.measurements if not names.warm_up_of(one.workload.name)[1]]
         if self.failed and not any(map(self.made, counted)):

@@ -37,9 +37,8 @@ class StrictLine:
 
 
 def read(text: str, trusted: bool = False) -> list[StrictLine]:
-    """The lines of a job file.
+    """The lines of a job file; `trusted`: sections and options may be any, as in a file of one's own.
 
-    `text`: the job file; `trusted`: whether sections and options may be any, as in a file of one's own.
     Raises an InputError with the number of the line as the only one of its `keys`.
     """
     lines: list[StrictLine] = []

@@ -254,8 +254,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
     def _replace_evicted(self, run: AzureRun, fault: AzbenchError) -> None:
         """Make another spot VM in the place of one that Azure took back; what is measured stays.
 
-        Raises an AzbenchError the fault, where it is another one, or Azure took VMs back too often or has no
-        room for another.
+        Raises the fault where it is another one, or Azure took VMs back too often or has no room.
         """
         made = eviction.made_at(self._steps, self._at)
         if made is None or not eviction.is_spot(self._steps[made]):

@@ -69,13 +69,10 @@ class RunEstimate:
 
 @dataclass(frozen=True, kw_only=True)
 class TogetherEstimate:
-    """What VMs are likely to take that are measured some at a time.
+    """What VMs are likely to take that are measured some at a time."""
 
-    `parts`: of each VM, in the order in which they are begun; `at_once`: how many there are at a time.
-    """
-
-    parts: Sequence[RunEstimate]
-    at_once: int
+    parts: Sequence[RunEstimate]  # of each VM, in the order in which they are begun
+    at_once: int  # how many there are at a time
 
     @property
     def seconds(self) -> float:
