@@ -20,7 +20,7 @@ import pandas as pd
 
 from azbenchlib.campaign.progress import Progress, quiet, show_progress
 from azbenchlib.campaign.run_loop import measure
-from azbenchlib.campaign.targets.lab.setup import EmulatedSetup, in_words
+from azbenchlib.campaign.targets.lab.plan import EmulatedSetup, in_words
 from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.core.errors import InputError

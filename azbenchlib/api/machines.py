@@ -96,8 +96,9 @@ def probe(
         When the target cannot be probed, or a run fails.
     """
     from azbenchlib.answers.probe import ProbeAnswer
+    from azbenchlib.campaign.probing import probe_into
     from azbenchlib.campaign.progress import quiet
-    from azbenchlib.campaign.stated_probe import ProbeTerms, probe_into, stated_request
+    from azbenchlib.campaign.stated_probe import ProbeTerms, stated_request
 
     asked = stated_request(
         str(target), vm=vm, disks=[disk] if disk else [], size=size, seconds=seconds, directory=directory,

@@ -12,12 +12,8 @@ LARGEST_OUTPUT = 64 * 1024 * 1024  # of a workload, packed and unpacked; more is
 def unpack(data: bytes, folder: Path, left: int) -> int:
     """Put the plain files of an archive, by their bare names, into a folder; how many more bytes may come.
 
-    Raises
-    ------
-    AzbenchError
-        When they are more than `left` bytes.
-    OutputError
-        When one cannot be written; it is named.
+    Raises an AzbenchError when they are more than `left` bytes; an OutputError, which names the file, when
+    one cannot be written.
     """
     most = left
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as archive:

@@ -88,10 +88,7 @@ def with_facts(device: TargetFacts, told: Mapping[str, Sequence[str]]) -> Target
 def check_mark(device: TargetFacts, allow: str, journal: Journal) -> None:
     """Refuse to go on with a device whose mark is gone: it is another one, or others have written to it.
 
-    Raises
-    ------
-    UnsafeTargetError
-        With the words that permit it.
+    Raises an UnsafeTargetError with the words that permit it.
     """
     if _is_noted(journal) and not device.ours and not safety.is_permitted(device, allow):
         words = safety.words_for_device(PurePath(device.real), in_use=False)
@@ -115,10 +112,7 @@ def _is_noted(journal: Journal) -> bool:
 def mark(device: Path, token: str, journal: Journal) -> None:
     """Leave the mark of a campaign on a device of this machine that was found blank, and note it.
 
-    Raises
-    ------
-    UnsafeTargetError
-        When another campaign marked it meanwhile, or it cannot be written.
+    Raises an UnsafeTargetError when another campaign marked it meanwhile, or it cannot be written.
     """
     done = _run("device_mark", str(device), token, "whole")
     if done.returncode:

@@ -62,15 +62,18 @@ class Check:
     costs: str
     remedy: str = ""
 
+    @classmethod
+    def of(cls, name: str, ok: bool, found: str, costs: str, remedy: str, *, needed: bool = False) -> "Check":
+        """A check; the remedy is for where it is not there."""
+        remedy = "" if ok else remedy
+        return cls(name=name, ok=ok, needed=needed, found=found, costs=costs, remedy=remedy)
+
 
 def diagnose() -> list[Check]:
     """All checks, the needed ones first, the extras of azbench among them.
 
-    Returns
-    -------
-    list of Check
-        It takes a second or two: the tools are asked for their versions. Nothing is written, no network
-        is used, and nothing is raised for what is missing.
+    It takes a second or two: the tools are asked for their versions. Nothing is written, no network is used,
+    and nothing is raised for what is missing.
     """
     checks = [_python(), _packages(), _fio(), _pango(), fio_nbd(), _iozone(), _browser(), _az(), _room()]
     checks += [_extra(name, costs) for name, costs in EXTRAS.items()]
@@ -85,36 +88,27 @@ def find_browser() -> str | None:
 def _python() -> Check:
     wanted = SpecifierSet(metadata.metadata("azbench")["Requires-Python"])
     version = ".".join(map(str, sys.version_info[:3]))
-    ok = wanted.contains(version, prereleases=True)
-    remedy = "" if ok else f"Install a Python that is {wanted}, then: make setup"
-    return Check(
-        name="Python",
-        ok=ok,
-        needed=True,
-        found=version,
+    return Check.of(
+        "Python",
+        wanted.contains(version, prereleases=True),
+        version,
         costs="azbench is not tested with this Python",
-        remedy=remedy,
+        remedy=f"Install a Python that is {wanted}, then: make setup",
+        needed=True,
     )
 
 
 def _packages() -> Check:
     """Whether every package that azbench declares is there, in a version within the declared bounds."""
     found, ok = _declared("")
-    return Check(
-        name="Python packages",
-        ok=ok,
-        needed=True,
-        found=found,
-        costs="azbench does not run as tested",
-        remedy="" if ok else "pip install --upgrade azbench; in a checkout: make setup",
-    )
+    remedy = "pip install --upgrade azbench; in a checkout: make setup"
+    return Check.of("Python packages", ok, found, "azbench does not run as tested", remedy, needed=True)
 
 
 def _extra(name: str, costs: str) -> Check:
     """Whether the packages of an extra are there."""
     found, ok = _declared(name)
-    remedy = "" if ok else extras.install(name)
-    return Check(name=f"extra {name}", ok=ok, needed=False, found=found, costs=costs, remedy=remedy)
+    return Check.of(f"extra {name}", ok, found, costs, extras.install(name))
 
 
 def _declared(extra: str) -> tuple[str, bool]:
@@ -148,15 +142,8 @@ def _fio() -> Check:
     exact = _succeeds("fio", "--parse-only", "--output-format=json+", "--name=probe", "--size=4k")
     ok = new and exact
     found = f"{version}, too old" if version and not ok else version or "missing"
-    remedy = "" if ok else install("fio")
-    return Check(
-        name="fio",
-        ok=ok,
-        needed=True,
-        found=found,
-        costs="nothing can be measured, outputs can be read",
-        remedy=remedy,
-    )
+    costs = "nothing can be measured, outputs can be read"
+    return Check.of("fio", ok, found, costs, install("fio"), needed=True)
 
 
 def _pango() -> Check:
@@ -166,14 +153,13 @@ def _pango() -> Check:
             found, ok = f"WeasyPrint {importlib.import_module('weasyprint').__version__}", True
     except (ImportError, OSError) as error:
         found, ok = f"missing: {str(error).splitlines()[0]}", False
-    remedy = "" if ok else install("pango", apt="libpango-1.0-0 libpangoft2-1.0-0")
-    return Check(
-        name="Pango",
-        ok=ok,
-        needed=importlib.util.find_spec("weasyprint") is not None,  # else there are no reports at all
-        found=found,
+    return Check.of(
+        "Pango",
+        ok,
+        found,
         costs="no PDF reports, unless a Chromium is installed",
-        remedy=remedy,
+        remedy=install("pango", apt="libpango-1.0-0 libpangoft2-1.0-0"),
+        needed=importlib.util.find_spec("weasyprint") is not None,  # else there are no reports at all
     )
 
 
@@ -205,59 +191,29 @@ def _az() -> Check:
     except MissingToolError as error:
         if AZ_VARIABLE not in os.environ:
             return _optional("az", None, costs, HOW_TO_GET)
-        return Check(
-            name="az",
-            ok=False,
-            needed=False,
-            found=str(error).partition(";")[0],
-            costs=costs,
-            remedy=f"Unset {AZ_VARIABLE}, or mend it",
-        )
+        found = str(error).partition(";")[0]
+        return Check.of("az", False, found, costs, f"Unset {AZ_VARIABLE}, or mend it")
 
 
 def _room() -> Check:
     folder = Path.cwd()
     free = shutil.disk_usage(folder).free
-    ok = free >= ROOM_BYTES
     wanted = units.format_size(ROOM_BYTES)
-    remedy = "" if ok else f"Free {wanted} in {folder}, or work in another folder"
-    found = f"{units.format_size(free)} free"
-    return Check(
-        name="disk space",
-        ok=ok,
-        needed=False,
-        found=found,
-        costs=f"test files of up to {wanted} may not fit",
-        remedy=remedy,
-    )
+    costs = f"test files of up to {wanted} may not fit"
+    remedy = f"Free {wanted} in {folder}, or work in another folder"
+    return Check.of("disk space", free >= ROOM_BYTES, f"{units.format_size(free)} free", costs, remedy)
 
 
 def _optional(name: str, found: str | None, costs: str, remedy: str) -> Check:
     """A check of something that azbench can do without; `found` None: it is not there."""
-    return Check(
-        name=name,
-        ok=found is not None,
-        needed=False,
-        found=found or "missing",
-        costs=costs,
-        remedy="" if found else remedy,
-    )
+    return Check.of(name, found is not None, found or "missing", costs, remedy)
 
 
 def install(package: str, **names: str) -> str:
     """How to install a package on this system.
 
-    Parameters
-    ----------
-    package : str
-        Its usual name.
-    **names : str
-        Its name for one package manager (`apt`, `dnf`, `brew`), where that differs.
-
-    Returns
-    -------
-    str
-        A command, or a sentence where no known package manager is there.
+    A command, or a sentence where no known package manager is there. `names` are its names for one package
+    manager (`apt`, `dnf`, `brew`) each, where they differ.
     """
     for program, command in _MANAGERS.items():
         if shutil.which(program):

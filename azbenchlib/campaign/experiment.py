@@ -15,8 +15,7 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.run_loop import IN_TURN, measure
 from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, ExistingVmTarget
-from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
-from azbenchlib.campaign.targets.azure.side_by_side.target import OfVms, VmsTarget
+from azbenchlib.campaign.targets.azure.side_by_side.target import OfVms, VmsTarget, parts
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.base import Request, Target
 from azbenchlib.campaign.targets.lab.target import LONGEST_S, LabTarget
@@ -63,10 +62,7 @@ class Todo:
         `at_once`, `max_hours`: as for :func:`run`. A limit that is asked for counts instead of that of the
         file; it is checked by what the target takes.
 
-        Raises
-        ------
-        InputError
-            With the file, the line and what would suffice.
+        Raises an InputError with the file, the line and what would suffice.
         """
         if self.experiment is None or self.file is None or max_hours or not self.experiment.max_hours:
             return

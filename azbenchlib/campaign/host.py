@@ -62,35 +62,18 @@ class Loop:
 
 @dataclass(frozen=True, kw_only=True)
 class Storage:
-    """Memory and file systems of a machine as its kernel tells them: this one, or one that ssh reaches.
+    """Memory and file systems of a machine as its kernel tells them: this one, or one that ssh reaches."""
 
-    Parameters
-    ----------
-    ram_bytes : int, optional
-        None: it was not told.
-    mounts : tuple of Mount
-        In the order in which they were made.
-    loops : mapping of str to Loop
-        By kernel name, such as ``loop7``.
-    """
-
-    ram_bytes: int | None = None
-    mounts: tuple[Mount, ...] = ()
-    loops: Mapping[str, Loop] = field(default_factory=dict)
+    ram_bytes: int | None = None  # None: it was not told
+    mounts: tuple[Mount, ...] = ()  # in the order in which they were made
+    loops: Mapping[str, Loop] = field(default_factory=dict)  # by kernel name, such as ``loop7``
 
     @classmethod
     def told(cls, *, ram_kib: str = "", mounts: Iterable[str] = (), loops: Iterable[str] = ()) -> Self:
-        """As texts tell it.
+        """As texts tell it: MemTotal of ``/proc/meminfo``, lines of ``mountinfo``, and loop devices.
 
-        Parameters
-        ----------
-        ram_kib : str
-            MemTotal of ``/proc/meminfo``.
-        mounts : iterable of str
-            Lines of ``mountinfo``.
-        loops : iterable of str
-            Kernel name, ``loop/dio`` and ``loop/backing_file`` of each loop device, with spaces between. A
-            device that was taken apart meanwhile has no file, and is none.
+        Of each of these: kernel name, ``loop/dio`` and ``loop/backing_file``, with spaces between. A device
+        that was taken apart meanwhile has no file, and is none.
         """
         each = [parts for line in loops if len(parts := line.split(" ", 2)) == 3 and parts[2]]
         return cls(
@@ -170,15 +153,7 @@ def _mount(line: str) -> Mount:
 def describe(target: Path) -> ManifestSetup:
     """Describe this machine with one disk: the file system of a directory, or a block device.
 
-    Parameters
-    ----------
-    target : Path
-        An existing directory or block device.
-
-    Returns
-    -------
-    Setup
-        Environment ``local``; neither the machine's name nor a user's is in it.
+    Neither the machine's name nor a user's is in it.
     """
     if target.is_block_device():
         kind = sku = _device(target)

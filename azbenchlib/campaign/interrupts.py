@@ -45,10 +45,7 @@ class Interrupts:
     def run_in_hand(self, tell: Callable[[], None]) -> Iterator[None]:
         """While a run is to be brought to its end: the first Ctrl-C is told and noted, and ends what follows.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            At the end of the run, where one was noted; at once at the second.
+        Raises a KeyboardInterrupt at the end of the run, where one was noted; at once at the second.
         """
         self._tell = tell
         try:

@@ -112,10 +112,7 @@ class Journal:
     def events(self) -> list[dict[str, Any]]:
         """All that is written down, in order.
 
-        Raises
-        ------
-        InputError
-            When the file cannot be read, or a line tells what no journal tells.
+        Raises an InputError when the file cannot be read, or a line tells what no journal tells.
         """
         try:
             text = read_bounded(self.path, self.folder, _LARGEST).decode(errors="replace")
@@ -160,6 +157,12 @@ def kept(events: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     return found
 
 
+def failures(events: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Why runs failed, by run; the latest failure of each."""
+    failed = (event for event in events if event["event"] == JournalEvent.FAILED)
+    return {str(event.get("run")): str(event.get("why")) for event in failed}
+
+
 def hashes(files: Iterable[Path]) -> dict[str, str]:
     """The sha256 of files, by name."""
     return {path.name: sha256(path) for path in sorted(files)}
@@ -177,10 +180,7 @@ def damage(folder: Path, files: Mapping[str, str]) -> str:
 def _parsed(line: str) -> dict[str, Any] | None:
     """Return an event; None where the line is none, as one that a power cut left half.
 
-    Raises
-    ------
-    ValidationError
-        When it is whole and of another shape.
+    Raises a ValidationError when it is whole and of another shape.
     """
     try:
         content = decoded(line)

@@ -39,19 +39,8 @@ def held(dataset: Path, tell: Callable[[str], None] = untold) -> Iterator[None]:
     The lock ends with the process, however that ends. It lies beside the folder, which may be put in another
     one's place meanwhile. A process whose parent is gone is about to end, and is waited for.
 
-    Parameters
-    ----------
-    dataset : Path
-        The folder.
-    tell : callable
-        Takes a line when such a process is waited for.
-
-    Raises
-    ------
-    InputError
-        When another process measures into the folder; on another host: when one may.
-    OutputError
-        When the file cannot be written.
+    `tell` takes a line when such a process is waited for. Raises an InputError when another process measures
+    into the folder, or one on another host may; an OutputError when the file cannot be written.
     """
     real = dataset.resolve()
     path = real.with_name(f".{real.name}.lock")

@@ -30,12 +30,7 @@ def reached(output: Path, times: float = 1) -> str | None:
     The jobs of a group ran at once and are added up; groups may have run one after the other, so of several
     the range is told.
 
-    Parameters
-    ----------
-    output : Path
-        What fio wrote.
-    times : float
-        What the figures are multiplied by, such as the dilation of the lab.
+    The figures are multiplied by `times`, such as the dilation of the lab.
     """
     found = _of_fio(output, *_state(output))[0] if output.is_file() else ()
     if not found:

@@ -120,18 +120,8 @@ def _own_files(run: RoundRun, each_bytes: int) -> str:
 def shown(run: Any, output: Path, dilation: float = 1.0) -> Any:
     """What a run showed, from its output.
 
-    Parameters
-    ----------
-    run : ProbeRun, or a run of a stage
-    output : Path
-        fio's JSON.
-    dilation : float
-        How much more slowly than the disk it ran: rates are multiplied by it, times divided.
-
-    Raises
-    ------
-    InputError
-        When the output does not tell what is needed.
+    `output`: fio's JSON; `dilation`: how much more slowly than the disk it ran: rates are multiplied by it,
+    times divided. Raises an InputError when the output does not tell what is needed.
     """
     raise TypeError(run)
 

@@ -5,24 +5,23 @@ kill, the kept ones are read again in that order, which leads to the same choice
 """
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from azbenchlib import model
 from azbenchlib.campaign import host
 from azbenchlib.campaign.journal import Journal
 from azbenchlib.campaign.planning.plan import PLAN_FILE
 from azbenchlib.campaign.probe_runs import shown, workload
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.run_loop import Order, measure
-from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE
+from azbenchlib.campaign.stated_probe import ProbeRequest, ProbeTerms
 from azbenchlib.campaign.targets.azure.probed_vm import probed_vm
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
-from azbenchlib.campaign.targets.lab.setup import in_words
+from azbenchlib.campaign.targets.lab.plan import in_words
 from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
 from azbenchlib.campaign.targets.ssh.target import SshTarget
@@ -31,16 +30,19 @@ from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.targets import SSH, kind_of
-from azbenchlib.core.units import GIB
+from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import MANIFEST_FILE
 from azbenchlib.dataset.probed import PROBE_FILE
+from azbenchlib.model.documented_limits import documented
+from azbenchlib.probing.naming import names
 from azbenchlib.probing.portrait import Portrait
+from azbenchlib.probing.runs import candidates
 from azbenchlib.probing.session import Probe
 from azbenchlib.probing.stage import ProbeStage
-from azbenchlib.probing.stages import FILL_S, Stages
+from azbenchlib.probing.text import drain_cost
+from azbenchlib.probing.to_json import document
 
-DATA_BYTES = GIB  # that a probe touches, unless another size is asked for
 DESIGN = "A probe: each run is the one that is expected to tell most per second about what is still open."
 
 
@@ -107,76 +109,6 @@ def _place(order: Sequence[str], key: str) -> int:
     return order.index(key) if key in order else len(order)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProbeRequest:
-    """Which disk is probed, and how.
-
-    Parameters
-    ----------
-    target : str
-        A directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``.
-    directory : str
-        On the host: as for :class:`.SshTarget`.
-    vm_id : str
-        In Azure: as for :func:`.probed_vm`; empty: what the environment variable ``AZBENCH_VM_ID`` says.
-    disk, raw, results_group
-        In Azure: as for :func:`.probed_vm`.
-    setup : Setup, optional
-        For the lab: what is emulated, with one disk.
-    size_bytes : int
-        How much data is touched.
-    seconds : float
-        How long each run lasts; on emulated disks, in real time.
-    allow_unsafe : str
-        The words that permit a target which would be refused.
-    credit_s : float, optional
-        For the lab: seconds that full burst credits last. None: as long as Azure's.
-    cache_bytes : float, optional
-        For the lab: size of the host cache. None: that of the VM size.
-    """
-
-    target: str
-    directory: str = ""
-    vm_id: str = ""
-    disk: str = ""
-    raw: bool = False
-    results_group: bool = False
-    setup: model.Setup | None = None
-    size_bytes: int = DATA_BYTES
-    seconds: float = 10.0
-    allow_unsafe: str = ""
-    credit_s: float | None = None
-    cache_bytes: float | None = None
-
-
-def stages_of(
-    asked: ProbeRequest,
-    *,
-    cache: bool = False,
-    fsync: bool = False,
-    jobs: bool = False,
-    drain_minutes: float = 0.0,
-) -> Stages:
-    """The stages that can be asked of a target.
-
-    Raises
-    ------
-    InputError
-        As :meth:`.Stages.asked` does.
-    """
-    return Stages.asked(
-        seconds=asked.seconds,
-        size_bytes=asked.size_bytes,
-        cache=cache,
-        fsync=fsync,
-        jobs=jobs,
-        files=not asked.raw and has_files(asked.target, asked.directory),
-        drain_minutes=drain_minutes,
-        # an emulated disk is driven no longer than that at once
-        fill_s=asked.seconds if asked.target == "lab" else FILL_S,
-    )
-
-
 def probe(
     asked: ProbeRequest,
     dataset: Path,
@@ -185,26 +117,12 @@ def probe(
     fresh: bool = False,
     stages: Sequence[ProbeStage] = (),
 ) -> Portrait:
-    """Probe a disk into a dataset folder.
+    """Probe a disk into a dataset folder, in which an unfinished probe is taken up.
 
-    Parameters
-    ----------
-    asked : ProbeRequest
-    dataset : Path
-        The folder to write; an unfinished probe is taken up.
-    session : Probe
-        What runs there are and how much time; knows all that was found out, afterwards.
-    progress, fresh
-        As for :func:`azbenchlib.campaign.run_loop.measure`.
-    stages : sequence of ProbeStage
-        What is asked after that, one after the other; each knows what it showed, afterwards.
-
-    Raises
-    ------
-    InputError
-        When the target cannot be probed.
-    AzbenchError
-        As :func:`azbenchlib.campaign.run_loop.measure` does.
+    The `session` knows what runs there are and how much time, and afterwards all that was found out. The
+    `stages` are what is asked after that, one after the other; each knows what it showed, afterwards.
+    `progress` and `fresh` are as for :func:`azbenchlib.campaign.run_loop.measure`, and so are faults;
+    besides, an InputError is raised when the target cannot be probed.
     """
     later = [run for stage in stages for run in stage.runs()]
     workloads = [workload(run, asked.size_bytes) for run in (*session.runs, *later)]
@@ -212,6 +130,30 @@ def probe(
     order = ProbeOrder(probe=session, in_memory=target.answers_from_memory, stages=stages)
     measure(target, dataset, progress=progress, fresh=fresh, order=order, design=DESIGN)
     return session.portrait()
+
+
+def probe_into(
+    dataset: Path | None,
+    asked: ProbeRequest,
+    terms: ProbeTerms,
+    progress: Progress = quiet,
+    fresh: bool = False,
+) -> Path:
+    """Probe a disk, name it, and keep what was found in a dataset folder; the folder.
+
+    Without `dataset`, that is ``datasets/probe-TARGET``. `progress`, `fresh` and faults are as for
+    :func:`probe`.
+    """
+    limits = documented(terms.as_of or date.today().isoformat())  # a wrong day is told before all runs
+    folder = dataset or Path("datasets") / dataset_name(asked.target)
+    stages = terms.stages_of(asked)
+    session = Probe(runs=candidates(asked.seconds), most_runs=terms.runs, most_s=terms.minutes * S_PER_MIN)
+    if stages.drain:
+        progress(0, terms.runs, drain_cost(stages.drain))
+    portrait = probe(asked, folder, session, progress, fresh, stages.all_)
+    named = names(portrait, limits, disk_bytes(asked.target, folder), asked.seconds)
+    keep(folder, document(session, portrait, named, stages))
+    return folder
 
 
 def disk_bytes(target: str, dataset: Path) -> float | None:
@@ -222,22 +164,14 @@ def disk_bytes(target: str, dataset: Path) -> float | None:
     return float(host.device_bytes(device.resolve())) if device.is_block_device() else None
 
 
-def keep(dataset: Path, document: dict[str, Any]) -> None:
+def keep(dataset: Path, told: dict[str, Any]) -> None:
     """Write what a probe found beside its manifest, for reports and the catalogue.
 
-    Raises
-    ------
-    OutputError
-        When it cannot be written.
+    Raises an OutputError when it cannot be written.
     """
     began = str(json.loads((dataset / PLAN_FILE).read_text(encoding="utf-8"))["started"])
-    told = {"measured": began[:10], **document}
-    write_atomically(dataset / PROBE_FILE, json.dumps(told, indent=1, allow_nan=False).encode())
-
-
-def has_files(target: str, directory: str) -> bool:
-    """Whether what is probed is a directory, in which jobs can have a file each."""
-    return target != "lab" and not directory.startswith("/dev/") and not Path(target).is_block_device()
+    dated = {"measured": began[:10], **told}
+    write_atomically(dataset / PROBE_FILE, json.dumps(dated, indent=1, allow_nan=False).encode())
 
 
 def dataset_name(target: str) -> str:
@@ -252,15 +186,7 @@ def _target(
     kind = kind_of(asked.target)
     title = f"Probe of {asked.target}"
     if kind == "azure":
-        return probed_vm(
-            asked.vm_id or os.environ.get(VM_ID_VARIABLE, ""),
-            asked.disk,
-            workloads=workloads,
-            raw=asked.raw,
-            results_group=asked.results_group,
-            allow_unsafe=asked.allow_unsafe,
-            progress=progress,
-        )
+        return probed_vm(asked, workloads, progress)
     if kind == SSH:
         request = Request(
             workloads=workloads,

@@ -1,13 +1,15 @@
-"""How a measurement tells how far it is."""
+"""How a measurement tells how far it is, and how long it still lasts."""
 
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.printable import one_line
+from azbenchlib.core.units import format_span
 
 
 class Progress(Protocol):
@@ -53,3 +55,26 @@ def unheard(progress: Progress) -> Progress:
             progress(done, total, text)
 
     return tell
+
+
+@dataclass
+class Pace:
+    """The time that runs took, against what they were expected to take; all in seconds."""
+
+    left_s: float  # of what is still to be measured
+    _expected_s: float = field(default=0.0, init=False)
+    _took_s: float = field(default=0.0, init=False)
+    _latest: float = field(default_factory=time.monotonic, init=False)
+
+    def done(self, expected_s: float) -> None:
+        """Note that a run has ended, with all that had to be done before it."""
+        now = time.monotonic()
+        self._took_s, self._latest = self._took_s + now - self._latest, now
+        self._expected_s += expected_s
+        self.left_s = max(0.0, self.left_s - expected_s)
+
+    @property
+    def text(self) -> str:
+        """What is left, in words."""
+        ratio = self._took_s / self._expected_s if self._expected_s else 1.0
+        return f"about {format_span(self.left_s * ratio)} left"

@@ -11,10 +11,9 @@ from azbenchlib.campaign import journal, outputs
 from azbenchlib.campaign.design import search_curves
 from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.journal import JournalEvent
-from azbenchlib.campaign.pace import Pace
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import AnyPlan
-from azbenchlib.campaign.progress import Progress, quiet, unheard
+from azbenchlib.campaign.progress import Pace, Progress, quiet, unheard
 from azbenchlib.campaign.targets.base import AnyMeasurement, MeasurementRun, Target
 from azbenchlib.campaign.workloads import names
 from azbenchlib.core.errors import InputError, OutputError
@@ -147,10 +146,7 @@ def _check_time(
 ) -> None:
     """Refuse a budget of time that does not suffice for what is measured in any case.
 
-    Raises
-    ------
-    InputError
-        With what it takes.
+    Raises an InputError with what it takes.
     """
     open_ = [one for one in run.measurements if not run.done(one) and not run.waits(one)]
     seconds = sum(target.expected_s(run, one) for one in open_)
@@ -216,6 +212,8 @@ def carry_out(
         run.interrupts.end()  # an interrupt may have come just before it
         fault = error
     release(fault)
+    if fault:
+        raise fault
 
 
 def _measure_all(
@@ -306,10 +304,7 @@ def _measured(
 def _disk_named(folder: Path) -> Iterator[None]:
     """Name the file or folder where this machine's own disk is at fault.
 
-    Raises
-    ------
-    OutputError
-        For every error of the operating system.
+    Raises an OutputError for every error of the operating system.
     """
     try:
         yield

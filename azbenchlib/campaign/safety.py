@@ -38,18 +38,7 @@ class TargetFacts:
 def judge(target: TargetFacts, needed_bytes: int, allow: str = "") -> None:
     """Refuse a target that could lose data or run out of space, by what is known of it.
 
-    Parameters
-    ----------
-    target : TargetFacts
-    needed_bytes : int
-        How much will be written.
-    allow : str
-        The words that permit what is otherwise refused; each refusal names them.
-
-    Raises
-    ------
-    UnsafeTargetError
-        What, why, and the words that permit it.
+    Raises an UnsafeTargetError: what, why, and the words that permit it when they come as `allow`.
     """
     if not target.kind:
         device = PurePath(target.path).is_relative_to("/dev")

@@ -5,62 +5,72 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
-from azbenchlib.campaign.probing import (
-    ProbeRequest,
-    dataset_name,
-    disk_bytes,
-    keep,
-    probe,
-    stages_of,
-)
-from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import S_PER_MIN
+from azbenchlib.core.units import GIB
 from azbenchlib.model import Setup, notation
-from azbenchlib.model.documented_limits import documented
-from azbenchlib.probing.naming import names
-from azbenchlib.probing.runs import candidates
-from azbenchlib.probing.session import Probe
-from azbenchlib.probing.text import drain_cost
-from azbenchlib.probing.to_json import document
+from azbenchlib.probing.stages import FILL_S, Stages
 
 AZURE_TARGET, LAB_TARGET = "azure", "lab"
+DATA_BYTES = GIB  # that a probe touches, unless another size is asked for
 _RANGES = {"minutes": (0.1, math.inf), "runs": (1, 200), "seconds": (1, 600), "drain": (0, 600)}
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProbeRequest:
+    """Which disk is probed, and how."""
+
+    target: str  # a directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``
+    directory: str = ""  # on the host: as for :class:`.SshTarget`
+    # In Azure: resource id of the VM; empty: what the environment variable ``AZBENCH_VM_ID`` says
+    vm_id: str = ""
+    # In Azure: the name of a data disk there, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data
+    # disk
+    disk: str = ""
+    raw: bool = False  # in Azure: whether the bare disk is driven, else a folder on its file system
+    results_group: bool = False  # in Azure: as for :class:`.ExistingVmTarget`
+    setup: Setup | None = None  # for the lab: what is emulated, with one disk
+    size_bytes: int = DATA_BYTES  # how much data is touched
+    seconds: float = 10.0  # how long each run lasts; on emulated disks, in real time
+    allow_unsafe: str = ""  # the words that permit a target which would be refused
+    # For the lab: seconds that full burst credits last; None: as long as Azure's
+    credit_s: float | None = None
+    cache_bytes: float | None = None  # for the lab: size of the host cache; None: that of the VM size
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProbeTerms:
-    """How much a probe may take, and what is asked besides.
+    """How much a probe may take, and what is asked besides."""
 
-    Parameters
-    ----------
-    minutes : float
-        How long all runs may take together, but for those of `drain`.
-    runs : int
-        How many there may be.
-    drain : float
-        Minutes at full load, for each of two caps, in which burst credits are spent; 0: none.
-    cache, fsync, jobs : bool
-        What is asked besides: a cache, the cost of an fsync, several jobs and files.
-    as_of : str, optional
-        ISO day whose limits name the disk; None: today.
-    """
-
-    minutes: float = 12.0
-    runs: int = 12
+    minutes: float = 12.0  # how long all runs may take together, but for those of `drain`
+    runs: int = 12  # how many there may be
+    # Minutes at full load, for each of two caps, in which burst credits are spent; 0: none
     drain: float = 0.0
+    # What is asked besides: a cache, the cost of an fsync, several jobs and files
     cache: bool = False
     fsync: bool = False
     jobs: bool = False
-    as_of: str | None = None
+    as_of: str | None = None  # ISO day whose limits name the disk; None: today
 
     def __post_init__(self) -> None:
         for name in ("minutes", "runs", "drain"):
             check_range(name, getattr(self, name))
+
+    def stages_of(self, asked: ProbeRequest) -> Stages:
+        """The stages that can be asked of a target; an InputError as of :meth:`.Stages.asked`."""
+        return Stages.asked(
+            seconds=asked.seconds,
+            size_bytes=asked.size_bytes,
+            cache=self.cache,
+            fsync=self.fsync,
+            jobs=self.jobs,
+            files=not asked.raw and _has_files(asked.target, asked.directory),
+            drain_minutes=self.drain,
+            # an emulated disk is driven no longer than that at once
+            fill_s=asked.seconds if asked.target == LAB_TARGET else FILL_S,
+        )
 
 
 def stated_request(
@@ -79,31 +89,12 @@ def stated_request(
     as_of: str | None = None,
     dashes: str = "",
 ) -> ProbeRequest:
-    """Return what is asked for; what is for another target is refused.
+    """Return what is asked for; what is for another target is refused, and so are values out of range.
 
-    Parameters
-    ----------
-    target, directory, vm_id, raw, results_group, seconds
-        As of :class:`.ProbeRequest`.
-    setup : Setup, optional
-        For the lab: what `vm` and `disks` emulate, where they are more than their notation.
-    vm : str, optional
-        For the lab: the VM size.
-    disks : sequence of str
-        For the lab: what is emulated. In Azure: the name of one data disk.
-    size : str or number
-        How much data is touched: a text with its unit, or bytes.
-    allow : str
-        The words that permit a target which would be refused.
-    as_of : str, optional
-        ISO day whose limits are emulated.
-    dashes : str
-        What stands before names in messages.
-
-    Raises
-    ------
-    InputError
-        For values out of range, and what is for another target.
+    What is not told here is as of :class:`.ProbeRequest`. For the lab, `vm` and `disks` are what is emulated,
+    by the limits of the day `as_of`, or `setup` where it is more than their notation; in Azure, `disks` has
+    the name of one data disk. `size` is a text with its unit, or bytes. `dashes` stand before names in
+    messages.
     """
     _check_target(target, {"raw": raw, "vm-id": vm_id, "results-group": results_group}, vm, disks, dashes)
     check_range("seconds", seconds)
@@ -123,56 +114,8 @@ def stated_request(
     )
 
 
-def probe_into(
-    dataset: Path | None,
-    asked: ProbeRequest,
-    terms: ProbeTerms,
-    progress: Progress = quiet,
-    fresh: bool = False,
-) -> Path:
-    """Probe a disk, name it, and keep what was found in a dataset folder.
-
-    Parameters
-    ----------
-    dataset : Path, optional
-        The folder to write; an unfinished probe is taken up. None: ``datasets/probe-TARGET``.
-    asked : ProbeRequest
-    terms : ProbeTerms
-    progress, fresh
-        As for :func:`azbenchlib.campaign.run_loop.measure`.
-
-    Returns
-    -------
-    Path
-        The folder, from which the answer can be loaded.
-
-    Raises
-    ------
-    AzbenchError
-        As :func:`azbenchlib.campaign.probing.probe` does.
-    """
-    limits = documented(terms.as_of or date.today().isoformat())  # a wrong day is told before all runs
-    folder = dataset or Path("datasets") / dataset_name(asked.target)
-    stages = stages_of(
-        asked, cache=terms.cache, fsync=terms.fsync, jobs=terms.jobs, drain_minutes=terms.drain
-    )
-    session = Probe(runs=candidates(asked.seconds), most_runs=terms.runs, most_s=terms.minutes * S_PER_MIN)
-    if stages.drain:
-        progress(0, terms.runs, drain_cost(stages.drain))
-    portrait = probe(asked, folder, session, progress, fresh, stages.all_)
-    named = names(portrait, limits, disk_bytes(asked.target, folder), asked.seconds)
-    keep(folder, document(session, portrait, named, stages))
-    return folder
-
-
 def check_range(name: str, value: float) -> None:
-    """Refuse a number out of the range that it may have.
-
-    Raises
-    ------
-    InputError
-        Then.
-    """
+    """Refuse a number out of the range that it may have."""
     least, most = _RANGES[name]
     if not least <= value <= most:
         bounds = f"{least} or more" if math.isinf(most) else f"between {least} and {most}"
@@ -194,3 +137,8 @@ def _check_target(
     if len(disks) > 1 and target == AZURE_TARGET:
         named = " ".join(f"{dashes}disk {disk}" for disk in disks)
         raise InputError(f"{named}: a probe is of one disk; name one")
+
+
+def _has_files(target: str, directory: str) -> bool:
+    """Whether what is probed is a directory, in which jobs can have a file each."""
+    return target != LAB_TARGET and not directory.startswith("/dev/") and not Path(target).is_block_device()

@@ -58,10 +58,7 @@ class Status:
 def of(folder: Path) -> Status:
     """How far the campaign of a dataset folder is.
 
-    Raises
-    ------
-    InputError
-        When the folder has no journal, or one that is damaged.
+    Raises an InputError when the folder has no journal, or one that is damaged.
     """
     own = Journal(folder).events()
     apart = [*folders.events(folder)]
@@ -87,7 +84,7 @@ def of(folder: Path) -> Status:
         done=sum(run["run"] in kept for run in runs),
         left_out=sum(run["run"] in out for run in runs),
         total=len(runs),
-        failed=tuple(_failed(events, set(kept))),
+        failed=tuple(why for run, why in journal.failures(events).items() if run not in kept),
         now="; ".join(titles[run] for run in begun if run in titles),
         next=after[0] if after else "",
         latest=f"{titles.get(str(said[-1].get('run')), '')}: {said[-1]['said']}" if said else "",
@@ -102,16 +99,6 @@ def _state(last: str, running: bool) -> str:
     if running:
         return "running"
     return "interrupted" if last == JournalEvent.INTERRUPTED else "stopped"
-
-
-def _failed(events: list[dict[str, Any]], kept: set[str]) -> Iterator[str]:
-    """Why runs failed that were not kept since."""
-    why = {
-        str(event.get("run")): str(event.get("why"))
-        for event in events
-        if event["event"] == JournalEvent.FAILED
-    }
-    yield from (text for run, text in why.items() if run not in kept)
 
 
 def _pace(events: list[dict[str, Any]], runs: dict[str, dict[str, Any]]) -> float:

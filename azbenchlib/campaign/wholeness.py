@@ -32,15 +32,7 @@ def signal_told(text: str) -> str:
 
 
 def flaw(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
-    """Why an output of fio is not whole, in words; empty: it is.
-
-    Parameters
-    ----------
-    text : str
-        The output.
-    tables : mapping of str to DataFrame
-        What was read of it, with bins.
-    """
+    """Why an output of fio is not whole, in words; empty: it is. `tables`: what was read of it, with bins."""
     runs = tables["runs"]
     if runs.empty:
         return "its output holds no job"

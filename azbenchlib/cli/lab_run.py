@@ -54,7 +54,7 @@ def run(
     from azbenchlib.answers.document import Document
     from azbenchlib.answers.reading import rates_part
     from azbenchlib.campaign import LabTarget, measure, show_progress
-    from azbenchlib.campaign.targets.lab.setup import in_words
+    from azbenchlib.campaign.targets.lab.plan import in_words
     from azbenchlib.campaign.workloads.jobfile import JobFile
     from azbenchlib.core import schema
     from azbenchlib.dataset.dataset import Dataset

@@ -77,7 +77,8 @@ def probe(
     """
     check_vm_id(vm_id, target, results_group)
     from azbenchlib.answers.probe import ProbeAnswer
-    from azbenchlib.campaign.stated_probe import LAB_TARGET, ProbeTerms, probe_into, stated_request
+    from azbenchlib.campaign.probing import probe_into
+    from azbenchlib.campaign.stated_probe import LAB_TARGET, ProbeTerms, stated_request
 
     asked = stated_request(
         target,

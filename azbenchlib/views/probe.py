@@ -10,7 +10,8 @@ from azbenchlib.answers.answer import in_words
 from azbenchlib.answers.blocks import Block
 from azbenchlib.answers.probe import ProbeAnswer
 from azbenchlib.campaign import show_progress
-from azbenchlib.campaign.stated_probe import AZURE_TARGET, LAB_TARGET, ProbeTerms, probe_into, stated_request
+from azbenchlib.campaign.probing import probe_into
+from azbenchlib.campaign.stated_probe import AZURE_TARGET, LAB_TARGET, ProbeTerms, stated_request
 from azbenchlib.report.sections import probed
 
 
@@ -55,7 +56,7 @@ class ProbedDisk:
     Raises
     ------
     AzbenchError
-        As :func:`azbenchlib.campaign.stated_probe.probe_into` does.
+        As :func:`azbenchlib.campaign.probing.probe_into` does.
     """
 
     def __init__(

@@ -27,9 +27,9 @@ from azbenchlib.campaign.progress import quiet
 from azbenchlib.campaign.targets.azure.ending import teardown
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.money import budget, reckoning
-from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate
-from azbenchlib.campaign.targets.azure.money.shares import CostShares
-from azbenchlib.campaign.targets.azure.money.together import TogetherEstimate
+from azbenchlib.campaign.targets.azure.money.budget import CostShares
+from azbenchlib.campaign.targets.azure.money.expenses import HourlyPrices
+from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate, TogetherEstimate
 from azbenchlib.campaign.targets.azure.side_by_side import folders, processes
 from azbenchlib.campaign.targets.azure.side_by_side.child import (
     MessageKind,
@@ -37,9 +37,8 @@ from azbenchlib.campaign.targets.azure.side_by_side.child import (
     VmRequest,
     is_without_room,
 )
-from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
 from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
-from azbenchlib.campaign.targets.azure.side_by_side.target import VmsTarget
+from azbenchlib.campaign.targets.azure.side_by_side.target import VmsTarget, parts
 from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.lab.target import LabTarget
@@ -83,14 +82,8 @@ def test_a_disk_that_is_refused_is_created_in_the_zone_of_the_vm_before() -> Non
 def estimate(hours: int, price: str | None, why: str = "") -> RunEstimate:
     """Of a VM that takes so many hours, of which each costs so much."""
     vm = None if price is None else Decimal(price)
-    return RunEstimate(
-        seconds=3600.0 * hours,
-        workload_s=0,
-        vm_an_hour=vm,
-        disks_an_hour=Decimal(1),
-        currency="USD",
-        why=why,
-    )
+    prices = HourlyPrices(vm=vm, disks=Decimal(1), currency="USD", notes=(why,) if why else ())
+    return RunEstimate(seconds=3600.0 * hours, prices=prices)
 
 
 def test_what_vms_take_at_a_time_is_added_up_by_hand() -> None:

@@ -16,7 +16,7 @@ from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.campaign.files.measurement_file import load
-from azbenchlib.campaign.targets.lab.setup import emulated
+from azbenchlib.campaign.targets.lab.plan import emulated
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError
 from azbenchlib.dataset import manifest

@@ -8,7 +8,7 @@ import pytest
 from azbenchlib.campaign.files.measurement_file import load
 from azbenchlib.campaign.targets.lab import jobs
 from azbenchlib.campaign.targets.lab import target as emulation
-from azbenchlib.campaign.targets.lab.setup import EmulatedTask, emulated, in_words
+from azbenchlib.campaign.targets.lab.plan import EmulatedTask, emulated, in_words
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError

@@ -12,7 +12,7 @@ from azbenchlib.campaign.design import blocks
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.targets.azure import steps
-from azbenchlib.campaign.targets.lab.setup import emulated
+from azbenchlib.campaign.targets.lab.plan import emulated
 from azbenchlib.campaign.workloads import matrix, names
 from azbenchlib.core.errors import InputError
 

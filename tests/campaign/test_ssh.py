@@ -95,6 +95,13 @@ def test_a_whole_campaign(host: SshHost, tmp_path: Path) -> None:
     assert str(host.home) not in written and "ssh:here" not in written
 
 
+def test_job_files_alone_share_no_data(host: SshHost, tmp_path: Path) -> None:
+    own = [work for work in todo(tmp_path).workloads if work.own_data]
+    folder = run(tmp_path, Todo(own))
+    assert kept(tmp_path) == [work.name for work in own] and left_on(host) == []
+    assert [command.title for command in manifest.load(folder).commands] == [work.title for work in own]
+
+
 def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> None:
     """The run lives on the host: it is the same fio before and after, and it is measured once.
 

@@ -35,7 +35,7 @@ def test_no_link_in_the_folder_that_is_looked_at_is_followed(tmp_path: Path) -> 
     folder, theirs = tmp_path / "shared", tmp_path / "theirs"
     folder.mkdir()
     theirs.write_text("precious")
-    script = f"ln -s {theirs} {folder}/.azbench-probe-$$\n{host.look(str(folder))}"
+    script = f"ln -s {theirs} {folder}/.azbench-probe-$$\n{host.machine(str(folder))}"
     env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     done = subprocess.run(["sh", "-s"], input=script.encode(), capture_output=True, env=env, check=True)
     assert device_guard.facts(done.stdout)["direct"] == ["yes"]

@@ -14,7 +14,7 @@ from lab_tools import assert_measured, fio, late, own_cache  # noqa: F401
 from measuring import Measurement
 
 from azbenchlib import campaign
-from azbenchlib.campaign.targets.lab.setup import in_words
+from azbenchlib.campaign.targets.lab.plan import in_words
 from azbenchlib.cli.options.setup_options import described_setup
 from azbenchlib.core.units import GIB, KIB, MIB, NS_PER_US, US_PER_S
 from azbenchlib.dataset.dataset import Dataset

@@ -24,10 +24,7 @@ _LEAST_SHARE = 0.001
 def checked(figure: str) -> str:
     """The name of a figure.
 
-    Raises
-    ------
-    ValueError
-        When it is none; with the choices.
+    Raises a ValueError when it is none; with the choices.
     """
     if figure not in _RATES and not percentile_of(figure):
         raise ValueError(f"'{figure[:40]}' is no figure of a run; write {_WHAT}")
@@ -37,10 +34,7 @@ def checked(figure: str) -> str:
 def share(value: object) -> object:
     """A share such as ``5%`` as a number; a number as it is.
 
-    Raises
-    ------
-    ValueError
-        When it is neither, or below 0.1 %.
+    Raises a ValueError when it is neither, or below 0.1 %.
     """
     match = _SHARE.fullmatch(value) if isinstance(value, str) else None
     number = float(match[1]) / 100 if match else value

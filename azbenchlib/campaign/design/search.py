@@ -34,10 +34,7 @@ class Condition:
     def of(cls, text: object) -> "Condition":
         """A condition in words.
 
-        Raises
-        ------
-        ValueError
-            When it is none; with the form of one.
+        Raises a ValueError when it is none; with the form of one.
         """
         match = _CONDITION.fullmatch(str(text).strip())
         if match is None or not figures.percentile_of(match[1]) or not float(match[2]):

@@ -36,31 +36,21 @@ class Stopping:
         for setup in experiment.setups if experiment else ():
             for task in setup.tasks:
                 name = names.workload_of(task.workload.name)
-                if setup.warm_up:
-                    warm_ups[setup.name, name] = setup.warm_up
-                    warm_ups.setdefault(("", name), setup.warm_up)
-                if task.find:
-                    ladder = Ladder(task.ladder, Condition.of(task.find))
-                    ladders[setup.name, name] = ladder
-                    ladders.setdefault(("", name), ladder)
-                if task.find or not setup.until:
-                    continue
-                rule = Rule(setup.until, setup.repeats)
-                rules[setup.name, name] = rule
-                rules.setdefault(("", name), rule)
+                for key in ((setup.name, name), ("", name)):
+                    if setup.warm_up:
+                        warm_ups.setdefault(key, setup.warm_up)
+                    if task.find:
+                        ladders.setdefault(key, Ladder(task.ladder, Condition.of(task.find)))
+                    elif setup.until:
+                        rules.setdefault(key, Rule(setup.until, setup.repeats))
         return cls(rules, Searches(ladders), warm_ups)
 
     def enough(self, output: Path, folder: str, dilation: float = 1) -> str:
         """Why a repeat need not be run: the figures of those before it are known well enough; else empty.
 
-        Parameters
-        ----------
-        output : Path
-            The file that the repeat would write; those of the repeats before it lie beside it.
-        folder : str
-            Of the outputs below ``raw/``; its first part is the setup, where there are several.
-        dilation : float
-            By which the lab ran more slowly than the disk.
+        `output` is the file that the repeat would write; those of the repeats before it lie beside it.
+        `folder` is that of the outputs below ``raw/``; its first part is the setup, where there are several.
+        `dilation`: by which the lab ran more slowly than the disk.
         """
         if ladder := self.searches.ladder(output, folder):
             return ladder.needless(output, dilation)

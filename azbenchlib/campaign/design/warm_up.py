@@ -18,14 +18,9 @@ LEAST_WARM_UPS, MOST_WARM_UPS = 2, 8  # runs before those that count
 def agreed(output: Path, wanted: Mapping[str, float], dilation: float = 1) -> str:
     """Which runs before a warm-up agree, so that it need not be run; empty where none do.
 
-    Parameters
-    ----------
-    output : Path
-        The file that the warm-up would write; those of the warm-ups before it lie beside it.
-    wanted : mapping
-        Figures, and the share of their mean by which two runs may differ.
-    dilation : float
-        By which the lab ran more slowly than the disk.
+    `output` is the file that the warm-up would write; those of the warm-ups before it lie beside it. `wanted`
+    has figures, and the share of their mean by which two runs may differ. `dilation`: by which the lab ran
+    more slowly than the disk.
     """
     name, number = names.warm_up_of(output.stem)
     before = [output.with_name(f"{names.of_warm_up(name, n)}{output.suffix}") for n in range(1, number)]

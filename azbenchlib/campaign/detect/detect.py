@@ -90,13 +90,9 @@ def describe(target: Path, root: Path = ROOT, address: str = "") -> ManifestSetu
 def driven(found: Detected, target: Path, root: Path = ROOT) -> list[DiskRow]:
     """The disks that a directory or a block device lies on, as rows of the table disks.
 
-    Followed through partitions, device mapper (LVM, encryption) and RAID.
-
-    Returns
-    -------
-    list of DiskRow
-        Equal disks in a RAID 0 are one row with their count and the stripe; in any other union each disk
-        has its row. Empty where a device below the target is none of the VM's disks, or unknown.
+    Followed through partitions, device mapper (LVM, encryption) and RAID. Equal disks in a RAID 0 are one row
+    with their count and the stripe; in any other union each disk has its row. Empty where a device below the
+    target is none of the VM's disks, or unknown.
     """
     names = devices.devices_of(target, root)
     wholes = devices.wholes(names, root)

@@ -25,10 +25,7 @@ PAUSES_S = (1.0, 2.0)  # before it is asked again; five requests a second are al
 def metadata(address: str) -> ImdsCompute | None:
     """Return what a service tells of this VM; None where nothing answers in time.
 
-    Raises
-    ------
-    InputError
-        When the address is none, or what answers is not the metadata service of a VM.
+    Raises an InputError when the address is none, or what answers is not the metadata service of a VM.
     """
     host, port = _place(address)
     try:
@@ -47,10 +44,7 @@ def metadata(address: str) -> ImdsCompute | None:
 def described(body: bytes, address: str) -> ImdsCompute:
     """Return what an answer tells.
 
-    Raises
-    ------
-    InputError
-        When it is not that of the metadata service of a VM.
+    Raises an InputError when it is not that of the metadata service of a VM.
     """
     try:
         told = decoded(body)

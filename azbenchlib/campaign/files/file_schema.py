@@ -31,7 +31,7 @@ _IN_THE_FILE = {"tasks"}  # what a file calls otherwise
 
 def document() -> dict[str, Any]:
     """The schema as plain values."""
-    setup = _setup_keys()
+    setup, setups = _setup_keys(), Experiment.model_fields["setups"]
     top = {**_keys(Experiment, {"setups"}), **setup}
     one = {
         "type": "object",
@@ -45,15 +45,11 @@ def document() -> dict[str, Any]:
         "type": "object",
         "properties": {
             **top,
-            "setups": {"type": "array", "items": one, "description": _described(Experiment)},
+            "setups": {"type": "array", "items": one, "description": setups.description},
         },
         "required": ["title", "region"],
         "additionalProperties": False,
     }
-
-
-def _described(kind: type[Experiment]) -> str:
-    return kind.model_fields["setups"].description or ""
 
 
 def _setup_keys() -> dict[str, Any]:

@@ -35,10 +35,7 @@ _OF_A_SETUP = ("vm", "zone", *_PLAIN, "otherwise", "as_of", "disks", "workloads"
 def find(name: Path | str) -> Path:
     """A measurement file given by its path, or by its name: ``ultra-disk``.
 
-    Raises
-    ------
-    InputError
-        When there is no file of that name here nor among those that come with azbench.
+    Raises an InputError when there is no file of that name here nor among those that come with azbench.
     """
     path = Path(name)
     if path.exists() or path.name != str(name):
@@ -58,29 +55,14 @@ def load(
     repeats: int = 0,
     rehearsal: tuple[float, int] | None = None,
 ) -> Experiment:
-    """Read a measurement file.
+    """Read a measurement file, with the text of the job files that it names.
 
-    Parameters
-    ----------
-    path : path-like
-        YAML, or the name of one, as of :func:`find`; job files that it names lie in its folder or below.
-    trust_job_files : bool
-        Whether the job files are one's own and may use every option of fio, those that start programs and
-        open other files included.
-    repeats : int
-        How often each workload is measured, whatever the file says; 0: as it says.
-    rehearsal : (float, int), optional
-        Seconds that a workload lasts at most, and bytes that it touches at most.
+    These lie in its folder or below. `path` may be a name, as of :func:`find`. `trust_job_files`: whether the
+    job files are one's own and may use every option of fio, those that start programs and open other files
+    included. `repeats`: how often each workload is measured, whatever the file says; 0: as it says.
+    `rehearsal`: seconds that a workload lasts at most, and bytes that it touches at most.
 
-    Returns
-    -------
-    Experiment
-        With the text of the job files in it.
-
-    Raises
-    ------
-    InputError
-        Naming the file, the line, the key and what is wrong with its value.
+    Raises an InputError naming the file, the line, the key and what is wrong with its value.
     """
     path = find(path)
     document = yaml_file.read(path)

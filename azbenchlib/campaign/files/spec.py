@@ -177,11 +177,15 @@ class SetupSpec(Strict):
         """The OS disk, where the file tells of it."""
         return [disk for disk in self.disks.values() if disk.role in ("os", "ephemeral_os")]
 
+    @property
+    def has_ultra(self) -> bool:
+        """Whether an Ultra Disk is among the disks."""
+        return any(disk.sku == "UltraSSD_LRS" for disk in self.disks.values())
+
     def machine(self) -> tuple[object, ...]:
         """What makes a VM another one: setups that share all of it are measured on one VM."""
-        ultra = any(disk.sku == "UltraSSD_LRS" for disk in self.disks.values())
         disk = (*self.os_disks, self.controller)
-        return (self.vm, self.zone, self.image, self.security_type, self.priority, *disk, ultra)
+        return (self.vm, self.zone, self.image, self.security_type, self.priority, *disk, self.has_ultra)
 
     def driven(self, task: Task) -> list[str]:
         """The attached disks that a workload drives: those it names, else all."""

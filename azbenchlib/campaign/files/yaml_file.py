@@ -34,17 +34,10 @@ Keys = tuple[str | int, ...]
 
 @dataclass
 class YamlFile:
-    """What a file says, and where.
+    """What a file says, and where."""
 
-    Attributes
-    ----------
-    content : Any
-        Mappings, lists, text, numbers, truth values and None.
-    lines : dict
-        From the keys that lead to a value to the line of the last of them, from 1.
-    """
-
-    content: Any = None
+    content: Any = None  # mappings, lists, text, numbers, truth values and None
+    # From the keys that lead to a value to the line of the last of them, from 1.
     lines: dict[Keys, int] = field(default_factory=dict)
 
     def line(self, keys: Keys) -> int:
@@ -56,10 +49,7 @@ class YamlFile:
 def read(path: Path) -> YamlFile:
     """A YAML file.
 
-    Raises
-    ------
-    InputError
-        With the file and the line of what cannot be taken.
+    Raises an InputError with the file and the line of what cannot be taken.
     """
     try:
         with path.open("rb") as file:

@@ -14,10 +14,10 @@ import numpy as np
 from azbenchlib.azure.catalog.latency import HOST_CACHE
 from azbenchlib.campaign.lab_replay.schedule import FILE, Schedule, iolog, schedule
 from azbenchlib.campaign.progress import Progress, quiet
-from azbenchlib.campaign.targets.lab.jobs import NBD_ENGINE
 from azbenchlib.campaign.targets.lab.target import nbd_fio
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import program
+from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import MB, format_span
@@ -50,22 +50,9 @@ _POLL = ("--iodepth_batch_complete_min=0", "--iodepth_batch_complete_max=0")
 def check_in_lab(design: Design, lasts_s: float = LASTS_S, progress: Progress = quiet) -> LabCheck:
     """Replay the busiest hour of a design's history by fio on emulated disks.
 
-    Parameters
-    ----------
-    design : Design
-    lasts_s : float
-        Real seconds that it takes.
-    progress : Progress
-        Is told what is going on.
-
-    Raises
-    ------
-    MissingToolError
-        When there is no fio, or it lacks the NBD engine.
-    AzbenchError
-        When fio or the lab fails.
-    InputError
-        When fewer I/Os than one a second would be replayed.
+    It takes `lasts_s` real seconds. Raises a MissingToolError when there is no fio, or it lacks the NBD
+    engine; an AzbenchError when fio or the lab fails; an InputError when fewer I/Os than one a second would
+    be replayed.
     """
     fio = nbd_fio()
     stretch = busiest(design.limits, design.history)
@@ -101,12 +88,8 @@ def check_in_lab(design: Design, lasts_s: float = LASTS_S, progress: Progress = 
 def throttled_s(due_s: Series, late_s: Series, lasts_s: float) -> float:
     """Real seconds in which something waited for a limit.
 
-    Parameters
-    ----------
-    due_s, late_s : ndarray
-        Of each I/O in their order, shape (n,): when it was due, and how much later it was completed.
-    lasts_s : float
-        What happens after that does not count.
+    `due_s`, `late_s`: of each I/O in their order, shape (n,): when it was due, and how much later it was
+    completed; `lasts_s`: what happens after that does not count.
     """
     waits = np.concatenate([[False], late_s > _BEGINS_S, [False]])
     firsts, ends = (np.flatnonzero(waits[1:] & ~waits[:-1]), np.flatnonzero(waits[:-1] & ~waits[1:]))
@@ -137,7 +120,7 @@ def _replayed(lab: Lab, volume: str, ios: Schedule, fio: tool.Fio) -> tuple[Seri
             "fio",
             f"--name={_NAME}",
             "--thread",
-            f"--ioengine={NBD_ENGINE}",
+            f"--ioengine={EMULATED_ENGINE}",
             f"--uri={lab.uri(volume)}",
         ]
         command += ["--read_iolog=schedule.log", f"--replay_redirect={FILE}", f"--iodepth={_DEPTH}", *_POLL]

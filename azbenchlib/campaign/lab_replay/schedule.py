@@ -28,20 +28,11 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """I/Os in their order, shape (n,) each.
+    """I/Os in their order, shape (n,) each."""
 
-    Parameters
-    ----------
-    due_s : ndarray
-        Real seconds since the first interval began.
-    reads, hits : ndarray of bool
-        Whether it is a read, and one that the host cache serves.
-    bs_bytes : ndarray of int
-    """
-
-    due_s: Series
-    reads: npt.NDArray[np.bool_]
-    hits: npt.NDArray[np.bool_]
+    due_s: Series  # real seconds since the first interval began
+    reads: npt.NDArray[np.bool_]  # whether it is a read
+    hits: npt.NDArray[np.bool_]  # and one that the host cache serves
     bs_bytes: Ints
 
     def __len__(self) -> int:
@@ -51,15 +42,8 @@ class Schedule:
 def schedule(history: LoadHistory, lasts_s: float, per_s: float, cache_hit: float = 0.0) -> Schedule:
     """Single I/Os that come evenly within each interval, of the mean size of its reads or writes.
 
-    Parameters
-    ----------
-    history : LoadHistory
-    lasts_s : float
-        Real seconds that all of it takes.
-    per_s : float
-        I/Os per real second for each of the history: 0.5 issues half as many.
-    cache_hit : float
-        Share of the reads that a host cache serves.
+    All of it takes `lasts_s` real seconds. For each I/O per second of the history, `per_s` are issued a real
+    second: 0.5 issues half as many. `cache_hit` is the share of the reads that a host cache serves.
     """
     lengths_s = history.interval_s * (lasts_s / history.duration_s)
     reads, writes = (
@@ -92,13 +76,9 @@ def _one_way(lengths_s: Series, per_s: Series, bytes_per_s: Series) -> tuple[Ser
 
 
 def iolog(io_schedule: Schedule, size_bytes: int) -> Iterator[str]:
-    """The lines of fio's I/O log.
+    """The lines of fio's I/O log, on a volume of so many bytes.
 
-    Parameters
-    ----------
-    io_schedule : Schedule
-    size_bytes : int
-        Of the volume. Reads that are no hits go to places that were never read, as far as there are any.
+    Reads that are no hits go to places that were never read, as far as there are any.
     """
     yield "fio version 2 iolog"
     yield from (f"{FILE} {action}" for action in ("add", "open"))

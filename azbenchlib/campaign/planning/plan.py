@@ -53,10 +53,7 @@ AnyPlan = TypeVar("AnyPlan", bound=StoredPlan)
 def load(folder: Path, kind: type[AnyPlan]) -> AnyPlan | None:
     """The plan of a folder; None where there is none.
 
-    Raises
-    ------
-    InputError
-        When the file is there and is no plan of this kind.
+    Raises an InputError when the file is there and is no plan of this kind.
     """
     path = folder / PLAN_FILE
     try:
@@ -80,10 +77,7 @@ def save(folder: Path, plan: StoredPlan) -> None:
 def workspace(dataset: Path, plan: AnyPlan, fresh: bool) -> tuple[Path, AnyPlan, bool]:
     """The folder to measure into, the plan that holds there, and whether an earlier run is taken up.
 
-    Raises
-    ------
-    InputError
-        When the folder holds something else than a run of this plan.
+    Raises an InputError when the folder holds something else than a run of this plan.
     """
     found = load(dataset, type(plan))
     if not fresh:
@@ -129,23 +123,9 @@ def complete(
 ) -> Path:
     """Measure into the folder of a plan unless that is done, make a dataset of it, and put it in its place.
 
-    Parameters
-    ----------
-    folder : Path
-        As :func:`workspace` gave it.
-    dataset : Path
-        Where it belongs.
-    measure : callable
-        Measures what is still to be measured; gives the manifest.
-    say : callable
-        Is told where there is nothing to do.
-    whole : bool
-        Whether nothing is missing that the plan asks for, where there is a manifest.
-
-    Returns
-    -------
-    Path
-        `dataset`.
+    `folder` is as :func:`workspace` gave it, and `dataset` where it belongs, which is returned. `measure`
+    measures what is still to be measured, and gives the manifest; `say` is told where there is nothing to do.
+    `whole`: whether nothing is missing that the plan asks for, where there is a manifest.
     """
     if (folder / manifest.MANIFEST_FILE).is_file() and whole:
         say("already measured; fresh=True measures anew")

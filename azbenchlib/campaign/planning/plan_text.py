@@ -14,10 +14,9 @@ from azbenchlib.campaign.targets.azure import commands, guest, results_disk
 from azbenchlib.campaign.targets.azure import steps as cloud_plan
 from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
 from azbenchlib.campaign.targets.azure.ending import orphans
-from azbenchlib.campaign.targets.azure.money import budget, reckoning
+from azbenchlib.campaign.targets.azure.money import reckoning
 from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
-from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
-from azbenchlib.campaign.targets.azure.side_by_side.target import together
+from azbenchlib.campaign.targets.azure.side_by_side.target import parts, together
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Step
 from azbenchlib.core.errors import InputError
 
@@ -29,10 +28,7 @@ def lines(todo: Todo, at_once: int = 0) -> Iterator[str]:
 
     `at_once`: how many VMs are measured at a time; 0: as the file says.
 
-    Raises
-    ------
-    InputError
-        When there is no measurement file behind it, or it cannot be carried out.
+    Raises an InputError when there is no measurement file behind it, or it cannot be carried out.
     """
     if todo.experiment is None:
         raise InputError("a plan needs a measurement file")
@@ -58,7 +54,7 @@ def lines(todo: Todo, at_once: int = 0) -> Iterator[str]:
         yield orphans.command(GROUP) + ("  # each of them" if len(each) > 1 else "")
 
 
-def _apart(experiment: Experiment, at_once: int) -> tuple[dict[str, Experiment], budget.TimeAndCost]:
+def _apart(experiment: Experiment, at_once: int) -> tuple[dict[str, Experiment], reckoning.AnyEstimate]:
     """What is measured in a resource group of its own, and what the whole takes."""
     each = parts(experiment)
     if at_once == 1:
@@ -87,8 +83,7 @@ def _created(experiment: Experiment) -> Iterator[str]:
 
 def _brought(experiment: Experiment) -> Iterator[str]:
     """How results come from a VM, where there are enough of them."""
-    planned = cloud_plan.steps(experiment, GROUP, {}, EXPIRY)
-    if sum(isinstance(step, Measure) for step in planned) < FEWEST_FOR_CONTAINER:
+    if sum(isinstance(step, Measure) for step in cloud_plan.planned(experiment)) < FEWEST_FOR_CONTAINER:
         return
     group, naming = experiment.group or GROUP, Naming(prefix="RUN") if experiment.group else PLAIN
     name, zone = naming.called(results_disk.RESULTS_DISK_NAME), experiment.setups[0].zone
@@ -103,10 +98,7 @@ def _brought(experiment: Experiment) -> Iterator[str]:
 def figures(todo: Todo, at_once: int = 0) -> dict[str, Any]:
     """What is expected, as plain values: the runs, and under ``azure`` the time and the most it costs there.
 
-    Raises
-    ------
-    InputError
-        When there is no measurement file behind it.
+    Raises an InputError when there is no measurement file behind it.
     """
     if todo.experiment is None:
         raise InputError("a plan needs a measurement file")

@@ -53,10 +53,6 @@ class Measurement(Protocol):
 AnyMeasurement = TypeVar("AnyMeasurement", bound=Measurement)
 
 
-def _at_full_speed(one: object) -> float:
-    return 1.0
-
-
 @dataclass(kw_only=True)
 class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     """A run under way: its folder, its plan, and all that is measured in order."""
@@ -67,7 +63,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     progress: Progress
     interrupts: Interrupts
     stopping: Stopping = field(default_factory=Stopping)
-    dilation: Callable[[AnyMeasurement], float] = _at_full_speed  # by which a target ran more slowly
+    dilation: Callable[[AnyMeasurement], float] = lambda one: 1.0  # by which a target ran more slowly
     max_hours: float = 0.0
     begun: float = field(default_factory=time.monotonic)
     failed: list[AzbenchError] = field(default_factory=list)  # workloads that were gone on after
@@ -75,10 +71,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     def check_any(self) -> None:
         """Refuse to call a dataset what has no result.
 
-        Raises
-        ------
-        AzbenchError
-            The fault of the first workload, where none was measured.
+        Raises the fault of the first workload, where none was measured.
         """
         counted = [one for one in self.measurements if not names.warm_up_of(one.workload.name)[1]]
         if self.failed and not any(map(self.made, counted)):
@@ -87,10 +80,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
     def check_all(self) -> None:
         """Tell of the workloads that failed, though the others are measured.
 
-        Raises
-        ------
-        WorkloadsFailedError
-            When there are any.
+        Raises a WorkloadsFailedError when there are any.
         """
         if self.failed:
             first, total = self.failed[0], len(self.measurements)
@@ -224,10 +214,7 @@ class Request:
     def needed_experiment(self, target: str) -> Experiment:
         """The measurement file, under the title that was asked for.
 
-        Raises
-        ------
-        InputError
-            When there is none.
+        Raises an InputError when there is none.
         """
         if self.experiment is None:
             raise InputError(
@@ -311,7 +298,7 @@ class Target(ABC, Generic[AnyPlan, AnyMeasurement]):
 
     @abstractmethod
     def release(self, run: MeasurementRun[AnyPlan, AnyMeasurement], fault: BaseException | None) -> None:
-        """Let go of all that was had, and end with the fault, where there is one."""
+        """Let go of all that was had; afterwards the fault is raised, where there is one."""
 
     def dilation(self, run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement) -> float:
         """How much more slowly than the disk a run was made."""

@@ -86,23 +86,14 @@ class Work(ABC):
     def commands(self, data: PurePath, out: PurePath, shared_bytes: int) -> list[list[str]]:
         """Its command lines, as argument lists: first those that write its data, last the one that measures.
 
-        Parameters
-        ----------
-        data : PurePath
-            What it drives: the shared file or device, or the folder of its own data.
-        out : PurePath
-            The folder of its outputs.
-        shared_bytes : int
-            How large the shared data is.
+        `data` is what it drives: the shared file or device, or the folder of its own data; `out` is the
+        folder of its outputs.
         """
 
     def fits(self, folder: str, device: bool) -> Self:
         """The same, where its data can lie in a folder.
 
-        Raises
-        ------
-        InputError
-            When it needs another place; `device`: there is no folder but a bare device.
+        Raises an InputError when it needs another place; `device`: there is no folder but a bare device.
         """
         if self.own_data and device:
             raise InputError(f"workload '{self.name}': needs a file system, and {folder} is a bare device")
@@ -115,11 +106,7 @@ class Work(ABC):
     def adapt_to_host(self, choose_engine: Callable[[str], str], direct: bool) -> tuple[Self, list[str]]:
         """As it can run on this machine, and what had to be changed.
 
-        Parameters
-        ----------
-        choose_engine : callable
-            From the I/O engine of fio that is wanted to the one that is there.
-        direct : bool
-            Whether the page cache can be bypassed.
+        `choose_engine`: from the I/O engine of fio that is wanted to the one that is there; `direct`: whether
+        the page cache can be bypassed.
         """
         return self, []

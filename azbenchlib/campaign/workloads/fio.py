@@ -22,10 +22,8 @@ class Fio:
     def engine(self, wanted: str) -> str:
         """The engine asked for; where libaio is asked for and absent, the next best.
 
-        Raises
-        ------
-        InputError
-            When this fio does not have it, or it does something else than I/O on the files it is given.
+        Raises an InputError when this fio does not have it, or it does something else than I/O on the files
+        it is given.
         """
         choices = _ENGINES if wanted == _ENGINES[0] else (wanted,)
         found = next((name for name in choices if name in self.engines), None)
@@ -40,10 +38,7 @@ class Fio:
 def find() -> Fio:
     """The fio that the search path leads to.
 
-    Raises
-    ------
-    MissingToolError
-        When there is none, or this is not Linux.
+    Raises a MissingToolError when there is none, or this is not Linux.
     """
     path = shutil.which("fio")
     if path is None or platform.system() != "Linux":

@@ -189,21 +189,10 @@ IN_JOB_FILES: dict[str, Kind] = {
 
 
 def check(name: str, value: str, allowed: dict[str, Kind] = OPTIONS) -> None:
-    """Refuse an option that is not allowed, or a value that is not of its kind.
+    """Refuse an option that is not allowed, or a value that is not of its kind; with what is allowed.
 
-    Parameters
-    ----------
-    name : str
-        As it is written; an alias is taken for the option that it names.
-    value : str
-        Empty where an option stands alone.
-    allowed : dict of str to Kind
-        :data:`OPTIONS`, or :data:`IN_JOB_FILES`.
-
-    Raises
-    ------
-    InputError
-        With the option, and what is allowed instead.
+    An alias is taken for the option that it names; `value` is empty where an option stands alone. `allowed`:
+    :data:`OPTIONS`, or :data:`IN_JOB_FILES`.
     """
     kind = allowed.get(canonical(name))
     if kind is None:

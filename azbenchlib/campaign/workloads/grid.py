@@ -99,18 +99,9 @@ class Workload(Work):
     def of(cls, name: str, given: Mapping[str, Any]) -> "Workload":
         """A workload from the keys of a measurement file, in fio's spelling.
 
-        Parameters
-        ----------
-        name : str
-            Of the workload.
-        given : mapping
-            ``rw``, ``bs``, ``size`` and ``runtime`` (s) are needed; ``iodepth``, ``numjobs``, ``ramp_time``,
-            ``ioengine`` and ``direct`` have defaults; whatever else is an option of fio that is allowed.
-
-        Raises
-        ------
-        InputError
-            When one is missing or cannot be run.
+        ``rw``, ``bs``, ``size`` and ``runtime`` (s) are needed; ``iodepth``, ``numjobs``, ``ramp_time``,
+        ``ioengine`` and ``direct`` have defaults; whatever else is an option of fio that is allowed. Raises
+        an InputError when one is missing or cannot be run.
         """
         rest = dict(given)
         if missing := [key for key in ("rw", "bs", "size", "runtime") if key not in rest]:
@@ -294,10 +285,7 @@ def seconds_of(value: Any) -> Any:
 def yes_or_no(key: str, value: object) -> bool:
     """A value that is true or false, or 1 or 0 as fio writes it.
 
-    Raises
-    ------
-    InputError
-        When it is anything else.
+    Raises an InputError when it is anything else.
     """
     if value not in (0, 1):
         raise InputError(f"{key} '{shown(str(value))}' must be true or false", keys=(key,))

@@ -114,18 +114,9 @@ class Iozone(Work):
     def of(cls, name: str, given: Mapping[str, Any]) -> "Iozone":
         """A workload from the key ``iozone`` of a measurement file.
 
-        Parameters
-        ----------
-        name : str
-            Of the workload.
-        given : mapping
-            ``file_sizes`` is needed; ``tests`` (write, read, random), ``records`` (auto: 4 KiB to 16 MiB, as
-            far as they fit), ``direct`` (true) and ``threads`` (none) have defaults.
-
-        Raises
-        ------
-        InputError
-            When one is missing or cannot be run.
+        ``file_sizes`` is needed; ``tests`` (write, read, random), ``records`` (auto: 4 KiB to 16 MiB, as far
+        as they fit), ``direct`` (true) and ``threads`` (none) have defaults. Raises an InputError when one is
+        missing or cannot be run.
         """
         if unknown := [key for key in given if key not in _KEYS]:
             raise InputError(
@@ -239,10 +230,7 @@ class IozoneProgram:
 def find() -> IozoneProgram:
     """The iozone that the search path leads to.
 
-    Raises
-    ------
-    MissingToolError
-        When there is none.
+    Raises a MissingToolError when there is none.
     """
     path = shutil.which("iozone")
     if path is None:

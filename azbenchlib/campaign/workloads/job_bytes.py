@@ -32,15 +32,8 @@ class UnknownSizeError(ValueError):
 def bytes_written(jobs: Sequence[Options]) -> int:
     """Return how much data jobs write together at most, in bytes.
 
-    Parameters
-    ----------
-    jobs : sequence of mapping of str to str
-        The options of each by fio's main name for them, with those of its ``[global]`` sections.
-
-    Raises
-    ------
-    UnknownSizeError
-        When it cannot be told.
+    `jobs`: the options of each by fio's main name for them, with those of its ``[global]`` sections. Raises
+    an UnknownSizeError when it cannot be told.
     """
     own, shared = 0, dict[str, int]()
     for options in jobs:
@@ -79,10 +72,7 @@ def _offset(options: Options, name: str, length: int) -> int:
 def _number(options: Options, name: str, default: int) -> int:
     """The largest number of a list or a range; a share of something else is none.
 
-    Raises
-    ------
-    UnknownSizeError
-        With the option.
+    Raises an UnknownSizeError with the option.
     """
     text = options.get(name, "").strip().lower().strip('"')
     if not text:

@@ -37,19 +37,9 @@ class StrictLine:
 
 
 def read(text: str, trusted: bool = False) -> list[StrictLine]:
-    """The lines of a job file.
+    """The lines of a job file; `trusted`: sections and options may be any, as in a file of one's own.
 
-    Parameters
-    ----------
-    text : str
-        The job file.
-    trusted : bool
-        Whether sections and options may be any, as in a file of one's own.
-
-    Raises
-    ------
-    InputError
-        With the number of the line as the only one of its `keys`.
+    Raises an InputError with the number of the line as the only one of its `keys`.
     """
     lines: list[StrictLine] = []
     for number, line in enumerate(text.split("\n"), 1):

@@ -65,10 +65,8 @@ class JobFile(Work):
     def load(cls, name: str, given: Mapping[str, Any], folder: Path, trusted: bool = False) -> "JobFile":
         """A workload from the keys ``job`` (a path within `folder`) and ``runtime`` of a measurement file.
 
-        Raises
-        ------
-        InputError
-            When the file is not there, lies elsewhere, or is no job file; with the line that is not allowed.
+        Raises an InputError when the file is not there, lies elsewhere, or is no job file; with the line that
+        is not allowed.
         """
         if unknown := [key for key in given if key not in _KEYS]:
             raise InputError(

@@ -17,10 +17,7 @@ def of(name: str, options: Mapping[str, Any], folder: Path, trusted: bool = Fals
 
     `trusted`: whether job files are one's own and may use every option of fio.
 
-    Raises
-    ------
-    InputError
-        When it cannot be run.
+    Raises an InputError when it cannot be run.
     """
     if "job" in options:
         return JobFile.load(name, options, folder, trusted)

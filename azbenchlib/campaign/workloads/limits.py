@@ -33,10 +33,7 @@ def ended_after(seconds: float) -> str:
 def delay_s(text: str) -> float:
     """Return how long a job of fio may wait before it begins, in seconds; infinite where that cannot be read.
 
-    Parameters
-    ----------
-    text : str
-        Value of ``startdelay``: a time or a range of times; empty: none.
+    `text`: value of ``startdelay``: a time or a range of times; empty: none.
     """
     if not text:
         return 0.0
@@ -48,21 +45,12 @@ def delay_s(text: str) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class RunLimits:
-    """Those of one run.
+    """Those of one run."""
 
-    Parameters
-    ----------
-    seconds : float, optional
-        How long it may take; None: nobody knows, so it may take as long as it does I/O.
-    data_bytes : float
-        How much is written besides, such as data that is laid out: its time comes on top.
-    filled : Path, optional
-        A folder of the file system whose free space is watched.
-    """
-
+    # How long it may take; None: nobody knows, so it may take as long as it does I/O
     seconds: float | None = None
-    data_bytes: float = 0
-    filled: Path | None = None
+    data_bytes: float = 0  # how much is written besides, such as data that is laid out: its time comes on top
+    filled: Path | None = None  # a folder of the file system whose free space is watched
 
     @property
     def longest_s(self) -> float:

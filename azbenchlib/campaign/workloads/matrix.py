@@ -25,10 +25,7 @@ LISTS = tuple(_CALLED)
 def check_count(runs: int, of: str, keys: tuple[str | int, ...] = ()) -> None:
     """Refuse more runs than a measurement file may have.
 
-    Raises
-    ------
-    InputError
-        With the number and the limit.
+    Raises an InputError with the number and the limit.
     """
     if runs > MOST_IN_FILE:
         raise InputError(
@@ -41,19 +38,12 @@ def check_count(runs: int, of: str, keys: tuple[str | int, ...] = ()) -> None:
 def combinations(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """What a workload stands for: itself, or one for each combination of its lists.
 
-    Parameters
-    ----------
-    name : str
-        Of the workload; what differs between combinations is added to it, as ``read-64k-qd8``.
-    given : mapping
-        Its keys in the measurement file; ``rw``, ``bs``, ``iodepth``, ``numjobs`` and ``rwmixread`` may be
-        lists, and ``exclude`` is a list of combinations that are left out.
+    Its keys ``rw``, ``bs``, ``iodepth``, ``numjobs`` and ``rwmixread`` may be lists, and ``exclude`` is a
+    list of combinations that are left out. What differs between combinations is added to its name, as
+    ``read-64k-qd8``.
 
-    Raises
-    ------
-    InputError
-        For a list where none may be, a value that is there twice, more than :data:`MOST_IN_FILE`
-        combinations, and an ``exclude`` that fits no combination or all.
+    Raises an InputError for a list where none may be, a value that is there twice, more than
+    :data:`MOST_IN_FILE` combinations, and an ``exclude`` that fits no combination or all.
     """
     if "job" in given or "iozone" in given:  # they say their own combinations
         yield name, dict(given)

@@ -34,26 +34,9 @@ def run(
 ) -> tuple[int, str]:
     """Run fio, or another program, to its end in a folder; it ends with us, however we end.
 
-    Parameters
-    ----------
-    argv : sequence of str
-        The command line, with the program's name first.
-    program : Program
-        What is run.
-    folder : Path
-        Where it is started.
-    lock : int, optional
-        A file descriptor with a lock; the program inherits it, so the lock lasts as long as it does even when
-        this process is killed.
-    says : Path, optional
-        The file that its output goes to.
-    limits : RunLimits
-        At which it is ended; the last line of the text then says why.
-
-    Returns
-    -------
-    (status, text)
-        Exit status, and what it wrote to its error output.
+    The program inherits `lock`, a file descriptor, so the lock lasts as long as it does even when this
+    process is killed. Its output goes to the file `says`. At `limits` it is ended; the last line of the text
+    then says why. Returns the exit status, and what it wrote to its error output.
     """
     status, text = _run_once(argv, program, folder, lock, says, limits)
     if status == -signal.SIGINT:  # before it had a group of its own, an interrupt that is ours reached it too

@@ -50,7 +50,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def delete(az: Az, patience_s: float = 0.0) -> str:
-    deleted = orphans.delete(az, "g", lambda text: None, patience_s=patience_s)
+    deleted = orphans.Deletion(az=az, group="g", tell=lambda text: None, patience_s=patience_s).carry_out()
     assert not deleted.interrupted
     return deleted.left
 
@@ -103,7 +103,7 @@ def test_a_group_that_could_not_be_found_once_is_looked_for_again(tmp_path):
 def test_what_passes_is_waited_for_and_told_in_one_line(tmp_path):
     told: list[str] = []
     az = program(tmp_path, *[NETWORK] * 7, None, PAGE, None, DELETING, GONE)
-    assert not orphans.delete(az, "g", told.append, patience_s=3600).left
+    assert not orphans.Deletion(az=az, group="g", tell=told.append, patience_s=3600).carry_out().left
     network, page = told
     assert "Max retries exceeded" in network
     assert network.endswith("Trying again for another 60 minutes; Ctrl-C ends the waiting")
@@ -132,7 +132,8 @@ def interrupted_at(tmp_path: Path, *numbers: int) -> orphans.Deleted:
     (tmp_path / "az").write_text(script.replace("[ -e", f"{send}[ -e", 1))
     with Interrupts() as interrupts:
         interrupts.end()
-        return orphans.delete(Az(path=str(tmp_path / "az")), "g", lambda text: None, interrupts)
+        az = Az(path=str(tmp_path / "az"))
+        return orphans.Deletion(az=az, group="g", tell=lambda text: None, interrupts=interrupts).carry_out()
 
 
 def test_an_interrupt_while_the_deletion_is_asked_for_does_not_stop_that(tmp_path):

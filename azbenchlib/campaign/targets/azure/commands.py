@@ -213,7 +213,7 @@ def vm_create(
         *("--image", setup.image, "--size", setup.vm, "--security-type", setup.security_type),
         *(("--zone", setup.zone) if setup.zone else ()),
         *_os_disk(setup),
-        *(("--ultra-ssd-enabled", "true") if _has_ultra(setup) else ()),
+        *(("--ultra-ssd-enabled", "true") if setup.has_ultra else ()),
         *(("--disk-controller-type", setup.controller) if setup.controller else ()),
         *(("--priority", "Spot", "--eviction-policy", "Delete") if setup.priority == "spot" else ()),
         *network,
@@ -420,10 +420,6 @@ def _os_disk(setup: SetupSpec) -> list[str]:
             flags += ["--os-disk-caching", disk.caching] if disk.caching else []
             flags += ["--os-disk-size-gb", str(disk.size_gib)] if disk.size else []
     return flags
-
-
-def _has_ultra(setup: SetupSpec) -> bool:
-    return any(disk.sku == "UltraSSD_LRS" for disk in setup.disks.values())
 
 
 def _bought(disk: DiskSpec) -> list[str]:

@@ -45,10 +45,7 @@ class Container:
     def download(self, name: str, patience_s: float, pause_s: float) -> bytes:
         """A blob, which may still be on its way into the container.
 
-        Raises
-        ------
-        AzError
-            When it is not there in time.
+        Raises an AzError when it is not there in time.
         """
         deadline = time.monotonic() + patience_s
         with temporary_folder() as folder:
@@ -71,10 +68,7 @@ def account_name(group: str, prefix: str = "") -> str:
 def make(az: Az, group: str, region: str, naming: Naming = PLAIN) -> Container:
     """Have the account and its container; both may be there already.
 
-    Raises
-    ------
-    AzError
-        When Azure refuses, as where accounts or their keys are forbidden.
+    Raises an AzError when Azure refuses, as where accounts or their keys are forbidden.
     """
     try:
         return _made(az, group, region, naming, by_login=False)

@@ -10,10 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
-from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.documents import AzAttachedDisk, AzVm
-from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
+from azbenchlib.azure.retries import WHILE_MEASURING, Patience
 from azbenchlib.campaign import lock
 from azbenchlib.campaign.files.disk_spec import DiskSpec
 from azbenchlib.campaign.files.spec import Experiment
@@ -27,9 +26,9 @@ from azbenchlib.campaign.targets.azure.ending import lease, teardown
 from azbenchlib.campaign.targets.azure.manifest import ExistingPlan, make_manifest
 from azbenchlib.campaign.targets.azure.money import budget, reckoning
 from azbenchlib.campaign.targets.azure.outcome import Batch
-from azbenchlib.campaign.targets.azure.state import AZ_LOG, AzureRun, measures_of, note_identity
+from azbenchlib.campaign.targets.azure.state import AzureRun, found_az, measures_of, note_identity
 from azbenchlib.campaign.targets.azure.steps import Call, Measure
-from azbenchlib.campaign.targets.azure.vm import RUNNING, Vm
+from azbenchlib.campaign.targets.azure.vm import Vm, is_running
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.files import make_folder
@@ -53,34 +52,19 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
 
     A disk with a file system is measured in a folder of our own on it, which is removed at the end; a bare
     one only where it holds nothing, or the words of the refusal are given.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        A measurement file with one setup, which says what the VM and its disks are.
-    vm_id : str
-        Resource id of the VM.
-    allow_unsafe : str
-        The words that permit a disk which would be refused; the refusal names them.
-    max_hours : float
-        At which it ends; 0: no limit.
-    show_identity : bool
-        Whether the dataset tells the subscription, the tenant and the user.
-    results_group : bool
-        Whether results may come through a storage account, in a resource group that is made for it and
-        deleted at the end.
-    luns : mapping of str to int
-        Where data disks are attached that are not to be looked for by their names and kinds.
     """
 
     goes_on_unheard: ClassVar[bool] = True  # or a closed terminal would keep it from removing its folder
     goes_on_after_failure: ClassVar[bool] = True
-    experiment: Experiment
-    vm_id: str
-    allow_unsafe: str = ""
-    max_hours: float = 0.0
-    show_identity: bool = False
+    experiment: Experiment  # a measurement file with one setup, which says what the VM and its disks are
+    vm_id: str  # resource id of the VM
+    allow_unsafe: str = ""  # the words that permit a disk which would be refused; the refusal names them
+    max_hours: float = 0.0  # at which it ends; 0: no limit
+    show_identity: bool = False  # whether the dataset tells the subscription, the tenant and the user
+    # Whether results may come through a storage account, in a resource group that is made for it and deleted
+    # at the end
     results_group: bool = False
+    # Where data disks are attached that are not to be looked for by their names and kinds
     luns: Mapping[str, int] = field(default_factory=dict)
     _cloud: Cloud | None = field(default=None, init=False)  # the group for the results
     _vm: Vm | None = field(default=None, init=False)
@@ -144,13 +128,11 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         make_folder(run.folder)
         run.tell("asking Azure whether the VM is what the plan says …")
         at = place(self.vm_id)
-        az = Az.find(run.folder / AZ_LOG).within(at["subscription"])
-        az = az.patiently(Patience(limits_s=AT_START, tell=run.tell))
+        az = found_az(run).within(at["subscription"])
         note_identity(run.plan, az, self.show_identity)
         shown = az.json(*commands.vm_show(at["group"], at["name"]))
         run.plan.luns = found_disks(self.experiment, shown, self.luns)
-        codes = az.json(*commands.vm_state(at["group"], at["name"]))
-        if not isinstance(codes, list) or RUNNING not in codes:
+        if not is_running(az, at["group"], at["name"]):
             raise InputError(f"the VM {at['name']} does not run; start it, then start again")
         run.plan.versions["az"] = preflight.version(az)
         preflight.check_version(run.plan.versions["az"])
@@ -249,10 +231,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
 def place(vm_id: str) -> re.Match[str]:
     """Subscription, group and name of a VM.
 
-    Raises
-    ------
-    InputError
-        When that is no resource id of a VM.
+    Raises an InputError when that is no resource id of a VM.
     """
     found = _ID.fullmatch(vm_id)
     if not found:
@@ -278,37 +257,26 @@ def _left(vm: Vm) -> str:
 def found_disks(experiment: Experiment, shown: Any, luns: Mapping[str, int] | None = None) -> dict[str, int]:
     """The LUN of every data disk of the file: the one of that name, else the first that is of its kind.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        With one setup.
-    shown : dict
-        As ``az vm show`` tells the VM.
-    luns : mapping of str to int, optional
-        Where disks are, as far as that is known.
-
-    Raises
-    ------
-    AzError
-        When that is no VM.
-    InputError
-        When the VM or its disks are not what the file says.
+    `shown` is what ``az vm show`` tells, and `luns` where disks are, as far as that is known. Raises an
+    AzError when that is no VM; an InputError when the VM or its disks are not what the file says.
     """
     (setup,) = experiment.setups
-    size, region, there = described(shown)
-    for what, said, is_ in (("vm", setup.vm, size), ("region", experiment.region, region)):
-        if said.lower() != is_.lower():
+    vm = shown_vm(shown)
+    there = vm.storage.data_disks
+    stated = (("vm", setup.vm, vm.hardware.size), ("region", experiment.region, vm.location))
+    for what, said, is_ in stated:
+        if said.lower() != str(is_).lower():
             raise InputError(f"{what}: the file says {said}, and the VM is {is_}")
     found: dict[str, int] = {}
     for name, disk in setup.disks.items():
         if disk.role != "data":
             continue
-        free = [one for one in there if one["lun"] not in found.values() and _is_kind(disk, one)]
-        free = [one for one in free if one["lun"] == (luns or {}).get(name, one["lun"])]
-        lun = next((one["lun"] for one in free if one["name"].lower() == name), None)
-        lun = free[0]["lun"] if lun is None and free else lun
+        free = [one for one in there if one.lun not in found.values() and _is_kind(disk, one)]
+        free = [one for one in free if one.lun == (luns or {}).get(name, one.lun)]
+        named = [one.lun for one in free if (one.name or "").lower() == name]
+        lun = next(iter([*named, *(one.lun for one in free)]), None)
         if lun is None:
-            told = ", ".join(f"LUN {one['lun']}: {kind_of(one)}" for one in there)
+            told = ", ".join(f"LUN {one.lun}: {kind_of(one)}" for one in there)
             raise InputError(
                 f"disk '{name}': the VM has no {disk.sku} of {disk.size_gib} GiB with host caching "
                 f"{disk.caching or 'None'} (left); it has {told or 'no data disk'}"
@@ -317,25 +285,10 @@ def found_disks(experiment: Experiment, shown: Any, luns: Mapping[str, int] | No
     return found
 
 
-def described(shown: Any) -> tuple[str, str, list[dict[str, Any]]]:
-    """Size and region of a VM, and lun, name, sku, gib and caching of its data disks.
-
-    Raises
-    ------
-    AzError
-        When that is no VM.
-    """
-    vm = shown_vm(shown)
-    return str(vm.hardware.size), str(vm.location), [_attached(disk) for disk in vm.storage.data_disks]
-
-
 def shown_vm(shown: Any) -> AzVm:
     """Return the VM that ``az vm show`` tells.
 
-    Raises
-    ------
-    AzError
-        When that is no VM.
+    Raises an AzError when that is no VM.
     """
     try:
         vm = AzVm.parse(shown, "az vm show")
@@ -346,22 +299,15 @@ def shown_vm(shown: Any) -> AzVm:
     return vm
 
 
-def kind_of(attached: Mapping[str, Any]) -> str:
+def kind_of(attached: AzAttachedDisk) -> str:
     """What a data disk is, in words."""
-    return f"{attached['sku']}, {attached['gib']} GiB, {attached['caching']}"
+    return f"{attached.managed.sku}, {attached.size_gib or None} GiB, {attached.caching or 'None'}"
 
 
-def _attached(disk: AzAttachedDisk) -> dict[str, Any]:
-    return {
-        "lun": disk.lun,
-        "name": disk.name or "",
-        "sku": disk.managed.sku,
-        "gib": disk.size_gib or None,
-        "caching": disk.caching or "None",
-    }
-
-
-def _is_kind(disk: DiskSpec, there: Mapping[str, Any]) -> bool:
+def _is_kind(disk: DiskSpec, attached: AzAttachedDisk) -> bool:
     """Whether an attached disk is what the file says, as far as Azure tells."""
-    wanted = {"sku": disk.sku, "gib": disk.size_gib, "caching": disk.caching or "None"}
-    return all(there[name] in (None, value) for name, value in wanted.items())
+    return (
+        attached.managed.sku in (None, disk.sku)
+        and attached.size_gib in (None, 0, disk.size_gib)
+        and (attached.caching or "None") == (disk.caching or "None")
+    )

@@ -50,8 +50,22 @@ class GuestOutput:
     logs_bytes: int = 0
 
     @property
-    def blob(self) -> str:
-        """What the archive with the figures is called in the container."""
+    def archives(self) -> tuple[str, ...]:
+        """Which there are: ``figures``, and ``logs`` where the workload wrote any."""
+        return ("figures", "logs") if self.logs else ("figures",)
+
+    def digest(self, which: str) -> str:
+        """The hash of an archive."""
+        return self.logs if which == "logs" else self.figures
+
+    def size_bytes(self, which: str) -> int:
+        """The size of an archive; 0: not known."""
+        return self.logs_bytes if which == "logs" else self.figures_bytes
+
+    def blob(self, which: str) -> str:
+        """What an archive is called in the container."""
+        if which == "logs":
+            return f"{self.place}/{self.logs}.logs"
         return f"{self.place}/{self.status}-{self.figures}-{self.logs or '-'}.figures"
 
 

@@ -192,7 +192,7 @@ def _luns(todo: CloudPlan) -> dict[tuple[str, str], tuple[int, ...]]:
         return {(one.name, disk): (lun,) for one in experiment.setups for disk, lun in todo.luns.items()}
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     now: dict[str, tuple[int, ...]] = {}
-    for step in steps.steps(experiment, "GROUP", {}, "HHMM"):
+    for step in steps.planned(experiment):
         if isinstance(step, Prepare):
             now[step.disk] = step.luns
         elif isinstance(step, Measure) and step.disk in now:

@@ -11,17 +11,11 @@ RUN_PREFIX = r"azb[0-9a-f]{10}"  # of the names of a run's things
 
 @dataclass(frozen=True, kw_only=True)
 class Naming:
-    """How the things of a run are called and tagged.
+    """How the things of a run are called and tagged."""
 
-    Parameters
-    ----------
-    prefix : str
-        What their names begin with; empty in a group that is the run's own, where nothing else lies.
-    tags : mapping
-        What each carries, by name, where there is a prefix.
-    """
-
+    # What their names begin with; empty in a group that is the run's own, where nothing else lies
     prefix: str = ""
+    # What each carries, by name, where there is a prefix
     tags: Mapping[str, str] = field(default_factory=dict)
 
     def called(self, name: str) -> str:

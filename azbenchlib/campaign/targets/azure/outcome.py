@@ -1,7 +1,7 @@
 """How the outputs of workloads come from the VM: through a container of blobs, by a disk, else in pieces."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -27,24 +27,13 @@ LOGS_S, LOGS_PAUSE_S = 300.0, 5.0  # within which logs follow the figures into t
 
 @dataclass(kw_only=True)
 class Batch:
-    """Workloads that a VM runs one after the other, whoever looks on.
-
-    Parameters
-    ----------
-    vm : Vm
-    steps : sequence of Measure
-    container : Container, optional
-        Where their outputs go; None: they stay on the VM, until it has ended.
-    disk : ResultsDisk, optional
-        By which they come then; None, or where it does not bring them: in pieces.
-    between : callable
-        Called again and again while it is waited.
-    """
+    """Workloads that a VM runs one after the other, whoever looks on."""
 
     vm: Vm
     steps: Sequence[Measure]
-    container: Container | None
-    between: Callable[[], None]
+    container: Container | None  # where their outputs go; None: they stay on the VM, until it has ended
+    between: Callable[[], None]  # called again and again while it is waited
+    # By which they come then; None, or where it does not bring them: in pieces
     disk: ResultsDisk | None = None
     _script: Script | None = field(default=None, init=False)
     _starts: int = field(default=0, init=False)
@@ -57,18 +46,14 @@ class Batch:
     def fetch(self, step: Measure, folder: Path) -> tuple[int, str]:
         """Wait for a workload, and bring its outputs into a new folder: the tool's status, its last words.
 
-        Raises
-        ------
-        AzbenchError
-            When the VM ended without outputs again and again, or they did not arrive whole.
+        Raises an AzbenchError when the VM ended without outputs again and again, or they did not arrive
+        whole.
         """
         packed = self._awaited(step)
         make_folder(folder.parent)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        left = unpack(self._archive(step, packed, "figures"), folder, LARGEST_OUTPUT)
-        if packed.logs:
-            unpack(self._archive(step, packed, "logs"), folder, left)
+        _unpack_each((self._archive(step, packed, which) for which in packed.archives), folder)
         return packed.status, _words(folder, step) if packed.status else ""
 
     def rescued(self, step: Measure, folder: Path) -> int | None:
@@ -85,13 +70,10 @@ class Batch:
         packed = self._known.get(guest.place(step))
         if packed is None:
             return None
-        data = at_once.download(packed.blob, 0, 0)
-        logs = at_once.download(f"{packed.place}/{packed.logs}.logs", 0, 0) if packed.logs else b""
-        if sha256(data).hexdigest() != packed.figures:
+        archives = [at_once.download(packed.blob(which), 0, 0) for which in packed.archives]
+        if sha256(archives[0]).hexdigest() != packed.figures:
             return None
-        left = unpack(data, folder, LARGEST_OUTPUT)
-        if logs:
-            unpack(logs, folder, left)
+        _unpack_each(archives, folder)
         return packed.status
 
     def _rescued_by_disk(self, step: Measure, folder: Path) -> int | None:
@@ -99,12 +81,9 @@ class Batch:
             self._listed = True
             self._take_from(self.disk.at_once())
         packed = self._known.get(guest.place(step))
-        figures = self._by_disk(packed, "figures") if packed else None
-        if packed is None or figures is None:
+        if packed is None or self._by_disk(packed, "figures") is None:
             return None
-        left = unpack(figures, folder, LARGEST_OUTPUT)
-        if packed.logs:
-            unpack(self._by_disk(packed, "logs") or b"", folder, left)
+        _unpack_each((self._by_disk(packed, which) or b"" for which in packed.archives), folder)
         return packed.status
 
     def _take_from(self, disk: ResultsDisk) -> None:
@@ -117,8 +96,7 @@ class Batch:
     def _by_disk(self, packed: GuestOutput, which: str) -> bytes | None:
         """An archive that a disk brought, where it is what it was on the VM."""
         data = self._brought.get(f"{packed.place}.{which}", b"")
-        whole = packed.logs if which == "logs" else packed.figures
-        return data if sha256(data).hexdigest() == whole else None
+        return data if sha256(data).hexdigest() == packed.digest(which) else None
 
     def _awaited(self, step: Measure) -> GuestOutput:
         where = guest.place(step)
@@ -152,28 +130,26 @@ class Batch:
         self._script = self.vm.start(guest.agent(self.steps, url), limit_s, secret)
 
     def _archive(self, step: Measure, packed: GuestOutput, which: str) -> bytes:
-        digest = packed.logs if which == "logs" else packed.figures
         if brought := self._by_disk(packed, which):
             return brought
         if self.container:
-            name = f"{packed.place}/{digest}.logs" if which == "logs" else packed.blob
             try:
-                data = self.container.download(name, 0 if self._over else LOGS_S, LOGS_PAUSE_S)
+                data = self.container.download(packed.blob(which), 0 if self._over else LOGS_S, LOGS_PAUSE_S)
             except AzError:
                 data = b""  # it did not come so far
-            if sha256(data).hexdigest() == digest:
+            if sha256(data).hexdigest() == packed.digest(which):
                 return data
         data = self._pieces(step, packed, which)
-        if sha256(data).hexdigest() != digest:
+        if sha256(data).hexdigest() != packed.digest(which):
             raise AzbenchError(f"{step.title}: its outputs are not what they were on the VM")
         return data
 
     def _pieces(self, step: Measure, packed: GuestOutput, which: str) -> bytes:
         """An archive on the VM, a chunk at a time, each checked."""
-        n_bytes = packed.logs_bytes if which == "logs" else packed.figures_bytes
+        n_bytes = packed.size_bytes(which)
         if not n_bytes:
             told = guest.outputs(self.vm.ask(guest.summary(step))).get(packed.place, packed)
-            n_bytes = told.logs_bytes if which == "logs" else told.figures_bytes
+            n_bytes = told.size_bytes(which)
         if n_bytes > LARGEST_OUTPUT:
             raise AzbenchError(f"{step.title}: its outputs are {n_bytes} B; {LARGEST_OUTPUT} B is the most")
         data, length = b"", guest.CHUNK_BYTES
@@ -194,6 +170,12 @@ class Batch:
             if piece:
                 return piece
         return None
+
+
+def _unpack_each(archives: Iterable[bytes], folder: Path) -> None:
+    left = LARGEST_OUTPUT
+    for data in archives:
+        left = unpack(data, folder, left)
 
 
 def _words(folder: Path, step: Measure) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field
 
@@ -44,18 +44,11 @@ Chosen = dict[str, dict[str, str]]
 def check(az: Az, experiment: Experiment) -> Chosen:
     """Providers, features; whether the region has the sizes and disks in the zones; and what quota is left.
 
-    Returns
-    -------
-    dict
-        By setup, what it gets instead of what the file says first.
-
-    Raises
-    ------
-    InputError
-        For what is not to be had there, with what is.
+    Returns, by setup, what it gets instead of what the file says first. Raises an InputError for what is not
+    to be had there, with what is.
     """
     for namespace in steps.PROVIDERS:
-        if _at(az.json(*commands.provider_show(namespace)), "registrationState") != REGISTERED:
+        if orphans.value_at(az.json(*commands.provider_show(namespace)), "registrationState") != REGISTERED:
             az.json(*commands.provider_register(namespace))
     for feature in steps.features(experiment):
         _check_feature(az, feature)
@@ -68,10 +61,7 @@ def check_group(az: Az, group: str, tell: Callable[[str], None]) -> None:
 
     Rights are looked at as far as Azure tells them to this account.
 
-    Raises
-    ------
-    InputError
-        With what is missing.
+    Raises an InputError with what is missing.
     """
     try:
         found = az.json(*commands.group_show(group))
@@ -82,7 +72,7 @@ def check_group(az: Az, group: str, tell: Callable[[str], None]) -> None:
             f"group '{group}': the subscription has no such resource group; create it, or leave group out",
             keys=("group",),
         ) from error
-    state = _at(found, "properties", "provisioningState")
+    state = orphans.value_at(found, "properties", "provisioningState")
     if state != "Succeeded" or orphans.is_tagged(found):
         why = f"is {state}" if state != "Succeeded" else "was made by a run of azbench, which deletes it"
         raise InputError(f"group '{group}': it {why}; name another one", keys=("group",))
@@ -107,13 +97,6 @@ class _Permission(AzDocument):
     not_actions: Sequence[str] = Field(default=(), alias="notActions")
 
 
-def _at(answer: Any, *keys: str) -> Any:
-    """What an answer has at some keys; None where it has not."""
-    for key in keys:
-        answer = answer.get(key) if isinstance(answer, dict) else None
-    return answer
-
-
 def _is_allowed(action: str, permissions: Sequence[_Permission]) -> bool:
     """Whether any of the permissions grants an action; in their patterns, case does not matter."""
 
@@ -125,16 +108,13 @@ def _is_allowed(action: str, permissions: Sequence[_Permission]) -> bool:
 
 def version(az: Az) -> str:
     """The version of az, as it tells it itself."""
-    return str(_at(az.json("version"), "azure-cli") or "?")
+    return str(orphans.value_at(az.json("version"), "azure-cli") or "?")
 
 
 def check_version(told: str) -> None:
     """Refuse an az that lacks parameters which are needed; one that tells no numbers is taken.
 
-    Raises
-    ------
-    InputError
-        With what it is and what is needed.
+    Raises an InputError with what it is and what is needed.
     """
     numbers = tuple(int(part) for part in re.findall("[0-9]{1,6}", told)[:2])
     if len(numbers) == 2 and numbers < OLDEST_AZ:
@@ -164,10 +144,7 @@ class Region:
     def choose(self, setup: SetupSpec, refused: Sequence[Mapping[str, str]] = ()) -> dict[str, str]:
         """The first of a setup's sizes and zones that is to be had, and was not refused.
 
-        Raises
-        ------
-        InputError
-            Where there is none: why not the first one.
+        Raises an InputError where there is none: why not the first one.
         """
         first: InputError | None = None
         for choice in choices(setup):
@@ -203,7 +180,7 @@ def of_file(choice: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_feature(az: Az, feature: str) -> None:
-    state = _at(az.json(*commands.feature_show(feature)), "properties", "state")
+    state = orphans.value_at(az.json(*commands.feature_show(feature)), "properties", "state")
     if state == REGISTERED:
         return
     if state in ("NotRegistered", "Unregistered"):
@@ -261,7 +238,6 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
     wanted = sum(disk.count for disk in disks if disk.role == "data")
     most = whole(able, "MaxDataDiskCount", wanted)
     premium = any(str(disk.sku).startswith("Premium") for disk in disks)
-    ultra = any(disk.sku == "UltraSSD_LRS" for disk in disks)
     ephemeral = any(disk.role == "ephemeral_os" for disk in disks)
     temp = any(disk.role == "temp" for disk in disks)
     fast = sum(disk.count for disk in disks if disk.write_accelerator)
@@ -280,7 +256,7 @@ def _unable(setup: SetupSpec, able: Mapping[str, str], in_zone: Mapping[str, str
         "has no write accelerator for so many disks; sizes of the M series have one": fast
         > whole(able, "MaxWriteAcceleratorDisksAllowed", 0),
         "takes no Premium disks": premium and able.get("PremiumIO") == "False",
-        f"has no Ultra disks {where}": ultra and in_zone.get("UltraSSDAvailable") != "True",
+        f"has no Ultra disks {where}": setup.has_ultra and in_zone.get("UltraSSDAvailable") != "True",
         "has no ephemeral OS disk": ephemeral and able.get("EphemeralOSDiskSupported") == "False",
         f"has no room for an ephemeral OS disk on its {placement}": ephemeral
         and bool(placements)

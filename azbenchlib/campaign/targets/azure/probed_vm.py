@@ -1,5 +1,6 @@
 """A probe of one disk of a VM of Azure that is there already: what Azure tells of both is the setup."""
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,11 +19,12 @@ from azbenchlib.campaign.detect.to_measurement_file import disk_entry
 from azbenchlib.campaign.files.disk_spec import PROVISIONED
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.progress import Progress
+from azbenchlib.campaign.stated_probe import ProbeRequest
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.existing import (
+    VM_ID_VARIABLE,
     ExistingRun,
     ExistingVmTarget,
-    described,
     kind_of,
     place,
     shown_vm,
@@ -54,10 +56,7 @@ _DISK_ID = re.compile(r".*/resourceGroups/([^/]+)/providers/Microsoft\.Compute/d
 class ProbedVmTarget(ExistingVmTarget):
     """Probe a disk of a VM of Azure that is there already; a run that failed ends it.
 
-    Parameters
-    ----------
-    notes : sequence of str
-        What could not be asked.
+    `notes`: what could not be asked.
     """
 
     goes_on_after_failure: ClassVar[bool] = False  # the next run follows from what this one showed
@@ -76,27 +75,13 @@ class ProbedVmTarget(ExistingVmTarget):
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedDisk:
-    """A disk of a VM as it can be named.
+    """A disk of a VM as it can be named."""
 
-    Parameters
-    ----------
-    name : str
-        In the dataset, which tells no names of Azure.
-    words : tuple of str
-        That name it, in lower case; the first is the one to tell.
-    what : str
-        For people.
-    entry : AzAttachedDisk
-        Of the storage profile.
-    lun : int, optional
-        Of a data disk.
-    """
-
-    name: str
-    words: tuple[str, ...]
-    what: str
-    entry: AzAttachedDisk = field(default_factory=AzAttachedDisk)
-    lun: int | None = None
+    name: str  # in the dataset, which tells no names of Azure
+    words: tuple[str, ...]  # that name it, in lower case; the first is the one to tell
+    what: str  # for people
+    entry: AzAttachedDisk = field(default_factory=AzAttachedDisk)  # of the storage profile
+    lun: int | None = None  # of a data disk
 
     @property
     def disk_id(self) -> str:
@@ -108,39 +93,16 @@ class AttachedDisk:
 
 
 def probed_vm(
-    vm_id: str,
-    disk: str,
-    *,
-    workloads: Sequence[Workload | JobFile],
-    raw: bool,
-    results_group: bool,
-    allow_unsafe: str,
-    progress: Progress,
+    asked: ProbeRequest, workloads: Sequence[Workload | JobFile], progress: Progress
 ) -> ProbedVmTarget:
     """The target for a disk of a VM, which Azure is asked about.
 
-    Parameters
-    ----------
-    vm_id : str
-        Resource id of the VM.
-    disk : str
-        The name of a data disk in Azure, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data disk.
-    workloads : sequence of Workload or JobFile
-        All that a probe may choose from.
-    raw : bool
-        Whether the bare disk is driven, else a folder on its file system.
-    results_group, allow_unsafe
-        As for :class:`.ExistingVmTarget`.
-    progress : callable
-        Is told what is asked.
+    `workloads`: all that a probe may choose from; `progress` is told what is asked.
 
-    Raises
-    ------
-    InputError
-        When there is no such VM id or disk, or a disk must be named.
-    AzError
-        When Azure does not tell.
+    Raises an InputError when there is no such VM id or disk, or a disk must be named; an AzError when Azure
+    does not tell.
     """
+    vm_id = asked.vm_id or os.environ.get(VM_ID_VARIABLE, "")
     if not vm_id:
         raise InputError(NEEDS_VM)
     at = place(vm_id)
@@ -151,13 +113,13 @@ def probed_vm(
     tell("asking Azure what the VM and its disk are …")
     az = Az.find().within(at["subscription"]).patiently(Patience(limits_s=AT_START, tell=tell))
     shown = az.json(*commands.vm_show(at["group"], at["name"]))
-    chosen = chosen_disk(shown, disk)
+    chosen = chosen_disk(shown, asked.disk)
     told = _disk_shown(az, chosen.disk_id)
     return ProbedVmTarget(
-        experiment=experiment_of(shown, told, chosen, workloads, raw),
+        experiment=experiment_of(shown, told, chosen, workloads, asked.raw),
         vm_id=vm_id,
-        results_group=results_group,
-        allow_unsafe=allow_unsafe,
+        results_group=asked.results_group,
+        allow_unsafe=asked.allow_unsafe,
         luns={} if chosen.lun is None else {chosen.name: chosen.lun},
         notes=[NOT_SHOWN] if chosen.disk_id and not told else [],
     )
@@ -166,12 +128,8 @@ def probed_vm(
 def chosen_disk(shown: Any, asked: str) -> AttachedDisk:
     """The disk of a VM that was asked for; where nothing was, the only data disk.
 
-    Raises
-    ------
-    AzError
-        When that is no VM.
-    InputError
-        When it is none of the VM, or must be named; with those that there are.
+    Raises an AzError when that is no VM; an InputError when it is none of the VM, or must be named; with
+    those that there are.
     """
     there = attached_disks(shown)
     data = [one for one in there if one.lun is not None]
@@ -186,18 +144,14 @@ def chosen_disk(shown: Any, asked: str) -> AttachedDisk:
 def attached_disks(shown: Any) -> list[AttachedDisk]:
     """The disks of a VM as ``az vm show`` tells it, and those that it may have besides.
 
-    Raises
-    ------
-    AzError
-        When that is no VM.
+    Raises an AzError when that is no VM.
     """
-    *_, data = described(shown)
     storage = shown_vm(shown).storage
     system = storage.os_disk or AzAttachedDisk()
     found = [AttachedDisk(name="os", words=("os",), what="a folder on it", entry=system)]
-    for one, entry in zip(data, storage.data_disks, strict=True):
-        lun, name = one["lun"], one["name"]
-        words, what = (f"lun{lun}", name.lower()), f"{name}: {kind_of(one)}"
+    for entry in storage.data_disks:
+        lun, name = entry.lun, entry.name or ""
+        words, what = (f"lun{lun}", name.lower()), f"{name}: {kind_of(entry)}"
         found.append(AttachedDisk(name=DATA_NAME.format(lun), words=words, what=what, entry=entry, lun=lun))
     return found + [
         AttachedDisk(name=name, words=(name,), what="where the size has one") for name in OF_THE_SIZE
@@ -211,23 +165,9 @@ def experiment_of(
     workloads: Sequence[Workload | JobFile],
     raw: bool,
 ) -> Experiment:
-    """Workloads on a disk of a VM.
+    """Workloads on a disk of a VM; `told` is what ``az disk show`` tells of it, None: not known.
 
-    Parameters
-    ----------
-    shown : mapping
-        As ``az vm show`` tells the VM.
-    told : AzDisk, optional
-        As ``az disk show`` tells the disk; None: not known.
-    chosen : AttachedDisk
-    workloads : sequence of Workload or JobFile
-    raw : bool
-        Whether the bare disk is driven.
-
-    Raises
-    ------
-    InputError
-        When no measurement file could say so, as of a disk whose kind is not known.
+    Raises an InputError when no measurement file could say so, as of a disk whose kind is not known.
     """
     vm = shown_vm(shown)
     size, region = str(vm.hardware.size), str(vm.location)

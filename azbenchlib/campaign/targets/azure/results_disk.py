@@ -41,21 +41,12 @@ _HEAD = re.compile(rb"azbench-results ([0-9]{1,10}) ([0-9a-f]{64})\n\0*")
 
 @dataclass(kw_only=True)
 class ResultsDisk:
-    """How to have a results disk in the group of a run, and what it brings.
-
-    Parameters
-    ----------
-    az : Az
-    group : str
-    naming : Naming
-        How the disk is called.
-    tell : callable
-        Takes a line where Azure has no such disk for us either; then it is not tried again.
-    """
+    """How to have a results disk in the group of a run, and what it brings."""
 
     az: Az
     group: str
-    naming: Naming = PLAIN
+    naming: Naming = PLAIN  # how the disk is called
+    # Takes a line where Azure has no such disk for us either; then it is not tried again
     tell: Callable[[str], None]
     refused: bool = False
 
@@ -127,7 +118,8 @@ class ResultsDisk:
         url, _, signature = str(granted.get("accessSAS") if isinstance(granted, dict) else "").partition("?")
         if not url.startswith("https://") or not signature:
             raise AzError("az disk grant-access: its answer tells no address")
-        kept = {name: value for name, value in self.az.environment.items() if not _is_of_storage(name)}
+        ours = self.az.environment.items()
+        kept = {name: value for name, value in ours if not name.startswith("AZURE_STORAGE_")}
         reach = {
             "AZURE_STORAGE_CONNECTION_STRING": f"SharedAccessSignature={signature}",
             "AZURE_STORAGE_AUTH_MODE": "key",
@@ -144,10 +136,6 @@ class ResultsDisk:
                 if hashlib.file_digest(read, "sha256").hexdigest() != head[2].decode():
                     raise AzbenchError("what is on the disk is not what the VM wrote")
             return _unpacked(file)
-
-
-def _is_of_storage(variable: str) -> bool:
-    return variable.startswith("AZURE_STORAGE_")
 
 
 def _unpacked(file: Path) -> dict[str, bytes]:

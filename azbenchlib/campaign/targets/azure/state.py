@@ -1,9 +1,11 @@
 """A measurement in Azure under way: what is still to be done, and in which subscription."""
 
 from pathlib import Path
+from typing import Any
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
+from azbenchlib.azure.retries import AT_START, Patience
 from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
@@ -12,7 +14,7 @@ from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
-from azbenchlib.campaign.targets.azure.steps import Measure, Step
+from azbenchlib.campaign.targets.azure.steps import Measure
 from azbenchlib.campaign.targets.base import MeasurementRun
 from azbenchlib.core.errors import InputError
 
@@ -21,14 +23,9 @@ AZ_LOG = "az.log.jsonl"  # in the dataset folder: every call of az
 AzureRun = MeasurementRun[CloudPlan, Measure]
 
 
-def steps_of(experiment: Experiment) -> list[Step]:
-    """The steps of an experiment, with a stand-in for the name of the group."""
-    return steps.steps(experiment, "GROUP", {"tool": "azbench"}, "HHMM")
-
-
 def measures_of(experiment: Experiment) -> list[Measure]:
     """What is measured, in order."""
-    return [step for step in steps_of(experiment) if isinstance(step, Measure)]
+    return [step for step in steps.planned(experiment) if isinstance(step, Measure)]
 
 
 def noted_run(folder: Path, noted: CloudPlan, progress: Progress = quiet) -> AzureRun:
@@ -66,15 +63,16 @@ def all_deleted(run: AzureRun, unnoted: str = "") -> str:
     )
 
 
+def found_az(run: MeasurementRun[Any, Measure]) -> Az:
+    """The az of this machine, whose calls are logged in the folder of the run; it retries, and tells why."""
+    return Az.find(run.folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
+
+
 def enter_subscription(run: AzureRun, az: Az) -> Az:
     """The az of the subscription in which the run was begun, whichever it is set to by now.
 
-    Raises
-    ------
-    AzError
-        When az is not logged in.
-    InputError
-        When the account does not have that subscription.
+    Raises an AzError when az is not logged in; an InputError when the account does not have that
+    subscription.
     """
     begun_in, tenant = run.plan.subscription, run.plan.tenant
     try:

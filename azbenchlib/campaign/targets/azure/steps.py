@@ -147,6 +147,11 @@ def steps(
     return made
 
 
+def planned(experiment: Experiment) -> list[Step]:
+    """The steps of an experiment, with stand-ins for what is not known before it is begun."""
+    return steps(experiment, "GROUP", {"tool": "azbench"}, "HHMM")
+
+
 def _network(experiment: Experiment, group: str, naming: Naming) -> list[Step]:
     """The network, unless there is one already."""
     if experiment.subnet:

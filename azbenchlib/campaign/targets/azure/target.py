@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
-from azbenchlib.azure.retries import AT_START, WHILE_MEASURING, Patience
+from azbenchlib.azure.retries import WHILE_MEASURING, Patience
 from azbenchlib.campaign import lock, outputs
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
@@ -29,15 +29,14 @@ from azbenchlib.campaign.targets.azure.naming import Naming, new_prefix
 from azbenchlib.campaign.targets.azure.outcome import Batch
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.state import (
-    AZ_LOG,
     AzureRun,
     enter_subscription,
+    found_az,
     made_for,
     measures_of,
     note_identity,
     noted_run,
     remaining,
-    steps_of,
 )
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
 from azbenchlib.campaign.targets.base import Request, Target
@@ -129,9 +128,8 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
     def enter(self, run: AzureRun) -> Az:
         """The az of the run's subscription, which retries and tells why."""
-        az = Az.find(run.folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
         make_folder(run.folder)
-        az = enter_subscription(run, az)
+        az = enter_subscription(run, found_az(run))
         note_identity(run.plan, az, self.show_identity)
         return az
 
@@ -207,10 +205,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
     def _done(self, run: AzureRun, step: Step) -> bool:
         """Carry a step out; False: Azure had no room for a VM or took it back, and there is another one.
 
-        Raises
-        ------
-        AzbenchError
-            Where there is no other one.
+        Raises an AzbenchError where there is no other one.
         """
         try:
             self._there.do(step)
@@ -259,10 +254,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
     def _replace_evicted(self, run: AzureRun, fault: AzbenchError) -> None:
         """Make another spot VM in the place of one that Azure took back; what is measured stays.
 
-        Raises
-        ------
-        AzbenchError
-            The fault, where it is another one, or Azure took VMs back too often or has no room for another.
+        Raises the fault where it is another one, or Azure took VMs back too often or has no room.
         """
         made = eviction.made_at(self._steps, self._at)
         if made is None or not eviction.is_spot(self._steps[made]):
@@ -307,8 +299,6 @@ class AzureTarget(Target[CloudPlan, Measure]):
                 fault = error
             finally:
                 teardown.release(self._cloud, fault)
-        elif fault:
-            raise fault
 
     def _rescue(self, run: AzureRun, batch: Batch) -> None:
         """Keep what is measured and was not fetched yet, as far as that can be had at once."""
@@ -339,7 +329,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
     def planned(self, experiment: Experiment) -> list[Step]:
         """What was created, changed and measured for an experiment."""
-        return steps_of(experiment)
+        return steps.planned(experiment)
 
     @property
     def _there(self) -> Cloud:

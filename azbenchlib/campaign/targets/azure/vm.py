@@ -17,6 +17,12 @@ RUNNING = "PowerState/running"
 MOST_SCRIPTS = 20  # kept on a VM at a time; Azure takes 25. Source: MicrosoftDocs/azure-docs#117976
 
 
+def is_running(az: Az, group: str, name: str) -> bool:
+    """Whether Azure says that a VM runs."""
+    codes = az.json(*commands.vm_state(group, name))
+    return isinstance(codes, list) and RUNNING in codes
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ended:
     """A script that ended: its state, exit code, and the last 4 KiB of what it said."""
@@ -60,10 +66,7 @@ class Vm:
     def run(self, title: str, script: str, timeout_s: int) -> str:
         """Run a script to its end; what it said.
 
-        Raises
-        ------
-        AzbenchError
-            When it failed, though az may say that all is well.
+        Raises an AzbenchError when it failed, though az may say that all is well.
         """
         begun = self.start(script, timeout_s)
         while (ended := self.ended(begun)) is None:
@@ -93,10 +96,7 @@ class Vm:
     def ended(self, script: Script) -> Ended | None:
         """Wait a little and look; how the script ended, None while it works.
 
-        Raises
-        ------
-        AzbenchError
-            When its time is long over, or the VM does not run any more.
+        Raises an AzbenchError when its time is long over, or the VM does not run any more.
         """
         if time.monotonic() > script.deadline:
             raise AzbenchError(f"{self.name}: a script did not end within {script.timeout_s} s")

@@ -16,7 +16,6 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import fio_size, fio_size_text
 from azbenchlib.formats.fio.job_lines import canonical
 
-NBD_ENGINE = EMULATED_ENGINE
 # Options of fio that are times or rates. Source: fio HOWTO, read at fio-3.41.
 TIMES = ("startdelay", "thinktime", "thinktime_spin")
 OURS = ("runtime", "ramp_time", "time_based")  # how long it lasts is said on the command line
@@ -91,7 +90,7 @@ def job_text(text: str, place: Place) -> str:
     for line in job_syntax.read(text, trusted=True):
         name = canonical(line.option.lower())
         if line.section:
-            lines += [f"[{line.section}]", f"ioengine={NBD_ENGINE}", f"uri={place.uri}"]
+            lines += [f"[{line.section}]", f"ioengine={EMULATED_ENGINE}", f"uri={place.uri}"]
         elif not name:
             lines.append(line.text)
         elif name not in (*_ELSEWHERE, *OURS):
@@ -106,7 +105,7 @@ def _slow(workload: Workload, place: Place) -> Workload:
         raise InputError(f"workload '{workload.name}': its block size is larger than the emulated disk")
     return replace(
         workload,
-        ioengine=NBD_ENGINE,
+        ioengine=EMULATED_ENGINE,
         runtime_s=seconds,
         ramp_s=place.ramp_s(workload),
         size_bytes=min(workload.size_bytes, place.size_bytes),
@@ -121,12 +120,12 @@ def _option(name: str, value: str, place: Place) -> str:
     if name in TIMES:
         return _each(name, value, lambda number, unit: f"{number * place.time_scale}{unit}")
     if name in _RATES:
-        return _each(name, value, lambda number, unit: _rate(f"{number}{unit}", place))
+        return _each(
+            name,
+            value,
+            lambda number, unit: str(max(1, round(fio_size(f"{number}{unit}") / place.time_scale))),
+        )
     return value
-
-
-def _rate(text: str, place: Place) -> str:
-    return str(max(1, round(fio_size(text) / place.time_scale))) if text else text
 
 
 def _each(name: str, value: str, change: Callable[[int, str], str]) -> str:

@@ -25,14 +25,7 @@ class Mark:
 def keep(mark: Mark, start_unix_s: float, path: Path) -> None:
     """Write what was logged since a mark, from a moment on, as a log of its own.
 
-    Parameters
-    ----------
-    mark : Mark
-    start_unix_s : float
-        When measuring began, by the clock on the wall; it becomes the log's zero.
-    path : Path
-        The file to write.
-
+    `start_unix_s` is when measuring began, by the clock on the wall; it becomes the log's zero.
     """
     with mark.log.open("rb") as file:
         file.seek(mark.offset)

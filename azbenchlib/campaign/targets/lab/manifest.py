@@ -7,8 +7,7 @@ from azbenchlib import __version__
 from azbenchlib.campaign.files.setups import with_one_disk
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.lab import jobs
-from azbenchlib.campaign.targets.lab.plan import LabPlan
-from azbenchlib.campaign.targets.lab.setup import EmulatedSetup, EmulatedTask
+from azbenchlib.campaign.targets.lab.plan import EmulatedSetup, EmulatedTask, LabPlan
 from azbenchlib.core.units import TIB, US_PER_S, format_us
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
 from azbenchlib.model.credits import BURST_S

@@ -16,10 +16,10 @@ from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.campaign.targets.lab import jobs, log_slice
 from azbenchlib.campaign.targets.lab.manifest import make_manifest
-from azbenchlib.campaign.targets.lab.plan import LabPlan
-from azbenchlib.campaign.targets.lab.setup import EmulatedSetup, EmulatedTask, emulated
+from azbenchlib.campaign.targets.lab.plan import EmulatedSetup, EmulatedTask, LabPlan, emulated
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import program
+from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError, MissingToolError
@@ -63,13 +63,10 @@ LabRun = MeasurementRun[LabPlan, LabMeasurement]
 def nbd_fio() -> tool.Fio:
     """The fio of this machine, which can drive emulated disks.
 
-    Raises
-    ------
-    MissingToolError
-        When there is no fio, or it lacks the NBD engine.
+    Raises a MissingToolError when there is no fio, or it lacks the NBD engine.
     """
     fio = tool.find()
-    if jobs.NBD_ENGINE not in fio.engines:
+    if EMULATED_ENGINE not in fio.engines:
         raise MissingToolError(
             "this fio has no NBD engine, through which it drives emulated disks; "
             f"{doctor.fio_nbd().remedy}; `fio --enghelp` lists what there is"
@@ -89,7 +86,7 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
     Parameters
     ----------
     emulated : sequence of Emulated
-        Such as :func:`~azbenchlib.campaign.targets.lab.setup.emulated` makes of a measurement file.
+        Such as :func:`~azbenchlib.campaign.targets.lab.plan.emulated` makes of a measurement file.
     title, about : str
         Of the dataset.
     longest_s : float
@@ -129,12 +126,8 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
     def make_plan(self, dataset: Path) -> LabPlan:
         """What is emulated and measured; how slowly is found out setup by setup.
 
-        Raises
-        ------
-        MissingToolError
-            When there is no fio, or it lacks the NBD engine.
-        InputError
-            When a number is out of its range.
+        Raises a MissingToolError when there is no fio, or it lacks the NBD engine; an InputError when a
+        number is out of its range.
         """
         if not self.longest_s >= 1:
             raise InputError(f"longest_s '{self.longest_s}' must be a number of seconds, at least 1")
@@ -215,9 +208,8 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
 
     def expected_s(self, run: LabRun, one: LabMeasurement) -> float:
         """Real seconds: as long as it lasts under the dilation that is known, and no longer than it may."""
-        scale = run.plan.time_scale.get(one.one.setup.setup_id, 1)
-        asked = one.workload.max_duration_s
-        return min(asked * scale, run.plan.longest_s) if asked else run.plan.longest_s
+        asked_s = one.workload.max_duration_s * self.dilation(run, one)
+        return min(asked_s, run.plan.longest_s) if asked_s else run.plan.longest_s
 
     def result(self, run: LabRun, one: LabMeasurement, output: Path) -> str | None:
         """The IOPS of the disk at full speed."""
@@ -226,8 +218,6 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
     def release(self, run: LabRun, fault: BaseException | None) -> None:
         """End the lab."""
         self._open.close()
-        if fault:
-            raise fault
 
     def manifest(self, run: LabRun, name: str) -> Manifest:
         """The manifest of a finished run."""

@@ -6,8 +6,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from azbenchlib.core import privacy
 from azbenchlib.core.errors import OutputError, UnsafeTargetError
 from azbenchlib.core.file_locks import lock
 
@@ -19,6 +20,29 @@ _POLL_S = 0.1
 def data_path(target: Path) -> Path:
     """What fio drives: the device itself, or one file in the directory."""
     return target if target.is_block_device() else target / DATA_FILE
+
+
+def told_path(data: Path) -> PurePath:
+    """What the tools are told of where data is: they write it into their outputs.
+
+    A path that tells whose it is stays out of those: a link in the folder that a tool is started in leads
+    there.
+    """
+    return PurePath(data.name) if privacy.tells(data) else data
+
+
+@contextmanager
+def within_reach(target: Path, part: Path) -> Iterator[None]:
+    """Have links meanwhile in a folder to data that the tools are not told the whole path of."""
+    places = (data_path(target), target / JOBS_FOLDER)
+    links = {part / data.name: data for data in places if privacy.tells(data)}
+    for link, data in links.items():
+        link.symlink_to(data)
+    try:
+        yield
+    finally:
+        for link in links:
+            link.unlink(missing_ok=True)
 
 
 def direct_works(target: Path) -> bool:
@@ -39,12 +63,8 @@ def direct_works(target: Path) -> bool:
 def make_empty(folder: Path) -> None:
     """Make the folder in which job files keep their data; what an interrupted run left in it is removed.
 
-    Raises
-    ------
-    UnsafeTargetError
-        When its name belongs to something else, such as a link that leads to data of others.
-    OutputError
-        When it cannot be made.
+    Raises an UnsafeTargetError when its name belongs to something else, such as a link that leads to data of
+    others; an OutputError when it cannot be made.
     """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UnsafeTargetError(
@@ -61,26 +81,11 @@ def make_empty(folder: Path) -> None:
 def held(target: Path, size_bytes: int, wait_s: float) -> Iterator[int]:
     """Hold the target for us alone; in a directory, the data file exists meanwhile and is gone afterwards.
 
-    Parameters
-    ----------
-    target : Path
-        Directory or block device, already found safe.
-    size_bytes : int
-        Size of the data file.
-    wait_s : float
-        How long to wait for a fio that an interrupted run left behind, in seconds.
+    `target` was already found safe. A fio that an interrupted run left behind is waited for. Yields a
+    descriptor of the data with an exclusive lock, for fio to inherit.
 
-    Yields
-    ------
-    int
-        A descriptor of the data with an exclusive lock, for fio to inherit.
-
-    Raises
-    ------
-    UnsafeTargetError
-        When another measurement holds it.
-    OutputError
-        When the file cannot be made, for example for want of space.
+    Raises an UnsafeTargetError when another measurement holds it; an OutputError when the file cannot be
+    made, for example for want of space.
     """
     path = data_path(target)
     try:

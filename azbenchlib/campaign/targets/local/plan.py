@@ -9,7 +9,7 @@ from pydantic import field_serializer
 from azbenchlib.campaign import host
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.local import data
-from azbenchlib.campaign.targets.one_target import OneTargetPlan
+from azbenchlib.campaign.targets.one_target import OneTargetPlan, as_they_can_run
 from azbenchlib.campaign.workloads.fio import Fio
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy
@@ -22,8 +22,7 @@ class LocalPlan(OneTargetPlan):
 
     def same_as(self, other: Self) -> bool:
         """Whether both measure the same workloads on the same target with the same tools."""
-        mine, its = ((plan.told, plan.fio, plan.iozone, plan.workloads) for plan in (self, other))
-        return mine == its
+        return self.told == other.told and super().same_as(other)
 
     @property
     def told(self) -> str:
@@ -41,26 +40,24 @@ class LocalPlan(OneTargetPlan):
     @property
     def brief(self) -> str:
         """In a few words."""
-        count = len(self.workloads)
-        return f"{count} workload{'s' if count != 1 else ''} on {self.told} with {self.fio}"
+        return self.brief_on(self.told)
 
 
 def make(target: Path, workloads: Sequence[AnyWorkload], fio: Fio, iozone: str = "") -> LocalPlan:
     """The workloads as they can run here, with a note for each thing that had to be changed."""
-    direct, device = data.direct_works(target), target.is_block_device()
-    notes = []
-    resolved: list[AnyWorkload] = []
-    for asked in workloads:
-        work, changed = asked.adapt_to_host(fio.engine, direct)
-        resolved.append(work.fits(str(target) if device else ".", device))
-        notes += changed
-    if not device and host.mount_of(target).fstype in host.MEMORY_FILE_SYSTEMS:
-        notes.append(host.MEMORY_NOTE)
+    device = str(target) if target.is_block_device() else ""
+    adapted, notes = as_they_can_run(
+        workloads,
+        fio,
+        direct=data.direct_works(target),
+        device=device,
+        fstype="" if device else host.mount_of(target).fstype,
+    )
     return LocalPlan(
         target=target,
         fio=fio.version,
-        workloads=resolved,
+        workloads=adapted,
         started=plan.now(),
-        notes=list(dict.fromkeys(notes)),
+        notes=notes,
         iozone=iozone,
     )

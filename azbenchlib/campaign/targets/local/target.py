@@ -1,32 +1,26 @@
 """The target that is this machine: a directory or a block device that all workloads share."""
 
 import os
-import shlex
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Self
 
-from azbenchlib.campaign import device_guard, host, outputs, safety
+from azbenchlib.campaign import device_guard, host, safety
 from azbenchlib.campaign.detect import detect
-from azbenchlib.campaign.planning import plan
-from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
+from azbenchlib.campaign.targets.base import MeasurementRun, Request
 from azbenchlib.campaign.targets.local import data as local
-from azbenchlib.campaign.targets.local.command_lines import CommandLines
 from azbenchlib.campaign.targets.local.plan import LocalPlan, make
-from azbenchlib.campaign.targets.one_target import OneTargetMeasurement
+from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import iozone, program
-from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_names
-from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import MissingToolError, UnsafeTargetError
-from azbenchlib.core.units import format_size
-from azbenchlib.dataset.manifest import Command, Manifest
+from azbenchlib.dataset.manifest import ManifestSetup
 
 SPARE_S = 10  # how much longer than its run time a fio may last that was left behind
 
@@ -35,7 +29,7 @@ LocalRun = MeasurementRun[LocalPlan, OneTargetMeasurement]
 
 
 @dataclass(kw_only=True)
-class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
+class LocalTarget(OneTarget[LocalPlan]):
     """Measure in a directory or on a block device of this machine.
 
     Parameters
@@ -43,23 +37,16 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     directory : path-like or None
         An existing directory, in which one file is made, shared by all workloads and removed at the end;
         or a block device, whose content is overwritten. None or empty: the folder that holds the dataset.
-    workloads : sequence of Workload, JobFile or Iozone
-        Run in this order, never at the same time.
-    title : str
-        Title of the dataset.
-    allow_unsafe : str
-        The words that permit a target which would be refused; the refusal names them.
+    workloads, title, allow_unsafe
+        As for :class:`~azbenchlib.campaign.targets.one_target.OneTarget`.
     """
 
     directory: Path | str | None
-    workloads: Sequence[AnyWorkload]
     title: str = "Measured on this machine"
-    allow_unsafe: str = ""
     _target: Path = field(init=False)
     _programs: dict[str, program.Program] = field(default_factory=dict, init=False)  # by tool
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _lock: int | None = field(default=None, init=False)
-    _laid_out: bool = field(default=False, init=False)
 
     @classmethod
     def of(cls, request: Request) -> Self:
@@ -92,10 +79,6 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     def answers_from_memory(self) -> bool:
         """As the kernel of this machine tells it."""
         return host.answers_from_memory(self._target)
-
-    def measurements(self, plan: LocalPlan) -> list[OneTargetMeasurement]:
-        """One a workload."""
-        return [OneTargetMeasurement(work) for work in plan.workloads]
 
     def check(self, run: LocalRun, resumed: bool) -> None:
         """Refuse what holds data that is not ours, and a target without room for what is to be written."""
@@ -131,32 +114,38 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         if target.kind == "device" and not safety.is_permitted(target, self.allow_unsafe):
             device_guard.mark(run.plan.target, run.plan.token, run.journal)
 
-    def prepare(self, run: LocalRun, one: OneTargetMeasurement) -> None:
-        """Write the shared data before the first workload that reads it."""
-        if self._laid_out or one.workload.own_data:
-            return
-        run.tell(f"writing {format_size(run.plan.size_bytes)} of data …")
-        part, lines = run.part(LAYOUT), self._lines(run)
-        with lines.within_reach(part):
-            limits = self._limits(run, RunLimits(seconds=0, data_bytes=run.plan.size_bytes))
-            status, text = program.run(lines.layout(), self._programs["fio"], part, self._lock, limits=limits)
-        # before a mounted device, fio ends well without any I/O
-        if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
-            raise run.failure(part, LAYOUT, "fio", status, text)
-        shutil.rmtree(part)
-        self._laid_out = True
+    def device(self, run: LocalRun) -> PurePath | None:
+        """The target, where it is a block device."""
+        return run.plan.target if run.plan.target.is_block_device() else None
+
+    def shared_data(self, run: LocalRun) -> PurePath:
+        """The device, or the one file in the directory."""
+        return local.told_path(local.data_path(run.plan.target))
+
+    def own_commands(self, run: LocalRun, work: Work, out: PurePath | None = None) -> list[list[str]]:
+        """The commands of a workload that keeps data of its own; `out`: where outputs go, if elsewhere."""
+        return work.commands(local.told_path(run.plan.target / local.JOBS_FOLDER), out or PurePath(), 0)
+
+    def lay_out(
+        self, run: LocalRun, one: OneTargetMeasurement, part: Path, limits: RunLimits
+    ) -> tuple[int, str]:
+        """Write the shared data."""
+        (argv,) = self.layout(run)
+        limits = self._limits(run, limits)
+        with local.within_reach(run.plan.target, part):
+            return program.run(argv, self._programs["fio"], part, self._lock, limits=limits)
 
     def measure(self, run: LocalRun, one: OneTargetMeasurement, part: Path) -> tuple[int, str]:
         """Run a workload; data of its own is there meanwhile."""
         for name, text in one.workload.inputs.items():
             (part / name).write_text(text)
         if not one.workload.own_data:
-            return self._run(run, one.workload, self._lines(run).of(one.workload)[-1:], part, part)
+            return self._run(run, one.workload, self.commands(run, one.workload), part, part)
         data = run.plan.target / local.JOBS_FOLDER
         local.make_empty(data)
         try:
             folder = data if one.workload.runs_in_data_dir else part
-            return self._run(run, one.workload, self._lines(run).of(one.workload, part), folder, part)
+            return self._run(run, one.workload, self.own_commands(run, one.workload, part), folder, part)
         finally:
             shutil.rmtree(data, ignore_errors=True)
 
@@ -166,7 +155,7 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
         """Run commands in a folder until one fails: status and last words."""
         says = part / work.output if work.tool != "fio" else None
         status, text, limits = 0, "", self._limits(run, work.limits)
-        with self._lines(run).within_reach(part):
+        with local.within_reach(run.plan.target, part):
             for argv in commands:
                 status, text = program.run(argv, self._programs[work.tool], folder, self._lock, says, limits)
                 if status:
@@ -183,39 +172,10 @@ class LocalTarget(Target[LocalPlan, OneTargetMeasurement]):
     def release(self, run: LocalRun, fault: BaseException | None) -> None:
         """Let go of the target; the data file is gone."""
         self._open.close()
-        if fault:
-            raise fault
 
-    def manifest(self, run: LocalRun, name: str) -> Manifest:
-        """The manifest of a finished run; the setup is this machine as it is."""
-        todo, lines = run.plan, self._lines(run)
-        works = [one.workload for one in run.measurements if run.made(one)]
-        device = todo.target.is_block_device()
-        tools = {"fio": todo.fio} | ({"iozone": todo.iozone} if todo.iozone else {})
-        where = "a block device" if device else "one file in a directory, removed at the end"
-        commands = (
-            [Command(title="Write the data", text=shlex.join(lines.layout()))] if todo.size_bytes else []
-        )
-        commands += [
-            Command(title=work.title, text=shlex.join(argv))
-            for work in works
-            for argv in (lines.of(work) if work.own_data else lines.of(work)[-1:])
-        ]
-        return Manifest(
-            name=name,
-            title=self.title,
-            about=f"Workloads with {' and '.join(tools)}, one after the other: {len(works)}. "
-            f"Target: {where}. Data: {format_size(max(todo.size_bytes, todo.jobs_bytes))}.",
-            measured=plan.day(todo.started),
-            setups=[detect.describe(todo.target)],
-            commands=commands,
-            tools=tools,
-            notes=todo.notes,
-        )
-
-    def _lines(self, run: LocalRun) -> CommandLines:
-        over_mounted = self.allow_unsafe == safety.words_for_device(run.plan.target, in_use=True)
-        return CommandLines(run.plan, over_mounted)
+    def machine(self, run: LocalRun) -> ManifestSetup:
+        """The machine here, with what the target lies on."""
+        return detect.describe(run.plan.target)
 
 
 def _longest_s(todo: LocalPlan) -> float:

@@ -45,11 +45,7 @@ _REFUSALS = {
 class SshConnection:
     """Scripts on one host.
 
-    Parameters
-    ----------
-    address : SshAddress
-    tell : callable
-        Is told that the connection broke.
+    `tell`: is told that the connection broke.
     """
 
     address: SshAddress
@@ -63,12 +59,8 @@ class SshConnection:
 
         It may be run twice, when a connection breaks.
 
-        Raises
-        ------
-        InputError
-            When the host is not known, its key is not the known one, or it does not let us in.
-        AzbenchError
-            When it cannot be reached, or the script fails.
+        Raises an InputError when the host is not known, its key is not the known one, or it does not let us
+        in; an AzbenchError when it cannot be reached, or the script fails.
         """
         deadline = time.monotonic() + (self.patience_s if patience_s is None else patience_s)
         pause, told = 0.5, False
@@ -97,10 +89,7 @@ class SshConnection:
     def bring(self, remote: str, local: Path) -> None:
         """Have a socket of the host here, for as long as the master connection lasts.
 
-        Raises
-        ------
-        AzbenchError
-            When ssh does not do so, such as where the host forbids it.
+        Raises an AzbenchError when ssh does not do so, such as where the host forbids it.
         """
         self._run(self._command("-O", "cancel", "-L", f"{local}:{remote}"), b"")
         local.unlink(missing_ok=True)

@@ -28,11 +28,6 @@ def machine(target: str) -> str:
     return _script("machine", f"look {shlex.quote(target)}" if target else 'look "$HOME"')
 
 
-def look(target: str) -> str:
-    """Tell what is known of a target."""
-    return _script(_quoted("look", target))
-
-
 def look_at_device(device: str, token: str, how: str) -> str:
     """Tell who uses a device and what it holds, as far as it is asked (:func:`.device_guard.how`)."""
     return _script(f'{_quoted("device_facts", device, token, how)} "$home"/{shlex.quote(token)}')
@@ -95,17 +90,9 @@ def lines(
 ) -> list[str]:
     """The script of a run: links to the data, commands until one fails, the status at the end.
 
-    Parameters
-    ----------
-    commands : sequence of argument lists
-    work : Work or None
-        Whose they are; None: they lay out the shared data.
-    data : PurePosixPath
-        The folder of ours, or the device.
-    device : bool
-        Whether it is a device.
-    limit_s : float
-        After which a command is ended, also where nobody looks on any more; where the host has timeout(1).
+    `work`: whose commands they are; None: they lay out the shared data. `data`: the folder of ours, or the
+    device. `limit_s`: after which a command is ended, also where nobody looks on any more; where the host has
+    timeout(1).
     """
     own = work is not None and work.own_data
     made = ['run=$1; cd "$run/out" || exit 3', f": >{SAID_FILE}"]
@@ -155,10 +142,7 @@ def storage(told: dict[str, list[str]]) -> Storage:
 def archive(said: bytes) -> bytes:
     """The archive that a script printed.
 
-    Raises
-    ------
-    AzbenchError
-        When it did not come whole.
+    Raises an AzbenchError when it did not come whole.
     """
     match = _ARCHIVE.search(said)
     data = said[match.end() :] if match else b""

@@ -7,10 +7,9 @@ from typing import Self
 
 from pydantic import Field
 
-from azbenchlib.campaign.host import MEMORY_FILE_SYSTEMS, MEMORY_NOTE
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
-from azbenchlib.campaign.targets.one_target import OneTargetPlan
+from azbenchlib.campaign.targets.one_target import OneTargetPlan, as_they_can_run
 from azbenchlib.campaign.targets.ssh.host import storage
 from azbenchlib.campaign.workloads.fio import Fio
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
@@ -29,14 +28,12 @@ class SshPlan(OneTargetPlan):
 
     def same_as(self, other: Self) -> bool:
         """Whether both measure the same workloads on the same target with the same tools."""
-        mine, its = ((one.where, one.fio, one.iozone, one.workloads) for one in (self, other))
-        return mine == its
+        return self.where == other.where and super().same_as(other)
 
     @property
     def brief(self) -> str:
         """In a few words."""
-        count = len(self.workloads)
-        return f"{count} workload{'s' if count != 1 else ''} on a host with {self.fio}"
+        return self.brief_on("a host")
 
 
 def make(
@@ -44,12 +41,8 @@ def make(
 ) -> SshPlan:
     """The workloads as they can run on the host, with a note for each thing that had to be changed.
 
-    Raises
-    ------
-    MissingToolError
-        When a tool is not on the host that a workload needs.
-    InputError
-        When a workload cannot be run there.
+    Raises a MissingToolError when a tool is not on the host that a workload needs; an InputError when a
+    workload cannot be run there.
     """
     known = {name: values[0] for name, values in told.items() if values}
     real, device = PurePosixPath(target.real), target.kind == "device"
@@ -60,24 +53,22 @@ def make(
                 f"{address}: has no {tool}; `apt install {_PACKAGES.get(tool, tool)}` there"
             )
     fio = Fio("fio", known["fio"], tuple(told.get("engine", ())))
-    direct = device or "direct" in known
-    notes: list[str] = []
-    resolved: list[AnyWorkload] = []
-    for asked in workloads:
-        work, changed = asked.adapt_to_host(fio.engine, direct)
-        resolved.append(work.fits(target.real if device else ".", device))
-        notes += changed
-    if known["fstype"] in MEMORY_FILE_SYSTEMS:
-        notes.append(MEMORY_NOTE)
+    adapted, notes = as_they_can_run(
+        workloads,
+        fio,
+        direct=device or "direct" in known,
+        device=target.real if device else "",
+        fstype=known["fstype"],
+    )
     identity = f"{address.user}@{address.host}:{address.port or ''}:{target.real}"
     return SshPlan(
         where=hashlib.sha256(identity.encode()).hexdigest()[:16],
-        workloads=resolved,
+        workloads=adapted,
         fio=fio.version,
         started=plan.now(),
         iozone=known["iozone"] if any(work.tool == "iozone" for work in workloads) else "",
         told={name: privacy.masked(known[name]) for name in _KEPT if name in known},
-        notes=list(dict.fromkeys(notes)),
+        notes=notes,
     )
 
 

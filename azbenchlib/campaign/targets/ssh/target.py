@@ -1,33 +1,30 @@
 """A host that one can log in to as a target: fio runs there, whether we are connected or not."""
 
 import math
-import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import Self
+from pathlib import Path, PurePath, PurePosixPath
+from typing import ClassVar, Self
 
 from azbenchlib.campaign import device_guard, outputs, safety
 from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
 from azbenchlib.campaign.host import Storage, ram_bytes
-from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
-from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
-from azbenchlib.campaign.targets.one_target import OneTargetMeasurement
+from azbenchlib.campaign.targets.base import MeasurementRun, Request
+from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
 from azbenchlib.campaign.targets.ssh import host
 from azbenchlib.campaign.targets.ssh.connection import SshConnection
 from azbenchlib.campaign.targets.ssh.plan import SshPlan, make
 from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_names
-from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.campaign.workloads.limits import RunLimits, ended_after
 from azbenchlib.campaign.workloads.program import GIVEN_UP
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
 from azbenchlib.core.targets import SshAddress, ssh_address
-from azbenchlib.core.units import S_PER_HOUR, format_size
-from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
+from azbenchlib.core.units import S_PER_HOUR
+from azbenchlib.dataset.manifest import ManifestSetup
 from azbenchlib.model.disk_row import DiskRow
 
 _SETUP_ID, _DISK = "host", "dir"
@@ -41,7 +38,7 @@ SshRun = MeasurementRun[SshPlan, OneTargetMeasurement]
 
 
 @dataclass(kw_only=True)
-class SshTarget(Target[SshPlan, OneTargetMeasurement]):
+class SshTarget(OneTarget[SshPlan]):
     """Measure on a host that ssh reaches; it needs fio and a POSIX shell.
 
     Parameters
@@ -50,23 +47,17 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
     directory : str
         A directory on the host, in which a folder is made and removed at the end; or a block device, whose
         content is overwritten. Empty: the home of the login.
-    workloads : sequence of Workload, JobFile or Iozone
-        Run in this order, never at the same time.
-    title : str
-        Title of the dataset.
-    allow_unsafe : str
-        The words that permit a target which would be refused; the refusal names them.
+    workloads, title, allow_unsafe
+        As for :class:`~azbenchlib.campaign.targets.one_target.OneTarget`.
     """
 
+    reached: ClassVar[str] = " on a host reached by ssh"
     address: SshAddress
     directory: str
-    workloads: Sequence[AnyWorkload]
     title: str = "Measured on a host"
-    allow_unsafe: str = ""
     _host: SshConnection = field(init=False)
     _facts: TargetFacts = field(init=False)
     _storage: Storage = field(init=False)
-    _laid_out: bool = field(default=False, init=False)
     _held: bool = field(default=False, init=False)
 
     @classmethod
@@ -102,10 +93,6 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
     def answers_from_memory(self) -> bool:
         """As the host told it when it was planned."""
         return self._storage.answers_from_memory(PurePosixPath(self._facts.real), device=self._device)
-
-    def measurements(self, plan: SshPlan) -> list[OneTargetMeasurement]:
-        """One a workload."""
-        return [OneTargetMeasurement(work) for work in plan.workloads]
 
     def check(self, run: SshRun, resumed: bool) -> None:
         """Refuse a target without room for what is still to be written, and a device that may hold data."""
@@ -145,27 +132,30 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
                 device_guard.note_mark(run.journal)
         self._held = True
 
-    def prepare(self, run: SshRun, one: OneTargetMeasurement) -> None:
-        """Write the shared data before the first workload that reads it."""
-        if self._laid_out or one.workload.own_data:
-            return
-        run.tell(f"writing {format_size(run.plan.size_bytes)} of data …")
-        part = run.part(LAYOUT)
-        limits = RunLimits(seconds=0, data_bytes=run.plan.size_bytes)
-        status, text = self._carried_out(run, LAYOUT, self._layout(run), None, part, limits.longest_s)
-        if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
-            self._host.ask(host.forget(run.plan.token, LAYOUT))
-            raise run.failure(part, LAYOUT, "fio", status, text)
-        self._laid_out = True
+    def device(self, run: SshRun) -> PurePath | None:
+        """The target, where it is a block device."""
+        return PurePosixPath(self._facts.real) if self._device else None
+
+    def shared_data(self, run: SshRun) -> PurePath:
+        """The device, or a link to the data in the folder that tools are started in."""
+        return self.device(run) or PurePosixPath(host.HOST_DATA)
+
+    def own_commands(self, run: SshRun, work: Work) -> list[list[str]]:
+        """The commands of a workload that keeps data of its own."""
+        if work.runs_in_data_dir:
+            return work.commands(PurePosixPath(), PurePosixPath(host.OUT), 0)
+        return work.commands(PurePosixPath(host.HOST_JOBS), PurePosixPath(), 0)
+
+    def lay_out(
+        self, run: SshRun, one: OneTargetMeasurement, part: Path, limits: RunLimits
+    ) -> tuple[int, str]:
+        """Write the shared data on the host."""
+        return self._carried_out(run, LAYOUT, self.layout(run), None, part, limits.longest_s)
 
     def measure(self, run: SshRun, one: OneTargetMeasurement, part: Path) -> tuple[int, str]:
         """Have a workload run on the host, or wait for it where it runs already, and fetch its outputs."""
         work = one.workload
-        commands = self._commands(run, work)
-        status, text = self._carried_out(run, work.name, commands, work, part, _limit_s(work))
-        if status or outputs.came_to(part / work.output) is None:
-            self._host.ask(host.forget(run.plan.token, work.name))
-        return status, text
+        return self._carried_out(run, work.name, self.commands(run, work), work, part, _limit_s(work))
 
     def release(self, run: SshRun, fault: BaseException | None) -> None:
         """End what still runs, and remove what was made on the host."""
@@ -180,33 +170,10 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
             run.tell(f"{left}; the same command takes it up")
         finally:
             self._host.close()
-        if fault:
-            raise fault
 
-    def manifest(self, run: SshRun, name: str) -> Manifest:
-        """The manifest of a finished run; the setup is the host as it tells of itself."""
-        todo, works = run.plan, [one.workload for one in run.measurements if run.made(one)]
-        tools = {"fio": todo.fio} | ({"iozone": todo.iozone} if todo.iozone else {})
-        commands = [Command(title="Write the data", text=shlex.join(self._layout(run)[0]))]
-        commands = commands if todo.size_bytes else []
-        commands += [
-            Command(title=work.title, text=shlex.join(argv))
-            for work in works
-            for argv in self._commands(run, work)
-        ]
-        where = "a block device" if self._device else "one file in a directory, removed at the end"
-        return Manifest(
-            name=name,
-            title=self.title,
-            about=f"Workloads with {' and '.join(tools)} on a host reached by ssh, one after the other: "
-            f"{len(works)}. Target: {where}. "
-            f"Data: {format_size(max(todo.size_bytes, todo.jobs_bytes))}.",
-            measured=plan.day(todo.started),
-            setups=[_described(todo.told)],
-            commands=commands,
-            tools=tools,
-            notes=todo.notes,
-        )
+    def machine(self, run: SshRun) -> ManifestSetup:
+        """The host as it tells of itself."""
+        return _described(run.plan.told)
 
     def _carried_out(
         self,
@@ -217,8 +184,20 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
         part: Path,
         limit_s: float,
     ) -> tuple[int, str]:
-        """Carry commands out on the host, and bring what they wrote into a folder: status and last words."""
+        """Carry commands out on the host, and bring what they wrote into a folder: status and last words.
+
+        A run that failed is removed from the host, so that it is begun anew.
+        """
         lines = host.lines(commands, work, self._data(run), self._device, limit_s)
+        status, text = self._ended(run, name, lines, part, limit_s)
+        if status or outputs.came_to(part / (work.output if work else f"{LAYOUT}.json")) is None:
+            self._host.ask(host.forget(run.plan.token, name))
+        return status, text
+
+    def _ended(
+        self, run: SshRun, name: str, lines: Sequence[str], part: Path, limit_s: float
+    ) -> tuple[int, str]:
+        """Start a script on the host unless it runs already, wait for its end, and fetch what it wrote."""
         begun = time.monotonic()
         starts = 0
         while True:
@@ -240,24 +219,6 @@ class SshTarget(Target[SshPlan, OneTargetMeasurement]):
         text = words.read_text(errors="replace") if words.is_file() else ""
         words.unlink(missing_ok=True)
         return int(state), f"{text}\n{ended_after(limit_s)}" if int(state) == GIVEN_UP else text
-
-    def _layout(self, run: SshRun) -> list[list[str]]:
-        first = next((work for work in run.plan.workloads if not work.own_data), None)
-        return [self._shared(run, first)[0]] if first else []
-
-    def _commands(self, run: SshRun, work: Work) -> list[list[str]]:
-        """The commands of a workload; the shared data is written before."""
-        if work.own_data:
-            if work.runs_in_data_dir:
-                return work.commands(PurePosixPath(), PurePosixPath(host.OUT), 0)
-            return work.commands(PurePosixPath(host.HOST_JOBS), PurePosixPath(), 0)
-        return self._shared(run, work)[-1:]
-
-    def _shared(self, run: SshRun, work: Work) -> list[list[str]]:
-        data = PurePosixPath(self._facts.real if self._device else host.HOST_DATA)
-        made = work.commands(data, PurePosixPath(), run.plan.size_bytes)
-        over = self._device and self.allow_unsafe == safety.words_for_device(data, in_use=True)
-        return [argv + ["--allow_mounted_write=1"] * over for argv in made]
 
     def _data(self, run: SshRun) -> PurePosixPath:
         """The device, or the folder of ours in the directory."""

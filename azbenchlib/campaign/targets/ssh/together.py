@@ -9,14 +9,13 @@ import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import Self
+from pathlib import Path, PurePath, PurePosixPath
+from typing import ClassVar, Self
 
 from azbenchlib.campaign import device_guard, outputs, safety
-from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.safety import TargetFacts
-from azbenchlib.campaign.targets.base import Request, Target
-from azbenchlib.campaign.targets.one_target import OneTargetMeasurement
+from azbenchlib.campaign.targets.base import Request
+from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
 from azbenchlib.campaign.targets.ssh import host
 from azbenchlib.campaign.targets.ssh.connection import SshConnection
 from azbenchlib.campaign.targets.ssh.plan import SshPlan, make
@@ -24,8 +23,8 @@ from azbenchlib.campaign.targets.ssh.target import SshRun
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import program
 from azbenchlib.campaign.workloads.arguments import LAYOUT
+from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import Workload, check_names
-from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.targets import SshAddress, ssh_addresses
@@ -53,7 +52,7 @@ class _Member:
 
 
 @dataclass(kw_only=True)
-class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
+class SshHostsTarget(OneTarget[SshPlan]):
     """Measure on several hosts at the same time.
 
     Parameters
@@ -63,20 +62,18 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
         A directory that each of them has; empty: the home of the login.
     workloads : sequence of Workload
         Run in this order, each on all hosts together.
-    title, allow_unsafe : str
-        As for :class:`~azbenchlib.campaign.targets.ssh.target.SshTarget`.
+    title, allow_unsafe
+        As for :class:`~azbenchlib.campaign.targets.one_target.OneTarget`.
     """
 
+    where_data_is: ClassVar[str] = " on each host"
     addresses: Sequence[SshAddress]
     directory: str
-    workloads: Sequence[AnyWorkload]
     title: str = "Measured on several hosts"
-    allow_unsafe: str = ""
     _members: list[_Member] = field(default_factory=list, init=False)
     _fio: tool.Fio = field(init=False)
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _sockets: Path = field(init=False)
-    _laid_out: bool = field(default=False, init=False)
 
     @classmethod
     def of(cls, request: Request) -> Self:
@@ -131,10 +128,6 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
             )
         return _Member(name=name, connection=connection, facts=facts, plan=made)
 
-    def measurements(self, plan: SshPlan) -> list[OneTargetMeasurement]:
-        """One a workload."""
-        return [OneTargetMeasurement(work) for work in plan.workloads]
-
     def check(self, run: SshRun, resumed: bool) -> None:
         """Refuse targets without room for what is still to be written."""
         for member in self._members:
@@ -161,25 +154,28 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
         member.connection.ask(host.listening(run.plan.token, _SERVER))
         member.connection.bring(str(socket), self._sockets / member.name)
 
-    def prepare(self, run: SshRun, one: OneTargetMeasurement) -> None:
-        """Write the shared data on all hosts before the first workload."""
-        if self._laid_out:
-            return
-        run.tell(f"writing {format_size(run.plan.size_bytes)} of data on each host …")
-        part = run.part(LAYOUT)
-        # what the hosts read and write is not seen here, so the slowest disk says how long it may take
-        limits = RunLimits(seconds=0, data_bytes=run.plan.size_bytes)
-        status, text = self._together(run, self._argv(run, one, layout=True), LAYOUT, part, limits)
-        if status or outputs.came_to(part / f"{LAYOUT}.json") is None:
-            raise run.failure(part, LAYOUT, "fio", status, text)
-        for path in part.iterdir():
-            path.unlink()
-        part.rmdir()
-        self._laid_out = True
+    def shared_data(self, run: SshRun) -> PurePath:
+        """The data on each host, in the folder that its server is started in."""
+        return PurePosixPath(host.HOST_DATA)
+
+    def own_commands(self, run: SshRun, work: Work) -> list[list[str]]:
+        """None: a workload that keeps data of its own is refused."""
+        return []
+
+    def lay_out(
+        self, run: SshRun, one: OneTargetMeasurement, part: Path, limits: RunLimits
+    ) -> tuple[int, str]:
+        """Write the shared data on all hosts.
+
+        What the hosts read and write is not seen here, so the slowest disk says how long it may take.
+        """
+        (argv,) = self.layout(run)
+        return self._together(run, argv, LAYOUT, part, limits)
 
     def measure(self, run: SshRun, one: OneTargetMeasurement, part: Path) -> tuple[int, str]:
         """Have a workload run on all hosts at once."""
-        return self._together(run, self._argv(run, one), one.workload.name, part, one.workload.limits)
+        (argv,) = self.commands(run, one.workload)
+        return self._together(run, argv, one.workload.name, part, one.workload.limits)
 
     def _together(
         self, run: SshRun, argv: list[str], name: str, part: Path, limits: RunLimits
@@ -205,10 +201,6 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
         (part / f"{name}.fio").unlink()
         return status, text
 
-    def _argv(self, run: SshRun, one: OneTargetMeasurement, layout: bool = False) -> list[str]:
-        made = one.workload.commands(PurePosixPath(host.HOST_DATA), PurePosixPath(), run.plan.size_bytes)
-        return made[0] if layout else made[-1]
-
     def release(self, run: SshRun, fault: BaseException | None) -> None:
         """End the servers, and remove what was made on the hosts."""
         token = run.plan.token
@@ -220,39 +212,35 @@ class SshHostsTarget(Target[SshPlan, OneTargetMeasurement]):
             except AzbenchError as error:
                 run.tell(f"{member.name}: what was made there is still there ({token}): {error}")
         self._open.close()
-        if fault:
-            raise fault
 
     def manifest(self, run: SshRun, name: str) -> Manifest:
         """The manifest of a finished run; the hosts are one setup, and outputs tell them apart."""
-        todo, count = run.plan, len(self._members)
+        count = len(self._members)
+        about = (
+            f"Workloads with fio on {count} hosts at once, by fio's client and servers over ssh: "
+            f"{len(run.plan.workloads)}. Data on each: {format_size(run.plan.size_bytes)}."
+        )
+        commands = [
+            Command(title=f"{one.title}, on {count} hosts at once", text=shlex.join(argv))
+            for one in run.measurements
+            for argv in self.commands(run, one.workload)
+        ]
+        return super().manifest(run, name).model_copy(update={"about": about, "commands": commands})
+
+    def machine(self, run: SshRun) -> ManifestSetup:
+        """The hosts, with what is the same of all of them."""
         told = [member.plan.told for member in self._members]
         kinds = " and ".join(dict.fromkeys(one.get("fstype", "unknown file system") for one in told))
         known = {
             key: told[0].get(key) if len({one.get(key) for one in told}) == 1 else None for key in told[0]
         }
-        setup = ManifestSetup(
+        return ManifestSetup(
             setup_id="hosts",
-            label=f"{count} hosts reached by ssh, {kinds}",
+            label=f"{len(told)} hosts reached by ssh, {kinds}",
             environment="other",
             os=known.get("os"),
             kernel=known.get("kernel"),
             disks=[DiskRow(disk="dir", role="data", sku=kinds)],
-        )
-        commands = [
-            Command(title=f"{one.title}, on {count} hosts at once", text=shlex.join(self._argv(run, one)))
-            for one in run.measurements
-        ]
-        return Manifest(
-            name=name,
-            title=self.title,
-            about=f"Workloads with fio on {count} hosts at once, by fio's client and servers over ssh: "
-            f"{len(todo.workloads)}. Data on each: {format_size(todo.size_bytes)}.",
-            measured=plan.day(todo.started),
-            setups=[setup],
-            commands=commands,
-            tools={"fio": todo.fio},
-            notes=todo.notes,
         )
 
 

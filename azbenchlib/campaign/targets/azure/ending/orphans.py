@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -93,8 +93,7 @@ def find(az: Az) -> list[OrphanedGroup]:
         if not is_tagged(group):
             continue
         tags = group["tags"]
-        properties = group.get("properties")
-        state = str((isinstance(properties, dict) and properties.get("provisioningState")) or "state unknown")
+        state = str(value_at(group, "properties", "provisioningState") or "state unknown")
         owner, campaign, expires = (str(tags[name]) for name in TAGS[1:])
         found.append(
             OrphanedGroup(
@@ -110,6 +109,13 @@ def find(az: Az) -> list[OrphanedGroup]:
     return found
 
 
+def value_at(answer: Any, *keys: str) -> Any:
+    """What an answer of az has at some keys; None where it has not."""
+    for key in keys:
+        answer = answer.get(key) if isinstance(answer, dict) else None
+    return answer
+
+
 def is_tagged(group: Any) -> bool:
     """Whether a group carries all tags that a run puts on its own."""
     tags = group.get("tags") if isinstance(group, dict) else None
@@ -121,12 +127,8 @@ def check_is_own(az: Az, group: str) -> dict[str, Any] | None:
 
     A folder of measurements may be somebody else's, and name any group of this subscription.
 
-    Raises
-    ------
-    AzbenchError
-        When the group is there without the tags of a run, or another run that may be alive holds it.
-    AzError
-        When Azure cannot be asked.
+    Raises an AzbenchError when the group is there without the tags of a run, or another run that may be alive
+    holds it; an AzError when Azure cannot be asked.
     """
     try:
         found = az.json(*commands.group_show(group))
@@ -151,10 +153,7 @@ def check_is_own(az: Az, group: str) -> dict[str, Any] | None:
 def subscription(az: Az) -> tuple[str, str]:
     """Ids of the subscription that az is set to, or of the one it was told, and of its tenant.
 
-    Raises
-    ------
-    AzError
-        When az is not logged in, or the account does not have that subscription.
+    Raises an AzError when az is not logged in, or the account does not have that subscription.
     """
     found = az.json(*commands.account_show())
     told = found.get("id") if isinstance(found, dict) else None
@@ -166,10 +165,7 @@ def subscription(az: Az) -> tuple[str, str]:
 def identity(az: Az) -> dict[str, str]:
     """Subscription, tenant and user of az, in the words of a report.
 
-    Raises
-    ------
-    AzError
-        When az is not logged in.
+    Raises an AzError when az is not logged in.
     """
     found = az.json(*commands.account_show())
     told = found if isinstance(found, dict) else {}
@@ -181,62 +177,36 @@ def identity(az: Az) -> dict[str, str]:
     }
 
 
-def delete(
-    az: Az,
-    group: str,
-    tell: Tell,
-    interrupts: Interrupts | None = None,
-    patience_s: float | None = None,
-) -> Deleted:
-    """Delete a group and wait until it is gone.
+@dataclass(kw_only=True)
+class Deletion:
+    """The deletion of a group, until it is gone.
 
     What passes by itself, such as a network that is away, is waited for. An interrupt ends the waiting, after
     the deletion was asked for.
-
-    Parameters
-    ----------
-    az : Az
-        Told the subscription that the group is in.
-    group : str
-        Its name.
-    tell : callable
-        Is told once, in a line, what is in the way.
-    interrupts : Interrupts, optional
-        Those of the run.
-    patience_s : float, optional
-        How long it is tried; None: :data:`DELETION_PATIENCE_S`.
-
-    Returns
-    -------
-    Deleted
-        `left` is a sentence with the group, what is in the way and the command that deletes it.
     """
-    patience = DELETION_PATIENCE_S if patience_s is None else patience_s
-    work = Deletion(
-        az=replace(az, must_log=False, patience=Patience()),  # it has its own
-        group=group,
-        tell=tell,
-        interrupts=interrupts or Interrupts(),
-        patience_s=patience,
-    )
-    try:
-        fault = work.carry_out()
-    except KeyboardInterrupt:
-        return Deleted(warning(az, group, work.stopped), True)
-    return Deleted(warning(az, group, fault) if fault else "")
 
-
-@dataclass(kw_only=True)
-class Deletion:
-    """A deletion under way."""
-
-    az: Az
+    az: Az  # told the subscription that the group is in
     group: str
-    tell: Tell
-    interrupts: Interrupts
-    patience_s: float
-    accepted: bool = False
-    told: str = ""
+    tell: Tell  # is told once, in a line, what is in the way
+    interrupts: Interrupts = field(default_factory=Interrupts)  # those of the run
+    patience_s: float = field(default_factory=lambda: DELETION_PATIENCE_S)  # how long it is tried
+    accepted: bool = field(default=False, init=False)
+    told: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        self.az = replace(self.az, must_log=False, patience=Patience())  # it has its own
+
+    def carry_out(self) -> Deleted:
+        """Delete; what is left is a sentence with what is in the way and the command that deletes it."""
+        try:
+            fault = self._until_gone()
+        except KeyboardInterrupt:
+            return Deleted(self.warning(self.stopped), True)
+        return Deleted(self.warning(fault) if fault else "")
+
+    def warning(self, why: str) -> str:
+        """What to say of what is still there."""
+        return warning(self.az, self.group, why)
 
     @property
     def stopped(self) -> str:
@@ -250,7 +220,7 @@ class Deletion:
         """What is deleted, in words."""
         return self.group
 
-    def carry_out(self) -> str:
+    def _until_gone(self) -> str:
         """Empty when the group is gone, else why it is not."""
         deadline = time.monotonic() + self.patience_s
         pause, lasting = FIRST_PAUSE_S, 0
@@ -321,13 +291,9 @@ def warning(az: Az, group: str, why: str) -> str:
 def _state(answer: Any) -> str:
     """The state of a group as az tells it.
 
-    Raises
-    ------
-    AzbenchError
-        When the answer is none of Azure's.
+    Raises an AzbenchError when the answer is none of Azure's.
     """
-    properties = answer.get("properties") if isinstance(answer, dict) else None
-    state = properties.get("provisioningState") if isinstance(properties, dict) else None
+    state = value_at(answer, "properties", "provisioningState")
     if not isinstance(state, str):
         raise AzError("az group show: its answer does not tell the state of the group")
     return state
@@ -336,10 +302,7 @@ def _state(answer: Any) -> str:
 def _list(answer: Any) -> list[dict[str, Any]]:
     """Groups as az lists them.
 
-    Raises
-    ------
-    AzbenchError
-        When the answer is none of Azure's.
+    Raises an AzbenchError when the answer is none of Azure's.
     """
     if not isinstance(answer, list) or not all(
         isinstance(group, dict) and "name" in group for group in answer

@@ -7,26 +7,25 @@ from pathlib import Path
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
-from azbenchlib.azure.retries import AT_START, Patience
 from azbenchlib.campaign import lock
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.targets.azure import commands, steps
+from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.ending import orphans, things
 from azbenchlib.campaign.targets.azure.manifest import PLANS, CloudPlan
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.state import (
-    AZ_LOG,
     AzureRun,
     all_deleted,
     enter_subscription,
+    found_az,
     made_for,
     noted_run,
     remaining,
 )
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
-from azbenchlib.campaign.targets.azure.vm import RUNNING
+from azbenchlib.campaign.targets.azure.vm import is_running
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.dataset import manifest
 
@@ -69,10 +68,7 @@ def _delete(cloud: Cloud, fault: BaseException | None) -> orphans.Deleted:
 def _unnoted(cloud: Cloud, fault: BaseException | None) -> str:
     """Note that a group is gone; what to say of it where a full disk forbids that.
 
-    Raises
-    ------
-    OutputError
-        Where there is no earlier fault: then that is it.
+    Raises an OutputError where there is no earlier fault: then that is it.
     """
     try:
         cloud.run.save()
@@ -112,26 +108,10 @@ def delete_earlier(
     """Delete the resource groups of earlier runs into this folder, which were killed or could not do it.
 
     The one in which the latest run can be taken up stays. Before, what VMs measured that were measured at a
-    time is joined in the folder.
+    time is joined in the folder. `apart` has the names of the VMs that are measured at a time now, whose own
+    runs see to their groups; None: the VMs follow each other.
 
-    Parameters
-    ----------
-    asked : CloudPlan
-        What is to be measured now.
-    dataset : Path
-        The folder.
-    fresh : bool
-        Whether it is to be measured anew.
-    progress : Progress
-        Is told what is deleted.
-    apart : container of str, optional
-        VMs that are measured at a time now, by name: their own runs see to their groups. None: the VMs follow
-        each other.
-
-    Raises
-    ------
-    AzbenchError
-        When one of them is still there; it stays noted.
+    Raises an AzbenchError when one of the groups is still there; it stays noted.
     """
     for folder in (dataset, plan.beside(dataset)) if fresh else (dataset,):
         found = plan.load(folder, type(asked))
@@ -152,9 +132,7 @@ def _delete_noted(
     if not found.groups:
         return
     run = noted_run(folder, found, progress)
-    az = enter_subscription(
-        run, Az.find(folder / AZ_LOG).patiently(Patience(limits_s=AT_START, tell=run.tell))
-    )
+    az = enter_subscription(run, found_az(run))
     for group in list(found.groups):
         if may_go_on and group == found.groups[-1] and _can_go_on(found, asked, folder, az):
             continue
@@ -169,10 +147,7 @@ def _delete_noted(
 def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool:
     """Whether the latest group of an earlier run has a VM on which the run can be taken up.
 
-    Raises
-    ------
-    AzbenchError
-        When the group is none that a run made, or another run holds it.
+    Raises an AzbenchError when the group is none that a run made, or another run holds it.
     """
     group = found.groups[-1]
     todo = found.taken_up(asked)
@@ -189,10 +164,9 @@ def _can_go_on(found: CloudPlan, asked: CloudPlan, folder: Path, az: Az) -> bool
     if not made or not things.check_is_own(az, group, prefix):
         return False
     try:
-        codes = az.json(*commands.vm_state(group, names[-1]))
+        return is_running(az, group, names[-1])
     except AzError:
         return False
-    return isinstance(codes, list) and RUNNING in codes
 
 
 def _created_vm(step: Step) -> dict[str, str] | None:
@@ -204,12 +178,8 @@ def _created_vm(step: Step) -> dict[str, str] | None:
 def _forget_deleted(cloud: Cloud) -> None:
     """Delete a group, and forget it if it is truly gone.
 
-    Raises
-    ------
-    AzbenchError
-        When it is still there, or is none that a run made.
-    KeyboardInterrupt
-        When the waiting was interrupted.
+    Raises an AzbenchError when it is still there, or is none that a run made; a KeyboardInterrupt when the
+    waiting was interrupted.
     """
     prefix = cloud.run.plan.prefix(cloud.group)
     things.check_is_own(cloud.az, cloud.group, prefix)

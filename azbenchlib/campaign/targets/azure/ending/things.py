@@ -8,14 +8,13 @@ import json
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
-from azbenchlib.azure.retries import Patience
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure.ending import lease, orphans
@@ -58,10 +57,7 @@ class Thing:
     def deletion(self) -> list[str]:
         """The command that deletes it.
 
-        Raises
-        ------
-        AzbenchError
-            When no run makes a thing of this kind.
+        Raises an AzbenchError when no run makes a thing of this kind.
         """
         if self.kind not in DELETED_BY:
             raise AzbenchError(f"{self.name} is of the kind {self.kind}, which azbench makes none of")
@@ -73,12 +69,8 @@ class Thing:
 def own(az: Az, group: str, prefix: str) -> list[Thing]:
     """What a run made in a group of the user's, in the order in which it is deleted; none where it is gone.
 
-    Raises
-    ------
-    AzError
-        When Azure cannot be asked.
-    AzbenchError
-        When the prefix is none of a run: a folder of measurements may be somebody else's.
+    Raises an AzError when Azure cannot be asked; an AzbenchError when the prefix is none of a run: a folder
+    of measurements may be somebody else's.
     """
     if not re.fullmatch(RUN_PREFIX, prefix):
         raise AzbenchError(f"'{prefix}' is noted as what the names of a run's things begin with, and is not")
@@ -134,12 +126,8 @@ def _left(things: Sequence[Thing]) -> OrphanedGroup:
 def check_is_own(az: Az, group: str, prefix: str) -> bool:
     """Refuse what another run holds, and a group that no run made; whether there is anything.
 
-    Raises
-    ------
-    AzbenchError
-        When another run that may be alive holds it, or the whole group would go and no run made it.
-    AzError
-        When Azure cannot be asked.
+    Raises an AzbenchError when another run that may be alive holds it, or the whole group would go and no run
+    made it; an AzError when Azure cannot be asked.
     """
     if not prefix:
         return orphans.check_is_own(az, group) is not None
@@ -172,23 +160,12 @@ def delete(
 ) -> Deleted:
     """Delete what a run made, and wait until it is gone: its group, or its things in one of the user's.
 
-    As :func:`orphans.delete`; an interrupt ends the waiting after the deletion of the VMs was asked for.
+    As :class:`.Deletion`; an interrupt ends the waiting after the deletion of the VMs was asked for.
     """
+    interrupts = interrupts or Interrupts()
     if not prefix:
-        return orphans.delete(az, group, tell, interrupts)
-    work = _OfThings(
-        az=replace(az, must_log=False, patience=Patience()),
-        group=group,
-        prefix=prefix,
-        tell=tell,
-        interrupts=interrupts or Interrupts(),
-        patience_s=orphans.DELETION_PATIENCE_S,
-    )
-    try:
-        fault = work.carry_out()
-    except KeyboardInterrupt:
-        return Deleted(warning(az, group, prefix, "the waiting for its deletion was interrupted"), True)
-    return Deleted(warning(az, group, prefix, fault) if fault else "")
+        return Deletion(az=az, group=group, tell=tell, interrupts=interrupts).carry_out()
+    return _OfThings(az=az, group=group, prefix=prefix, tell=tell, interrupts=interrupts).carry_out()
 
 
 @dataclass(kw_only=True)
@@ -196,6 +173,13 @@ class _OfThings(Deletion):
     """The deletion of what a run made in a group of the user's."""
 
     prefix: str
+
+    @property
+    def stopped(self) -> str:
+        return "the waiting for its deletion was interrupted"
+
+    def warning(self, why: str) -> str:
+        return warning(self.az, self.group, self.prefix, why)
 
     @property
     def what(self) -> str:
@@ -232,22 +216,16 @@ class _OfThings(Deletion):
                 return False
             raise
         return any(
-            self.prefix in json.dumps(one).lower() and _state(one) in _UNDER_WAY for one in found or []
+            self.prefix in json.dumps(one).lower()
+            and orphans.value_at(one, "properties", "provisioningState") in _UNDER_WAY
+            for one in found or []
         )
-
-
-def _state(deployment: Any) -> str:
-    properties = deployment.get("properties") if isinstance(deployment, dict) else None
-    return str(properties.get("provisioningState")) if isinstance(properties, dict) else ""
 
 
 def _listed(answer: Any) -> list[Thing]:
     """Resources as az lists them.
 
-    Raises
-    ------
-    AzError
-        When the answer is none of Azure's.
+    Raises an AzError when the answer is none of Azure's.
     """
     if not isinstance(answer, list) or not all(isinstance(one, dict) for one in answer):
         raise AzError("az resource list: its answer is no list of resources; is the network in order?")

@@ -1,46 +1,27 @@
 """What a run in Azure may cost and how long it may last."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Protocol, Self
+from typing import Self
 
 from azbenchlib.azure.az import Az
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.targets.azure.money import reckoning
-from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate
+from azbenchlib.campaign.targets.azure.money.expenses import HourlyPrices
+from azbenchlib.campaign.targets.azure.money.reckoning import AnyEstimate, RunEstimate
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.units import S_PER_HOUR
 
-_NOTHING = RunEstimate(seconds=0, workload_s=0, vm_an_hour=None, disks_an_hour=None, currency="", why="")
+_NOTHING = RunEstimate(seconds=0, prices=HourlyPrices())
+_NOTHING_LEFT = 1e-9  # of a cost; 0 is no limit
 
 
-class TimeAndCost(Protocol):
-    """What a run is likely to take, and what it costs at most; None: there is no price."""
-
-    @property
-    def seconds(self) -> float: ...
-
-    @property
-    def most(self) -> Decimal | None: ...
-
-    @property
-    def currency(self) -> str: ...
-
-    @property
-    def why(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-
-def check(likely: TimeAndCost, max_cost: float, max_hours: float) -> None:
+def check(likely: AnyEstimate, max_cost: float, max_hours: float) -> None:
     """Refuse what would take more than it may; a limit of 0 is none.
 
-    Raises
-    ------
-    InputError
-        With the limit and what is reckoned; also where a cost is limited and there is no price.
+    Raises an InputError with the limit and what is reckoned; also where a cost is limited and there is no
+    price.
     """
     if max_hours and likely.seconds > max_hours * S_PER_HOUR:
         raise InputError(f"max_hours {max_hours:g}: the run takes {likely.text}")
@@ -83,10 +64,7 @@ class Budget:
     def check_spent(self) -> None:
         """End what took all that it may.
 
-        Raises
-        ------
-        AzbenchError
-            When a limit is reached.
+        Raises an AzbenchError when a limit is reached.
         """
         seconds = time.monotonic() - self.begun
         cost = self.estimate.cost(seconds)
@@ -94,3 +72,37 @@ class Budget:
             raise AzbenchError(f"max_hours {self.max_hours:g} is reached ({self.spent})")
         if self.max_cost and cost is not None and cost > self.max_cost:
             raise AzbenchError(f"max_cost {self.max_cost:g} is reached ({self.spent})")
+
+
+@dataclass(kw_only=True)
+class CostShares:
+    """A limit of costs, shared out by what each VM is likely to cost.
+
+    What a VM that has ended did not spend goes to those that are not begun; what it spent beyond its share is
+    taken from theirs. So all of them together keep to the limit.
+    """
+
+    most: float  # what all of them may cost; 0: no limit
+    likely: Mapping[str, RunEstimate]  # by the name of each VM, what it is likely to take
+    _given: dict[str, float] = field(default_factory=dict, init=False)  # to VMs that are there
+    _spent: float = field(default=0.0, init=False)
+    _over: set[str] = field(default_factory=set, init=False)
+
+    def begin(self, name: str) -> float:
+        """The share of a VM that is about to be made; 0: no limit."""
+        if not self.most:
+            return 0.0
+        waiting = [one for one in self.likely if one not in self._over and one not in self._given]
+        weights = {one: float(self.likely[one].most or 0) for one in waiting}
+        left = self.most - self._spent - sum(self._given.values())
+        total = sum(weights.values())
+        share = weights[name] / total if total else 1 / len(weights)
+        self._given[name] = max(left * share, _NOTHING_LEFT)
+        return self._given[name]
+
+    def end(self, name: str, seconds: float, again: bool) -> None:
+        """Note that a VM is gone which was there for so long; `again`: it is tried again later."""
+        self._given.pop(name, None)
+        self._spent += float(self.likely[name].cost(seconds) or 0)
+        if not again:
+            self._over.add(name)

@@ -23,19 +23,19 @@ _NO_DISK_OF_AZURE = ("temp", "nvme", "ephemeral_os")
 class HourlyPrices:
     """An hour of the dearest VM and of all managed disks of a measurement file.
 
-    Parameters
-    ----------
-    vm, disks : Decimal, optional
-        None: there is no price.
-    currency : str
-    notes : tuple of str
-        Why there is no price, what was assumed, and by name what is not priced.
+    `vm` and `disks` are None where there is no price; `notes` say why, what was assumed, and by name what is
+    not priced.
     """
 
-    vm: Decimal | None
-    disks: Decimal | None
-    currency: str
-    notes: tuple[str, ...]
+    vm: Decimal | None = None
+    disks: Decimal | None = None
+    currency: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> Decimal | None:
+        """Of the VM and the disks; None where either has no price."""
+        return None if self.vm is None or self.disks is None else self.vm + self.disks
 
 
 def hourly(experiment: Experiment) -> HourlyPrices:

@@ -36,10 +36,7 @@ class QuotaLeft:
 def quota_left(region: str, vm: str, spot: bool) -> QuotaLeft:
     """Ask az what of a region's quota is in use, and which of it a size counts for.
 
-    Raises
-    ------
-    AzError
-        When az fails, for instance because nobody is logged in.
+    Raises an AzError when az fails, for instance because nobody is logged in.
     """
     az = Az.find()
     usage = quota.listed(az.json(*commands.list_usage(region)))

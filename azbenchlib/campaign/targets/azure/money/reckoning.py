@@ -1,5 +1,6 @@
 """How long a run in Azure takes and what it costs, reckoned before it is begun."""
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,6 +9,7 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
 from azbenchlib.campaign.targets.azure.money import expenses
+from azbenchlib.campaign.targets.azure.money.expenses import HourlyPrices
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Rest, Step
 from azbenchlib.core.units import format_money
 
@@ -35,38 +37,24 @@ DAY_H = 24
 
 @dataclass(frozen=True, kw_only=True)
 class RunEstimate:
-    """What a run is likely to take and to cost.
-
-    Parameters
-    ----------
-    seconds : float
-        From the first call to the end of the deletion.
-    workload_s : float
-        Of them, those of the workloads and rests.
-    vm_an_hour, disks_an_hour : Decimal, optional
-        Of the dearest VM and of all managed disks; None: there is no price.
-    currency : str
-    why : str
-        What the price leaves out, or why there is none.
-    """
+    """What a run is likely to take and to cost: seconds from the first call to the end of the deletion."""
 
     seconds: float
-    workload_s: float
-    vm_an_hour: Decimal | None
-    disks_an_hour: Decimal | None
-    currency: str
-    why: str
+    prices: HourlyPrices
 
     @property
-    def an_hour(self) -> Decimal | None:
-        """Of the VM and the disks; None where either has no price."""
-        if self.vm_an_hour is None or self.disks_an_hour is None:
-            return None
-        return self.vm_an_hour + self.disks_an_hour
+    def currency(self) -> str:
+        """Of the prices."""
+        return self.prices.currency
+
+    @property
+    def why(self) -> str:
+        """What the price leaves out, or why there is none."""
+        return "; ".join(self.prices.notes)
 
     def cost(self, seconds: float) -> Decimal | None:
         """Of so many seconds, at most; None where there is no price."""
-        return None if self.an_hour is None else self.an_hour * Decimal(seconds) / 3600
+        return None if self.prices.total is None else self.prices.total * Decimal(seconds) / 3600
 
     @property
     def most(self) -> Decimal | None:
@@ -76,15 +64,59 @@ class RunEstimate:
     @property
     def text(self) -> str:
         """In a sentence or two."""
-        return in_words(self.seconds, self.most, [self], self.why)
+        return _in_words(self.seconds, self.most, [self.prices], self.why)
 
 
-def in_words(seconds: float, most: Decimal | None, left_over: Sequence[RunEstimate], why: str) -> str:
+@dataclass(frozen=True, kw_only=True)
+class TogetherEstimate:
+    """What VMs are likely to take that are measured some at a time."""
+
+    parts: Sequence[RunEstimate]  # of each VM, in the order in which they are begun
+    at_once: int  # how many there are at a time
+
+    @property
+    def seconds(self) -> float:
+        """Until the last one is deleted, where each is begun when one before it is gone."""
+        ends = [0.0] * self.at_once
+        for part in self.parts:
+            heapq.heapreplace(ends, ends[0] + part.seconds)
+        return max(ends)
+
+    @property
+    def most(self) -> Decimal | None:
+        """What all of them cost, at most; None where any has no price."""
+        each = [part.most for part in self.parts]
+        known = [one for one in each if one is not None]
+        return sum(known, Decimal(0)) if len(known) == len(each) else None
+
+    @property
+    def currency(self) -> str:
+        """Of the prices."""
+        return self.parts[0].currency
+
+    @property
+    def why(self) -> str:
+        """What the price leaves out, or why there is none."""
+        return "; ".join(dict.fromkeys(note for part in self.parts for note in part.why.split("; ") if note))
+
+    @property
+    def text(self) -> str:
+        """In a sentence or two; left over are the dearest VMs that there are at a time."""
+        prices = [part.prices for part in self.parts]
+        dearest = sorted(prices, key=lambda hourly: hourly.total or 0, reverse=True)[: self.at_once]
+        said = _in_words(self.seconds, self.most, dearest, self.why)
+        return f"{said}; that is with {self.at_once} VMs at a time, for which the quota has to suffice"
+
+
+AnyEstimate = RunEstimate | TogetherEstimate
+
+
+def _in_words(seconds: float, most: Decimal | None, left_over: Sequence[HourlyPrices], why: str) -> str:
     """What a run takes, and what VMs that are left over cost with their disks; `why`: see RunEstimate."""
     if most is None:
         return f"about {seconds / 3600:.1f} hours; what it costs is not known: {why}"
-    left = format_money(float(sum((one.disks_an_hour or 0) * DAY_H for one in left_over)))
-    stopped = format_money(float(sum((one.an_hour or 0) * DAY_H for one in left_over)))
+    left = format_money(float(sum((one.disks or 0) * DAY_H for one in left_over)))
+    stopped = format_money(float(sum((one.total or 0) * DAY_H for one in left_over)))
     vm = "the VM has stopped itself" if len(left_over) == 1 else "the VMs have stopped themselves"
     currency = left_over[0].currency
     return (
@@ -96,30 +128,16 @@ def in_words(seconds: float, most: Decimal | None, left_over: Sequence[RunEstima
 
 def estimate(experiment: Experiment) -> RunEstimate:
     """What a whole experiment takes and costs, by the newest prices of its region."""
-    workload_s, others_s = _times_s(experiment)
-    prices = expenses.hourly(experiment)
-    return RunEstimate(
-        seconds=workload_s + others_s,
-        workload_s=workload_s,
-        vm_an_hour=prices.vm,
-        disks_an_hour=prices.disks,
-        currency=prices.currency,
-        why="; ".join(prices.notes),
-    )
+    return RunEstimate(seconds=seconds(experiment), prices=expenses.hourly(experiment))
 
 
 def seconds(experiment: Experiment) -> float:
     """How long a whole experiment takes."""
-    return sum(_times_s(experiment))
-
-
-def _times_s(experiment: Experiment) -> tuple[float, float]:
-    """Seconds of the workloads and rests, and of everything else."""
-    all_steps = steps.steps(experiment, "GROUP", {}, "HHMM")
+    all_steps = steps.planned(experiment)
     measures = [step for step in all_steps if isinstance(step, Measure)]
-    workload_s = sum(step.workload.max_duration_s for step in measures)
-    workload_s += sum(step.seconds for step in all_steps if isinstance(step, Rest))
-    return workload_s, _overhead_s(all_steps, measures)
+    rests_s = sum(step.seconds for step in all_steps if isinstance(step, Rest))
+    workloads_s = sum(step.workload.max_duration_s for step in measures)
+    return workloads_s + rests_s + _overhead_s(all_steps, measures)
 
 
 def _overhead_s(all_steps: Iterable[Step], measures: list[Measure]) -> float:

@@ -52,10 +52,7 @@ def join(dataset: Path, fresh: bool, tell: Callable[[str], None] = lock.untold) 
 
     `tell` takes a line when the process of a VM is waited for, which ends after a run that was killed.
 
-    Raises
-    ------
-    InputError
-        When the process of a VM is still alive.
+    Raises an InputError when the process of a VM is still alive.
     """
     for folder in (dataset, plan.beside(dataset)) if fresh else (dataset,):
         if (folder / VMS).is_dir() and (todo := plan.load(folder, CloudPlan)):
@@ -67,10 +64,7 @@ def take_back(folder: Path, todo: CloudPlan, tell: Callable[[str], None] = lock.
 
     `tell` is as for :func:`join`.
 
-    Raises
-    ------
-    InputError
-        When the process of a VM is still alive.
+    Raises an InputError when the process of a VM is still alive.
     """
     for own in there(folder):
         with lock.held(own, tell):

@@ -31,33 +31,17 @@ class VmProcess:
 
 @dataclass(kw_only=True)
 class VmProcesses:
-    """Those of a run.
+    """Those of a run."""
 
-    Parameters
-    ----------
-    asked : mapping
-        By the name of each VM in order, what is called for what its process is to do when its turn comes.
-    done : dict
-        How many workloads of each VM are measured.
-    total : int
-        Workloads of the whole run.
-    at_once : int
-        How many processes there are at a time; it shrinks where Azure has room for fewer VMs.
-    progress : Progress
-        Is told what all of them tell.
-    interrupts : Interrupts
-        Those of the run.
-    over : callable
-        Is told of each process that ended: the name of its VM, how many seconds it was there, and whether
-        there is another one for that VM later.
-    """
-
+    # By the name of each VM in order, what is called for what its process is to do when its turn comes
     asked: Mapping[str, Callable[[], VmRequest]]
-    done: dict[str, int]
-    total: int
-    at_once: int
-    progress: Progress
-    interrupts: Interrupts
+    done: dict[str, int]  # how many workloads of each VM are measured
+    total: int  # workloads of the whole run
+    at_once: int  # how many processes there are at a time; it shrinks where Azure has room for fewer VMs
+    progress: Progress  # is told what all of them tell
+    interrupts: Interrupts  # those of the run
+    # Is told of each process that ended: the name of its VM, how many seconds it was there, and whether there
+    # is another one for that VM later
     over: Callable[[str, float, bool], None] = lambda name, seconds, again: None
     ended: dict[str, VmMessage] = field(default_factory=dict)  # the last words of each VM
     _there: dict[str, VmProcess] = field(default_factory=dict)

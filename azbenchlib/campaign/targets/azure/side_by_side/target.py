@@ -4,28 +4,28 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from azbenchlib.campaign.files.spec import Experiment
+from azbenchlib.campaign import journal
+from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.journal import JournalEvent
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.run_loop import Order
+from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.ending import teardown
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
 from azbenchlib.campaign.targets.azure.money import budget, reckoning
-from azbenchlib.campaign.targets.azure.money.shares import CostShares
-from azbenchlib.campaign.targets.azure.money.together import TogetherEstimate
+from azbenchlib.campaign.targets.azure.money.budget import CostShares
+from azbenchlib.campaign.targets.azure.money.reckoning import TogetherEstimate
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, VmMessage, VmRequest
-from azbenchlib.campaign.targets.azure.side_by_side.parts import parts
 from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
 from azbenchlib.campaign.targets.azure.state import (
     AzureRun,
     measures_of,
     remaining,
-    steps_of,
 )
 from azbenchlib.campaign.targets.azure.steps import Measure, Step
 from azbenchlib.campaign.targets.azure.target import AzureTarget, hours
@@ -50,10 +50,7 @@ class VmsTarget(AzureTarget):
     with disks of its own, a folder below the dataset's, in which it is taken up after a kill. At the end, at
     an error and at an interrupt, all of them have deleted what they made, and the outputs are joined.
 
-    Parameters
-    ----------
-    at_once : int
-        How many VMs at a time at most.
+    `at_once`: how many VMs at a time at most.
     """
 
     at_once: int = 1
@@ -136,7 +133,32 @@ class VmsTarget(AzureTarget):
 
     def planned(self, experiment: Experiment) -> list[Step]:
         """What was created, changed and measured for an experiment, VM by VM."""
-        return [step for part in parts(experiment).values() for step in steps_of(part)]
+        return [step for part in parts(experiment).values() for step in steps.planned(part)]
+
+
+def parts(experiment: Experiment) -> dict[str, Experiment]:
+    """The setups that follow each other on one VM, by the name of the first of them.
+
+    Each part has disks of its own. One that Azure should refuse to attach is created in the zone in which it
+    would be if the VMs followed each other, for that is why it is refused.
+    """
+    zones: dict[str, str | None] = {}
+    for setup in experiment.setups:
+        for name, disk in setup.disks.items():
+            zones.setdefault(name, disk.zone or setup.zone)
+    found = {}
+    for _, several in groupby(experiment.setups, key=SetupSpec.machine):
+        setups = tuple(_bound(setup, zones) for setup in several)
+        found[setups[0].name] = experiment.model_copy(update={"setups": setups})
+    return found
+
+
+def _bound(setup: SetupSpec, zones: Mapping[str, str | None]) -> SetupSpec:
+    disks = {
+        name: disk.model_copy(update={"zone": zones[name]}) if disk.attach == "refused" else disk
+        for name, disk in setup.disks.items()
+    }
+    return setup.model_copy(update={"disks": disks})
 
 
 def together(experiment: Experiment, at_once: int) -> TogetherEstimate:
@@ -147,11 +169,7 @@ def together(experiment: Experiment, at_once: int) -> TogetherEstimate:
 
 def _note_failed(run: AzureRun, measures: list[Measure], told: VmMessage) -> None:
     """Note what a VM did not bring, and why."""
-    why = {
-        event.get("run"): str(event.get("why"))
-        for event in run.journal.events()
-        if event["event"] == JournalEvent.FAILED
-    }
+    why = journal.failures(run.journal.events())
     for one in measures:
         if run.done(one):
             continue
