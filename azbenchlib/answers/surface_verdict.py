@@ -40,7 +40,7 @@ _AXES = {FILE_BYTES: "file", RECORD_BYTES: "record"}
 _OPEN = "no cause is certain enough"
 _SERVED = "the page cache served them"
 _OUTGROWN = "the files outgrow the page cache"
-_SLOW = "buffered, and slower than memory is: what lies below the page cache set the rate"
+_SLOW = "too slow for memory: the storage behind the page cache set the rate"
 # By judgement, far below what memory copies in any VM: so many bytes per second, and calls a second.
 _MEMORY_BYTES_PER_S, _MEMORY_CALLS_PER_S = 100 * MB, 25_000
 # What the sentence on the page cache says of the cells that it served.
