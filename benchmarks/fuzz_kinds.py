@@ -26,7 +26,7 @@ from azbenchlib.campaign.detect import imds
 from azbenchlib.campaign.detect.detect import _detected
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.journal import JOURNAL_FILE
-from azbenchlib.campaign.targets.azure.existing import described
+from azbenchlib.campaign.targets.azure.existing import kind_of, shown_vm
 from azbenchlib.campaign.targets.azure.probed_vm import attached_disks
 from azbenchlib.campaign.workloads import fio_options
 from azbenchlib.campaign.workloads.jobfile import JobFile
@@ -119,7 +119,8 @@ def _read_vm(_: Path, data: bytes, whole: bool) -> None:
     setup = from_az(AzVm.parse(shown, "vm.json"))
     if whole and len(setup.disks) <= MOST_RESOLVED:
         resolve(setup, "2026-06-01")
-    described(shown)
+    for attached in shown_vm(shown).storage.data_disks:
+        kind_of(attached)
     for disk in attached_disks(shown):
         _ = disk.disk_id
 

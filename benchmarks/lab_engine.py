@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from lab_tools import SIZE, connect, fio, free, status
 
 from azbenchlib.lab import calibrate
-from azbenchlib.lab.engine.latency import DECK, sampler
+from azbenchlib.lab.engine.latency import SAMPLE_SIZE, sampler
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.lab import Lab
 from azbenchlib.lab.server import live_log
@@ -76,8 +76,8 @@ def latency(table: str) -> dict[str, Any]:
     """
     setup = Setup(disks=(Disk(name="data", size_bytes=SIZE),))
     draw = sampler(table, True, 1)
-    deck = sorted(draw() for _ in range(DECK))
-    expected = [deck[round(float(name) / 100 * (DECK - 1))] for name in QUANTILES]
+    deck = sorted(draw() for _ in range(SAMPLE_SIZE))
+    expected = [deck[round(float(name) / 100 * (SAMPLE_SIZE - 1))] for name in QUANTILES]
     runs = []
     for seed in (1, 2, 3):
         with Lab(setup, Options(latency={"data": table}, seed=seed)) as lab:

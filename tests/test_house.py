@@ -1,6 +1,7 @@
 """The rules of the house that ruff and the import contracts do not know, each over the whole library."""
 
 import ast
+import importlib
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -139,3 +140,19 @@ def code_lines(node: ast.FunctionDef) -> int:
     """Lines of a function without its docstring."""
     first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
     return (node.end_lineno or 0) - first.lineno + 1
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "scripts"])
+def test_what_stands_beside_the_package_imports_names_that_it_has(folder: str) -> None:
+    asked = {
+        (str(path.relative_to(PACKAGE.parent)), module, name)
+        for path in (PACKAGE.parent / folder).rglob("*.py")
+        for module, name in imports(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert asked
+    gone = [
+        f"{path}: {module} has no {name}"
+        for path, module, name in sorted(asked)
+        if not hasattr(importlib.import_module(module), name) and f"{module}.{name}" not in modules()
+    ]
+    assert gone == []

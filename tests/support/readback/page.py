@@ -10,6 +10,7 @@ import pandas as pd
 from bs4 import BeautifulSoup, Tag
 
 from readback import answers, figures, file_sets, surfaces
+from readback.changes import Change
 from readback.charts import chart
 from readback.check import Checker
 from readback.figures import spaced, text_of
@@ -75,6 +76,8 @@ class Page(Checker):
             "footnote": self.footnote,
             "footnote doubts": lambda shared: answers.sentence(self, shared.get_text(" "), "doubts"),
         }
+        if tag.name == "section" and text_of(tag, "", "h3") == "What to change":
+            return self.changes
         if tag.name == "section" and tag.find("ul", "listing", recursive=False):
             return partial(verdict, self)
         if tag.name == "table":
@@ -94,6 +97,12 @@ class Page(Checker):
             self.part = self.parts[int(match[1])]
 
     # --- blocks -------------------------------------------------------------------------------------
+
+    def changes(self, tag: Tag) -> None:
+        """What to change for which runs, a sentence each."""
+        for line in tag.find_all("p"):
+            before, verb, after = spaced(line.get_text(" ")).partition(" give")
+            Change(self, Topic(), "what to change").read(before.rpartition(": ")[2] + verb + after)
 
     def header(self, tag: Tag) -> None:
         self.part = self.parts[0]
