@@ -332,19 +332,22 @@ def span(verdicts: Sequence[SurfaceVerdict]) -> str:
 
 
 def in_short(verdicts: Sequence[SurfaceVerdict]) -> list[tuple[str, str]]:
-    """Several tests, each with its name and its sentence; those of one cause throughout are one sentence."""
-    by_cause: dict[str, list[SurfaceVerdict]] = defaultdict(list)
+    """Several tests, each with its name and its sentence; of those of one cause throughout reads and writes
+    are one sentence each.
+    """
+    by_cause: dict[tuple[str, str], list[SurfaceVerdict]] = defaultdict(list)
     for verdict in verdicts:
         alike = set(verdict.causes)
-        by_cause[alike.pop() if len(alike) == 1 else verdict.name].append(verdict)
+        way = "writes" if "write" in verdict.surface.test else "reads"
+        by_cause[(alike.pop(), way) if len(alike) == 1 else (verdict.name, "")].append(verdict)
     told = []
-    for cause, some in by_cause.items():
-        ends = [verdict.surface.cells["bw_bytes_per_s"].agg(["min", "max"]) for verdict in some]
-        ranges = [format_range(*(str(Figure(float(end), AS_BYTES_PER_S)) for end in pair)) for pair in ends]
-        names = "; ".join(f"{one.surface.name} {rates}" for one, rates in zip(some, ranges, strict=True))
+    for (cause, way), some in by_cause.items():
+        rates = pd.concat([verdict.surface.cells["bw_bytes_per_s"] for verdict in some])
+        ends = (Figure(float(end), AS_BYTES_PER_S) for end in (rates.min(), rates.max()))
+        between = format_range(*map(str, ends))
         is_alone = len(some) == 1
-        name = some[0].name if is_alone else f"{len(some)} tests"
-        told.append((name, some[0].sentence.text if is_alone else f"{names}: {cause}"))
+        name = some[0].name if is_alone else f"{len(some)} tests of {way}"
+        told.append((name, some[0].sentence.text if is_alone else f"{between}: {cause}"))
     return told
 
 

@@ -15,7 +15,7 @@ from azbenchlib.core.units import NBSP
 from azbenchlib.model.labels import Label
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import file_sets, highest
-from azbenchlib.report.sections.lead_sentence import LeadSentence, is_named_by_workload, linked
+from azbenchlib.report.sections.lead_sentence import LeadSentence, is_plural, linked
 from azbenchlib.report.sections.setup_cards import FAR, SetupAnswer, setups_and_files
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
@@ -183,7 +183,7 @@ def _together(some: Sequence[_Bound]) -> LeadSentence:
         lacking = f" while {'its' if len(some) == 1 else 'their'} burst credits last"
     if len(some) > 1:
         return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")
-    one = "" if is_named_by_workload(first.answer) else "s"
+    one = "" if is_plural(first.answer) else "s"
     does = f"give{one} {first.answer.phases}." if first.answer.phases else f"stop{one} at {at}{lacking}."
     return LeadSentence(first.answer.place, (linked(first.answer, begins=True), (f" {does}", "")))
 

@@ -18,11 +18,16 @@ class LeadSentence:
 
 
 def is_named_by_workload(answer: SetupAnswer) -> bool:
-    """Whether the name begins with a workload, such as random reads, which is a plural."""
+    """Whether the name begins with a workload, such as random reads."""
     return answer.is_of_test or (
         answer.card.facet is not None
         and (answer.curve is not None or answer.name.startswith((answer.card.facet, answer.entry.name)))
     )
+
+
+def is_plural(answer: SetupAnswer) -> bool:
+    """Whether its verb is that of a plural: of random reads, but not of mixed I/O or of a file's name."""
+    return is_named_by_workload(answer) and answer.name_in_lead.partition(", ")[0].endswith("s")
 
 
 def linked(answer: SetupAnswer, without: str = "", begins: bool = False) -> tuple[str, str]:
