@@ -245,7 +245,7 @@ def _source(step: NextStep, label: Label) -> str:
     """The row of the catalogue that a limit is in; provisioned figures are stated."""
     disks = tuple(replace(disk, cap=NO_CAP) if disk.tier else disk for disk in step.after.disks)
     stated = replace(step.after, vm=VM(size=step.after.vm.size), disks=disks)
-    return limit_sources.rows(step.after, stated).get(label, limit_sources.STATED)
+    return limit_sources.rows(step.after, stated).get(label, limit_sources.AS_STATED)
 
 
 def _then(step: NextStep) -> str:

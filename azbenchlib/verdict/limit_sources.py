@@ -16,7 +16,7 @@ from azbenchlib.model.setup import Disk, Setup
 
 _NAMES = {"iops": "iops", "mbps": "bytes_per_s"}
 _PATHS = {"vm_uncached": "uncached", "vm_cached": "cached", "temp": "temp", "nvme": "nvme_read"}
-STATED = "as stated"
+AS_STATED = "as stated"
 
 
 def rows(setup: Setup, stated: Setup) -> dict[str, str]:
@@ -35,14 +35,14 @@ def rows(setup: Setup, stated: Setup) -> dict[str, str]:
         for burst, (quantity, name) in product(("", "burst_"), _NAMES.items()):
             label = f"{stem}_{burst}{quantity}"
             if stated.vm.stated:
-                found[label] = STATED
+                found[label] = AS_STATED
             elif row := _vm_row(vm, setup, f"{path}_{burst}{name}") or (
                 _vm_row(vm, setup, f"cached_{burst}{name}") if stem == "temp" else None
             ):
                 found[label] = row
     for disk, full in zip(stated.disks, setup.disks, strict=True):
         for burst, (quantity, name) in product(("", "burst_"), _NAMES.items()):
-            if row := STATED if disk.cap else _disk_row(full, setup, f"{burst}{name}"):
+            if row := AS_STATED if disk.cap else _disk_row(full, setup, f"{burst}{name}"):
                 found[f"disk_{burst}{quantity}"] = row
     return found
 

@@ -245,11 +245,13 @@ def test_a_block_in_a_notebook_has_the_colours_of_its_theme(
 
 def test_a_table_is_scrolled_by_keyboard_and_keeps_its_first_column(open_page: Open) -> None:
     page = open_page(PHONE)
+    page.locator("#all-prices summary").click()
     for _ in range(80):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.matches('.scroll')"):
             break
     region = page.locator(".scroll:focus")
+    assert region.count() == 1
     assert region.get_attribute("aria-labelledby") == "price-note"
     first, figure = region.locator("tbody th").first, region.locator("tbody td").first
     left = [cell.evaluate("e => e.getBoundingClientRect().left") for cell in (first, figure)]
