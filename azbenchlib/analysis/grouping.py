@@ -57,7 +57,8 @@ class Arrangement:
         workload (without), whole (all that ran at once), ddir, iops, bw_bytes_per_s, their bounds, at_once
         (the same for all rows that were measured at the same time), stated (whether the setup is), in_set
         (whether its series is a set of files), level (of repeats whose rates lie in several groups, the
-        number of the group, 0 for the largest), and the workload's columns of the table runs.
+        number of the group, 0 for the largest), repeats_of (the same as whole for all groups of them), and
+        the workload's columns of the table runs.
     phases : mapping of str to sequence of Segment
         The phases of what had some, such as a burst and the base, by at_once.
     """
@@ -107,10 +108,10 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
 
 
 def _levels_apart(runs: pd.DataFrame, phases: Mapping[str, Phases]) -> pd.DataFrame:
-    """The rows with the names of repeats at several levels told apart, and the column level."""
+    """The rows with the names of repeats at several levels told apart, with the columns level, repeats_of."""
     apart = repeats_apart(runs, {name: lasting(some).mean for name, some in phases.items()})
     names = {name: runs[name] + apart["near"] for name in ("workload", "whole", "apart")}
-    return runs.assign(**names, level=apart["level"])
+    return runs.assign(**names, level=apart["level"], repeats_of=runs["whole"])
 
 
 def in_order_of_load(runs: pd.DataFrame) -> pd.DataFrame:

@@ -40,9 +40,7 @@ _AXES = {FILE_BYTES: "file", RECORD_BYTES: "record"}
 _OPEN = "no cause is certain enough"
 _SERVED = "the page cache served them"
 _OUTGROWN = "the files outgrow the page cache"
-_SLOW = "too slow for memory: the storage behind the page cache set the rate"
-# By judgement, far below what memory copies in any VM: so many bytes per second, and calls a second.
-_MEMORY_BYTES_PER_S, _MEMORY_CALLS_PER_S = 100 * MB, 25_000
+_SLOW = "too slow for the page cache alone, and no limit of the storage is known"
 # What the sentence on the page cache says of the cells that it served.
 SAID = frozenset((Code.ABOVE_DOCUMENTED_LIMIT, Code.PAGE_CACHE_SUSPECTED))
 _NOTES = 2  # kinds of doubts about the surfaces of a setup
@@ -139,9 +137,6 @@ class SurfaceVerdict:
     def causes(self) -> list[str]:
         """What gave the rate of each cell: its verdict in words, and where files outgrow the page cache."""
         cells = self.surface.cells.assign(cause=[_cause(judged) for judged in self.judged])
-        least = (cells[RECORD_BYTES] * _MEMORY_CALLS_PER_S).clip(upper=_MEMORY_BYTES_PER_S)
-        is_slow = (cells["cause"] == _SERVED) & (cells["bw_bytes_per_s"] < least)
-        cells["cause"] = cells["cause"].mask(is_slow, _SLOW)
         cached = cells[cells["cause"].isin([_SERVED, _SLOW])]
         shares = cached["bw_bytes_per_s"] / cached.groupby(RECORD_BYTES)["bw_bytes_per_s"].transform("max")
         by_file = shares.groupby(cached[FILE_BYTES]).median()  # of the most at each record size
@@ -379,7 +374,9 @@ def _cause(judged: Judgement | None) -> str:
     """What gave the rate of a cell, as the end of a sentence."""
     binding = _sure(judged)
     if judged is None or not binding:
-        return _OPEN if judged and judged.limits else "no limit is known"
+        if judged and judged.limits:
+            return _OPEN
+        return _SLOW if judged and Label.PAGE_CACHE in judged.posterior else "no limit is known"
     if binding == (Label.PAGE_CACHE,):
         return _SERVED
     rows = [row for row in sayings.binding_rows(judged) if judged.at_limit]

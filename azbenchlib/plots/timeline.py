@@ -21,7 +21,7 @@ from azbenchlib.plots.throttle import Cap
 
 ALIKE = 1.5  # longest ÷ shortest run that can share an axis of time
 MOST_LINES = 3  # lines that one panel shows without a tangle
-TIME_UNITS = (("Seconds", 1), ("Minutes", 60), ("Hours", 3600))
+TIME_UNITS = (("Seconds", 1), ("Minutes", 60), ("Hours", 3600), ("Days", 86_400))
 _PANEL_HEIGHT = 110
 ENOUGH_TICKS = 3  # the largest unit that counts at least so far is taken
 
@@ -43,6 +43,8 @@ class Quantity:
         Whether a wide range is drawn on a log scale; else the axis begins at zero.
     caps : tuple of (str, float)
         Name and value of each limit that holds for all lines, in the unit of the axis.
+    since : str
+        When the axis of time begins.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Quantity:
     divisor: int = 1
     may_be_log: bool = False
     caps: tuple[Cap, ...] = ()
+    since: str = "start"
 
 
 _RATE_COLUMNS = {"value": "value", "low": "low", "high": "high"}
@@ -67,6 +70,9 @@ LATENCY_QUANTITY = Quantity(
 IOPS_QUANTITY = Quantity(name="IOPS", title="IOPS", text=format_count, axis="count", columns=_RATE_COLUMNS)
 THROUGHPUT_QUANTITY = Quantity(
     name="throughput", title="MB/s", text=format_count, axis="count", columns=_RATE_COLUMNS, divisor=MB
+)
+IOPS_OF_RUNS, THROUGHPUT_OF_RUNS = (
+    replace(quantity, since="first run") for quantity in (IOPS_QUANTITY, THROUGHPUT_QUANTITY)
 )
 
 
@@ -251,7 +257,7 @@ def _set_time(panels: Sequence[Axes], columns: int, lines: Sequence[Line], quant
         panel.tick_params(labelbottom=i >= len(panels) - columns)
         interactive.describe(panel, "time", quantity.axis, seconds)
     bottom_left = panels[(len(panels) - 1) // columns * columns]
-    bottom_left.set_xlabel(f"{name} since the start", loc="left", labelpad=6)
+    bottom_left.set_xlabel(f"{name} since the {quantity.since}", loc="left", labelpad=6)
     return seconds
 
 

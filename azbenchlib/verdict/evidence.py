@@ -37,7 +37,7 @@ def buffered(observation: Observation) -> float:
     span, ram = observation.working_set_bytes, observation.ram_bytes
     if not span or not ram:
         return 0.9
-    return 0.97 if span <= ram else 0.85 if span < TIMES_RAM * ram else 0.1
+    return 0.9 if span <= ram else 0.75 if span < TIMES_RAM * ram else 0.1
 
 
 def stalled(observation: Observation) -> bool:

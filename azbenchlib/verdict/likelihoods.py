@@ -48,6 +48,9 @@ CPU_US = (11.0, 0.7)
 CALIBRATED = NormalDist(0.03, 0.06)
 # Share of the host cache that writes may take before it holds them up, least and most; Azure states none.
 UNWRITTEN_SHARE = (0.05, 1.0)
+# What an I/O takes at most that the page cache serves: microseconds, bytes per second, and the spread of the
+# logarithm. By judgement far slower than memory is in any VM; calibrated on a simulator.
+MEMORY_CALL_US, MEMORY_BYTES_PER_S, MEMORY_SPREAD = 20.0, 2e8, 1.0
 DEMANDED = NormalDist(-0.003, 0.008)  # of log(rate ÷ demand)
 ANY_DEPTH = math.log(1024)  # queue depths are 1 to 1024 where they are not known
 
@@ -156,6 +159,12 @@ def unloaded(
     median, sd = expected
     larger = max(0.0, (bs_bytes or 0) - 8 * KIB) / STREAM_BYTES_PER_S[serves] * US_PER_S
     return NormalDist(math.log(median + larger), sd)
+
+
+def from_memory(each_us: float, bs_bytes: float | None) -> float:
+    """Chance that an I/O which the page cache serves takes so many microseconds or more."""
+    slowest = MEMORY_CALL_US + (bs_bytes or 0.0) / MEMORY_BYTES_PER_S * US_PER_S
+    return NormalDist(math.log(slowest), MEMORY_SPREAD).cdf(2 * math.log(slowest) - math.log(each_us))
 
 
 def filled(use: float, written_bytes: float, cache_bytes: float) -> float:

@@ -453,10 +453,20 @@ def _anywhere(flow: Flow, passed: float) -> dict[Label, float]:
     memory, beyond = evidence.buffered(seen), likelihoods.beyond(passed)
     partly = PARTLY_CACHED * beyond if seen.direct is False else 0.0
     parts = {
-        Label.PAGE_CACHE: memory * likelihoods.OPEN + (1 - memory) * partly,
+        Label.PAGE_CACHE: memory * likelihoods.OPEN * _from_memory(flow) + (1 - memory) * partly,
         Label.ABOVE_DOCUMENTED_LIMIT: (1 - memory) * ABOVE * beyond,
     }
     return {label: part for label, part in parts.items() if part}
+
+
+def _from_memory(flow: Flow) -> float:
+    """Chance that memory serves I/Os no faster than these, of which a job has one at a time; where the
+    workload pauses, their latency tells.
+    """
+    seen, got = flow.observation, rates(flow.observation)
+    times = [mean_latency_us(seen), seen.numjobs * US_PER_S / got.iops if got.iops else None]
+    each_us = min(filter(None, times), default=None)
+    return 1.0 if each_us is None else likelihoods.from_memory(each_us, got.bs_bytes)
 
 
 def _ties(probability: dict[Label, float], route: Route) -> tuple[Label, ...]:

@@ -12,6 +12,7 @@ from azbenchlib.analysis.flow import rates
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Setup
+from azbenchlib.verdict.text import PROBABLY
 
 if TYPE_CHECKING:
     from azbenchlib.analysis.runs import Run
@@ -23,7 +24,8 @@ NOT_EXPLAINED = (Label.PAGE_CACHE, Label.UNKNOWN)  # verdicts that do not say wh
 
 def with_ratios(judged: Sequence[Judged]) -> list[Judged]:
     """The judgements, with a finding where the same test on the same disk with another host caching is at
-    least three times as fast and the verdict does not explain it. Medians over block sizes are compared.
+    least three times as fast and the verdict does not explain it surely; medians over block
+    sizes are compared.
     """
     by_kind: dict[tuple[object, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     kinds = [_kind(one.run, one.setup) for one in judged]
@@ -39,7 +41,9 @@ def with_ratios(judged: Sequence[Judged]) -> list[Judged]:
 
 def _with_ratio(judged: Judged, groups: Mapping[str, Sequence[float]], caching: str) -> Judged:
     judgement = judged.judgement
-    unexplained = bool(judgement.binding) and judgement.binding[0] in NOT_EXPLAINED
+    unexplained = bool(judgement.binding) and (
+        judgement.binding[0] in NOT_EXPLAINED or judgement.probability < PROBABLY
+    )
     finding = _slower(groups, caching) if unexplained else None
     if finding is None:
         return judged

@@ -24,6 +24,7 @@ from azbenchlib.report.sections import (
     comparison,
     evidence,
     lead,
+    levels,
     load_figures,
     method,
     prices,
@@ -176,8 +177,8 @@ class Report(NotebookView):
         )
 
     def over_time(self) -> Block:
-        """Rates over time below their limits, and latency over time, where logs show that they changed, or
-        where there is no other figure.
+        """Repeats at several levels over the times of the runs; rates over time below their limits, and
+        latency over time, where logs show that they changed, or where there is no other figure.
         """
         return self._blocks(self._over_time_of)
 
@@ -239,7 +240,8 @@ class Report(NotebookView):
         return self._anchor(place, _together(rates, roofs))
 
     def _over_time_of(self, part: Part, place: str) -> Block:
-        found = self._courses(part, place, steady=False)
+        apart = levels.level_figures(part, place, self._group(part), self._explained)
+        found = _together(apart, self._courses(part, place, steady=False))
         if not found.html.strip() and place not in self._anchored:
             self._steady_shown.add(place)
             found = self._courses(part, place, steady=True)

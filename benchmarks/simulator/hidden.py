@@ -16,6 +16,7 @@ RESOURCES = ("disk_iops", "disk_mbps", "vm_uncached_iops", "vm_uncached_mbps", "
 UNLIMITED = 1e18  # finite, so that 0 × it is 0
 PATHS = ("remote", "read_only", "read_write", "temp", "nvme", "ephemeral")
 KIB, MB, GIB = 1024, 1e6, 1024**3
+COLD = 0.3  # of buffered workloads
 BURST_S = 1800  # a full bucket lasts that long at the whole burst
 UNIT = 256 * KIB  # Premium and Standard SSD count larger I/Os as several
 
@@ -130,9 +131,13 @@ class Hidden:
         far_writes = np.where((self.path == 2) & ~np.asarray(destaged), 0.0, 1.0) * self.remote
         far = self.read_share * far_reads + (1 - self.read_share) * far_writes
         storage = far * self.latency_disk_s + (1 - far) * self.latency_hit_s
-        memory = 1e-6 + self.mean_bytes / 6e9
-        mixed = self.page_hit * memory + (1 - self.page_hit) * storage
+        mixed = self.page_hit * self.memory_s + (1 - self.page_hit) * storage
         return mixed * (1 + self.crowding * np.log2(np.maximum(queue_depth, 1)) / 10)
+
+    @property
+    def memory_s(self) -> Array:
+        """Seconds of one I/O that the guest's page cache serves."""
+        return 1e-6 + self.mean_bytes / 6e9
 
     @property
     def depth(self) -> Array:
@@ -164,6 +169,7 @@ def draw(n: int, rng: np.random.Generator) -> Hidden:
     far = _log_uniform(rng, 0.6e-3, 6e-3, n) + bs / 400e6
     near = _log_uniform(rng, 30e-6, 1000e-6, n) + bs / 2e9
     direct = rng.random(n) > 0.05
+    is_cold = rng.random(n) < COLD  # the page cache was dropped before, or its data is written through
     ram = _log_uniform(rng, 4 * GIB, 256 * GIB, n)
     working = np.where(direct, working, ram * _log_uniform(rng, 0.02, 8, n))
     setups = Hidden(
@@ -188,7 +194,7 @@ def draw(n: int, rng: np.random.Generator) -> Hidden:
         cache_bytes=cache,
         working_set_bytes=working,
         ram_bytes=ram,
-        page_hit=np.where(direct, 0.0, np.clip(0.8 * ram / working, 0, 1)),
+        page_hit=np.where(direct | is_cold, 0.0, np.clip(0.8 * ram / working, 0, 1)),
         direct=direct,
         **_limits(path, n, rng),
         **_open_facts(path, n, rng),

@@ -13,6 +13,7 @@ from simulator.loop import CPU, DEMAND, FULL, LATENCY, PLATEAU, Course
 APART = 1.15  # another ceiling nearer than this may be the one
 FAR = 2.0  # how much faster all ceilings must be, where only they speak against a queue that is too short
 MOSTLY = 0.9  # of the run's time the same thing must have bound
+SLOW = 100  # times as long as memory takes: buffered I/Os that it did not serve
 PLAIN = 0.1  # share of hits that is as good as none (or, taken from one, as all)
 BOXES = ("disk", "vm_uncached", "local")
 LOCAL_NAMES = ("", "vm_cached", "vm_cached", "temp", "nvme", "vm_cached")
@@ -127,4 +128,6 @@ def _evidence(setups: Hidden, cause: npt.NDArray[np.int64], iops: Array) -> npt.
     known &= ~open_hits | (setups.hit < PLAIN) | (setups.hit > 1 - PLAIN)
     known &= ~(told > APART) | (iops[:, None] > APART * _highest(setups)).any(axis=1)
     known &= setups.direct | (setups.working_set_bytes < setups.ram_bytes / 2)
+    is_slow = setups.numjobs / np.maximum(iops, 1e-9) > SLOW * setups.memory_s
+    known &= setups.direct | (setups.page_hit > 0) | is_slow
     return known & (cause != FULL)

@@ -84,7 +84,10 @@ def test_a_cell_has_a_card_for_all_runs_of_which_the_same_is_said(answer: Verdic
 
 
 def test_many_runs_of_a_series_have_one_line_with_their_range() -> None:
-    judged = VerdictAnswer(az.judge("iozone-host-cache-2012").result)  # without their surfaces
+    entries = [
+        entry for entry in az.judge("iozone-host-cache-2012").result if entry.judged.probability > 0.95
+    ]
+    judged = VerdictAnswer(entries)  # without their surfaces, those of which the same is said
     lines = [
         sentence
         for card in judged.overview.parts
@@ -93,7 +96,7 @@ def test_many_runs_of_a_series_have_one_line_with_their_range() -> None:
         for sentence in part.sentences
     ]
     counted = [int(re.search(r"(\d+) runs \(", line.text)[1]) for line in lines]
-    assert sum(counted) == len(judged.result)
+    assert sum(counted) == len(judged.result) > 500
     ends = [line.figures[end].value for line in lines for end in ("lowest", "highest")]
     rates = [entry.judged.bytes_per_s for entry in judged.result]
     assert (min(ends), max(ends)) == (min(rates), max(rates))

@@ -173,7 +173,7 @@ def test_without_a_vm_the_lead_says_so(tmp_path: Path) -> None:
     report = Report([str(folder)])
     assert "No documented limits: the VM size is unknown. Add --vm and --disk" in words(report.header().html)
     said = words(report.cards().html)
-    assert "Bound by the page cache" in said and "Not the disk" in said  # as its lead has it
+    assert "Probably bound by the page cache" in said and "Not the disk" in said  # as its lead has it
     both = Report([str(folder), str(LOCAL_DISKS)])
     assert "no_documented_limit" in both.trust().html.partition('id="d1-findings"')[2]
 

@@ -132,10 +132,15 @@ def test_a_limit_without_a_figure_is_a_fact_to_state() -> None:
 
 
 def test_buffered_io_that_nothing_else_tells_apart_is_run_past_the_page_cache() -> None:
-    judged = judge(run(iops=5050, direct=False, queue_depth=64), PREMIUM)
-    assert judged.binding == ("disk_iops",) and judged.runner_up == "page_cache"
+    judged = judge(run(iops=16_200, direct=False, queue_depth=64), TEMP)
+    assert judged.binding == ("temp_iops",) and judged.runner_up == "page_cache"
     assert judged.next_run is not None
-    assert judged.next_run.advice == "run with direct=1 (then 5,000 IOPS are expected)"
+    assert judged.next_run.advice == "run with direct=1 (then 16,000 IOPS are expected)"
+
+
+def test_buffered_io_that_is_slower_than_memory_needs_no_such_run() -> None:
+    at_limit = judge(run(iops=5050, direct=False, queue_depth=64), PREMIUM)
+    assert at_limit.binding == ("disk_iops",) and at_limit.probability > 0.95 and not at_limit.next_run
 
 
 def sweep(rates: dict[int, float]) -> Judgement:

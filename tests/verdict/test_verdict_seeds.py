@@ -102,11 +102,17 @@ def test_four_workers_on_16_cores_are_bound_by_queue_depth() -> None:
     assert judged(IOMETER)["001-L16-filewrite"].binding == ("latency_qd",)
 
 
-def test_buffered_iozone_tells_of_the_page_cache() -> None:
+def test_buffered_iozone_tells_of_the_page_cache_but_where_it_is_slower_than_memory() -> None:
+    """A disk with ReadWrite caching took 2.6 to 23.5 MB/s of writes."""
     found = judged(IOZONE)
     assert len(found) == 676
-    assert {got.binding for got in found.values()} == {("page_cache",)}
-    assert all(got.next_run and "direct=1" in got.next_run.job for got in found.values())
+    cached = {name for name, got in found.items() if got.binding == ("page_cache",)}
+    sure = {name for name in cached if found[name].probability >= 0.8}
+    assert 600 <= len(sure) <= len(cached) < 640
+    tests = ("write", "rewrite", "random_write", "fwrite", "frewrite")
+    slow = {name for name in found if name.split("-")[3:5] in [["readwrite", test] for test in tests]}
+    assert len(slow) == 65 and not sure & slow
+    assert all(found[name].next_run and "direct=1" in found[name].next_run.job for name in sure)
 
 
 def test_read_write_caching_writes_at_a_tenth_and_the_cause_is_open() -> None:

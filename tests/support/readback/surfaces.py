@@ -23,7 +23,7 @@ _RANGE = re.compile(
     r"(?P<rest>.*)"
 )
 _CAUSE = re.compile(
-    r": (?:the page cache served them|too slow for memory|the files outgrow the page cache"
+    r": (?:the page cache served them|too slow for the page cache alone|the files outgrow the page cache"
     r"|no cause is certain enough|bound by|at the|above the|no limit is known|no documented limit)"
 )
 _DIFFER = re.compile(r"^([\d,]+) of ([\d,]+) runs differs?\.?$")
