@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FALL = 0.7  # of the highest level
 SURE_OF_LEVEL = 0.98  # of its time: where a level begins and ends is known to a sample or two
+_RATES = ("iops", "bw_bytes_per_s", "device_iops")  # of an observation
 LEVEL_APART = 0.03  # the longest level differs from the mean by more than this, or the mean is judged
 
 
@@ -79,10 +80,9 @@ class Flow:
         part = longest.mean / seen.iops if seen.iops else 0.0
         if not part or abs(part - 1) < LEVEL_APART:
             return self
-        moved = None if seen.bw_bytes_per_s is None else seen.bw_bytes_per_s * part
+        then = {name: rate * part for name in _RATES if (rate := getattr(seen, name)) is not None}
         lasted = SURE_OF_LEVEL * (longest.end_s - longest.start_s)
-        settled = replace(seen, iops=longest.mean, bw_bytes_per_s=moved, mean_us=None, runtime_s=lasted)
-        return replace(self, observation=settled)
+        return replace(self, observation=replace(seen, **then, mean_us=None, runtime_s=lasted))
 
     def driven(self, setup: Setup) -> tuple[Volume, ...]:
         """The volumes that it drove.

@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -147,25 +149,34 @@ def test_all_surfaces_show_a_curve_once(tmp_path: Path) -> None:
             assert curve.sentence in surface.replace("\n", " ")
 
 
-def written(folder: Path, depths: Sequence[int], target: str = "/dev/sdc", again: int = 0) -> Path:
-    """Outputs of fio, a file a depth, as a person has them who states no setup."""
+def written(
+    folder: Path,
+    depths: Sequence[int],
+    target: str = "/dev/sdc",
+    again: int = 0,
+    kib: int = 4,
+    most: float = math.inf,
+) -> Path:
+    """Outputs of fio, a file a depth, as a person has them who states no setup; `most`: IOPS."""
     folder.mkdir(exist_ok=True)
     for depth in depths:
-        lat_ns, iops = 1.4e6, depth / 1.4e-3
+        iops = min(depth / 1.4e-3, most)
+        lat_ns = 1e9 * depth / iops
         moments = {"min": lat_ns / 2, "max": 3 * lat_ns, "mean": lat_ns, "stddev": 1e5, "N": round(60 * iops)}
         read = {
-            "io_bytes": round(60 * iops) * 4096,
-            "bw_bytes": round(iops * 4096),
+            "io_bytes": round(60 * iops) * kib * KIB,
+            "bw_bytes": round(iops * kib * KIB),
             "iops": iops,
             "runtime": 60_000,
             "total_ios": round(60 * iops),
             "clat_ns": moments | {"percentile": {"50.000000": lat_ns, "99.000000": 2 * lat_ns}},
         }
-        options = {"rw": "randread", "bs": "4k", "iodepth": str(depth), "filename": target}
-        job = {"jobname": f"q{depth}", "error": 0, "job options": options | {"ioengine": "libaio"}}
+        options = {"rw": "randread", "bs": f"{kib}k", "iodepth": str(depth), "filename": target}
+        how = {"ioengine": "libaio", "direct": "1"}
+        job = {"jobname": f"q{depth}", "error": 0, "job options": options | how}
         document = {"fio version": "fio-3.33", "timestamp": 1763452800 + depth + 1000 * again}
         document |= {"jobs": [job | {"read": read}]}
-        (folder / f"q{depth}{'b' * again}.json").write_text(json.dumps(document))
+        (folder / f"q{depth}-{kib}k{'b' * again}.json").write_text(json.dumps(document))
     return folder
 
 
@@ -213,3 +224,29 @@ def test_a_report_has_a_card_a_curve_and_the_figure(tmp_path: Path) -> None:
     figure = str(report.over_load().html)
     assert figure.count("<figure") >= 1 and "The rate grows up to" in figure
     assert not str(report.percentiles().html).strip()
+
+
+def words(html: str) -> str:
+    """The text of a part of the page, spaces and breaks being one space."""
+    return " ".join(unescape(re.sub("<[^>]+>", " ", html)).split())
+
+
+def test_of_many_curves_at_one_limit_the_lead_names_three_and_counts_the_others(tmp_path: Path) -> None:
+    sizes = (1, 2, 4, 8, 16, 24, 32)
+    for kib in sizes:
+        folder = written(tmp_path / "a", (1, 2, 4, 8, 16, 32), kib=kib, most=5_050.0)
+    report = Report([str(folder)], vm="Standard_D8s_v5", disks=["P30"])
+    lead = words(report.header().html)
+    assert (
+        f"and {len(sizes) - 3} more (blocks of 1 to 32 KiB) all stop at 5,000 IOPS, not at 200 MB/s" in lead
+    )
+    cards = words(report.cards().html)
+    assert cards.count("ound by the disk limit of 5,000 IOPS") == len(sizes)
+    fewer = [kib for kib in sizes if kib < 24]
+    for kib in set(sizes) - set(fewer):
+        for output in folder.glob(f"q*-{kib}k.json"):
+            output.unlink()
+    shorter = words(Report([str(folder)], vm="Standard_D8s_v5", disks=["P30"]).header().html)
+    assert (
+        all(f"{kib} KiB random reads (from QD 8 on)" in shorter for kib in fewer) and "more (" not in shorter
+    )

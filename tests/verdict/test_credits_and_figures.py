@@ -91,6 +91,16 @@ def test_phases_in_the_samples_are_told_as_they_were() -> None:
     )
 
 
+def test_phases_are_the_same_where_the_device_counted_its_own_ios() -> None:
+    """fio's disk_util counts over the whole run, as the mean does, and no phase has that rate."""
+    t_s = np.arange(1, 2701, dtype=float)
+    iops = np.where(t_s <= 1800, 3_512.0, 121.0)
+    seen = {"iops": iops.mean(), "runtime_s": 2700, "samples": (t_s, iops)}
+    got = judge(run(**seen, device_iops=iops.mean()), on("P4"))
+    assert got.binding == ("disk_burst_iops",) and got.probability > 0.95
+    assert got.words == judge(run(**seen), on("P4")).words
+
+
 @pytest.mark.parametrize("runtime_s", [60, 600])
 def test_a_run_that_full_credits_outlast_has_one_phase(runtime_s: int) -> None:
     got = judge(run(iops=1843, runtime_s=runtime_s), on("P4"))

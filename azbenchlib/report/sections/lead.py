@@ -11,7 +11,7 @@ from azbenchlib.advisor.reasons.next_step import NextStep
 from azbenchlib.answers import sayings
 from azbenchlib.answers.next_step import in_short, is_same_change
 from azbenchlib.answers.surface_verdict import page_cache
-from azbenchlib.core.units import NBSP
+from azbenchlib.core.units import NBSP, format_range, format_size
 from azbenchlib.model.labels import Label
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import file_sets, highest
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _MOST = 3  # sentences on limits
 _MOST_NAMED = 3  # setups in a sentence on what answered in place of the disk
+_MOST_ALIKE = 6  # setups at one limit that are all named; of more the first, and how many others
 _MOST_SETS = 2  # of files, in the lead
 _MOST_VMS = 4  # in a title
 
@@ -193,11 +194,23 @@ def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> 
     vm = (verdict.setup.vm.size or "").removeprefix("Standard_")
     shared = bool(vm) and all(answer.name.startswith(f"{vm}, ") for answer in some)
     pieces: list[tuple[str, str]] = [(f"On {vm} ", "")] if shared else []
-    for i, answer in enumerate(some):
+    named = some if len(some) <= _MOST_ALIKE else some[:_MOST_NAMED]
+    others = len(some) - len(named)
+    for i, answer in enumerate(named):
         before = "" if not i else " and " if i == len(some) - 1 else ", "
-        named = linked(answer, f"{vm}, " if shared else "", begins=not i and not shared)
-        pieces += [(f"{before}{'the ' if shared else ''}", ""), named]
+        name = linked(answer, f"{vm}, " if shared else "", begins=not i and not shared)
+        pieces += [(f"{before}{'the ' if shared else ''}", ""), name]
+    pieces += [(f" and {others} more{_sizes_of(some)}", "")] if others else []
     return LeadSentence(some[0].place, (*pieces, (f" {'both' if len(some) == 2 else 'all'} {does}", "")))
+
+
+def _sizes_of(some: Sequence[SetupAnswer]) -> str:
+    """Which blocks curves are of: `` (blocks of 4 to 16 KiB)``; empty where they are no curves."""
+    sizes = [answer.curve.curve.bs_bytes for answer in some if answer.curve]
+    known = [size for size in sizes if size]
+    if len(known) < len(some):
+        return ""
+    return f" (blocks of {format_range(*(format_size(end) for end in (min(known), max(known))))})"
 
 
 def _not_the_disk(found: Sequence[SetupAnswer]) -> LeadSentence | None:
