@@ -13,6 +13,7 @@ import pytest
 from price_server import price_service, vm_item
 from shipped_datasets import MEASURED
 from shipped_reports import shown
+from sides import side
 
 from azbenchlib import Report
 from azbenchlib.advisor.demands.achieved import AchievedRates, achieved
@@ -92,6 +93,14 @@ def test_each_setup_stands_at_its_price_and_rate() -> None:
     assert "E32-8s_v3, data disk, 10,000 IOPS, 50 MB/s: 2,083 USD a month, 6,250 IOPS delivered" in marks
     assert len(marks) == 8  # of the ninth, only throughput was published
     assert figure.count("(log scale)") == 4  # both axes, in both layouts
+
+
+def test_two_sides_on_one_kind_of_setup_have_no_prices_to_compare(tmp_path: Path) -> None:
+    sides = [
+        str(side(tmp_path / name, rates)) for name, rates in (("old", (4000, 4010)), ("new", (4900, 4910)))
+    ]
+    html = Report(sides, vm="Standard_D8s_v5", disks=["P30"]).prices().html
+    assert "price-and-rate" not in html and len(rows(html)) == 2
 
 
 def test_one_setup_alone_has_no_price_to_compare() -> None:

@@ -66,7 +66,8 @@ def percentile_figures(
         most = min(most, _MOST_OF_FILES)
     found = panels(part, curves, None)
     found = found[:most] if told is None else _each_once(part, _once(found))
-    how = [RARER, WITHIN, *([HOLLOW] if curves["n"].notna().any() else [])]
+    few = curves["n"] < curves["percentile"].map(min_samples)
+    how = [RARER, WITHIN, *([HOLLOW] if few.any() else [])]
     kinds = formatting.join(formatting.LATENCY_KINDS[kind] for kind in curves["lat_kind"])
     return figures(
         found[:most],

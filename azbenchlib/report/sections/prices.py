@@ -68,14 +68,14 @@ def price_section(parts: Sequence[Part], designs: Sequence[str]) -> Block:
 
 
 def _price_and_rate(shares: Sequence[bills.Share]) -> str:
-    """The price of each setup over the IOPS that it delivered; empty where there are not two to compare."""
+    """The price of each setup over the IOPS that it delivered; empty where no two prices differ."""
     told = [
         (part.entries[row["series"]].drawn, float(row["iops"]), float(row["price"]))
         for part, found, rates in shares
         for row in priced_setups.per_delivered(rates, found).to_dict(orient="records")
         if not pd.isna(row["iops"]) and not pd.isna(row["price"]) and row["iops"] > 0
     ]
-    if not 2 <= len(told) <= _MOST_IN_A_FIGURE:
+    if len({price for *_, price in told}) < 2 or len(told) > _MOST_IN_A_FIGURE:
         return ""
     of_one = len(shares) == 1
     series = [
