@@ -137,7 +137,9 @@ class SurfaceVerdict:
     def causes(self) -> list[str]:
         """What gave the rate of each cell: its verdict in words, and where files outgrow the page cache."""
         cells = self.surface.cells.assign(cause=[_cause(judged) for judged in self.judged])
-        cached = cells[cells["cause"].isin([_SERVED, _SLOW])]
+        buffered = [judged is not None and Label.PAGE_CACHE in judged.posterior for judged in self.judged]
+        may_be_cached = cells["cause"].isin([_SERVED, _SLOW, _OPEN]) & pd.Series(buffered, index=cells.index)
+        cached = cells[may_be_cached]
         shares = cached["bw_bytes_per_s"] / cached.groupby(RECORD_BYTES)["bw_bytes_per_s"].transform("max")
         by_file = shares.groupby(cached[FILE_BYTES]).median()  # of the most at each record size
         falls = [
@@ -146,7 +148,7 @@ class SurfaceVerdict:
             if by_file[by_file.index < size].min() >= _FALL * by_file[by_file.index >= size].max()
         ]
         is_beyond = cells[FILE_BYTES] >= (falls[0] if falls else math.inf)
-        return cells["cause"].mask(is_beyond & cells["cause"].isin([_SERVED, _SLOW]), _OUTGROWN).tolist()
+        return cells["cause"].mask(is_beyond & may_be_cached, _OUTGROWN).tolist()
 
     @property
     def served(self) -> list[Judgement]:

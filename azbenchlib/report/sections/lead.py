@@ -226,6 +226,8 @@ def _not_the_disk(found: Sequence[SetupAnswer]) -> LeadSentence | None:
     words, some = max(groups.items(), key=lambda item: len(item[1]))
     if len(some) < len(found) / 2:
         return None
+    if len(some) == 1 and (above := _above(some)):
+        return above[0]
     begun = f"{words[:1].upper()}{words[1:]}"
     if len(some) == len(found) <= _MOST_SETS and all(answer.card.files for answer in found):
         return LeadSentence(some[0].place, ((f"{begun}.", ""),))  # all of them are named before

@@ -362,8 +362,11 @@ class SetupCards:
         }
 
     def _bars(self, verdict: RunVerdict, most: int) -> list[dict[str, Any]]:
-        """The limits on the run's path, those that bind first; what lies far above is left out."""
-        rows = [row for row in verdict.judged.limits if row.utilisation <= FAR]
+        """The limits on the run's path, those that bind first; what lies far above is left out, unless the
+        verdict is that a limit was passed.
+        """
+        is_above = verdict.judged.binding[:1] == (Label.ABOVE_DOCUMENTED_LIMIT,)
+        rows = [row for row in verdict.judged.limits if is_above or row.utilisation <= FAR]
         first = sorted(rows, key=lambda row: row.label not in verdict.judged.binding)
         return [self._bar(row) for row in first[:most]]
 
