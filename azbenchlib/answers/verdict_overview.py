@@ -62,7 +62,13 @@ def certainty(judged: Judgement) -> Sentence | None:
 def _said(judged: Judgement) -> Hashable:
     """What runs on one card have in common: the sentence, its doubts and, at a limit, the limits."""
     limits = frozenset((row.label, row.value, row.row) for row in judged.limits) if judged.at_limit else None
-    return judged.words, frozenset(finding.code for finding in doubts(judged)), limits
+    return _without_predictions(judged), frozenset(finding.code for finding in doubts(judged)), limits
+
+
+def _without_predictions(judged: Judgement) -> str:
+    """Return the sentence with the run that would settle it, but not what that run would give."""
+    run = judged.next_run
+    return judged.words.replace(run.advice, run.action) if run else judged.words
 
 
 def _card(same: Entries) -> Section:
@@ -79,7 +85,9 @@ def _card(same: Entries) -> Section:
     parts.append(Listing("", shown))
     if busiest.limits:
         parts.append(bars(busiest))
-    return Section(busiest.words, [*parts, *_doubts(same), *_advice(same)])
+    is_one = len({entry.judged.words for entry in same}) == 1
+    words = busiest.words if is_one else _without_predictions(busiest)
+    return Section(words, [*parts, *_doubts(same), *_advice(same)])
 
 
 def _certainties(all_judged: Sequence[Judgement]) -> Sentence | None:

@@ -11,6 +11,7 @@ import matplotlib
 import pandas as pd
 import pytest
 from programs import azbench
+from sides import side
 
 import azbenchlib as az
 from azbenchlib.answers.answer import Answer
@@ -100,6 +101,17 @@ def test_many_runs_of_a_series_have_one_line_with_their_range() -> None:
     ends = [line.figures[end].value for line in lines for end in ("lowest", "highest")]
     rates = [entry.judged.bytes_per_s for entry in judged.result]
     assert (min(ends), max(ends)) == (min(rates), max(rates))
+
+
+def test_repeats_that_ask_for_one_run_share_a_card_whatever_it_would_give(tmp_path: Path) -> None:
+    folder = side(tmp_path / "nightly", (5_081.0, 5_102.0, 5_126.0, 5_119.0))
+    judged = az.judge(str(folder), vm="D8s_v5", disks=["P40"])
+    assert len({entry.judged.words for entry in judged.result}) > 1
+    (card,) = (part for part in judged.overview.parts if isinstance(part, Section) and part.parts)
+    (action,) = {entry.judged.next_run.action for entry in judged.result}
+    assert card.title.endswith(f": {action}")
+    (listing,) = (part for part in card.parts if isinstance(part, Listing))
+    assert listing.sentences[0].text.endswith("4 runs (random reads): 5,081\xa0IOPS to 5,126\xa0IOPS")
 
 
 def test_a_cell_says_how_many_runs_it_leaves_out(answer: VerdictAnswer) -> None:
