@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MOST = 3  # sentences on limits
 _MOST_NAMED = 3  # setups in a sentence on what answered in place of the disk
-_MOST_ALIKE = 6  # setups at one limit that are all named; of more the first, and how many others
+_MOST_ALIKE = 4  # setups at one limit that are all named; of more the first, and how many others
 _MOST_SETS = 2  # of files, in the lead
 _MOST_VMS = 4  # in a title
 
