@@ -101,7 +101,8 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     at_once = zip(runs["at_once"], runs["run_id"], strict=True)
     phases = {name: by_run[run_id] for name, run_id in at_once if run_id in by_run}
     runs = _levels_apart(runs, phases)
-    runs["series"] = runs["series"].mask(runs["in_set"], "set " + number.astype("string"))
+    sets = "set " + number.astype("string") + " level " + runs["level"].astype("string")
+    runs["series"] = runs["series"].mask(runs["in_set"], sets)
     named = _named(tables, runs) if by == "setup" else _named_by_load(runs)
     return Arrangement(by, named, runs.assign(facet=_directed(runs)), phases)
 

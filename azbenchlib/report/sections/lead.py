@@ -11,7 +11,7 @@ from azbenchlib.advisor.reasons.next_step import NextStep
 from azbenchlib.answers import sayings
 from azbenchlib.answers.next_step import in_short, is_same_change
 from azbenchlib.answers.surface_verdict import page_cache
-from azbenchlib.core.units import NBSP
+from azbenchlib.core.units import NBSP, format_size
 from azbenchlib.model.labels import Label
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import file_sets, highest
@@ -114,11 +114,8 @@ def _above(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
         judged = answer.verdict.judged if answer.verdict else None
         if judged and judged.binding[:1] == (Label.ABOVE_DOCUMENTED_LIMIT,) and judged.limits:
             row = max(judged.limits, key=lambda row: row.utilisation)
-            share = (
-                f" got {100 * row.utilisation:.0f}{NBSP}% of {row.label.phrase(sayings.limit_text(row))}: "
-            )
-            doubt = "what is stated of the setup may be wrong."
-            return [LeadSentence(answer.place, (linked(answer, begins=True), (f"{share}{doubt}", "")))]
+            text = f" got {_share(answer, row)}: what is stated of the setup may be wrong."
+            return [LeadSentence(answer.place, (linked(answer, begins=True), (text, "")))]
     return []
 
 
@@ -235,16 +232,24 @@ def _unbound(found: Sequence[SetupAnswer]) -> LeadSentence:
     ]
     if known:
         used, answer, row = max(known, key=lambda one: one[0])
-        share = f"{100 * used:.0f} % of {row.label.phrase(sayings.limit_text(row))}."
+        share = _share(answer, row)
         if used > 1.0:
-            return LeadSentence(answer.place, (linked(answer, begins=True), (f" reached {share}", "")))
-        pieces = (linked(answer), (f" is closest, with {share}", ""))
+            return LeadSentence(answer.place, (linked(answer, begins=True), (f" reached {share}.", "")))
+        pieces = (linked(answer), (f" is closest, with {share}.", ""))
         return LeadSentence(answer.place, (("No setup stopped at a documented limit: ", ""), *pieces))
     if len(found) == 1 and found[0].card.rate is not None:
         rate = found[0].card.rate
         text = f"{formatting.rate_words(rate)} ({formatting.workload_of(rate)})."
         return LeadSentence(found[0].place, ((f"{text} {_no_limit(found)}", ""),))
     return LeadSentence(found[0].place if found else "", ((_no_limit(found), ""),))
+
+
+def _share(answer: SetupAnswer, row: LimitRow) -> str:
+    """``115 % of the disk limit of 500 IOPS``, and as how many I/Os the disk counts a large one."""
+    share = f"{100 * row.utilisation:.0f}{NBSP}% of {row.label.phrase(sayings.limit_text(row))}"
+    is_counted = row.label.scope == "disk" and row.label.quantity == "iops" and answer.counted > 1
+    size = format_size(answer.block or 0) if is_counted else ""
+    return f"{share} (it counts an I/O of {size} as {answer.counted})" if is_counted else share
 
 
 def _sized(found: Sequence[SetupAnswer]) -> bool:
