@@ -64,7 +64,7 @@ def repeats_apart(runs: pd.DataFrame, lasting: Mapping[str, float]) -> pd.DataFr
     Returns
     -------
     DataFrame
-        Columns level (the number of the group, 0 for the largest) and near (``, 6 of 12 runs near 5,089
+        Columns level (the number of the group, 0 for the lowest rates) and near (``, 6 of 12 runs near 5,089
         IOPS``, of files ``, near 5,089 IOPS``; empty where repeats are one group), as long as `runs`.
     """
     level = pd.Series(0, index=runs.index)
@@ -81,6 +81,7 @@ def repeats_apart(runs: pd.DataFrame, lasting: Mapping[str, float]) -> pd.DataFr
         parts, is_set = groups_of(rates.tolist()), bool(rows["in_set"].iloc[0])
         if is_set and len(parts[0]) >= MOST_OF_A_SET * len(rates):
             continue
+        parts.sort(key=lambda places: rates.iloc[places[0]])  # as at other depths, however many ran at each
         for number, places in enumerate(parts if len(parts) > 1 else []):
             mine = runs.index[runs["at_once"].isin(rates.index[places]) & several]
             mine = mine.intersection(rows.index)

@@ -57,7 +57,7 @@ class Arrangement:
         workload (without), whole (all that ran at once), ddir, iops, bw_bytes_per_s, their bounds, at_once
         (the same for all rows that were measured at the same time), stated (whether the setup is), in_set
         (whether its series is a set of files), level (of repeats whose rates lie in several groups, the
-        number of the group, 0 for the largest), and the workload's columns of the table runs.
+        number of the group, 0 for the lowest), and the workload's columns of the table runs.
     phases : mapping of str to sequence of Segment
         The phases of what had some, such as a burst and the base, by at_once.
     """

@@ -63,6 +63,16 @@ def test_the_share_of_large_ios_says_how_a_disk_counts_them(tmp_path: Path) -> N
     assert LARGE_IOS not in words(Report([str(ULTRA)]).cards().html)  # of 8 KiB
 
 
+def test_no_lead_calls_a_run_close_to_a_limit_that_may_be_above_one(tmp_path: Path) -> None:
+    """10,758 IOPS of a P40, which has 7,500, are no case of 42 % of the VM."""
+    for depth in (1, 2, 4, 8, 16, 32):
+        job = foreign.Job({"write": foreign.flow(336.2 * depth, depth)}, "swept", 4096, depth)
+        (tmp_path / f"{depth}.json").write_text(foreign.fio([job], at=foreign.MOMENT + 60 * depth))
+    lead = words(Report([str(tmp_path)], vm="Standard_D16s_v5", disks=["P40"]).header().html)
+    assert "cannot tell between latency at this queue depth and a limit above the documented one." in lead
+    assert "is closest" not in lead
+
+
 def test_a_sentence_begins_with_a_capital_where_blocks_were_swept(tmp_path: Path) -> None:
     for kib in (4, 8, 16):
         job = foreign.Job({"read": foreign.flow(5_050.0, 32)}, "swept", kib << 10, 32)

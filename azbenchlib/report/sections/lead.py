@@ -222,7 +222,7 @@ def _not_the_disk(found: Sequence[SetupAnswer]) -> LeadSentence | None:
 
 
 def _unbound(found: Sequence[SetupAnswer]) -> LeadSentence:
-    """No setup is at a limit: which is above one, which came closest, or that no limit is known."""
+    """No setup is at a limit: which is or may be above one, which came closest, or that no limit is known."""
     known = [
         (row.utilisation, answer, row)
         for answer in found
@@ -235,6 +235,10 @@ def _unbound(found: Sequence[SetupAnswer]) -> LeadSentence:
         share = _share(answer, row)
         if used > 1.0:
             return LeadSentence(answer.place, (linked(answer, begins=True), (f" reached {share}.", "")))
+        above = next((answer for answer in found if answer.verdict and _may_be_above(answer.verdict)), None)
+        if above is not None:
+            text = f": {above.sentence[:1].lower()}{above.sentence[1:]}."
+            return LeadSentence(above.place, (linked(above, begins=True), (text, "")))
         pieces = (linked(answer), (f" is closest, with {share}.", ""))
         return LeadSentence(answer.place, (("No setup stopped at a documented limit: ", ""), *pieces))
     if len(found) == 1 and found[0].card.rate is not None:
@@ -242,6 +246,13 @@ def _unbound(found: Sequence[SetupAnswer]) -> LeadSentence:
         text = f"{formatting.rate_words(rate)} ({formatting.workload_of(rate)})."
         return LeadSentence(found[0].place, ((f"{text} {_no_limit(found)}", ""),))
     return LeadSentence(found[0].place if found else "", ((_no_limit(found), ""),))
+
+
+def _may_be_above(verdict: RunVerdict) -> bool:
+    """Whether more than is documented is one of two causes between which the run does not tell."""
+    judged = verdict.judged
+    causes = {*judged.binding[:1], judged.runner_up}
+    return 0 < judged.probability < verdict_words.PROBABLY and Label.ABOVE_DOCUMENTED_LIMIT in causes
 
 
 def _share(answer: SetupAnswer, row: LimitRow) -> str:
