@@ -279,7 +279,7 @@ FORMS: tuple[tuple[re.Pattern[str], Judge], ...] = (
     (re.compile(r"[Cc]annot tell between .*"), _open),
     (
         re.compile(
-            r"^(No file is an outlier|Let the disk|Halve|Run |Double|Spread |"
+            r"^(No file is an outlier|Let the disk|Halve|Add a disk|Run |Double|Spread |"
             r".* a month, \d+ % less)"
         ),
         _nothing,

@@ -28,6 +28,7 @@ from said_figures import (
     clusters,
     matching,
     rates,
+    some_or_sets,
 )
 
 CLOSE = 1e-3  # of rates in JSON: fio's bytes/s are whole numbers
@@ -56,7 +57,8 @@ def _lead(tally: Tally, drawn: Drawn, text: str) -> None:
     if not re.search(" give .* at the median| reported the most ", text):
         return  # which is of limits
     rows = matching(drawn.rows, text, drawn.named)
-    medians = [statistics.median(rates(some, kind)) for some in clusters(rows) for kind in RATES]
+    groups = some_or_sets(drawn, clusters(rows))
+    medians = [statistics.median(rates(some, kind)) for some in groups for kind in RATES]
     known = [*medians, *(value for kind in RATES for value in rates(rows, kind))]
     for figure in (figure for figure in figures.find(text) if figure.kind in RATES):
         tally.check("rate in the lead", any(figure.shows(value) for value in known), text, medians)

@@ -180,7 +180,7 @@ def matching(rows: Sequence[Row], text: str, named: Sequence[str] = ()) -> list[
         mine = [row for row in mine if row.path.partition("/")[0] in sides]
     if near := NEAR.search(text):
         (rate,) = figures.find(near[3])
-        every = [some for some in clusters(mine) if shows_median(rate, some)]
+        every = [some for some in clusters(mine) if is_near(rate, some)]
         mine = [row for some in every for row in some]
     return mine
 
@@ -206,11 +206,14 @@ def direction(text: str) -> str | None:
     return told[1].removesuffix("s") if told and "mixed" in text else None
 
 
-def shows_median(figure: Figure, rows: Sequence[Row]) -> bool:
-    """Whether a number is how the median of repeats reads, of one direction or of all."""
+def is_near(figure: Figure, rows: Sequence[Row]) -> bool:
+    """Whether a number is the median of repeats, of one direction or of all, in whole IOPS."""
     ddirs = (None, *(("read", "write") if len(rows[0].iops) > 1 else ()))
     every = [rates(rows, figure.kind, ddir) for ddir in ddirs]
-    return any(figure.shows(statistics.median(some)) for some in every if some)
+    medians = [statistics.median(some) for some in every if some]
+    return any(
+        figure.shows(one) or (figure.kind == "iops" and abs(figure.base - one) <= 0.5) for one in medians
+    )
 
 
 def latencies(rows: Sequence[Row], percentile: float, ddir: str | None = None) -> list[float]:
