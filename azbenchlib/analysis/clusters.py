@@ -20,6 +20,7 @@ from azbenchlib.core.units import format_count, format_mbps
 LEAST_RATIO = 1.15  # of neighbouring rates in different groups
 RATIO_OF_ONE = 1.3  # where one of the groups is a single run, which does not say how it scatters
 WIDER = 4.0  # times as wide as the widest group is the narrowest gap, in logarithms
+MOST_OF_A_SET = 0.75  # of the files of a set near one level: the others are its outliers, no further level
 
 
 def groups_of(rates: Sequence[float]) -> list[list[int]]:
@@ -55,20 +56,21 @@ def repeats_apart(runs: pd.DataFrame, lasting: Mapping[str, float]) -> pd.DataFr
     Parameters
     ----------
     runs : DataFrame
-        Of an arrangement: series, whole, at_once, in_set, iops, bw_bytes_per_s. Sets of files are one group.
+        Of an arrangement: series, whole, at_once, in_set, iops, bw_bytes_per_s. A set of files is one group
+        where :data:`MOST_OF_A_SET` lie around one level.
     lasting : mapping of str to float
         By at_once, the IOPS of the last phase of what had phases.
 
     Returns
     -------
     DataFrame
-        Columns level (the number of the group, 0 for the largest) and near (``, 6 of 12 runs near 5,089
-        IOPS``; empty where repeats are one group), as long as `runs`.
+        Columns level (the number of the group, 0 for the lowest rates) and near (``, 6 of 12 runs near 5,089
+        IOPS``, of files ``, near 5,089 IOPS``; empty where repeats are one group), as long as `runs`.
     """
     level = pd.Series(0, index=runs.index)
     near = pd.Series("", index=runs.index, dtype="string")
     keys = ["series", "whole"]
-    several = ~runs["in_set"] & (runs.groupby(keys)["at_once"].transform("nunique") > 1)
+    several = runs.groupby(keys)["at_once"].transform("nunique") > 1
     for _, rows in runs[several].groupby(keys, sort=False):
         sums = rows.groupby("at_once", sort=False)[["iops", "bw_bytes_per_s"]].sum(min_count=1)
         sums["iops"] = sums["iops"].mask(sums.index.isin(list(lasting)), sums.index.map(lasting))
@@ -76,15 +78,19 @@ def repeats_apart(runs: pd.DataFrame, lasting: Mapping[str, float]) -> pd.DataFr
         rates = sums[column].astype(float)
         if not (rates > 0).all():
             continue
-        parts = groups_of(rates.tolist())
+        parts, is_set = groups_of(rates.tolist()), bool(rows["in_set"].iloc[0])
+        if is_set and len(parts[0]) >= MOST_OF_A_SET * len(rates):
+            continue
+        parts.sort(key=lambda places: rates.iloc[places[0]])  # as at other depths, however many ran at each
         for number, places in enumerate(parts if len(parts) > 1 else []):
             mine = runs.index[runs["at_once"].isin(rates.index[places]) & several]
             mine = mine.intersection(rows.index)
             level.loc[mine] = number
-            near.loc[mine] = _near(len(places), len(rates), float(rates.iloc[places].median()), column)
+            of = "" if is_set else f"{len(places)} of {len(rates)} runs "
+            near.loc[mine] = f", {of}{_near(float(rates.iloc[places].median()), column)}"
     return pd.DataFrame({"level": level, "near": near})
 
 
-def _near(n: int, of: int, rate: float, column: str) -> str:
+def _near(rate: float, column: str) -> str:
     middle = f"{format_count(round(rate))} IOPS" if column == "iops" else f"{format_mbps(rate)} MB/s"
-    return f", {n} of {of} runs near {middle}"
+    return f"near {middle}"

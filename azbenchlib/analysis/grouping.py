@@ -57,7 +57,7 @@ class Arrangement:
         workload (without), whole (all that ran at once), ddir, iops, bw_bytes_per_s, their bounds, at_once
         (the same for all rows that were measured at the same time), stated (whether the setup is), in_set
         (whether its series is a set of files), level (of repeats whose rates lie in several groups, the
-        number of the group, 0 for the largest), repeats_of (the same as whole for all groups of them), and
+        number of the group, 0 for the lowest), repeats_of (the same as whole for all groups of them), and
         the workload's columns of the table runs.
     phases : mapping of str to sequence of Segment
         The phases of what had some, such as a burst and the base, by at_once.
@@ -102,7 +102,8 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     at_once = zip(runs["at_once"], runs["run_id"], strict=True)
     phases = {name: by_run[run_id] for name, run_id in at_once if run_id in by_run}
     runs = _levels_apart(runs, phases)
-    runs["series"] = runs["series"].mask(runs["in_set"], "set " + number.astype("string"))
+    sets = "set " + number.astype("string") + " level " + runs["level"].astype("string")
+    runs["series"] = runs["series"].mask(runs["in_set"], sets)
     named = _named(tables, runs) if by == "setup" else _named_by_load(runs)
     return Arrangement(by, named, runs.assign(facet=_directed(runs)), phases)
 

@@ -112,7 +112,7 @@ def set_labels(sets: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
     seen = Counter(n for _, n in sets.values())
     rows = []
     for key, (workload, n) in sets.items():
-        short = f"{format_count(n)} files"
+        short = f"{format_count(n)} {'file' if n == 1 else 'files'}"
         label = f"{short} of {workload}"
         rows.append((key, label, label if seen[n] > 1 else short, NO_SETUP))
     return pd.DataFrame(rows, columns=["key", "label", "short", "detail"])

@@ -57,7 +57,7 @@ class Entry:
 
     def begun(self, text: str) -> str:
         """A text that begins a sentence: with a capital, unless it begins with the name of a folder."""
-        if self.key.endswith(self.name) and text.startswith(self.name):
+        if self.detail and self.key.endswith(self.name) and text.startswith(self.name):
             return text
         return f"{text[:1].upper()}{text[1:]}"
 

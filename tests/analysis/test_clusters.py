@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from readback import foreign
 from support.sides import medians_of_a_folder, side
 
+from azbenchlib import judge
 from azbenchlib.analysis.clusters import groups_of
 
 
@@ -55,6 +57,20 @@ def test_a_folder_of_two_disks_shows_two_rates(tmp_path: Path) -> None:
         "random reads, 4 of 7 runs near 5,092 IOPS": (5_092.0, 4),
         "random reads, 3 of 7 runs near 7,665 IOPS": (7_665.0, 3),
     }
+
+
+def test_a_curve_is_of_one_disk_however_often_each_depth_was_measured(tmp_path: Path) -> None:
+    for depth, counts in ((1, (3, 2)), (4, (2, 3)), (16, (3, 2))):
+        for disk, n in zip((3_000, 5_000), counts, strict=True):
+            for i in range(n):
+                job = foreign.Job(
+                    {"read": foreign.flow(disk * (16 + depth) / 32 + i, depth)}, "j", 4096, depth
+                )
+                at = foreign.MOMENT + 60 * depth + i
+                (tmp_path / f"{disk}-{depth}-{i}.json").write_text(foreign.fio([job], at=at))
+    curves = judge(str(tmp_path), vm="Standard_D16s_v5", disks=["P40"]).curves
+    rates = sorted([round(rate, -2) for rate in curve.curve.rates] for curve in curves)
+    assert rates == [[1_600, 1_900, 3_000], [2_700, 3_100, 5_000]]
 
 
 def _values(rates: Sequence[float]) -> list[list[float]]:

@@ -130,6 +130,17 @@ def test_sets_that_differ_in_little_are_named_by_it() -> None:
     assert set(named["detail"]) == {"setup not stated"}
 
 
+def test_files_at_two_levels_are_two_sets_unless_one_holds_three_quarters() -> None:
+    low, high = [5_000.0, 5_020.0, 4_990.0, 5_010.0, 5_030.0, 5_040.0], [7_500.0, 7_520.0]
+    name = "4 KiB random reads, QD 4"
+    assert labels(rated([{}] * 9, [*low, *high, 7_490.0])) == [
+        f"6 files of {name}, near 5,015 IOPS",
+        f"3 files of {name}, near 7,500 IOPS",
+    ]
+    found = the_set(rated([{}] * 8, [*low, *high]))
+    assert (found.n_files, len(found.outliers)) == (8, 2)
+
+
 def test_median_and_range_are_of_what_ran_at_once() -> None:
     """Two jobs of each file add up: 200, 202, … 212."""
     runs = [{"source_path": f"out/f{i}.json", "source_sha256": f"{i}"} for i in range(7) for _ in range(2)]

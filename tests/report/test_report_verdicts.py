@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from readback import foreign
 from shipped_reports import shown
 from sides import side
 
@@ -20,6 +21,7 @@ from azbenchlib.dataset.setups import Assumed
 from azbenchlib.model.notation import parse_disks
 from azbenchlib.model.setup import VM, Setup
 from azbenchlib.report.part import Part
+from azbenchlib.report.sections.setup_cards import LARGE_IOS
 from azbenchlib.report.to_json import record
 from azbenchlib.verdict import text as verdict_words
 from azbenchlib.views.limits import Limits
@@ -46,6 +48,38 @@ def local() -> list[str]:
 def one(found: list[str], *parts: str) -> str:
     (card,) = [card for card in found if all(part in card for part in parts)]
     return card
+
+
+def test_the_share_of_large_ios_says_how_a_disk_counts_them(tmp_path: Path) -> None:
+    """144 I/Os of 1 MiB are 576 of the 500 of a P10."""
+    for depth in (1, 2, 4):
+        job = foreign.Job({"write": foreign.flow(143.0 + depth / 2, depth)}, "large", 1 << 20, depth)
+        (tmp_path / f"qd{depth}.json").write_text(foreign.fio([job], at=foreign.MOMENT + 60 * depth))
+    report = Report([str(tmp_path)], vm="Standard_D8s_v5", disks=["P10"])
+    assert "115 % of the disk limit of 500 IOPS (it counts an I/O of 1 MiB as 4)." in words(
+        report.header().html
+    )
+    assert LARGE_IOS in words(report.cards().html)
+    assert LARGE_IOS not in words(Report([str(ULTRA)]).cards().html)  # of 8 KiB
+
+
+def test_no_lead_calls_a_run_close_to_a_limit_that_may_be_above_one(tmp_path: Path) -> None:
+    """10,758 IOPS of a P40, which has 7,500, are no case of 42 % of the VM."""
+    for depth in (1, 2, 4, 8, 16, 32):
+        job = foreign.Job({"write": foreign.flow(336.2 * depth, depth)}, "swept", 4096, depth)
+        (tmp_path / f"{depth}.json").write_text(foreign.fio([job], at=foreign.MOMENT + 60 * depth))
+    lead = words(Report([str(tmp_path)], vm="Standard_D16s_v5", disks=["P40"]).header().html)
+    assert "cannot tell between latency at this queue depth and a limit above the documented one." in lead
+    assert "is closest" not in lead
+
+
+def test_a_sentence_begins_with_a_capital_where_blocks_were_swept(tmp_path: Path) -> None:
+    for kib in (4, 8, 16):
+        job = foreign.Job({"read": foreign.flow(5_050.0, 32)}, "swept", kib << 10, 32)
+        (tmp_path / f"{kib}.json").write_text(foreign.fio([job], at=foreign.MOMENT + 60 * kib))
+    report = Report([str(tmp_path)], vm="Standard_D8s_v5", disks=["P30"])
+    assert " Random reads (QD 32, from 4 KiB on) stop at 5,000 IOPS" in words(report.header().html)
+    assert "Random reads, QD 32, 4 to 16 KiB" in words(report.cards().html)
 
 
 def test_the_temp_disk_of_the_e8ds_is_bound_by_throughput_not_iops(local: list[str]) -> None:

@@ -115,11 +115,8 @@ def _above(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
         judged = answer.verdict.judged if answer.verdict else None
         if judged and judged.binding[:1] == (Label.ABOVE_DOCUMENTED_LIMIT,) and judged.limits:
             row = max(judged.limits, key=lambda row: row.utilisation)
-            share = (
-                f" got {100 * row.utilisation:.0f}{NBSP}% of {row.label.phrase(sayings.limit_text(row))}: "
-            )
-            doubt = "what is stated of the setup may be wrong."
-            return [LeadSentence(answer.place, (linked(answer, begins=True), (f"{share}{doubt}", "")))]
+            text = f" got {_share(answer, row)}: what is stated of the setup may be wrong."
+            return [LeadSentence(answer.place, (linked(answer, begins=True), (text, "")))]
     return []
 
 
@@ -240,7 +237,7 @@ def _not_the_disk(found: Sequence[SetupAnswer]) -> LeadSentence | None:
 
 
 def _unbound(found: Sequence[SetupAnswer]) -> LeadSentence:
-    """No setup is at a limit: which is above one, which came closest, or that no limit is known."""
+    """No setup is at a limit: which is or may be above one, which came closest, or that no limit is known."""
     known = [
         (row.utilisation, answer, row)
         for answer in found
@@ -250,16 +247,35 @@ def _unbound(found: Sequence[SetupAnswer]) -> LeadSentence:
     ]
     if known:
         used, answer, row = max(known, key=lambda one: one[0])
-        share = f"{100 * used:.0f} % of {row.label.phrase(sayings.limit_text(row))}."
+        share = _share(answer, row)
         if used > 1.0:
-            return LeadSentence(answer.place, (linked(answer, begins=True), (f" reached {share}", "")))
-        pieces = (linked(answer), (f" is closest, with {share}", ""))
+            return LeadSentence(answer.place, (linked(answer, begins=True), (f" reached {share}.", "")))
+        above = next((answer for answer in found if answer.verdict and _may_be_above(answer.verdict)), None)
+        if above is not None:
+            text = f": {above.sentence[:1].lower()}{above.sentence[1:]}."
+            return LeadSentence(above.place, (linked(above, begins=True), (text, "")))
+        pieces = (linked(answer), (f" is closest, with {share}.", ""))
         return LeadSentence(answer.place, (("No setup stopped at a documented limit: ", ""), *pieces))
     if len(found) == 1 and found[0].card.rate is not None:
         rate = found[0].card.rate
         text = f"{formatting.rate_words(rate)} ({formatting.workload_of(rate)})."
         return LeadSentence(found[0].place, ((f"{text} {_no_limit(found)}", ""),))
     return LeadSentence(found[0].place if found else "", ((_no_limit(found), ""),))
+
+
+def _may_be_above(verdict: RunVerdict) -> bool:
+    """Whether more than is documented is one of two causes between which the run does not tell."""
+    judged = verdict.judged
+    causes = {*judged.binding[:1], judged.runner_up}
+    return 0 < judged.probability < verdict_words.PROBABLY and Label.ABOVE_DOCUMENTED_LIMIT in causes
+
+
+def _share(answer: SetupAnswer, row: LimitRow) -> str:
+    """``115 % of the disk limit of 500 IOPS``, and as how many I/Os the disk counts a large one."""
+    share = f"{100 * row.utilisation:.0f}{NBSP}% of {row.label.phrase(sayings.limit_text(row))}"
+    is_counted = row.label.scope == "disk" and row.label.quantity == "iops" and answer.counted > 1
+    size = format_size(answer.block or 0) if is_counted else ""
+    return f"{share} (it counts an I/O of {size} as {answer.counted})" if is_counted else share
 
 
 def _sized(found: Sequence[SetupAnswer]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ BARS = (
     "A bar is the measured rate as a share of the documented limit: the upright line is the limit, and a "
     "coloured bar has reached it."
 )
+LARGE_IOS = "Disks count a large I/O as several, one for each 256 KiB, and so do the bars of their IOPS."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +181,13 @@ class SetupAnswer:
         return None if verdict is None else self.part.next_steps.of(verdict.run, verdict.judged)
 
     @property
+    def counted(self) -> int:
+        """How many I/Os the disk counts for one of its rate: several for a large one."""
+        disks = self.verdict.setup.disks if self.verdict else ()
+        units = [disk.io_unit_bytes for disk in disks if disk.io_unit_bytes]
+        return max(1, math.ceil(self.block / min(units))) if self.block and units else 1
+
+    @property
     def block(self) -> float | None:
         """The block size of the rate, in bytes."""
         size = pd.NA if self.card.rate is None else self.card.rate["bs_bytes"]
@@ -270,6 +279,7 @@ class SetupCards:
         where = " in the table of results." if is_in_table else ": azbench read has them all."
         more = f"{left_out}{where}" if left_out else ""
         bars = BARS if any(card["bars"] for card in shown) else ""
+        is_counted = bars and any(answer.counted > 1 for answer in self.answers[:MOST_CARDS])
         outliers = file_sets.OUTLIERS if any(card["files"] for card in shown) else ""
         is_priced = any(card["price"] for card in shown)
         is_priced |= any(one.next_step and one.next_step.is_priced for one in self.answers[:MOST_CARDS])
@@ -280,7 +290,7 @@ class SetupCards:
             cards=shown,
             are_curves=len(shown) <= _FEW and any(answer.curve for answer in self.answers),
             doubts=f"All setups: {shared}" if shared else "",
-            notes=[text for text in (more, outliers, bars, prices) if text],
+            notes=[text for text in (more, outliers, bars, is_counted and LARGE_IOS, prices) if text],
             sources=[_source(name, columns) for name, columns in self._sources.items()],
         )
 

@@ -8,12 +8,14 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from readback.naming import Topic, of_file
 from readback.reckoning import BINNED, Fact
 
 SECONDS = 30
+MOMENT = 1_772_443_200  # 2 March 2026, 09:20
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 DDIRS = ("read", "write", "trim")
 RW = {"read": "randread", "write": "randwrite"}
@@ -79,13 +81,13 @@ class Job:
         return sum(flow.iops for flow in self.flows.values())
 
 
-def fio(jobs: Sequence[Job], bins: bool = True) -> str:
-    """fio's JSON; with `bins` its json+."""
+def fio(jobs: Sequence[Job], bins: bool = True, at: int = MOMENT) -> str:
+    """fio's JSON, written at a moment (Unix time); with `bins` its json+."""
     client = any(job.host for job in jobs)
     document = {
         "fio version": "fio-3.36",
-        "timestamp": 1772443200,
-        "time": "Mon Mar  2 09:20:00 2026",
+        "timestamp": at,
+        "time": f"{datetime.fromtimestamp(at, UTC):%a %b %e %H:%M:%S %Y}",
         "global options": {"direct": "1", "ioengine": "libaio", "filename": "/dev/nvme0n1", "size": "64g"},
         "client_stats" if client else "jobs": [_entry(job, bins) for job in jobs],
     }
