@@ -117,7 +117,7 @@ MUTATIONS = (
     Mutation(
         "a bar has the share of another limit",
         "report/sections/setup_cards.py",
-        "rows = [row for row in verdict.judged.limits if row.utilisation <= FAR]",
+        "rows = [row for row in verdict.judged.limits if is_above or row.utilisation <= FAR]",
         "from dataclasses import replace\n        rows = [replace(row, utilisation=verdict.judged.limits[-1]"
         ".utilisation) for row in verdict.judged.limits]",
         ULTRA,

@@ -14,7 +14,7 @@ from azbenchlib.cost.priced_setups import setup_of
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report import formatting
 from azbenchlib.report.part import Part, number
-from azbenchlib.report.sections.setup_cards import SetupAnswer, answers
+from azbenchlib.report.setup_answer import SetupAnswer, answers
 
 
 def record(datasets: Sequence[Dataset], currency: str = USD) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from azbenchlib.report.sections import (
 )
 from azbenchlib.report.sections.lead_sentence import LeadSentence
 from azbenchlib.report.sections.only_setup import only_setup
+from azbenchlib.report.setup_answer import SetupAnswer, setups_and_files
 from azbenchlib.views.view import MOST_ROWS, NotebookView, StatedSetup
 
 _MOST_COLUMNS = 12  # series that such a table has room for
@@ -336,8 +337,8 @@ def _each_of(table: pd.DataFrame) -> str:
     return "; one run each" if most == 1 else f"; up to {most} runs each"
 
 
-def _measured_on(found: Sequence[setup_cards.SetupAnswer]) -> list[str]:
+def _measured_on(found: Sequence[SetupAnswer]) -> list[str]:
     """How many setups, and how many files whose setup nobody stated."""
-    setups, files = setup_cards.setups_and_files(found)
+    setups, files = setups_and_files(found)
     told = [formatting.count(setups, "setup")] if setups else []
     return [*told, *([f"{formatting.count(files, 'file')} without a stated setup"] if files else [])]

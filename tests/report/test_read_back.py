@@ -24,7 +24,8 @@ from azbenchlib import campaign
 from azbenchlib.answers.blocks import breakable
 from azbenchlib.dataset import importing
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.report.sections.setup_cards import MOST_CARDS, MOST_RESULTS
+from azbenchlib.report.sections.setup_cards import MOST_RESULTS
+from azbenchlib.report.setup_answer import MOST_CARDS
 from azbenchlib.views.limits import Limits
 
 ROOT = Path(__file__).parents[2]

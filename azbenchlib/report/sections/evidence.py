@@ -21,7 +21,7 @@ from azbenchlib.core.palette import COLOURS
 from azbenchlib.core.units import format_us
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import MOST_FIGURES, Group, Panel, Told, figures, panels
-from azbenchlib.report.sections import setup_cards
+from azbenchlib.report.setup_answer import verdict_of
 
 if TYPE_CHECKING:
     from azbenchlib.analysis.summary import Card
@@ -123,7 +123,7 @@ def _with_load(name: str, facet: str) -> str:
 def rate_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
     """The headline rate of every setup with its limits; with one setup, one figure a pattern."""
     by_setup = part.arrangement.by == "setup"
-    known = [(card, setup_cards.verdict_of(part, card)[0]) for card in _comparable(part)]
+    known = [(card, verdict_of(part, card)[0]) for card in _comparable(part)]
     rows = [
         {
             "series": card.series,

@@ -14,7 +14,7 @@ from azbenchlib.report.sections.lead_sentence import LeadSentence, linked
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
-    from azbenchlib.report.sections.setup_cards import SetupAnswer
+    from azbenchlib.report.setup_answer import SetupAnswer
 
 _RATES = (("iops", "iops_bound", "IOPS"), ("bw_bytes_per_s", "bw_bound", "MB/s"))
 _MOST_AT_ONCE = 2  # workloads that are named of what ran at once

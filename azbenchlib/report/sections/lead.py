@@ -16,7 +16,7 @@ from azbenchlib.model.labels import Label
 from azbenchlib.report import formatting
 from azbenchlib.report.sections import file_sets, highest
 from azbenchlib.report.sections.lead_sentence import LeadSentence, is_plural, linked
-from azbenchlib.report.sections.setup_cards import FAR, SetupAnswer, setups_and_files
+from azbenchlib.report.setup_answer import FAR, SetupAnswer, setups_and_files
 from azbenchlib.verdict import LimitRow
 from azbenchlib.verdict import text as verdict_words
 

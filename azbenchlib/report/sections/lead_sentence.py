@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from azbenchlib.report.sections.setup_cards import SetupAnswer
+    from azbenchlib.report.setup_answer import SetupAnswer
 
 
 @dataclass(frozen=True)
