@@ -18,10 +18,10 @@ from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, ExistingV
 from azbenchlib.campaign.targets.azure.side_by_side.target import OfVms, VmsTarget, parts
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.base import Request, Target
+from azbenchlib.campaign.targets.hosts.target import HostTarget
+from azbenchlib.campaign.targets.hosts.together import HostsTarget
 from azbenchlib.campaign.targets.lab.target import LONGEST_S, LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
-from azbenchlib.campaign.targets.ssh.target import SshTarget
-from azbenchlib.campaign.targets.ssh.together import SshHostsTarget
 from azbenchlib.campaign.workloads.grid import matrix, table
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core.errors import InputError
@@ -34,7 +34,7 @@ TARGETS: dict[str, type[Target[Any, Any]]] = {
     "lab": LabTarget,
     "local": LocalTarget,
     "azure": AzureTarget,
-    SSH: SshTarget,
+    SSH: HostTarget,
 }
 # Set to 1: job files are one's own and may use every option of fio. No parameter of a notebook says so, for
 # those come with files and datasets of others.
@@ -93,7 +93,7 @@ def _target(name: str, at_once: int) -> type[Target[Any, Any]]:
     """The class of a target; several hosts, or several VMs at a time, are one of their own."""
     if at_once > 1:
         return VmsTarget
-    return SshHostsTarget if kind_of(name) == SSH and "," in name else TARGETS[kind_of(name)]
+    return HostsTarget if kind_of(name) == SSH and "," in name else TARGETS[kind_of(name)]
 
 
 def todo(

@@ -23,7 +23,7 @@ class ProbeRequest:
     """Which disk is probed, and how."""
 
     target: str  # a directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``
-    directory: str = ""  # on the host: as for :class:`.SshTarget`
+    directory: str = ""  # on the host: as for :class:`.HostTarget`
     # In Azure: resource id of the VM; empty: what the environment variable ``AZBENCH_VM_ID`` says
     vm_id: str = ""
     # In Azure: the name of a data disk there, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data

@@ -435,7 +435,7 @@ def test_a_run_that_takes_longer_than_it_may_is_ended_on_the_host(
     host: SshHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The host ends it by itself, so that it ends also where nobody looks on any more."""
-    monkeypatch.setattr("azbenchlib.campaign.targets.ssh.target._limit_s", lambda work: 1.0)
+    monkeypatch.setattr("azbenchlib.campaign.targets.hosts.target._limit_s", lambda work: 1.0)
     with pytest.raises(AzbenchError, match="ended with status 124: it was ended after 1"):
         run(tmp_path, todo(tmp_path, "600"))
     assert not host.fio("tiny")

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from azbenchlib.campaign import device_guard
-from azbenchlib.campaign.targets.ssh import host
+from azbenchlib.campaign.targets.hosts import host
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ssh_hosts import ssh_hosts
 
 from azbenchlib.campaign import device_guard, host, probing
 from azbenchlib.campaign.host import Loop, Mount, Storage
-from azbenchlib.campaign.targets.ssh import host as ssh
+from azbenchlib.campaign.targets.hosts import host as ssh
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.dataset import manifest
 from azbenchlib.probing.runs import candidates

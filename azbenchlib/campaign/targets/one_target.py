@@ -127,12 +127,16 @@ class OneTarget(Target[OnePlan, OneTargetMeasurement]):
         The words that permit a target which would be refused; the refusal names them.
     """
 
-    reached: ClassVar[str] = ""  # how the machine is reached, in the words of the manifest
     where_data_is: ClassVar[str] = ""  # in the words of progress
     workloads: Sequence[AnyWorkload]
     title: str
     allow_unsafe: str = ""
     _laid_out: bool = field(default=False, init=False)
+
+    @property
+    def reached(self) -> str:
+        """How the machine is reached, in the words of the manifest."""
+        return ""
 
     def measurements(self, plan: OnePlan) -> list[OneTargetMeasurement]:
         """One a workload."""

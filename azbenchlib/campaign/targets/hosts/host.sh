@@ -1,4 +1,5 @@
-# What runs on the host, by any POSIX shell. A script is this file with calls of its functions behind it.
+# What runs on the host, by any POSIX shell with coreutils or busybox. A script is this file with calls of its functions
+# behind it. What a pod may lack (sed, grep, tar, util-linux) is not needed, but for devices.
 set -u
 umask 077
 LC_ALL=C
@@ -9,19 +10,27 @@ home=${HOME:?}/.azbench
 fact() { printf 'azbench-fact %s %s\n' "$1" "$2"; }
 pause() { sleep 0.2 2>/dev/null || sleep 1; }
 
-# machine: what host this is, and the tools on it.
+# machine: what host this is, the tools on it, and what this file needs and is not there.
 machine() {
+    for tool in cat df ln mkdir mktemp mv nohup readlink rm rmdir sleep tail tr uname wc; do
+        command -v "$tool" >/dev/null || fact missing "$tool"
+    done
+    [ -r /proc/self/mountinfo ] || fact missing /proc
+    said=$(mkdir -p "$home" 2>&1 && mktemp -d "$home/try-XXXXXX" 2>&1)
+    rmdir "$said" 2>/dev/null || fact unwritable "$home ($said)"
+    rmdir "$home" 2>/dev/null
     command -v fio >/dev/null || { fact fio ''; return; }
     fact fio "$(fio --version)"
     fio --enghelp | tail -n +2 | while read -r engine _; do fact engine "$engine"; done
     if command -v iozone >/dev/null; then
-        fact iozone "$(iozone -v | sed -n 's/.*Revision: *\([0-9.]*\).*/\1/p')"
+        iozone -v | while read -r _ word version _; do
+            case $word in *Revision:) fact iozone "$version" ;; esac
+        done
     fi
     fact os "$(. /etc/os-release 2>/dev/null && printf %s "${PRETTY_NAME:-}")"
     fact kernel "$(uname -r)"
-    fact ram_kib "$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)"
-    fact home "${HOME}"
-    sed 's/^/azbench-fact mount /' /proc/self/mountinfo
+    while read -r word size _; do [ "$word" != MemTotal: ] || fact ram_kib "$size"; done </proc/meminfo
+    while read -r line; do fact mount "$line"; done </proc/self/mountinfo
     for one in /sys/class/block/loop*/loop; do
         file=$(cat "$one/backing_file" 2>/dev/null) || continue # none, or taken apart just now
         name=${one%/loop}
@@ -68,8 +77,8 @@ hold() {
 
 # alive RUN: whether its worker is at work.
 alive() {
-    pid=$(cat "$1/pid" 2>/dev/null) && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null &&
-        cat "/proc/$pid/cmdline" "/proc/$pid/environ" 2>/dev/null | tr '\0' '\n' | grep -qF -- "$1"
+    pid=$(cat "$1/pid" 2>/dev/null) && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null || return 1
+    case $(cat "/proc/$pid/cmdline" "/proc/$pid/environ" 2>/dev/null | tr '\0' '\n') in *"$1"*) ;; *) return 1 ;; esac
 }
 
 # start TOKEN NAME: begin a run, whose script comes as the function `write_script`, unless it was begun before.
@@ -77,8 +86,7 @@ start() {
     run=$home/$1/$2
     if [ -e "$run/status" ] || alive "$run"; then return; fi
     rm -rf -- "$run"
-    mkdir -p "$run/out"
-    write_script >"$run/script"
+    mkdir -p "$run/out" && write_script >"$run/script" || exit 3
     if command -v setsid >/dev/null; then
         setsid sh "$run/script" "$run" </dev/null >/dev/null 2>&1 &
     else
@@ -106,13 +114,15 @@ await() {
     else fact state gone; fi
 }
 
-# fetch TOKEN NAME: the outputs of a run as an archive, with its length before it.
+# fetch TOKEN NAME: the outputs of a run, each behind its length and its name; packed where that can be done.
 fetch() {
-    run=$home/$1/$2
-    cd "$run/out" || exit 3
-    tar -czf "$run/packed" . || exit 3
-    printf 'azbench-archive %s\n' "$(wc -c <"$run/packed" | tr -d ' ')"
-    cat "$run/packed"
+    cd "$home/$1/$2/out" || exit 3
+    echo azbench-outputs
+    for file in .[!.]* *; do
+        if [ ! -f "$file" ] || [ -L "$file" ]; then continue; fi
+        printf '%s %s\n' "$(wc -c <"$file" | tr -d ' ')" "$file"
+        cat -- "$file"
+    done | if command -v gzip >/dev/null; then gzip -c; else cat; fi
 }
 
 # forget TOKEN NAME: remove a run whose outputs were fetched.

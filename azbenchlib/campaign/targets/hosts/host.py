@@ -1,12 +1,13 @@
 """Scripts for the host, and what they answer. The shell functions are in ``host.sh`` beside this file."""
 
 import hashlib
-import re
+import io
 import shlex
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from azbenchlib.campaign import device_guard
 from azbenchlib.campaign.host import Storage
@@ -20,7 +21,8 @@ HOST_DATA = (
 HOST_JOBS = "azbench.fio-jobs"
 OUT = "azbench.out"  # in the folder of data of its own: a link to that of the outputs
 SAID_FILE = "azbench.words"  # what tools say on the host
-_ARCHIVE = re.compile(rb"^azbench-archive (\d{1,18})\n", re.MULTILINE)
+_OUTPUTS = b"azbench-outputs\n"
+_GZIP = b"\x1f\x8b"  # how what is packed begins. Source: RFC 1952, section 2.3.1
 
 
 def machine(target: str) -> str:
@@ -66,7 +68,7 @@ def wait(token: str, name: str, seconds: int) -> str:
 
 
 def fetch(token: str, name: str) -> str:
-    """Print the outputs of a run as an archive."""
+    """Print the outputs of a run; :func:`outputs` reads them."""
     return _script(_quoted("fetch", token, name))
 
 
@@ -107,8 +109,9 @@ def lines(
         made += [f"printf %s {shlex.quote(text)} >{shlex.quote(name)}"]
     enter = f"cd {HOST_JOBS} && " if work and work.runs_in_data_dir else ""
     said = f'"$run/out/{work.output}"' if work and work.tool != "fio" else f'"$run/out/{SAID_FILE}"'
-    timeout = f"timeout --foreground -k 30 {limit_s:.0f}"
-    made += [f"limit=$(command -v timeout >/dev/null && echo {timeout})"]
+    kinds = ("--foreground -k 30", "-k 30")  # of coreutils, of busybox
+    tried = " ".join(f"'timeout {kind} {limit_s:.0f}'" for kind in kinds)
+    made += [f"for limit in {tried} ''; do $limit true 2>/dev/null && break; done"]
     steps = " && ".join(f"({enter}$limit {shlex.join(argv)}) >{said} 2>&1" for argv in commands)
     made += [f"{steps}", "status=$?"]
     if not device:
@@ -139,16 +142,31 @@ def storage(told: dict[str, list[str]]) -> Storage:
     )
 
 
-def archive(said: bytes) -> bytes:
-    """The archive that a script printed.
+def outputs(said: bytes, most: int) -> dict[str, bytes]:
+    """The outputs that a script printed, by name.
 
-    Raises an AzbenchError when it did not come whole.
+    Raises an AzbenchError when they did not come whole, or are more than `most` bytes.
     """
-    match = _ARCHIVE.search(said)
-    data = said[match.end() :] if match else b""
-    if match is None or len(data) != int(match[1]):
+    _, mark, data = said.partition(_OUTPUTS)
+    files: dict[str, bytes] = {}
+    try:
+        if data.startswith(_GZIP):
+            packed = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            data = packed.decompress(data, most + 1)
+            mark = mark if packed.eof or len(data) > most else b""
+        stream = io.BytesIO(data)
+        while head := stream.readline():
+            size, _, name = head.decode().rstrip("\n").partition(" ")
+            files[Path(name).name] = stream.read(_number(size))
+            if len(files[Path(name).name]) != int(size):
+                mark = b""
+    except (ValueError, OverflowError, zlib.error):
+        mark = b""
+    if len(data) > most:
+        raise AzbenchError(f"the outputs are more than {most} B")
+    if not mark or not files.keys().isdisjoint({"", ".", ".."}):
         raise AzbenchError("the outputs did not arrive whole")
-    return data
+    return files
 
 
 def _number(text: str) -> int:
@@ -165,4 +183,4 @@ def _script(*calls: str) -> str:
 
 @cache
 def _functions() -> str:
-    return resources.files("azbenchlib.campaign.targets.ssh").joinpath("host.sh").read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath("host.sh").read_text(encoding="utf-8")
