@@ -29,7 +29,7 @@ from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
-from azbenchlib.core.targets import SSH, kind_of
+from azbenchlib.core.targets import HOSTS, kind_of
 from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import MANIFEST_FILE
@@ -187,7 +187,7 @@ def _target(
     title = f"Probe of {asked.target}"
     if kind == "azure":
         return probed_vm(asked, workloads, progress)
-    if kind == SSH:
+    if kind in HOSTS:
         request = Request(
             workloads=workloads,
             experiment=None,

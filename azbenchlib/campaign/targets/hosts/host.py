@@ -13,11 +13,12 @@ from azbenchlib.campaign import device_guard
 from azbenchlib.campaign.host import Storage
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.workloads.base import Work
+from azbenchlib.campaign.workloads.program import GIVEN_UP
 from azbenchlib.core.errors import AzbenchError
 
-HOST_DATA = (
-    "azbench.fio-data"  # in the folder of ours; each run has a link to it, for tools write its name down
-)
+# In the folder of ours; each run has a link to it, for tools write its name down.
+HOST_DATA = "azbench.fio-data"
+_TERMINATED = 143  # how a shell tells of what ended by SIGTERM; coreutils tells its own number
 HOST_JOBS = "azbench.fio-jobs"
 OUT = "azbench.out"  # in the folder of data of its own: a link to that of the outputs
 SAID_FILE = "azbench.words"  # what tools say on the host
@@ -30,61 +31,23 @@ def machine(target: str) -> str:
     return _script("machine", f"look {shlex.quote(target)}" if target else 'look "$HOME"')
 
 
-def look_at_device(device: str, token: str, how: str) -> str:
-    """Tell who uses a device and what it holds, as far as it is asked (:func:`.device_guard.how`)."""
-    return _script(f'{_quoted("device_facts", device, token, how)} "$home"/{shlex.quote(token)}')
-
-
-def mark(device: str, token: str) -> str:
-    """Leave the mark of a campaign on a device that was found blank."""
-    return _script(_quoted("device_mark", device, token, "whole"))
-
-
-def hold(target: str, token: str) -> str:
-    """Keep other campaigns away from a device."""
-    return _script(_quoted("hold", target, token))
+def call(function: str, *words: object) -> str:
+    """Call a function of ``host.sh``, which says there what it does."""
+    return _script(shlex.join([function, *map(str, words)]))
 
 
 def start(token: str, name: str, lines: Sequence[str]) -> str:
     """Begin a run, unless it was begun before: it lives on the host, whatever becomes of us."""
     body = "\n".join(lines)
     mark = f"end-{hashlib.sha256(body.encode()).hexdigest()}"  # no line of the script can be it
-    return _script(f"write_script() {{ cat <<'{mark}'\n{body}\n{mark}\n}}", _quoted("start", token, name))
+    return _script(
+        f"write_script() {{ cat <<'{mark}'\n{body}\n{mark}\n}}", shlex.join(["start", token, name])
+    )
 
 
-def listening(token: str, name: str) -> str:
-    """Wait until a server listens."""
-    return _script(_quoted("listening", token, name, socket_of(token)))
-
-
-def socket_of(token: str) -> PurePosixPath:
+def socket_of(token: str, member: str) -> PurePosixPath:
     """Where fio's server listens on the host: in a folder of ours, with a name short enough for a socket."""
-    return PurePosixPath("/tmp") / f"azbench-{token}" / "fio"  # noqa: S108  only its login may enter the folder
-
-
-def wait(token: str, name: str, seconds: int) -> str:
-    """Wait for the end of a run, and tell how it stands."""
-    return _script(_quoted("await", token, name, seconds))
-
-
-def fetch(token: str, name: str) -> str:
-    """Print the outputs of a run; :func:`outputs` reads them."""
-    return _script(_quoted("fetch", token, name))
-
-
-def forget(token: str, name: str) -> str:
-    """Remove a run from the host."""
-    return _script(_quoted("forget", token, name))
-
-
-def stop(token: str) -> str:
-    """End what runs."""
-    return _script(_quoted("stop", token))
-
-
-def leave(token: str, data: str) -> str:
-    """Remove all that a campaign made on the host; `data`: its folder, or empty for a device."""
-    return _script(_quoted("leave", token, data))
+    return PurePosixPath("/tmp") / f"azbench-{token}" / member  # noqa: S108  only its login may enter the folder
 
 
 def lines(
@@ -113,7 +76,7 @@ def lines(
     tried = " ".join(f"'timeout {kind} {limit_s:.0f}'" for kind in kinds)
     made += [f"for limit in {tried} ''; do $limit true 2>/dev/null && break; done"]
     steps = " && ".join(f"({enter}$limit {shlex.join(argv)}) >{said} 2>&1" for argv in commands)
-    made += [f"{steps}", "status=$?"]
+    made += [f"{steps}", f"status=$?; [ $status != {_TERMINATED} ] || status={GIVEN_UP}"]  # of busybox
     if not device:
         made += [f"rm -f {name}", *([f"rm -rf -- {place}"] if own else [])]
     return [*made, 'printf %s "$status" >"$run/status.part" && mv "$run/status.part" "$run/status"']
@@ -171,10 +134,6 @@ def outputs(said: bytes, most: int) -> dict[str, bytes]:
 
 def _number(text: str) -> int:
     return int(text) if text.isdigit() else 0
-
-
-def _quoted(*words: object) -> str:
-    return shlex.join(map(str, words))
 
 
 def _script(*calls: str) -> str:

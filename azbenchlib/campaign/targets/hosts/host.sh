@@ -5,20 +5,20 @@ umask 077
 LC_ALL=C
 export LC_ALL
 PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin
-home=${HOME:?}/.azbench
+home=${HOME:?must name a folder: put env HOME=/mnt/data into the command}/.azbench
 
 fact() { printf 'azbench-fact %s %s\n' "$1" "$2"; }
+folder() { mkdir -p "$1" 2>/dev/null || mkdir -p "$1"; } # a campaign that ends may remove $home at this very moment
 pause() { sleep 0.2 2>/dev/null || sleep 1; }
 
 # machine: what host this is, the tools on it, and what this file needs and is not there.
 machine() {
-    for tool in cat df ln mkdir mktemp mv nohup readlink rm rmdir sleep tail tr uname wc; do
+    for tool in cat df ln mkdir mktemp mv readlink rm rmdir sleep tail tr uname wc; do
         command -v "$tool" >/dev/null || fact missing "$tool"
     done
     [ -r /proc/self/mountinfo ] || fact missing /proc
-    said=$(mkdir -p "$home" 2>&1 && mktemp -d "$home/try-XXXXXX" 2>&1)
-    rmdir "$said" 2>/dev/null || fact unwritable "$home ($said)"
-    rmdir "$home" 2>/dev/null
+    said=$(mktemp -d "$HOME/.azbench-probe-XXXXXX" 2>&1)
+    rmdir "$said" 2>/dev/null || fact unwritable "$HOME ($said)"
     command -v fio >/dev/null || { fact fio ''; return; }
     fact fio "$(fio --version)"
     fio --enghelp | tail -n +2 | while read -r engine _; do fact engine "$engine"; done
@@ -44,7 +44,8 @@ look() {
     fact real "$real"
     if [ -b "$real" ]; then
         fact kind device
-        fact total_bytes "$(blockdev --getsize64 "$real" 2>/dev/null || echo 0)"
+        fact total_bytes "$(blockdev --getsize64 "$real" 2>/dev/null ||
+            echo $((512 * $(cat "/sys/class/block/${real##*/}/size" 2>/dev/null || echo 0))))"
     elif [ -d "$real" ]; then
         fact kind directory
         [ -w "$real" ] && [ -x "$real" ] && fact writable yes
@@ -67,9 +68,12 @@ direct_works() (
     dd if=/dev/zero of="$probe/file" bs=4096 count=1 oflag=direct 2>/dev/null
 )
 
+# look_at_device DEVICE TOKEN HOW: who uses it and what it holds, as far as HOW asks; see the guard of devices.
+look_at_device() { device_facts "$1" "$2" "$3" "$home/$2"; }
+
 # hold TARGET TOKEN: keep other campaigns of this login away from a device; a campaign takes its own up again.
 hold() {
-    mkdir -p "$home/$2"
+    folder "$home/$2"
     lock=$home/lock$(printf %s "$1" | tr -c 'A-Za-z0-9\n' _)
     if ! mkdir "$lock" 2>/dev/null && [ "$(cat "$lock/token" 2>/dev/null)" != "$2" ]; then fact taken "$lock"; return; fi
     printf %s "$2" >"$lock/token"
@@ -86,12 +90,9 @@ start() {
     run=$home/$1/$2
     if [ -e "$run/status" ] || alive "$run"; then return; fi
     rm -rf -- "$run"
-    mkdir -p "$run/out" && write_script >"$run/script" || exit 3
-    if command -v setsid >/dev/null; then
-        setsid sh "$run/script" "$run" </dev/null >/dev/null 2>&1 &
-    else
-        nohup sh "$run/script" "$run" </dev/null >/dev/null 2>&1 &
-    fi
+    folder "$run/out" && write_script >"$run/script" || exit 3
+    own=$(command -v setsid) # a session of its own, where that can be had
+    (trap '' HUP; exec $own sh "$run/script" "$run") </dev/null >/dev/null 2>&1 &
     printf %s $! >"$run/pid"
     left=50 # until it can be seen at work, so that nobody takes it for gone
     while [ "$left" -gt 0 ] && [ ! -e "$run/status" ] && ! alive "$run"; do pause; left=$((left - 1)); done
@@ -114,7 +115,7 @@ await() {
     else fact state gone; fi
 }
 
-# fetch TOKEN NAME: the outputs of a run, each behind its length and its name; packed where that can be done.
+# fetch TOKEN NAME: the outputs of a run, each behind its length and its name; packed where gzip is there.
 fetch() {
     cd "$home/$1/$2/out" || exit 3
     echo azbench-outputs

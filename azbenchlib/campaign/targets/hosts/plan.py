@@ -24,9 +24,7 @@ class HostPlan(OneTargetPlan):
     """What is measured on a host, with what, and what has to be said about it."""
 
     where: str  # which host and target, as a hash
-    told: dict[str, str] = Field(
-        default_factory=dict
-    )  # of the host: os, kernel, ram_kib, fstype, total_bytes
+    told: dict[str, str] = Field(default_factory=dict)  # of the host, by the names of _KEPT
 
     def same_as(self, other: Self) -> bool:
         """Whether both measure the same workloads on the same target with the same tools."""
@@ -51,7 +49,7 @@ def look(
     """
     told = device_guard.facts(transport.ask(host.machine(directory)))
     known = {name: values[0] for name, values in told.items()}
-    _check_host(str(transport), told, workloads)
+    _check_host(str(transport.address), told, workloads)
     target = host.target_facts(directory, told)
     safety.judge(target, 0, allow)
     stored, device = host.storage(told), target.kind == "device"
@@ -65,7 +63,7 @@ def look(
         fstype=known["fstype"],
     )
     plan = HostPlan(
-        where=hashlib.sha256(f"{transport.identity}:{target.real}".encode()).hexdigest()[:16],
+        where=hashlib.sha256(f"{transport.address.identity}:{target.real}".encode()).hexdigest()[:16],
         workloads=adapted,
         fio=fio.version,
         started=now(),

@@ -44,19 +44,6 @@ class SshTransport(Transport):
     address: SshAddress
     _folder: Path | None = field(default=None, init=False)
 
-    def __str__(self) -> str:
-        return str(self.address)
-
-    @property
-    def way(self) -> str:
-        """By ssh."""
-        return "by ssh"
-
-    @property
-    def identity(self) -> str:
-        """The address."""
-        return f"{self.address.user}@{self.address.host}:{self.address.port or ''}"
-
     def command(self, *more: str) -> list[str]:
         """A call of ssh that reaches the host through the master connection; `more`: options."""
         ssh = shutil.which("ssh")
@@ -93,7 +80,7 @@ class SshTransport(Transport):
         """Refuse a host whose key is not the known one, that lets us not in, or that nobody knows."""
         for words, meaning in _REFUSALS.items():
             if words in said:
-                raise InputError(f"{self}: {meaning}")
+                raise InputError(f"{self.address}: {meaning}")
 
     def bring(self, remote: str, local: Path) -> None:
         """Have a socket of the host here, for as long as the master connection lasts.
@@ -105,7 +92,7 @@ class SshTransport(Transport):
         answer = run(self.command("-O", "forward", "-L", f"{local}:{remote}"), b"", _MASTER_S)
         if answer.returncode:
             said = answer.stderr.decode(errors="replace").strip()
-            raise AzbenchError(f"{self}: a socket cannot be forwarded by ssh: {said}")
+            raise AzbenchError(f"{self.address}: a socket cannot be forwarded by ssh: {said}")
 
     def close(self) -> None:
         """End the master connection."""

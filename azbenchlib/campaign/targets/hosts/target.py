@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Self
+from typing import Any, Self
 
 from azbenchlib.campaign import device_guard, outputs, safety
 from azbenchlib.campaign.archives import LARGEST_OUTPUT, write
@@ -14,6 +14,7 @@ from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import MeasurementRun, Request
 from azbenchlib.campaign.targets.hosts import host
 from azbenchlib.campaign.targets.hosts.plan import HostPlan, look
+from azbenchlib.campaign.targets.hosts.prefix import PrefixTransport
 from azbenchlib.campaign.targets.hosts.ssh import SshTransport
 from azbenchlib.campaign.targets.hosts.transport import PATIENCE_S, Transport
 from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
@@ -23,7 +24,7 @@ from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.campaign.workloads.limits import RunLimits, ended_after
 from azbenchlib.campaign.workloads.program import GIVEN_UP
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
-from azbenchlib.core.targets import ssh_addresses
+from azbenchlib.core.targets import CommandPrefix, host_addresses
 from azbenchlib.core.units import S_PER_HOUR
 from azbenchlib.dataset.manifest import ManifestSetup
 from azbenchlib.model.disk_row import DiskRow
@@ -34,16 +35,15 @@ _OVERDUE_S = 600  # a run may take so much longer than it may on the host, befor
 _LONGEST_S = 24 * S_PER_HOUR  # of a run whose end nobody knows, besides its data; by judgement
 _STARTS = 3  # of a run that is gone without a word, as after a host that started anew
 
-
 HostRun = MeasurementRun[HostPlan, OneTargetMeasurement]
 
 
 def transports(target: str) -> list[Transport]:
-    """The ways to the hosts that a target names.
-
-    Raises an InputError when one is none, or is there twice.
-    """
-    return [SshTransport(address=address) for address in ssh_addresses(target)]
+    """The ways to the hosts that a target names; an InputError where one is none, or is there twice."""
+    return [
+        PrefixTransport(address=one) if isinstance(one, CommandPrefix) else SshTransport(address=one)
+        for one in host_addresses(target)
+    ]
 
 
 @dataclass(kw_only=True)
@@ -62,43 +62,31 @@ class HostTarget(OneTarget[HostPlan]):
     """
 
     transport: Transport
-    directory: str
     title: str = "Measured on a host"
     _facts: TargetFacts = field(init=False)
     _storage: Storage = field(init=False)
     _held: bool = field(default=False, init=False)
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def of(cls, request: Request, **more: Any) -> Self:
         """The setups of a measurement file are left aside, and each workload runs once for each repeat."""
         first, *others = transports(request.address)
         if others:
             raise InputError(f"target '{request.address}': names several hosts; name one")
-        return cls(
-            transport=first,
-            directory=str(request.directory or ""),
-            workloads=request.workloads,
-            title=request.title,
-            allow_unsafe=request.allow_unsafe,
-        )
-
-    @property
-    def reached(self) -> str:
-        """How the host is reached."""
-        return f" on a host reached {self.transport.way}"
+        return super().of(request, transport=first, reached=f" on a host reached {first.address.way}")
 
     def make_plan(self, dataset: Path) -> HostPlan:
         """The workloads as they can run on the host."""
         check_names(self.workloads)
-        if self.directory and not self.directory.startswith("/"):
-            raise InputError(f"directory '{self.directory}' must be an absolute path on the host")
+        place = str(self.directory or "")
+        if place and not place.startswith("/"):
+            raise InputError(f"directory '{place}' must be an absolute path on the host")
         try:
-            self._facts, self._storage, made = look(
-                self.transport, self.directory, self.workloads, self.allow_unsafe
-            )
+            facts, storage, made = look(self.transport, place, self.workloads, self.allow_unsafe)
         except BaseException:  # what is refused is not released either
             self.transport.close()
             raise
+        self._facts, self._storage = facts, storage
         return made
 
     def answers_from_memory(self) -> bool:
@@ -123,7 +111,7 @@ class HostTarget(OneTarget[HostPlan]):
         """Refuse a device that others use, that may hold data, or that is not the one of an earlier run."""
         run.tell(f"looking whether {self._facts.path} is blank …")
         real, how = self._facts.real, device_guard.how(self._facts, self.allow_unsafe)
-        told = device_guard.facts(self.transport.ask(host.look_at_device(real, run.plan.token, how)))
+        told = device_guard.facts(self.transport.ask(host.call("look_at_device", real, run.plan.token, how)))
         device = device_guard.with_facts(self._facts, told)
         safety.judge(device, run.plan.size_bytes, self.allow_unsafe)
         device_guard.check_mark(device, self.allow_unsafe, run.journal)
@@ -131,7 +119,7 @@ class HostTarget(OneTarget[HostPlan]):
     def begin(self, run: HostRun) -> None:
         """Keep other campaigns away from a device, and leave our mark on it."""
         if self._device:
-            told = device_guard.facts(self.transport.ask(host.hold(self._facts.real, run.plan.token)))
+            told = device_guard.facts(self.transport.ask(host.call("hold", self._facts.real, run.plan.token)))
             if "taken" in told:
                 raise UnsafeTargetError(
                     f"{self._facts.real}: another campaign of this login uses it; if that has ended, "
@@ -139,7 +127,7 @@ class HostTarget(OneTarget[HostPlan]):
                 )
             self._held = True
             if not safety.is_permitted(self._facts, self.allow_unsafe):
-                self.transport.ask(host.mark(self._facts.real, run.plan.token))
+                self.transport.ask(host.call("device_mark", self._facts.real, run.plan.token, "whole"))
                 device_guard.note_mark(run.journal)
         self._held = True
 
@@ -174,8 +162,10 @@ class HostTarget(OneTarget[HostPlan]):
         try:
             if self._held:
                 if fault:
-                    self.transport.ask(host.stop(token), patience_s=0)
-                self.transport.ask(host.leave(token, data), patience_s=PATIENCE_S if fault is None else 0)
+                    self.transport.ask(host.call("stop", token), patience_s=0)
+                self.transport.ask(
+                    host.call("leave", token, data), patience_s=PATIENCE_S if fault is None else 0
+                )
         except AzbenchError as error:
             left = f"what was made on the host is still there ({data or token}): {error}"
             run.tell(f"{left}; the same command takes it up")
@@ -184,7 +174,24 @@ class HostTarget(OneTarget[HostPlan]):
 
     def machine(self, run: HostRun) -> ManifestSetup:
         """The host as it tells of itself."""
-        return _described(run.plan.told, self.transport.way)
+        told = run.plan.told
+        size = told.get("total_bytes", "")
+        return ManifestSetup(
+            setup_id=_SETUP_ID,
+            label=f"Host reached {self.transport.address.way}, {told.get('fstype', 'unknown file system')}",
+            environment="other",
+            ram_bytes=ram_bytes(told.get("ram_kib", "")),
+            os=told.get("os"),
+            kernel=told.get("kernel"),
+            disks=[
+                DiskRow(
+                    disk=_DISK,
+                    role="data",
+                    sku=told.get("fstype"),
+                    size_bytes=int(size) if size.isdigit() else None,
+                )
+            ],
+        )
 
     def _carried_out(
         self,
@@ -202,7 +209,7 @@ class HostTarget(OneTarget[HostPlan]):
         lines = host.lines(commands, work, self._data(run), self._device, limit_s)
         status, text = self._ended(run, name, lines, part, limit_s)
         if status or outputs.came_to(part / (work.output if work else f"{LAYOUT}.json")) is None:
-            self.transport.ask(host.forget(run.plan.token, name))
+            self.transport.ask(host.call("forget", run.plan.token, name))
         return status, text
 
     def _ended(
@@ -219,13 +226,15 @@ class HostTarget(OneTarget[HostPlan]):
             state = "running"
             while state == "running":
                 if time.monotonic() - begun > limit_s + _OVERDUE_S:
-                    self.transport.ask(host.stop(run.plan.token))
+                    self.transport.ask(host.call("stop", run.plan.token))
                     return GIVEN_UP, ended_after(time.monotonic() - begun)
-                said = self.transport.ask(host.wait(run.plan.token, name, _WAIT_S), longest_s=_HANGS_S)
+                said = self.transport.ask(
+                    host.call("await", run.plan.token, name, _WAIT_S), longest_s=_HANGS_S
+                )
                 state = device_guard.facts(said)["state"][0]
             if state != "gone":
                 break
-        fetched = self.transport.ask(host.fetch(run.plan.token, name))
+        fetched = self.transport.ask(host.call("fetch", run.plan.token, name))
         for file, content in host.outputs(fetched, LARGEST_OUTPUT).items():
             write(part / file, content)
         words = part / host.SAID_FILE
@@ -247,24 +256,3 @@ def _limit_s(work: Work) -> float:
     """How long a run may take on a host."""
     limit_s = work.limits.longest_s
     return limit_s if math.isfinite(limit_s) else 2 * work.max_duration_s + work.limits.stalled_s + _LONGEST_S
-
-
-def _described(told: dict[str, str], way: str) -> ManifestSetup:
-    """The host in the tables."""
-    size = told.get("total_bytes", "")
-    return ManifestSetup(
-        setup_id=_SETUP_ID,
-        label=f"Host reached {way}, {told.get('fstype', 'unknown file system')}",
-        environment="other",
-        ram_bytes=ram_bytes(told.get("ram_kib", "")),
-        os=told.get("os"),
-        kernel=told.get("kernel"),
-        disks=[
-            DiskRow(
-                disk=_DISK,
-                role="data",
-                sku=told.get("fstype"),
-                size_bytes=int(size) if size.isdigit() else None,
-            )
-        ],
-    )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from azbenchlib.campaign import outputs, safety
 from azbenchlib.campaign.safety import TargetFacts
@@ -68,7 +68,6 @@ class HostsTarget(OneTarget[HostPlan]):
 
     where_data_is: ClassVar[str] = " on each host"
     transports: Sequence[Transport]
-    directory: str
     title: str = "Measured on several hosts"
     _members: list[_Member] = field(default_factory=list, init=False)
     _fio: tool.Fio = field(init=False)
@@ -76,15 +75,11 @@ class HostsTarget(OneTarget[HostPlan]):
     _sockets: Path = field(init=False)
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def of(cls, request: Request, **more: Any) -> Self:
         """The setups of a measurement file are left aside, and each workload runs once for each repeat."""
-        return cls(
-            transports=transports(request.address),
-            directory=str(request.directory or ""),
-            workloads=request.workloads,
-            title=request.title,
-            allow_unsafe=request.allow_unsafe,
-        )
+        found = transports(request.address)
+        reached = " and ".join(dict.fromkeys(one.address.way for one in found))
+        return super().of(request, transports=found, reached=reached)
 
     def make_plan(self, dataset: Path) -> HostPlan:
         """The workloads as they can run on all hosts."""
@@ -114,13 +109,15 @@ class HostsTarget(OneTarget[HostPlan]):
 
     def _member(self, name: str, transport: Transport) -> _Member:
         self._open.callback(transport.close)
-        facts, _, made = look(transport, self.directory, self.workloads, self.allow_unsafe)
+        facts, _, made = look(transport, str(self.directory or ""), self.workloads, self.allow_unsafe)
         if facts.kind != "directory":
-            raise InputError(f"{transport}: {facts.path}: several hosts at once need a directory on each")
+            raise InputError(
+                f"{transport.address}: {facts.path}: several hosts at once need a directory on each"
+            )
         if made.fio != self._fio.version:
             raise InputError(
-                f"{transport}: has {made.fio}, and here is {self._fio.version}; fio's client and servers "
-                "understand each other only where they are of one version"
+                f"{transport.address}: has {made.fio}, and here is {self._fio.version}; fio's client and "
+                "servers understand each other only where they are of one version"
             )
         return _Member(name=name, transport=transport, facts=facts, plan=made)
 
@@ -140,14 +137,17 @@ class HostsTarget(OneTarget[HostPlan]):
             self._connect(run, member)
 
     def _connect(self, run: HostRun, member: _Member) -> None:
-        data, socket = shlex.quote(str(member.data(run.plan.token))), host.socket_of(run.plan.token)
+        data, socket = (
+            shlex.quote(str(member.data(run.plan.token))),
+            host.socket_of(run.plan.token, member.name),
+        )
         lines = [
             f"mkdir -p {data} && cd {data} || exit 3",
             f"mkdir -m 700 {socket.parent} 2>/dev/null; [ -O {socket.parent} ] || exit 3; rm -f {socket}",
             f'AZBENCH_RUN="$1" exec fio --server=sock:{socket}',
         ]
         member.transport.ask(host.start(run.plan.token, _SERVER, lines))
-        member.transport.ask(host.listening(run.plan.token, _SERVER))
+        member.transport.ask(host.call("listening", run.plan.token, _SERVER, socket))
         member.transport.bring(str(socket), self._sockets / member.name)
 
     def shared_data(self, run: HostRun) -> PurePath:
@@ -203,8 +203,8 @@ class HostsTarget(OneTarget[HostPlan]):
         for member in self._members:
             patience = PATIENCE_S if fault is None else 0.0
             try:
-                member.transport.ask(host.stop(token), patience_s=patience)
-                member.transport.ask(host.leave(token, str(member.data(token))), patience_s=patience)
+                member.transport.ask(host.call("stop", token), patience_s=patience)
+                member.transport.ask(host.call("leave", token, str(member.data(token))), patience_s=patience)
             except AzbenchError as error:
                 run.tell(f"{member.name}: what was made there is still there ({token}): {error}")
         self._open.close()
@@ -213,8 +213,8 @@ class HostsTarget(OneTarget[HostPlan]):
         """The manifest of a finished run; the hosts are one setup, and outputs tell them apart."""
         count = len(self._members)
         about = (
-            f"Workloads with fio on {count} hosts at once, by fio's client and servers reached {self._way}: "
-            f"{len(run.plan.workloads)}. Data on each: {format_size(run.plan.size_bytes)}."
+            f"Workloads with fio on {count} hosts at once, by fio's client and servers reached "
+            f"{self.reached}: {len(run.plan.workloads)}. Data on each: {format_size(run.plan.size_bytes)}."
         )
         commands = [
             Command(title=f"{one.title}, on {count} hosts at once", text=shlex.join(argv))
@@ -232,17 +232,12 @@ class HostsTarget(OneTarget[HostPlan]):
         }
         return ManifestSetup(
             setup_id="hosts",
-            label=f"{len(told)} hosts reached {self._way}, {kinds}",
+            label=f"{len(told)} hosts reached {self.reached}, {kinds}",
             environment="other",
             os=known.get("os"),
             kernel=known.get("kernel"),
             disks=[DiskRow(disk="dir", role="data", sku=kinds)],
         )
-
-    @property
-    def _way(self) -> str:
-        """How the hosts are reached."""
-        return " and ".join(dict.fromkeys(one.way for one in self.transports))
 
 
 def _job(argv: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from azbenchlib.core.errors import AzbenchError
+from azbenchlib.core.targets import HostAddress
 
 PATIENCE_S = 600.0  # how long a host may be away before a campaign is given up
 _LONGEST_S = 3600.0  # that a script may last: none reads or sends for so long, so what led there hangs
@@ -25,23 +26,11 @@ _END = re.compile(rb"\nazbench-end (\d+)\n\Z")
 
 @dataclass(kw_only=True)
 class Transport(ABC):
-    """A way to one host; its text is how messages call the host.
+    """A way to one host; `tell` is told that the connection broke."""
 
-    `tell`: is told that the connection broke.
-    """
-
+    address: HostAddress
     tell: Callable[[str], None] = lambda text: None
     _been_there: bool = field(default=False, init=False)
-
-    @property
-    @abstractmethod
-    def way(self) -> str:
-        """How the host is reached, in words that name neither it nor its users."""
-
-    @property
-    @abstractmethod
-    def identity(self) -> str:
-        """What tells the host from others."""
 
     @abstractmethod
     def command(self) -> list[str]:
@@ -86,26 +75,28 @@ class Transport(ABC):
                 break
             self.check_refusal(said)
             if not self._been_there or time.monotonic() > deadline:
-                last = said.splitlines()[-1].strip() if said else "the connection broke"
-                raise AzbenchError(f"{self}: cannot be reached {self.way}: {last}")
+                words = "; ".join(said.splitlines()[-3:]) or "the connection broke"
+                raise AzbenchError(f"{self.address}: cannot be reached {self.address.way}: {words}")
             if not told:
-                self.tell(f"{self}: the connection broke; what runs there goes on; connecting again …")
+                self.tell(
+                    f"{self.address}: the connection broke; what runs there goes on; connecting again …"
+                )
                 told = True
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
         self._been_there = True
         if int(end[1]):
             last = said.splitlines()[-1].strip() if said else f"status {int(end[1])}"
-            raise AzbenchError(f"{self}: {last}")
+            raise AzbenchError(f"{self.address}: {last}")
         return answer.stdout[: end.start()]
 
 
 def run(argv: Sequence[str], given: bytes, longest_s: float) -> "subprocess.CompletedProcess[bytes]":
     """Run a program that leads to a host; what lasts too long is ended, and said nothing."""
     try:
-        # in a process group of its own: Ctrl-C in the terminal is for us to deal with
+        # in a session of its own: Ctrl-C in the terminal is for us to deal with, and nobody is asked there
         return subprocess.run(  # noqa: S603
-            argv, input=given, capture_output=True, check=False, process_group=0, timeout=longest_s
+            argv, input=given, capture_output=True, check=False, start_new_session=True, timeout=longest_s
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(argv, -1, b"", b"")
