@@ -367,13 +367,14 @@ def test_a_connection_that_breaks_while_several_hosts_measure(
         (tmp_path / "file.yaml").write_text(TOGETHER.replace("0.5", "2"))
         asked, lines, broken = experiment.load(tmp_path / "file.yaml"), [], []
 
-        def client() -> set[int]:
-            return {pid for pid, _, args in processes() if "--client=sock:host-2" in args}
+        def server() -> set[int]:
+            ours = {pid for pid, _, args in processes() if "--server=sock:" in args and "/host-2" in args}
+            return {pid for pid in ours if bytes_read(pid) > 2**22}  # it reads what is measured
 
         def look(done: int, total: int, text: str) -> None:
             lines.append(text)
             if text.endswith("…") and "randread" in text and not broken:
-                break_when_it_runs(hosts[1], client, [], broken)
+                break_when_it_runs(hosts[1], server, [], broken)
 
         experiment.run(asked, tmp_path / "ds", target=way.target(hosts), progress=look)
         assert broken == [True]
