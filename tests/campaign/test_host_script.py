@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
@@ -57,6 +58,16 @@ def test_no_link_in_the_folder_that_is_looked_at_is_followed(shell: str, tmp_pat
     assert [path.is_symlink() for path in folder.iterdir()] == [True]
 
 
+def at_work(folder: Path) -> list[str]:
+    """What runs below a folder."""
+    found = []
+    for pid, _, args in processes():
+        with suppress(OSError):  # it has ended
+            if Path(f"/proc/{pid}/cwd").readlink().is_relative_to(folder):
+                found.append(args)
+    return found
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_run_ends_in_every_shell(shell: str, tmp_path: Path) -> None:
     """Its outputs are fetched, one that takes too long is ended, and what is stopped leaves nothing."""
@@ -75,13 +86,11 @@ def test_a_run_ends_in_every_shell(shell: str, tmp_path: Path) -> None:
     assert state("good", 60) == "0"
     fetched = host.outputs(run_by(shell, host.call("fetch", "token", "good"), tmp_path), 1000)
     assert fetched == {"out.json": b"{}\n", "a log": b"a b\n", host.SAID_FILE: b"said\n"}
-    run_by(shell, script("long", "sleep 31337", 1), tmp_path)
+    run_by(shell, script("long", "sleep 1000", 1), tmp_path)
     assert state("long", 60) == str(GIVEN_UP)
-    run_by(shell, script("stopped", "sleep 31338 & sleep 31339", 600), tmp_path)
-    assert state("stopped", 0) == "running"
+    run_by(shell, script("stopped", "sleep 1000 & sleep 1001", 600), tmp_path)
+    assert state("stopped", 0) == "running" and at_work(tmp_path)
     run_by(shell, host.call("stop", "token"), tmp_path)
-    assert state("stopped", 0) != "running" and not [
-        args for _, _, args in processes() if "sleep 3133" in args
-    ]
+    assert state("stopped", 0) != "running" and not at_work(tmp_path)
     run_by(shell, host.call("leave", "token", ""), tmp_path)
     assert not list(tmp_path.iterdir())
