@@ -60,8 +60,9 @@ standard input go behind it. So it has to hand standard input on (`-i`) and to o
 What is needed there is fio, a POSIX shell, `/proc`, and coreutils or busybox; what is missing is said. All
 else is as with ssh: the run lives there and goes on when a session drops, and the data lies in `HOME` or
 where `directory` says. Where nothing can be kept in `HOME`, name another one: `env HOME=/mnt/data` as the
-last words of the command. A dataset tells the program (`kubectl exec`), not where it leads. To look at a
-block device takes awk, find, diffutils and util-linux there too; without them, only the words permit one.
+last words of the command. The setup of a dataset names the program (`kubectl exec`), not where it leads. To
+look at a block device takes awk, find, diffutils and util-linux there too; without them, only the words
+permit one.
 
 A block device, of this machine or of a host, is overwritten only where it is blank and nobody uses it, or the
 words of the refusal permit it (`-p allow="overwrite /dev/sdc"`). It is blank where all of it was read and is

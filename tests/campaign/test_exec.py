@@ -249,6 +249,12 @@ def test_a_device_is_refused_where_nothing_can_look_at_it(tmp_path: Path) -> Non
         with pytest.raises(UnsafeTargetError, match="cannot be looked at without the program awk"):
             experiment.run(TINY, tmp_path / "ds", target=target, directory=str(device))
         assert not list(hosts[0].home.iterdir()) and not (tmp_path / "image").read_bytes().strip(b"\0")
+        words = f"overwrite mounted {device}"
+        folder = experiment.run(
+            TINY, tmp_path / "ds", target=target, directory=str(device), allow_unsafe=words
+        )
+        assert kept(folder) == 1 and (tmp_path / "image").read_bytes().strip(b"\0")
+        assert not list(hosts[0].home.iterdir())
 
 
 @pytest.mark.fio

@@ -132,7 +132,7 @@ def pods(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator
             home, root = folder / name / "home", folder / name / "root"
             home.mkdir(parents=True)
             binds = {f"usr/{lib}": f"/usr/{lib}" for lib in ("lib", "lib64") if Path("/usr", lib).is_dir()}
-            binds |= {"dev": "/dev", str(home)[1:]: str(home)}
+            binds |= {"dev": "/dev", "sys": "/sys", str(home)[1:]: str(home)}
             for place in ("bin", "etc", "proc", "tmp", *binds):
                 (root / place).mkdir(parents=True)
             for link in ("lib", "lib64"):
