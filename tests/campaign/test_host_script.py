@@ -94,3 +94,11 @@ def test_a_run_ends_in_every_shell(shell: str, tmp_path: Path) -> None:
     assert state("stopped", 0) != "running" and not at_work(tmp_path)
     run_by(shell, host.call("leave", "token", ""), tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_where_nothing_was_begun_nobody_is_within(shell: str, tmp_path: Path) -> None:
+    """What stops a campaign that has no folder yet takes nobody else for its own."""
+    look = 'for run in "$home/token"/* "" /nowhere/at/all; do within "$run"; done'
+    script = host.machine("").replace("\nmachine\n", f"\n{look}\n")
+    assert look in script and not run_by(shell, script.rpartition("\nlook ")[0], tmp_path)

@@ -86,6 +86,11 @@ def begun(folder: Path, target: str, directory: str = "") -> "subprocess.Popen[b
     return subprocess.Popen(argv, stderr=subprocess.DEVNULL)
 
 
+def token(folder: Path) -> str:
+    """By which a campaign knows what is its own."""
+    return str(json.loads((folder / "ds" / "plan.json").read_text())["token"])
+
+
 def left_on(host: Host) -> list[str]:
     return [path.name for path in host.home.iterdir()]
 
@@ -379,6 +384,9 @@ def test_a_connection_that_breaks_while_several_hosts_measure(
         experiment.run(asked, tmp_path / "ds", target=way.target(hosts), progress=look)
         assert broken == [True]
         assert sum("a host could not be heard to the end" in line for line in lines) == 1
+        assert not [
+            args for _, _, args in processes() if f"--server=sock:/tmp/azbench-{token(tmp_path)}" in args
+        ]
         assert [left_on(host) for host in hosts] == [[], []]
     assert kept(tmp_path) == [work.name for work in asked.workloads]
     runs = Dataset.read(tmp_path / "ds").runs

@@ -132,14 +132,16 @@ forget() { rm -rf -- "${home:?}/$1/$2"; }
 # within RUN: the processes at work in its folder. The jobs of fio are in sessions of their own, not in its process group.
 within() {
     place=$(readlink -f -- "$1")/
+    [ -d "$1" ] || return 0 # or all would be within
     for one in /proc/[0-9]*; do
-        case $(readlink "$one/cwd" 2>/dev/null) in "$place"*) echo "${one#/proc/}" ;; esac
+        case $(readlink "$one/cwd" 2>/dev/null)/ in "$place"*) echo "${one#/proc/}" ;; esac
     done
 }
 
-# stop TOKEN: end what runs.
+# stop TOKEN [DATA]: end what runs, also in the folder of data, where a server is at work.
 stop() {
-    for run in "$home/$1"/*; do
+    for run in "$home/$1"/* "${2:-}"; do
+        [ -d "$run" ] || continue
         if alive "$run"; then
             kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null
             left=5 # fio tells its jobs to end, and ends after them

@@ -201,10 +201,10 @@ class HostsTarget(OneTarget[HostPlan]):
         """End the servers, and remove what was made on the hosts."""
         token = run.plan.token
         for member in self._members:
-            patience = PATIENCE_S if fault is None else 0.0
+            patience, data = PATIENCE_S if fault is None else 0.0, member.data(token)
             try:
-                member.transport.ask(host.call("stop", token), patience_s=patience)
-                member.transport.ask(host.call("leave", token, str(member.data(token))), patience_s=patience)
+                member.transport.ask(host.call("stop", token, data), patience_s=patience)
+                member.transport.ask(host.call("leave", token, data), patience_s=patience)
             except AzbenchError as error:
                 run.tell(f"{member.name}: what was made there is still there ({token}): {error}")
         self._open.close()
